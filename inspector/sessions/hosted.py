@@ -53,29 +53,29 @@ if TYPE_CHECKING:
 class HostedSession:
     """Runs a scene file and takes commands for it.
 
-    Nothing that a scene does gets out of here: a file that cannot be imported or
-    built makes :attr:`status` say so, and a callback that raises is recorded.
-    Reloading begins a new log and a new timeline, so hold on to neither.
-    Everything but :meth:`submit` is for the thread that made it.
+    Errors of a scene stay in here: :attr:`status` reports a file that cannot be imported or
+    built, and a callback that raises is recorded. Reloading begins a new log and a new
+    timeline, so do not keep references to them. Everything but :meth:`submit` is for the
+    thread that made it.
 
-    One :class:`~inspector.sessions.scene_run.SceneRun` follows another: when the scene is
-    reloaded, has gone back in time, or is run again by a journal. The session drives the
-    present one by the commands that wait, and keeps what outlives it.
+    Reloading, going back in time and running a journal each begin a new
+    :class:`~inspector.sessions.scene_run.SceneRun`. The session applies pending commands to
+    the present run, and keeps what outlives it.
 
     Attributes:
         scene_path: The scene file.
         source_label: Its path.
-        source: Where its time comes from.
+        source: Its time source.
         annotations: Bookmarks, notes and named ranges since the scene was loaded; going back
             in time keeps them.
         recorder: Writes it to files.
-        capabilities: What :meth:`submit` accepts: everything.
-        is_recorded: False: it happens here and now.
-        notes: Nothing is missing.
-        rewinding: Going back in time that is not done yet, ``None`` for none; to be read only.
-        slice_ns: After so long a step or going back makes a pause, until the next
-            :meth:`refresh`; ``None`` for doing it at one go.
-        has_arrived: False: a live run may always go on.
+        capabilities: All of them.
+        is_recorded: False.
+        notes: Empty.
+        rewinding: Going back in time in progress, ``None`` for none; read-only.
+        slice_ns: The time after which a step or going back pauses until the next
+            :meth:`refresh`; ``None`` for no pauses.
+        has_arrived: False: a live run may always continue.
     """
 
     capabilities: Final = frozenset(Capability)
@@ -96,7 +96,7 @@ class HostedSession:
 
         Args:
             scene_path: The scene file.
-            source: Where time comes from; closed with the session.
+            source: The time source; closed with the session.
             failure_policy: What follows when a callback raises.
             autorun: Whether session time begins to pass at once.
             max_delta_ns: How late a wake-up may be before the rest is cut off.
@@ -131,17 +131,17 @@ class HostedSession:
 
     @override
     def __repr__(self) -> str:
-        """Show the scene and what it is doing."""
+        """Show the scene and its phase."""
         return f"<HostedSession {self.scene_path.name} {self.status.phase.value}>"
 
     @property
     def log(self) -> EventLog:
-        """Everything that happened since the scene was loaded."""
+        """The events since the scene was loaded."""
         return self._run.log
 
     @property
     def history(self) -> LogHistory:
-        """Its past, as far as the log still knows it."""
+        """The past, as far as the log goes back."""
         return self._run.history
 
     @property
@@ -156,7 +156,7 @@ class HostedSession:
 
     @property
     def title(self) -> str:
-        """What the scene calls itself, else what its docstring does, else its file's name."""
+        """The title from the scene, its docstring, or its file name."""
         return self._run.title
 
     @property
@@ -171,12 +171,12 @@ class HostedSession:
 
     @property
     def frame_rate(self) -> Fraction:
-        """Frames per second of session time that are asked for."""
+        """Target frames per second of session time."""
         return self._run.frame_rate
 
     @property
     def wake_errors(self) -> WakeErrorSummary | None:
-        """How punctually the time source wakes it, ``None`` when that is not known."""
+        """The wake-up delays of the time source, ``None`` if unknown."""
         source = self.source
         return source.wake_errors if isinstance(source, MeasuresWakeErrors) else None
 
@@ -187,7 +187,7 @@ class HostedSession:
 
     @property
     def session_ns(self) -> int:
-        """Session time that has been reached by what was run."""
+        """Session time up to which the scene has run."""
         return self._run.session_ns
 
     @property
@@ -197,22 +197,22 @@ class HostedSession:
 
     @property
     def present_ns(self) -> int:
-        """Session time now, calling no callback; ahead of what was run while running."""
+        """Session time now; ahead of :attr:`session_ns` while running. Calls no callback."""
         return self._run.present_ns
 
     @property
     def breakpoints(self) -> Breakpoints:
-        """What it looks out for; to be read only, commands change them."""
+        """The breakpoints; read-only, as commands change them."""
         return self._run.breakpoints
 
     @property
     def undoing(self) -> Undoing:
-        """What would undo each command."""
+        """The inverses of commands."""
         return self._run.undoing
 
     @property
     def status(self) -> SessionStatus:
-        """What the session is doing."""
+        """The present status."""
         run = self._run
         problem = run.problem
         if problem is not None:
@@ -224,10 +224,10 @@ class HostedSession:
             return SessionStatus(SessionPhase.EMPTY, "No scene is open.")
         if run.is_running:
             return SessionStatus(SessionPhase.RUNNING, f"{self.title} is running.")
-        return self._standing_status(format_instant(run.session_ns))
+        return self._stopped_status(format_instant(run.session_ns))
 
-    def _standing_status(self, at: str) -> SessionStatus:
-        """Return why session time stands still."""
+    def _stopped_status(self, at: str) -> SessionStatus:
+        """Return the status while session time does not follow the source."""
         if (rewinding := self.rewinding) is not None:
             message = f"Going back to frame {rewinding.frame:,}: {rewinding.percent} % replayed."
             return SessionStatus(SessionPhase.REWINDING, message)
@@ -236,7 +236,7 @@ class HostedSession:
             ran = "1 frame has run" if done == 1 else f"{done:,} frames have run"
             return SessionStatus(SessionPhase.STEPPING, f"Stepping: {ran}, it is {at}.")
         if (failure := self._run.stopped_by) is not None:
-            # Written by Python, which also copes with an error that cannot say what it is.
+            # Python's own formatting copes with errors whose ``str`` raises.
             alone = "".join(traceback.format_exception_only(failure.error))
             reason = as_shown(what_was_raised(alone))
             message = f"Stopped at {at} because “{failure.label}” failed: {reason}"
@@ -249,11 +249,11 @@ class HostedSession:
     # ---------------------------------------------------------------- commands
 
     def submit(self, command: Command) -> None:
-        """Ask for something, from any thread.
+        """Submit a command, from any thread.
 
-        Applied at the next frame boundary while the scene runs, at once while it is
-        held (from another thread: at the owner's next :meth:`refresh`). The answer is
-        the :data:`~inspector.vocabulary.COMMAND` event.
+        It is applied at the next frame boundary while the scene runs, at once while it is held
+        (from another thread: at the owner's next :meth:`refresh`). The answer is the
+        :data:`~inspector.vocabulary.COMMAND` event.
         """
         command = usable(command)
         self._commands.append(command)
@@ -263,7 +263,7 @@ class HostedSession:
             self._apply_if_idle()
 
     def refresh(self) -> int:
-        """Fold what is new into the timeline and move its present; returns how much is new."""
+        """Fold new events into the timeline and update its present; returns their number."""
         self._go_on_rewinding()
         if self._wants_step_to_end:
             self._end_step()
@@ -277,25 +277,25 @@ class HostedSession:
         return count
 
     def before_frame(self) -> None:
-        """Apply what waits for the frame boundary; called by the run."""
+        """Apply pending commands at the frame boundary; called by the run."""
         self._has_frame_run = True
         if self._commands and not self._is_applying:
             self._apply_waiting(Place.BEFORE_FRAME)
 
     def look_around(self, *, after_frame: bool) -> None:
-        """Do what the breakpoints want that were hit; called by the run."""
+        """Carry out the actions of breakpoint hits; called by the run."""
         if self._run.breakpoints.is_looking:
             act_on_hits(self._run, after_frame=after_frame)
 
     def end_wake(self) -> None:
-        """Apply what waits for the end of a wake-up in which a frame has run."""
+        """Apply pending commands at the end of a wake-up with a frame."""
         self.recorder.pump()
         if self._commands and (self._has_frame_run or self._is_idle):
             self._apply_waiting(Place.WAKE_END)
         self._has_frame_run = False
 
     def _apply_if_idle(self) -> None:
-        """Apply the commands that wait if the scene is held and in no callback."""
+        """Apply pending commands if the scene is held and in no callback."""
         if self._commands and self._is_idle:
             self._apply_waiting(Place.AT_ONCE)
 
@@ -307,12 +307,12 @@ class HostedSession:
 
     @property
     def _is_busy(self) -> bool:
-        """Whether a command goes on that takes long; all others wait for it."""
+        """Whether a long command is in progress; all others wait for it."""
         return self.rewinding is not None or self._run.is_in_step
 
     @contextmanager
     def _commands_wait(self) -> Iterator[None]:
-        """Have all commands wait meanwhile, because something else is applied."""
+        """Keep commands waiting while something else is applied."""
         was_applying, self._is_applying = self._is_applying, True
         try:
             yield
@@ -320,21 +320,21 @@ class HostedSession:
             self._is_applying = was_applying
 
     def _apply_waiting(self, place: Place) -> None:
-        """Apply the commands that wait, in the order in which they came.
+        """Apply pending commands in order.
 
-        Before a frame, inside a wake-up, the transport cannot be held or replaced: stop at
-        such a command; the rest follows after the wake-up.
+        Before a frame, inside a wake-up, the transport cannot be held or replaced: such a
+        command, and all after it, wait for the end of the wake-up.
         """
         run = self._run
         with self._commands_wait():
             while self._commands and not self._is_busy:
                 if place is Place.BEFORE_FRAME and self._commands[0].waits_for_wake_end:
                     break
-                # Another run of the scene is in no wake-up yet.
+                # A new run of the scene is not in a wake-up yet.
                 self._apply(self._next_command(), place if self._run is run else Place.AT_ONCE)
 
     def _next_command(self) -> Command:
-        """Take the next command; steps back that wait one behind another are taken at once."""
+        """Take the next command; consecutive steps back are merged."""
         command = self._commands.popleft()
         while isinstance(command, StepBack) and self._commands:
             other = self._commands[0]
@@ -345,7 +345,7 @@ class HostedSession:
         return command
 
     def _apply(self, command: Command, place: Place) -> None:
-        """Apply a command whose turn it is, or refuse it; either is recorded."""
+        """Apply or refuse the next command, and record it."""
         run = self._run
         number = run.command_number = run.command_number + 1
         if isinstance(command, Reload):
@@ -362,7 +362,7 @@ class HostedSession:
     # ------------------------------------------------------------------- the host
 
     def hold(self) -> None:
-        """Let no more session time pass, at once; for a host that ends its run.
+        """Stop session time at once; for a host that ends its run.
 
         Raises:
             RuntimeError: Called from inside a callback.
@@ -379,23 +379,23 @@ class HostedSession:
             run.hold()
 
     def set_aside(self) -> None:
-        """Let another scene be loaded as if this one were not there, until :meth:`put_back`.
+        """Take this scene's modules out of the way of another scene, until :meth:`put_back`.
 
-        Going back in time is left off before. Nothing of this scene may be called meanwhile.
+        Cancels going back in time. No code of this scene may be called meanwhile.
         """
         self._cancel_rewind()
         scene = self._run.loaded
         self._modules_aside = {} if scene is None else scene.set_aside()
 
     def put_back(self) -> None:
-        """Go on after :meth:`set_aside`."""
+        """Undo :meth:`set_aside`."""
         scene = self._run.loaded
         if scene is not None:
             scene.put_back(self._modules_aside)
         self._modules_aside = {}
 
     def break_off(self) -> None:
-        """Leave off what is not done yet: going back stays where it was, a step ends here."""
+        """Cancel going back in time, and end a step here."""
         self._cancel_rewind()
         self._end_step()
 
@@ -405,7 +405,7 @@ class HostedSession:
             self._run.end_step()
 
     def close(self) -> None:
-        """Stop for good, let go of the scene and close the time source."""
+        """Stop for good, unload the scene and close the time source."""
         if self._is_closed:
             return
         self.break_off()
@@ -419,7 +419,7 @@ class HostedSession:
     def pass_to(self, at_ns: int, *, with_frame: bool = True) -> None:
         """Let virtual time pass up to an instant; timers are called when they are due.
 
-        With a frame, one runs then, instead of those of the grid.
+        With ``with_frame``, a frame runs at that instant instead of the regular frames.
 
         Raises:
             TypeError: The time source is a real one.
@@ -430,7 +430,7 @@ class HostedSession:
             raise TypeError(message)
         if run.loaded is None:
             return
-        # The frame counts from what was run, the source from where work has left it.
+        # The frame period starts where the scene has run to, the source where work left it.
         period_ns = max(1, at_ns - run.session_ns)
         remaining_ns = max(0, period_ns - run.ahead_ns)
         run.set_period(period_ns if with_frame else period_ns + NS_PER_SECOND)
@@ -441,14 +441,14 @@ class HostedSession:
         # The scene may have been reloaded meanwhile.
         run = self._run
         if not with_frame and run.session_ns + run.ahead_ns <= at_ns:
-            # Nothing that is due is left before this instant.
+            # Nothing is due before this instant.
             run.sync()
 
     def block_ns(self, duration_ns: int) -> None:
-        """Let virtual time pass as in a host that looks at its clocks once a frame.
+        """Let virtual time pass as in a host that reads its clocks once per frame.
 
-        One frame runs, at the end, so long after the frame before unless its callbacks have
-        worked for longer. What its own callbacks work belongs to the time before the next.
+        One frame runs, ``duration_ns`` after the previous frame or when the callbacks of that
+        frame are done. Time in its own callbacks counts towards the next frame.
 
         Raises:
             TypeError: The time source is not a virtual one.
@@ -459,16 +459,16 @@ class HostedSession:
             raise TypeError(message)
         if self._run.loaded is None:
             return
-        # A frame is due at once, so that whatever comes is at its end.
+        # A frame is due at once, so that it runs at the end of the jump.
         self._run.set_period(1)
         source.jump_ns(max(1, duration_ns - self._run.ahead_ns))
         source.wake_if_due()
-        # What a callback has asked for at this very instant is part of it, but no frame.
+        # Wake-ups requested for this instant belong to the frame; another frame does not.
         self._run.set_period(duration_ns + NS_PER_SECOND)
         source.pass_ns(0)
 
     def end_virtual_run(self) -> None:
-        """Go back to the frames of the scene's own frame rate."""
+        """Restore the scene's own frame rate."""
         self._run.reset_period()
 
     # ----------------------------------------------------------------- other runs
@@ -480,7 +480,7 @@ class HostedSession:
         breakpoints: Breakpoints | None = None,
         budget_bytes: int | None = None,
     ) -> SceneRun:
-        """Return a run that is to follow the present one; nothing is loaded yet."""
+        """Return the next run, not loaded yet."""
         former = self._run
         run = SceneRun(
             self.scene_path,
@@ -489,15 +489,15 @@ class HostedSession:
             breakpoints,
             log_budget_bytes=budget_bytes or former.log.budget_bytes,
         )
-        # They have been reported in neither run.
+        # Neither run has reported them.
         run.unreported = former.unreported
         return run
 
     def _reload(self, number: int) -> None:
-        """Let the present run go, and begin the next on the same source."""
+        """Replace the present run with a new run on the same source."""
         former, breakpoints = self._run, self._run.breakpoints
         begun = former.journal.beginning
-        # What could not be built runs when it has been mended, as it would have.
+        # A scene that could not be built runs once it is fixed, as it would have.
         runs = begun.runs if former.loaded is None else former.is_running
         former.close()
         beginning = replace(
@@ -518,11 +518,11 @@ class HostedSession:
         self._forget_former_time()
 
     def run_again(self, journal: Journal, *, keeps_all: bool = False) -> None:
-        """Rebuild the scene and have it do, up to its end, what a journal says.
+        """Rebuild the scene and replay a journal to its end, without waiting for real time.
 
-        Session time is held afterwards if it was then. Nothing waits for real time. The
-        journal is of a scene on a manual time source exactly if this one is. With
-        ``keeps_all``, no event falls off the log.
+        Session time is held afterwards if it was held at the end of the journal, which must be
+        of a scene on the same sort of time source, manual or not. With ``keeps_all``, the log
+        drops no events.
         """
         former = self._run
         former.close()
@@ -543,13 +543,13 @@ class HostedSession:
             self._forget_former_time()
 
     def _forget_former_time(self) -> None:
-        """Forget what was said of the former run: it goes with the events of that one."""
+        """Clear annotations and measurements of the former run."""
         self.annotations.clear()
         if isinstance(self.source, MeasuresWakeErrors):
             self.source.restart_measurement()
 
     def _goes_back(self, command: GoBack, number: int, place: Place) -> bool:
-        """Go back in time if that is possible; returns whether it is."""
+        """Go back in time if possible; returns whether it is."""
         former = self._run
         former.fold()
         if former.loaded is None or former.journal.is_given_up:
@@ -564,13 +564,13 @@ class HostedSession:
         self.rewinding = rewinding = Rewinding(command, number, frame, former, second)
         self._go_on_rewinding()
         if rewinding.applied is None and former.is_running:
-            # The session may be looked at, or go on from here, before this is done.
+            # Until this is done, the session shows the former run and can be resumed there.
             former.apply(Hold(), number, place=place)
             rewinding.number = former.command_number = number + 1
         return True
 
     def _go_on_rewinding(self) -> None:
-        """Go on for a slice of time, and hand over to the second run when that is done."""
+        """Replay a slice, and hand over to the second run at the end."""
         rewinding = self.rewinding
         if rewinding is None:
             return
@@ -586,7 +586,7 @@ class HostedSession:
             self._hand_over(rewinding)
 
     def _cancel_rewind(self) -> None:
-        """Stay where the session was, held, if it is just going back in time."""
+        """Cancel going back in time, and stay where the session was, held."""
         rewinding, self.rewinding = self.rewinding, None
         if rewinding is None:
             return
@@ -597,7 +597,7 @@ class HostedSession:
             self._run.apply(problem, rewinding.number, place=Place.AT_ONCE)
 
     def _hand_over(self, rewinding: Rewinding) -> None:
-        """Let go of the former run, and put the second one in its place."""
+        """Replace the former run with the second one."""
         former, applied = rewinding.former, rewinding.applied
         assert applied is not None, "all is done"
         self.rewinding = None
@@ -608,7 +608,7 @@ class HostedSession:
         run.source.go_live()
         run.note_rewind(rewinding.number, applied)
         if run.source.is_manual:
-            # It stands elsewhere than where the scene was left, which counts when it runs.
+            # The source is at another reading than the scene, which matters when it runs.
             run.note(Reading.ADVANCED, run.source.relative_ns)
         if run.loaded is not None:
             run.look_from_here()

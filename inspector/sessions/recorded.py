@@ -1,4 +1,4 @@
-"""The recorded session: a file in the place of a running scene."""
+"""The recorded session: a file instead of a running scene."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from inspector.commands.command import Capability, Command
 
-#: So many of the newest events are in the log; the history has all of them.
+#: The size of the log, in events; the history has all events.
 NEWEST: Final = 200_000
 
 
@@ -129,7 +129,7 @@ class RecordedSession:
         return count
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if not self._is_closed:
             self._is_closed = True
             self.history.close()

@@ -1,4 +1,4 @@
-"""One run of a scene: loaded, driven, told what to do, and what it has come to."""
+"""One run of a scene, from loading to the present, with its commands, log and journal."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: More timers in one wake-up take seconds, and are a mistake.
+#: More timers in one wake-up take seconds, and are a bug of the scene.
 MOST_IN_WAKE = 1_000_000
 
 
@@ -72,23 +72,23 @@ _TOO_LONG_AGO: Final = (
 
 
 class Driver(Protocol):
-    """Says what is done in a run, and when: the session with its commands, or a script.
+    """Drives a run: the session with its commands, or a script.
 
     Called on the thread of the session only.
     """
 
     @property
     def has_arrived(self) -> bool:
-        """Whether no more session time is to pass, as the run is where it should be."""
+        """Whether the run has reached its end, so that no more session time passes."""
 
     def before_frame(self) -> None:
-        """Do what waits for the frame boundary."""
+        """Apply commands at the frame boundary."""
 
     def look_around(self, *, after_frame: bool) -> None:
-        """Look at what has happened, after a frame or after a command while held."""
+        """Check breakpoints after a frame, or after a command while held."""
 
     def end_wake(self) -> None:
-        """Do what waits for the end of a wake-up."""
+        """Apply commands at the end of a wake-up."""
 
 
 class SceneRun:
@@ -104,27 +104,27 @@ class SceneRun:
         generation: How often the scene had been loaded before.
         failure_policy: What follows when a callback raises.
         command_number: The number of the last command.
-        breakpoints: What is looked out for.
-        undoing: What would undo each command.
-        driver: Says what is done in it.
+        breakpoints: The breakpoints.
+        undoing: The inverses of commands.
+        driver: Drives it.
         recorder: Writes it to files; ``None`` while a script is followed, which has nothing
             new to write.
-        journal: Everything from outside that it has acted upon.
-        loaded: What was built, ``None`` when that failed or was unloaded.
+        journal: All readings and commands that it has acted upon.
+        loaded: The scene, ``None`` if it could not be built or was unloaded.
         tree: Its clocks.
-        transport: Between the time source and the clocks.
+        transport: Its transport.
         director: Runs its frames.
-        stage: What the scene's ``build`` was given.
-        pauses: By scheduler: what undoes each pause of its targets by a command.
+        stage: The argument of the scene's ``build``.
+        pauses: By scheduler: callables that undo each pause from a priority on.
         problem: Why the scene could not be loaded, ``None`` if it was.
         stopped_by: The failure that stopped it, ``None`` for none.
         broken_by: The hit that holds it, ``None`` for none.
-        log: Everything that happened since the scene was loaded.
-        history: Its past, as far as the log still knows it.
+        log: The events since the scene was loaded.
+        history: The past, as far as the log goes back.
         timeline: The log folded, see :meth:`fold`.
-        unreported: How many events were folded since the session reported some.
-        is_broken_off: Whether the step that goes on ends at its next turn.
-        step_began_at: How many frames had run before the step that is under way.
+        unreported: How many events were folded since the session last reported.
+        is_broken_off: Whether the step in progress ends at its next turn.
+        step_began_at: How many frames had run before the step in progress.
     """
 
     driver: Driver
@@ -179,14 +179,14 @@ class SceneRun:
 
     @property
     def title(self) -> str:
-        """What the scene calls itself, else what its docstring does, else its file's name."""
+        """The title from the scene, its docstring, or its file name."""
         if self.loaded is None:
             return self.scene_path.name
         return self.stage.title or self.loaded.docstring_title or self.scene_path.name
 
     @property
     def frame_rate(self) -> Fraction:
-        """Frames per second of session time that are asked for."""
+        """Target frames per second of session time."""
         return DEFAULT_FRAME_RATE if self.loaded is None else self.stage.frame_rate
 
     @property
@@ -196,7 +196,7 @@ class SceneRun:
 
     @property
     def session_ns(self) -> int:
-        """Session time that has been reached by what was run."""
+        """Session time up to which the scene has run."""
         return self.tree.now_ns
 
     @property
@@ -206,7 +206,7 @@ class SceneRun:
 
     @property
     def present_ns(self) -> int:
-        """Session time now, calling no callback; ahead of what was run while running."""
+        """Session time now; ahead of :attr:`session_ns` while running. Calls no callback."""
         # Virtual time does not pass by itself.
         if isinstance(self.source.source, VirtualTimeSource):
             return self.session_ns
@@ -214,14 +214,14 @@ class SceneRun:
 
     @property
     def ahead_ns(self) -> int:
-        """How far the source is ahead of what was run."""
-        # What was run last was run for the last reading.
+        """How far the source is ahead of :attr:`session_ns`."""
+        # The scene has run up to the last reading.
         return self.source.ahead_ns if self.is_running else 0
 
     # ---------------------------------------------------------------- its course
 
     def load(self, driver: Driver, recorder: Recorder | None = None) -> None:
-        """Load the scene; a problem with it is noted in :attr:`problem`."""
+        """Load the scene; an error goes to :attr:`problem`."""
         self.driver, self.recorder = driver, recorder
         self.source.on_reading = self.note
         failed_early: list[CallbackFailure] = []
@@ -279,7 +279,7 @@ class SceneRun:
             self.breakpoints.watch(self.log, self.timeline)
 
     def close(self) -> None:
-        """Call no callback any more, and unload the scene."""
+        """Stop calling callbacks, and unload the scene."""
         scene, self.loaded = self.loaded, None
         self.transport.on_frame = self.transport.on_wake_done = None
         self.tree.on_failure = lambda failure: logger.debug("after the end: %s", failure)
@@ -288,15 +288,15 @@ class SceneRun:
             scene.unload()
 
     def fold(self) -> None:
-        """Take what is new into the timeline, and move its present to now."""
+        """Fold new events into the timeline, and move its present to now."""
         self.fold_events()
         self.timeline.set_present(self.present_ns)
 
     def fold_events(self) -> None:
-        """Take what is new into the timeline, and leave its present at the newest event."""
+        """Fold new events into the timeline, with its present at the newest event."""
         batch = self.log.read(self._cursor)
         if batch.lost:
-            # Events fell off since the last look; the log's base has them.
+            # Events left the log since the last fold; the log's base has them.
             base = self.log.base.copy()
             base.apply_all(self.log.read(self.log.first).events)
             self.timeline = base
@@ -318,7 +318,7 @@ class SceneRun:
             self._is_looking_around = False
 
     def _run_frame(self, interval_ns: int, cut_ns: int) -> None:
-        """Apply what waits, then run a frame: this is the frame boundary."""
+        """Apply pending commands, then run a frame: this is the frame boundary."""
         self.driver.before_frame()
         if self.loaded is None:
             return
@@ -329,7 +329,7 @@ class SceneRun:
         self.look_around(after_frame=True)
 
     def _end_wake(self) -> None:
-        """Finish what a wake-up of the source has begun."""
+        """Finish a wake-up of the source."""
         if self.loaded is None:
             return
         self._charge_timers()
@@ -344,7 +344,7 @@ class SceneRun:
         self._timers.charge(self.log.end - self._readings, worked_ns)
 
     def _take_failure(self, failure: CallbackFailure) -> None:
-        """Do what the failure policy says; the failure itself is recorded already."""
+        """Apply the failure policy to a failure, which is recorded already."""
         logger.debug("callback %s failed", failure.label, exc_info=failure.error)
         policy = self.failure_policy
         if isinstance(failure.error, EndlessInstantError | BrokenOffError):
@@ -366,11 +366,11 @@ class SceneRun:
     # ------------------------------------------------------------- from outside
 
     def note(self, reading: Reading, value: int = 0) -> None:
-        """Note what has come from outside, in the journal and in the log."""
+        """Write a reading or request of the host to the journal and the log."""
         if self.loaded is None:
             return
         if self._step is not None:
-            # Nothing from outside comes in the middle of a step.
+            # The host makes no requests during a step.
             self.step_on(None)
         frame = self.director.frame_index
         self.journal.note(reading, frame, value)
@@ -380,25 +380,25 @@ class SceneRun:
             self._timers.begin()
 
     def set_period(self, period_ns: int) -> None:
-        """Set the period of the frames, as the host wants it."""
+        """Set the frame period, for the host."""
         if self.loaded is not None:
             self.note(Reading.PERIOD, period_ns)
             self.transport.frame_period_ns = period_ns
 
     def reset_period(self) -> None:
-        """Go back to the frames of the scene's own frame rate."""
+        """Restore the scene's own frame rate."""
         if self.loaded is not None:
             self.note(Reading.RATE)
             self.stage.frame_rate = self.stage.frame_rate
 
     def sync(self) -> None:
-        """Bring the clocks up to the present, as the host wants it."""
+        """Bring the clocks up to the present, for the host."""
         if self.loaded is not None:
             self.note(Reading.SYNCED)
             self.tree.sync()
 
     def hold(self, *, is_in_step: bool = False) -> None:
-        """Let no more session time pass, at once, as the host wants it; a step ends here."""
+        """Stop session time and end a step at once, for the host."""
         if self.loaded is not None:
             self.note(Reading.HELD, int(is_in_step))
             self.transport.hold()
@@ -406,16 +406,16 @@ class SceneRun:
     # ---------------------------------------------------------------- commands
 
     def apply(self, command: Command, number: int, *, place: Place, by: str = "") -> None:
-        """Apply a command, or refuse it; either is recorded.
+        """Apply or refuse a command, and record it.
 
         What puts another run in the place of this one, reloading and going back in time, is
         done by the session; such a command comes here only to be refused.
 
         Args:
-            command: What was asked for.
-            number: Its number, above those of all commands before.
+            command: The command.
+            number: Its number, above the numbers of all earlier commands.
             place: Where this is.
-            by: Who asked for it, empty for the user.
+            by: Its origin, empty for the user.
         """
         for _ in self.apply_steps(command, number, place=place, by=by):
             pass
@@ -435,7 +435,7 @@ class SceneRun:
         """
         self.command_number = number
         by = command.asker or by
-        # Names come from the timeline, so let it know what there is.
+        # Names come from the timeline, so it has to be up to date.
         self.fold()
         text = self.log.intern(command.sentence(self.timeline))
         clock_id = command.clock_about(self.timeline)
@@ -455,7 +455,7 @@ class SceneRun:
         yield from self._carry_out(action)
 
     def note_rewind(self, number: int, applied: AppliedCommand) -> None:
-        """Note that the session went back to where the scene stands now."""
+        """Record that the session went back in time to the present state."""
         self.command_number = number
         self.fold()
         text = self.log.intern(applied.command.sentence(self.timeline))
@@ -469,7 +469,7 @@ class SceneRun:
         *,
         is_rewind: bool = False,
     ) -> None:
-        """Note a command and what became of it, in the journal and in the log."""
+        """Write a command and its outcome to the journal and the log."""
         log, at_ns, number = self.log, self.session_ns, answer[0]
         log.append((at_ns, COMMAND, *answer))
         log.append((at_ns, COMMAND_CONTEXT, clock_id, applied.host_ms, log.intern(applied.by)))
@@ -508,7 +508,7 @@ class SceneRun:
 
     @property
     def is_in_step(self) -> bool:
-        """Whether a step of many frames is not done yet."""
+        """Whether a step of many frames is in progress."""
         return self._step is not None
 
     @property
@@ -522,7 +522,7 @@ class SceneRun:
         self._step = self.apply_steps(command, number, place=Place.AT_ONCE)
 
     def step_on(self, slice_ns: int | None) -> None:
-        """Go on with the step that is not done yet, if there is one, see :func:`goes_to_end`."""
+        """Continue the step in progress, if any; see :func:`goes_to_end`."""
         if self._step is None or self._is_stepping:
             return
         self._is_stepping = True
@@ -539,7 +539,7 @@ class SceneRun:
             self._settle()
 
     def end_step(self) -> None:
-        """End the step that is not done yet, if there is one, behind the frame it has come to."""
+        """End the step in progress, if any, after its present frame."""
         if self._step is None:
             return
         self.is_broken_off = True
@@ -556,7 +556,7 @@ class SceneRun:
             CommandError: No scene is running.
         """
         if self.loaded is None:
-            message = "No scene is running. Mend the file and reload it."
+            message = "No scene is running. Fix the file and reload it."
             raise CommandError(message)
         return self
 
@@ -575,17 +575,17 @@ class SceneRun:
             self.look_from_here()
 
     def clock(self, clock_id: int) -> Clock | None:
-        """Return a clock by its number, ``None`` if it is gone."""
+        """Return a clock by its number, ``None`` if it was removed."""
         return next((clock for clock in self.tree.root.walk() if clock.id == clock_id), None)
 
     def timer(self, clock_id: int, timer_id: int, due_ns: int) -> Timer | None:
-        """Return a pending timer by its number and its known due time, ``None`` if it is gone."""
+        """Return a pending timer by number and due time, ``None`` if it is no longer pending."""
         clock = self.clock(clock_id)
         return None if clock is None else clock.find_timer(timer_id, due_ns)
 
 
 class _TimersMeter:
-    """Adds up what timers cost between two frames.
+    """Adds up the time of timers between two frames.
 
     What the host itself does between wake-ups is not counted: only stretches in which
     an event was recorded, from the beginning of a wake-up or the end of a frame. Readings of
@@ -625,5 +625,5 @@ def goes_to_end(steps: Iterator[None], slice_ns: int | None) -> bool:
             ``None`` for doing it at one go.
     """
     until_ns = inf if slice_ns is None else perf_counter_ns() + slice_ns
-    # Ends with the first turn that is done too late.
+    # Ends with the first turn that exceeds the slice.
     return not any(perf_counter_ns() >= until_ns for _ in steps)

@@ -1,4 +1,4 @@
-"""The one face of every session: where events come from, and where commands go."""
+"""The interface of every session: a source of events that may accept commands."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
 
 if TYPE_CHECKING:
-    # What records is loaded with a scene, which is the only thing that needs it.
+    # Loaded with a scene, as only scenes are recorded.
     from inspector.sessions.recorder import Recorder
 
 
 class SessionPhase(Enum):
-    """What a session is doing."""
+    """The phases of a session."""
 
     EMPTY = "empty"
     RUNNING = "running"
@@ -32,21 +32,21 @@ class SessionPhase(Enum):
 
     @property
     def goes_on(self) -> bool:
-        """Whether each refresh does some more of a command that takes long."""
+        """Whether each refresh continues a long command."""
         return self in {SessionPhase.REWINDING, SessionPhase.STEPPING}
 
 
 @dataclass(frozen=True, slots=True)
 class SessionStatus:
-    """What a session is doing, in words.
+    """The status of a session, in words.
 
     Attributes:
-        phase: What it is doing.
+        phase: Its phase.
         message: One sentence for the status bar.
-        detail: More lines when something went wrong: the place in the source, the
-            lines around it and the traceback; else empty.
-        path: The file in which something went wrong, if it is known.
-        line: The line in that file, counted from 1, if it is known.
+        detail: Details of an error: its place in the source, the lines around it and the
+            traceback; else empty.
+        path: The file with the error, if known.
+        line: The line of the error, counted from 1, if known.
     """
 
     phase: SessionPhase
@@ -58,25 +58,25 @@ class SessionStatus:
 
 @runtime_checkable
 class StepsAside(Protocol):
-    """A session of whose scene nothing is in the way when another is loaded."""
+    """A session that can make room for another scene to be loaded."""
 
     def set_aside(self) -> None:
-        """Let another scene be loaded as if this one were not there."""
+        """Take this scene's modules out of the way of another scene."""
 
     def put_back(self) -> None:
-        """Go on after :meth:`set_aside`."""
+        """Undo :meth:`set_aside`."""
 
 
 @runtime_checkable
 class MeasuresWakeErrors(Protocol):
-    """A time source that knows how punctually it is woken."""
+    """A time source that measures its wake-up delay."""
 
     @property
     def wake_errors(self) -> WakeErrorSummary | None:
-        """How late the wake-ups were; ``None`` before the first."""
+        """The wake-up delays; ``None`` before the first wake-up."""
 
     def restart_measurement(self) -> None:
-        """Forget how late the wake-ups were."""
+        """Restart the measurement of wake-up delays."""
 
 
 class Session(Protocol):
@@ -87,11 +87,11 @@ class Session(Protocol):
 
     @property
     def log(self) -> EventLog:
-        """Everything that happened."""
+        """The event log."""
 
     @property
     def history(self) -> History:
-        """Its past, back to what is kept. Another one whenever :attr:`log` is."""
+        """The past, as far as the log goes back; replaced together with :attr:`log`."""
 
     @property
     def timeline(self) -> Timeline:
@@ -99,71 +99,71 @@ class Session(Protocol):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What :meth:`submit` accepts."""
+        """The capabilities for :meth:`submit`."""
 
     @property
     def status(self) -> SessionStatus:
-        """What the session is doing."""
+        """The present status."""
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """The display name."""
 
     @property
     def source_label(self) -> str:
-        """Where its events come from: a file, a process."""
+        """The origin of its events: a file, a process."""
 
     @property
     def frame_rate(self) -> Fraction:
-        """Frames per second of session time that are asked for."""
+        """Target frames per second of session time."""
 
     @property
     def wake_errors(self) -> WakeErrorSummary | None:
-        """How punctually its time source wakes it, ``None`` when that is not known."""
+        """The wake-up delays of its time source, ``None`` if unknown."""
 
     @property
     def breakpoints(self) -> Breakpoints | None:
-        """What it looks out for; ``None`` where nothing can be stopped.
+        """The breakpoints; ``None`` for a session that cannot be stopped.
 
-        To be read only: commands change them.
+        Read-only: commands change them.
         """
 
     @property
     def undoing(self) -> Undoing | None:
-        """What would undo each command; ``None`` where nothing can be changed."""
+        """The inverses of commands; ``None`` for a session that takes none."""
 
     @property
     def annotations(self) -> Annotations:
-        """Bookmarks, notes and named ranges in it."""
+        """The bookmarks, notes and named ranges."""
 
     @property
     def is_recorded(self) -> bool:
-        """Whether all of it has passed: then nothing runs, stops or is changed any more."""
+        """Whether it is a recording, which cannot run or change."""
 
     @property
     def recorder(self) -> Recorder | None:
-        """What writes it to files; ``None`` where it is a file.
+        """Writes recordings; ``None`` for a recording.
 
-        To be read only: commands start and stop it.
+        Read-only: commands start and stop it.
         """
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is missing of it, as sentences; nothing of what happens here and now."""
+        """Sentences on missing parts of a recording; empty for a hosted scene."""
 
     def submit(self, command: Command) -> None:
-        """Ask for something, from any thread.
+        """Submit a command, from any thread.
 
-        Applied at the next frame boundary while running, at once while held. The
-        answer is the :data:`~inspector.vocabulary.COMMAND` event.
+        It is applied at the next frame boundary while running, at once while held. The answer
+        is the :data:`~inspector.vocabulary.COMMAND` event.
         """
 
     def refresh(self) -> int:
-        """Fold what is new into the timeline and move its present.
+        """Fold new events into the timeline and update its present.
 
         Returns:
             How many events were new.
         """
 
     def close(self) -> None:
-        """Stop for good, and let go of the scene."""
+        """Stop for good, and unload the scene."""

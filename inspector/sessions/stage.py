@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 StateT = TypeVar("StateT", bound="Hashable")
 
 
-#: So many characters of a title are shown.
+#: The longest title to show, in characters.
 _LONGEST_TITLE: Final = 120
 
 

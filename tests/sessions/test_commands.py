@@ -263,7 +263,7 @@ def test_that_nothing_but_a_reload_is_accepted_by_a_failed_scene(tmp_path: Path)
     failed = held_session(scene_file(tmp_path, "x = 1\n", "failed.py"))
 
     for command in (Run(), StepFrames(1), PauseClock(1), AddMark("x")):
-        assert submit(failed, command) == "No scene is running. Mend the file and reload it."
+        assert submit(failed, command) == "No scene is running. Fix the file and reload it."
     failed.close()
 
 

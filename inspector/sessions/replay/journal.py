@@ -71,7 +71,7 @@ _LEVEL: Final = 6
 
 
 class Place(IntEnum):
-    """Where a command was applied."""
+    """The point in a wake-up at which a command was applied."""
 
     AT_ONCE = 0
     BEFORE_FRAME = 1
@@ -80,7 +80,7 @@ class Place(IntEnum):
 
 
 class JournalError(InspectorError):
-    """A recording does not say all that is needed to run the scene again."""
+    """A recording lacks something needed to run the scene again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +140,9 @@ class AppliedCommand:
     """A command in the journal.
 
     Attributes:
-        command: What was asked for.
+        command: The command.
         place: Where it was applied.
-        by: Who asked for it, empty for the user.
+        by: Its origin, empty for the user.
         host_ms: When, in the host's own time.
         refusal: For a command that went back in time: why that was no success, or nothing.
         breakpoints: For such a command: the breakpoints there were then.
