@@ -24,7 +24,7 @@ Keep = Callable[[Sequence[AnnotationChange]], list[int]]
 
 
 class Annotations:
-    """What was noted about a session, the earliest first; for the session's thread.
+    """The annotations of a session, the earliest first; for the session's thread.
 
     Attributes:
         keep: Keeps every change somewhere else too, before it counts; may be ``None``.
@@ -37,7 +37,7 @@ class Annotations:
         keep: Keep | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """Begin with those that were found, each with its number."""
+        """Begin with the given annotations, by number."""
         self.keep = keep
         self.version = 0
         self._now = now
@@ -66,7 +66,7 @@ class Annotations:
         return self._by_number.get(number)
 
     def within(self, first_ns: int, last_ns: int | None = None) -> list[Annotation]:
-        """Return those any part of which is between two instants; ``None`` for no end."""
+        """Return the annotations that overlap a stretch of time; ``None`` for no end."""
         return [
             each
             for each in self
@@ -94,10 +94,10 @@ class Annotations:
         return added
 
     def change(self, annotation: Annotation) -> Annotation:
-        """Put an annotation in the place of the one with its number; returns what is there now.
+        """Replace the annotation with the same number; returns the new one.
 
         Raises:
-            AnnotationError: It makes no sense, or there is no such annotation.
+            AnnotationError: It is invalid, or there is no such annotation.
             RecordingError: It cannot be kept; then nothing changes.
         """
         former = self._known(annotation.id)

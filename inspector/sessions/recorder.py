@@ -1,4 +1,4 @@
-"""The recorder of a hosted session: which file it writes, and what became of it."""
+"""The recorder of a hosted session: the file it writes, and the outcome."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MOST_OUTCOMES: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class RecordingOutcome:
-    """What became of something that was recorded, or should have been.
+    """The outcome of a recording.
 
     Attributes:
         path: The file, whole or as far as it goes; ``None`` when there is none.
@@ -76,7 +76,7 @@ class Recorder:
 
     @property
     def path(self) -> Path | None:
-        """The file that is written now, or was last; ``None`` when nothing is recorded."""
+        """The present or last file; ``None`` when nothing is recorded."""
         if not self.is_recording:
             return None
         return self._path if self._writer is None else self._writer.path
@@ -90,12 +90,12 @@ class Recorder:
 
     @property
     def is_writing(self) -> bool:
-        """Whether a file is open, of which something can become without any event."""
+        """Whether a file is open, whose outcome may change without an event."""
         return self._writer is not None or bool(self._ending)
 
     @property
     def outcome_count(self) -> int:
-        """How often something became of a recording: a file was ended, or there is none."""
+        """How many recordings have ended or failed."""
         return self._outcome_count
 
     def outcomes_since(self, count: int) -> list[RecordingOutcome]:
@@ -108,16 +108,16 @@ class Recorder:
 
     @property
     def saved(self) -> list[Path]:
-        """The files that were ended and are whole, the newest last."""
+        """The complete files, the newest last."""
         return [each.path for each in self._outcomes if each.path and not each.problem]
 
     @property
     def problem(self) -> str:
-        """What has gone wrong last, as a sentence; empty if nothing ever has."""
+        """The last error as a sentence; empty for none."""
         return next((each.problem for each in reversed(self._outcomes) if each.problem), "")
 
     def note_problem(self, problem: str) -> None:
-        """Note why something is not recorded, as a sentence."""
+        """Report an error, as a sentence."""
         self._note(RecordingOutcome(None, problem))
 
     def _note(self, outcome: RecordingOutcome) -> None:
@@ -130,7 +130,7 @@ class Recorder:
         return 0 if self._writer is None else self._writer.lost
 
     def start(self, path: Path | None = None) -> None:
-        """Record from now on, with what the log still knows of the past.
+        """Record from now on, including the events in the log.
 
         It goes to a new file in :attr:`folder` if none is named.
 
@@ -166,7 +166,7 @@ class Recorder:
         self._note(RecordingOutcome(writer.path, writer.problem))
 
     def save_last(self, duration_ns: int, path: Path | None = None) -> Path:
-        """Write the last session time to a file, off this thread; returns the file.
+        """Save the last session time to a file, in another thread; returns the file.
 
         It is a new one in :attr:`folder` if none is named.
 
@@ -189,7 +189,7 @@ class Recorder:
         return path
 
     def take_annotations(self, changes: Sequence[AnnotationChange]) -> list[int]:
-        """Have changes of the annotations written too; returns the annotations' numbers."""
+        """Record changes of annotations; returns the annotations' numbers."""
         writer = self._writer
         if writer is not None and self._session.log is self._log:
             # Else the file that is about to begin begins with all of them.
@@ -197,7 +197,7 @@ class Recorder:
         return [each if isinstance(each, int) else each.id for each in changes]
 
     def take_hit(self, hit: BreakpointHit, breakpoint_: Breakpoint | None) -> None:
-        """Do what a breakpoint wants that was hit."""
+        """Carry out the action of a breakpoint hit."""
         try:
             match hit.action:
                 case BreakAction.SAVE:
@@ -213,7 +213,7 @@ class Recorder:
             self.note_problem(str(error))
 
     def pump(self, *, at_once: bool = False) -> None:
-        """Hand over what is new, after each wake-up and each refresh.
+        """Hand over new events, after each wake-up and each refresh.
 
         ``at_once`` is for when nothing may come that would do so later.
         """
@@ -236,7 +236,7 @@ class Recorder:
             writer.pump(at_once=at_once, is_patient=is_patient)
 
     def _begin_other_run(self) -> None:
-        """End the file; go on in the next, after going back with the next frame only."""
+        """End the file and continue in the next; after going back, with the next frame only."""
         if self._session.generation != self._generation:
             self._go_on()
             return
@@ -255,7 +255,7 @@ class Recorder:
             self.note_problem(str(error))
 
     def close(self) -> None:
-        """End everything that is being written; waits for the disk."""
+        """End all recordings; waits for the disk."""
         self.pump()
         self.stop()
         for writer in self._ending:
@@ -275,7 +275,7 @@ class Recorder:
         )
 
     def _new_path(self) -> Path:
-        """Return the name of a recording without one.
+        """Return the default name of a recording.
 
         Raises:
             RecordingError: The folder cannot be made.
@@ -292,7 +292,7 @@ class Recorder:
 
 
 def _free_name(path: Path) -> Path:
-    """Return the path, or one like it that is not there yet."""
+    """Return the path, or a similar one that does not exist yet."""
     names = (path.with_stem(f"{path.stem} {n}") for n in range(2, _MOST_NAMES))
     return path if not is_there(path) else next((n for n in names if not is_there(n)), path)
 

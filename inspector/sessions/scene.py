@@ -158,10 +158,10 @@ class Scene:
         self.keep_neighbours()
 
     def unload(self) -> None:
-        """Let go of the scene and of the modules beside it that it has imported, once."""
+        """Unload the scene and the modules beside it that it imported, once."""
         folder = _folder_of(self.path)
         if sys.modules.pop(self.module.__name__, None) is None:
-            # What is there by now belongs to another scene.
+            # A module loaded since belongs to another scene.
             return
         _folders.pop(self.module.__name__, None)
         for name in [name for name in sys.modules if name not in self.known_before]:
@@ -341,7 +341,7 @@ def _signature_problem(path: Path, build: Callable[..., object]) -> SceneProblem
     try:
         signature = inspect.signature(build)
     except (ValueError, TypeError):
-        # Not everything that can be called says how; calling it will tell.
+        # Not every callable has a signature; calling it will show.
         return None
     code = getattr(build, "__code__", None)
     line = code.co_firstlineno if isinstance(code, CodeType) else None

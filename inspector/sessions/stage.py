@@ -50,7 +50,7 @@ class Stage:
         root: The root clock; hang branches under it with ``root.child(name)``.
         director: Runs the frames; join a phase with ``director.on(phase, callback)``.
         random: Random numbers, seeded alike in every run.
-        title: What the scene calls itself, or an empty text.
+        title: The title of the scene, or an empty text.
         worked_ns: Virtual time that :meth:`work` has taken outside of frames, until the host
             takes it back to 0.
     """

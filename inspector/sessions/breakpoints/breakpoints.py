@@ -35,7 +35,7 @@ class BreakpointHit:
         cursor: Where the event is in the log.
         frame: The frame it belongs to.
         clock_id: The clock it is about, 0 for none.
-        text: What was looked out for and what happened, in words.
+        text: The condition and the event, in words.
     """
 
     number: int
@@ -170,7 +170,7 @@ class Breakpoints:
 
     @property
     def is_watching(self) -> bool:
-        """Whether it was told since when to look; not before :meth:`watch`."""
+        """Whether :meth:`watch` was called."""
         return self._reader is not None
 
     def look(self, besides: Container[int] = ()) -> list[BreakpointHit]:

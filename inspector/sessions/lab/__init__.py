@@ -1,1 +1,1 @@
-"""The refresh-rate lab on scenes, in a process of its own."""
+"""The refresh-rate lab on scenes, in a separate process."""

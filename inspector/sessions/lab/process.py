@@ -1,4 +1,4 @@
-"""A scene in the refresh-rate lab, run in a process of its own.
+"""A scene in the refresh-rate lab, run in a separate process.
 
 So it can be ended whatever it does, also when it never comes to an end while it is loaded,
 and shares nothing with the scene that is open. The process is told on its standard input
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 #: How long a step waits for news of the process, in seconds.
 _WAIT_S: Final = 0.003
-#: The process says how far it is no more often than this, in seconds.
+#: The shortest time between two progress reports, in seconds.
 _TELL_EVERY_S: Final = 0.05
-#: A folder on the path may have an ``inspector`` of its own, so ours comes first for once.
+#: A folder on the path may have another ``inspector``, so ours comes first here.
 _BEGIN: Final = (
     "import pickle, sys; ours, path = pickle.load(sys.stdin.buffer); sys.path[:] = [ours, *path]; "
     "from inspector.sessions.lab.process import serve; sys.path[:] = path; serve()"
@@ -44,7 +44,7 @@ _News = float | SceneLabRun | str | None
 def begin_scene_process(
     path: Path, displays: Iterable[Display]
 ) -> Generator[float | None, None, SceneLabRun]:
-    """Run a scene under displays in a process of its own, a moment at each step.
+    """Run a scene under displays in a separate process, in short steps.
 
     Yields the share that is done, from 0 to 1, or ``None`` while there is nothing new.
     Closing the generator ends the process.
@@ -100,7 +100,7 @@ def _started(what: object) -> subprocess.Popen[bytes]:
 
 
 def _read(stream: BinaryIO, news: SimpleQueue[_News]) -> None:
-    """Pass on what the process says, until it says no more; runs in a thread of its own."""
+    """Pass on the output of the process until it ends; runs in its own thread."""
     while True:
         try:
             news.put(pickle.load(stream))  # noqa: S301 - from the process that was begun here
@@ -110,7 +110,7 @@ def _read(stream: BinaryIO, news: SimpleQueue[_News]) -> None:
 
 
 def serve() -> None:
-    """Run what the standard input says; called in the process that was begun for it."""
+    """Run the request on standard input; called in the separate process."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     what: tuple[str, tuple[Display, ...]] = pickle.load(sys.stdin.buffer)  # noqa: S301
@@ -137,7 +137,7 @@ def serve() -> None:
 
 
 def _end_with_parent() -> None:
-    """Wait until the process that could ask for anything is gone; then end."""
+    """Exit when the parent process ends."""
     # Not by way of a buffered reader, which is locked while it waits.
     os.read(0, 1)
     os._exit(0)

@@ -1,4 +1,4 @@
-"""Whether two runs of a scene did the same, event by event, and where they first differ."""
+"""Compares two runs of a scene event by event, and finds their first difference."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 #: An event as it is compared: texts instead of their numbers, and nothing measured.
 Row: TypeAlias = tuple[int, int, int, int | str, int | str]
 
-#: Comparing so many takes a few milliseconds.
+#: Events to compare at once, in a few milliseconds.
 _ROWS_IN_A_STEP: Final = 2_000
 
 #: The name of what Python raises where calls go too deep.
@@ -49,7 +49,7 @@ _DEEP: Final = RecursionError.__name__
 
 
 def compared(event: RawEvent, strings: Sequence[str]) -> Row | None:
-    """Return an event as it is compared; ``None`` when all of it was measured."""
+    """Return an event without measured values; ``None`` when all of it is measured."""
     at_ns, kind, subject, a, b = event
     if kind == PHASE_ENDED and subject == Phase.TIMERS:
         # There only when the timers took a time that could be measured.
@@ -73,7 +73,7 @@ def compared(event: RawEvent, strings: Sequence[str]) -> Row | None:
 
 
 def digest_of(events: Iterable[RawEvent], strings: Sequence[str]) -> str:
-    """Return what two runs have in common exactly if they did the same."""
+    """Return a digest that is equal for equal runs."""
     digest = blake2b(digest_size=16)
     for event in events:
         row = compared(event, strings)
@@ -101,7 +101,7 @@ class Difference:
     label: str
 
     def __str__(self) -> str:
-        """Return it as sentences."""
+        """Return the difference in sentences."""
         where = f" in “{self.label}”" if self.label else ""
         text = (
             f"At {format_instant(self.at_ns)}, after {self.frame:,} "
@@ -118,7 +118,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One of two runs that are compared.
+    """One of the two runs to compare.
 
     Attributes:
         events: Its events, the oldest may be lost.
@@ -132,10 +132,10 @@ class Run:
 
 
 class LogEvents(Sequence[RawEvent]):
-    """The events of a log up to where it stands now, read a few thousand at a time."""
+    """The events of a log up to its present end, read a few thousand at a time."""
 
     def __init__(self, log: EventLog, end: int | None = None) -> None:
-        """Have those that are kept, up to a cursor."""
+        """Read the events in the log up to a cursor."""
         self._log = log
         self._first, self._end = log.first, log.end if end is None else end
 
@@ -179,7 +179,7 @@ def first_difference(
 def difference_steps(
     expected: Run, found: Run, *, may_go_on: Run | None = None
 ) -> Generator[None, None, Difference | None]:
-    """Do what :func:`first_difference` does, a few thousand events at a time."""
+    """Find the first difference, a few thousand events at a time."""
     start = _first_common_frame(expected, found) if expected.lost or found.lost else -1
     ours, theirs = _rows(expected, start), _rows(found, start)
     frame = 0
@@ -208,7 +208,7 @@ def difference_steps(
 
 
 def _rows(run: Run, first_frame: int) -> Iterator[tuple[RawEvent, Row, int]]:
-    """Go through what is compared: the event, the row, and its index."""
+    """Yield each compared event with its row and index."""
     is_begun = first_frame < 0
     for index, event in enumerate(run.events):
         if not is_begun:
@@ -271,7 +271,7 @@ def _timer_name(run: Run, number: int) -> str:
 
 
 def _member_name(run: Run, number: int, end: int) -> str:
-    """Return what a member was called before the event at a place."""
+    """Return the name of a member before the event at a place."""
     names = MemberNames(run.strings)
     for event in run.events[:end]:
         names.note(event)

@@ -1,4 +1,4 @@
-"""Running a recorded scene again, to see whether it does the same."""
+"""Runs a recorded scene again, and compares it with the recording."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """What running a scene again came to.
+    """The result of running a scene again.
 
     Attributes:
         events: How many events were recorded.
@@ -47,7 +47,7 @@ class Rerun:
 
 
 class ChangedSceneError(InspectorError):
-    """The scene is not what was recorded any more; the message says so."""
+    """The scene has changed since it was recorded; the message says so."""
 
 
 def rerun(
@@ -57,7 +57,7 @@ def rerun(
     anyway: bool = False,
     on_built: Callable[[HostedSession], None] | None = None,
 ) -> Rerun:
-    """Build a scene from its file and have it do again what was recorded.
+    """Build a scene from its file and repeat the recorded run.
 
     One that has changed is run with ``anyway`` only. ``on_built`` is given the session before
     it runs.
@@ -65,7 +65,7 @@ def rerun(
     Raises:
         ChangedSceneError: It has changed since; nothing of it was run.
         JournalError: What was recorded does not suffice.
-        SceneProblem: The scene cannot be built any more.
+        SceneProblem: The scene can no longer be built.
     """
     events = events_to_run_again(history)
     journal = Journal.from_events(events, history.strings)
@@ -91,7 +91,7 @@ def rerun(
 def run_again(
     scene_path: Path, journal: Journal, on_built: Callable[[HostedSession], None] | None = None
 ) -> Iterator[HostedSession]:
-    """Build a scene in a session that has done, to its end, what a journal says.
+    """Build a scene in a session and replay a journal to its end.
 
     ``on_built`` is given the session before it runs. No event falls off its log.
 

@@ -1,4 +1,4 @@
-"""Going back in time: the scene is rebuilt, and does again what its journal says.
+"""Going back in time: the scene is rebuilt, and its journal replayed.
 
 What takes long is done in slices, so that the window stays alive. Until it is done the
 session is what it was, held; only then the second run takes its place.
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 
 class Rewinding:
-    """Going back in time, while it goes on: a second run beside the present one.
+    """Going back in time, in progress: a second run beside the present one.
 
     For the thread that owns the session; between two slices the former run may be looked
     at, and told things.
 
     Attributes:
-        command: What was asked for.
+        command: The command.
         number: Its number.
         frame: After how many frames the scene is to stand.
         former: The run that goes back; its modules were let go by then.
@@ -71,7 +71,7 @@ class Rewinding:
         return 100 * self.frames_done // self.frame if self.frame else 0
 
     def go_on(self, slice_ns: int | None) -> bool:
-        """Go on, see :func:`goes_to_end`; returns whether all is done and compared."""
+        """Continue, see :func:`goes_to_end`; returns whether all is done and compared."""
         if goes_to_end(self._steps, slice_ns):
             return True
         self.frames_done = self.second.frames_run
@@ -79,7 +79,7 @@ class Rewinding:
         return False
 
     def give_up(self) -> None:
-        """Leave the former run as it was, and let go of the second one."""
+        """Cancel: keep the former run and close the second one."""
         # What is taken back in there belongs to the run that is given up.
         self._steps.close()
         self.second.close()
@@ -88,7 +88,7 @@ class Rewinding:
         self.former.source.go_live()
 
     def _run_again(self) -> Generator[None]:
-        """Have the second run do what the former did, and compare; a little at each turn.
+        """Replay the former run in the second and compare them, a little at each turn.
 
         It is not left before all is compared, since then the time source is taken again.
         """
@@ -144,7 +144,7 @@ class ScriptFollower:
         self._stop_frame = stop_frame
 
     def steps(self) -> Generator[None]:
-        """Load the scene and let happen what the script says, a frame or so at each turn.
+        """Load the scene and replay the script, about a frame at each turn.
 
         The caller makes the source go live afterwards, however that went.
         """
@@ -160,22 +160,22 @@ class ScriptFollower:
 
     @property
     def has_arrived(self) -> bool:
-        """Whether the script goes no further than the present frame."""
+        """Whether the script ends at the present frame."""
         if self._is_at_stop:
             return True
         head = self._script.head()
         return head is not None and head.code == REWIND_ENTRY and head.frame <= self._frames_run
 
     def before_frame(self) -> None:
-        """Apply what was applied before this frame."""
+        """Apply the script's commands before this frame."""
         self._apply_what_was(Place.BEFORE_FRAME)
 
     def end_wake(self) -> None:
-        """Apply what was applied at the end of this wake-up."""
+        """Apply the script's commands at the end of this wake-up."""
         self._apply_what_was(Place.WAKE_END)
 
     def look_around(self, *, after_frame: bool) -> None:
-        """Have the breakpoints hit that were hit here; stop where the script ends."""
+        """Repeat the breakpoint hits of this frame; stop where the script ends."""
         script, run = self._script, self._run
         if run.loaded is None:
             return
@@ -232,7 +232,7 @@ class ScriptFollower:
         run.note_rewind(number, applied)
 
     def _let_happen(self, entry: Entry) -> None:
-        """Let happen what an entry says has come from outside."""
+        """Repeat the reading or request of an entry."""
         run = self._run
         match entry.code:
             case Reading.PERIOD:
@@ -247,7 +247,7 @@ class ScriptFollower:
                 run.source.replay(entry.code, entry.value)
 
     def _apply_what_was(self, place: Place) -> None:
-        """Apply what the script says was applied here."""
+        """Apply the script's commands at this point."""
         for _ in self._scripted_steps(place):
             pass
 
@@ -263,7 +263,7 @@ class ScriptFollower:
         )
 
     def _scripted_steps(self, place: Place) -> Generator[None]:
-        """Apply what the script says was applied here, a frame of it at each turn."""
+        """Apply the script's commands at this point, a frame at each turn."""
         script = self._script
         while not self.has_arrived:
             entry = script.head()

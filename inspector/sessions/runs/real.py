@@ -23,7 +23,7 @@ def run_real(
     duration_ns: int | None = None,
     on_progress: OnProgress,
 ) -> RunOutcome:
-    """Run on the computer's clock, in slices, so that the log is read meanwhile.
+    """Run on the computer's clock, in slices, reading the log in between.
 
     It ends after so many frames, or so much session time. ``host`` is the session's time
     source, or what that is woken by. ``on_progress`` is called after every slice with the

@@ -59,7 +59,7 @@ class RunningCode:
     is_python: bool = True
 
     def text(self, seconds: float) -> str:
-        """Return what has been going on for so long, as a sentence."""
+        """Return a sentence on the call that takes so long."""
         return f"{self.what} for {seconds:.0f} s, {self.place}."
 
 
@@ -167,7 +167,7 @@ def _is_library(name: str) -> bool:
 
 
 class EntryWatch:
-    """Notices, in a thread of its own, that a call does not come back.
+    """Notices, in its own thread, that a call does not return.
 
     Attributes:
         after_s: For how long a call may stay before it is noticed.

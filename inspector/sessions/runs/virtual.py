@@ -23,7 +23,7 @@ OnProgress = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """What a run without a window came to.
+    """The result of a run without a window.
 
     Attributes:
         frames: How many frames have run.
@@ -98,7 +98,7 @@ def run_frame_times(
     duration_ns: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> RunOutcome:
-    """Run frames as far apart as those of a capture.
+    """Run frames with the frame times of a capture.
 
     The host is taken to look at its clocks once per frame, as game loops do: a timer
     that is due in the middle of a long frame is late, and a frame longer than
@@ -147,7 +147,7 @@ def _until(times_ns: Sequence[int], rest_ns: int) -> Iterator[int]:
 
 
 class _Progress:
-    """Keeps an eye on a run: has a frame come, is it time to fold or to report."""
+    """Counts the frames of a run, and decides when to fold and to report."""
 
     def __init__(self, session: HostedSession, on_progress: OnProgress | None) -> None:
         self._session = session
@@ -168,11 +168,11 @@ class _Progress:
 
     @property
     def session_ns(self) -> int:
-        """How much session time this run has passed."""
+        """How much session time has passed in this run."""
         return self._session.session_ns - self.start_ns
 
     def has_advanced(self, done: float) -> bool:
-        """Note that a frame should have run; returns whether to go on."""
+        """Take note of a frame; returns whether to continue."""
         session = self._session
         seen = session.frames_run
         if seen == self._seen or not session.is_running:
@@ -191,7 +191,7 @@ class _Progress:
         return True
 
     def finished(self) -> RunOutcome:
-        """Fold the rest and say what the run came to."""
+        """Fold the remaining events and return the result."""
         session = self._session
         session.end_virtual_run()
         session.refresh()

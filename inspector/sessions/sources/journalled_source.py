@@ -1,4 +1,4 @@
-"""What a run of a scene reads time through: every reading is reported, and can be replayed."""
+"""The time source of a run: every reading is reported, and can be replayed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class JumpsInTime(Protocol):
 
 
 class JournalledSource:
-    """Passes a time source on to one run of a scene, and reports what the source says.
+    """Passes a time source on to one run of a scene, and reports its readings.
 
     While a script is followed, the source is left alone: the script says what time it is.
     For the thread of the source.
@@ -44,7 +44,7 @@ class JournalledSource:
     is_manual = False
 
     def __init__(self, source: TimeSource, began_ns: int | None = None) -> None:
-        """Read a source from now on, or leave it alone until :meth:`go_live`.
+        """Read a source from now on, or only from :meth:`go_live` on.
 
         The latter if ``began_ns`` says when the session began.
         """
@@ -68,23 +68,23 @@ class JournalledSource:
         return self.source.now_ns() - self.reading_ns
 
     def beside(self) -> JournalledSource:
-        """Return the source of a second run, which leaves the time source alone at first."""
+        """Return the source of a second run, which does not read the time source at first."""
         return type(self)(self.source, self._began_ns)
 
     def follow(self, script: Script) -> None:
-        """Have a script say what time it is; the source wakes nothing meanwhile."""
+        """Take the time from a script; the source does not wake meanwhile."""
         self._is_live = False
         self._script = script
         self.source.set_wake(None)
 
     def go_live(self) -> None:
-        """Follow the source from now on, and be the only one that it wakes."""
+        """Follow the source from now on, and take over its wake-ups."""
         self._is_live = True
         self._script = None
         self.source.attach(self._wake_if_live)
 
     def replay(self, reading: int, value: int) -> None:  # noqa: ARG002 - of the manual source
-        """Do what a wake-up or an advance of the script did, up to a relative instant."""
+        """Repeat a wake-up or an advance of the script, up to a relative instant."""
         if reading == _WOKEN:
             self._wake()
 
@@ -110,18 +110,18 @@ class JournalledSource:
         return self.reading_ns
 
     def set_wake(self, at_ns: int | None) -> None:
-        """Ask to be woken once, at an instant of the source."""
+        """Request one wake-up, at an instant of the source."""
         if self._is_live:
             self.source.set_wake(at_ns)
 
     def attach(self, on_wake: Callable[[], None]) -> None:
-        """Say what to call on a wake-up."""
+        """Set the callback of wake-ups."""
         self._on_wake = on_wake
         if self._is_live:
             self.source.attach(self._wake_if_live)
 
     def close(self) -> None:
-        """Wake nothing any more; the source itself is left to its owner."""
+        """Stop waking; the source itself belongs to its owner."""
         self._on_wake = None
         self.set_wake(None)
 
@@ -139,7 +139,7 @@ class JournalledSource:
 
 
 class JournalledManualSource(JournalledSource, ManualTimeSource):
-    """The same for a manual time source, whose advances are the readings.
+    """A journalled manual time source, whose advances are the readings.
 
     It is a manual source because a transport has an agreement of its own with those. While a
     script is followed, another manual source takes the place of the real one.
@@ -156,7 +156,7 @@ class JournalledManualSource(JournalledSource, ManualTimeSource):
     @property
     @override
     def ahead_ns(self) -> int:
-        """Nothing: whatever it is advanced to is run at once."""
+        """Always 0: every advance is run at once."""
         return 0
 
     @override
@@ -219,7 +219,7 @@ class JournalledManualSource(JournalledSource, ManualTimeSource):
 
 
 def journalled(source: TimeSource) -> JournalledSource:
-    """Return what the first run of a session reads a source through."""
+    """Return the journalled source of the first run of a session."""
     if isinstance(source, ManualTimeSource):
         return JournalledManualSource(source)
     return JournalledSource(source)

@@ -71,7 +71,7 @@ def source_kind(name: str) -> TimeSourceKind:
     """Return the kind of that name that can be chosen.
 
     Raises:
-        ValueError: There is none; the message names those there are.
+        ValueError: There is no such source; the message lists the known ones.
     """
     kinds = choosable_sources()
     for each in kinds:

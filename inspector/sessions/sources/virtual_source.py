@@ -1,4 +1,4 @@
-"""A time source for virtual runs: behaves as a real one would, without the waiting."""
+"""A time source for virtual runs: behaves like a real one, without waiting."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ class VirtualTimeSource:
         return self._now_ns
 
     def set_wake(self, at_ns: int | None) -> None:
-        """Ask to be woken once at ``at_ns``, instead of what was asked before."""
+        """Request one wake-up at ``at_ns``, replacing an earlier request."""
         self._wake_ns = at_ns
 
     def attach(self, on_wake: Callable[[], None]) -> None:
-        """Say what to call on a wake-up."""
+        """Set the callback of wake-ups."""
         self._on_wake = on_wake
 
     def close(self) -> None:
-        """Wake nothing any more."""
+        """Stop waking."""
         self._on_wake = self._wake_ns = None
 
     def pass_ns(self, duration_ns: int) -> None:
-        """Let time pass, waking at every instant that is asked for meanwhile.
+        """Let time pass, waking at every instant requested meanwhile.
 
         Raises:
             ValueError: ``duration_ns`` is negative.
@@ -62,7 +62,7 @@ class VirtualTimeSource:
         self._now_ns = max(self._now_ns, target_ns)
 
     def wake_if_due(self) -> None:
-        """Wake once, late, if that was asked for by now: a busy host has come to look."""
+        """Wake once if a request is due, as a busy host does late."""
         if self._wake_ns is not None and self._wake_ns <= self._now_ns:
             self._wake()
 
