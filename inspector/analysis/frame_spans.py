@@ -96,7 +96,7 @@ def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ..
         index: The frame.
 
     Raises:
-        IndexError: There is no such frame, or not any more.
+        IndexError: There is no such frame, or it is no longer kept.
     """
     found = _events_of(history, timeline, index)
     if found is None:
@@ -113,7 +113,7 @@ def phases_of(timeline: Timeline, index: int) -> tuple[Span, ...]:
     """Return the phases of a frame without their calls.
 
     Raises:
-        IndexError: There is no such frame, or not any more.
+        IndexError: There is no such frame, or it is no longer kept.
     """
     frame = timeline.frames.frame(index)
     phases = {phase: took_ns for phase in Phase if (took_ns := frame.phases[phase])}
@@ -124,7 +124,7 @@ def are_calls_kept(history: History, timeline: Timeline, index: int) -> bool:
     """Return whether the events of a frame, and so its calls, are still in the log.
 
     Raises:
-        IndexError: There is no such frame, or not any more.
+        IndexError: There is no such frame, or it is no longer kept.
     """
     return _events_of(history, timeline, index) is not None
 
@@ -133,7 +133,7 @@ def extent_of(history: History, timeline: Timeline, index: int) -> tuple[int, in
     """Return cursors closely around the events of a frame and the timers before it.
 
     Raises:
-        IndexError: There is no such frame, or not any more.
+        IndexError: There is no such frame, or it is no longer kept.
     """
     frames = timeline.frames
     former_ns = frames.frame(index - 1).at_ns if index > frames.first else None
@@ -148,7 +148,7 @@ def heaviest_in(history: History, timeline: Timeline, index: int) -> str:
     """Return in words what took at least half of a frame; empty if unknown.
 
     Raises:
-        IndexError: There is no such frame, or not any more.
+        IndexError: There is no such frame, or it is no longer kept.
     """
     spans = spans_of(history, timeline, index)
     total_ns = sum(span.took_ns for span in spans if span.is_phase)

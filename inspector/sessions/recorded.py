@@ -35,7 +35,7 @@ class RecordedSession:
         log: The newest events, and the state before them.
         history: Everything that was recorded.
         timeline: The state at the end of the recording.
-        title: What the recorded scene is called.
+        title: The title of the recorded scene.
         source_label: The path of the file.
         annotations: Those in the file; every change is written there before it counts, and
             nothing else ever is.
@@ -101,7 +101,7 @@ class RecordedSession:
 
     @property
     def frame_rate(self) -> Fraction:
-        """Frames per second that were asked for when the recording began."""
+        """Target frames per second when the recording began."""
         return rate_in_file(self.history.meta.get("frame_rate")) or DEFAULT_FRAME_RATE
 
     def _write(self, changes: Sequence[AnnotationChange]) -> list[int]:

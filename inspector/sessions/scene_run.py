@@ -309,7 +309,7 @@ class SceneRun:
     def look_around(self, *, after_frame: bool) -> None:
         """Have the driver look at what has happened, in a frame or by a command while held."""
         if self._is_looking_around:
-            # This is a hit that pauses something; what has found it goes on looking.
+            # The action of a hit pauses something; the caller checks the remaining hits.
             return
         self._is_looking_around = True
         try:
@@ -431,7 +431,7 @@ class SceneRun:
     ) -> Generator[None]:
         """Do what :meth:`apply` does, a frame of it at each turn.
 
-        It was asked for at ``host_ms`` of the host's own time, which is now if left out.
+        It was submitted at ``host_ms`` of the host's own time, by default now.
         """
         self.command_number = number
         by = command.asker or by
@@ -617,12 +617,12 @@ class _TimersMeter:
 
 
 def goes_to_end(steps: Iterator[None], slice_ns: int | None) -> bool:
-    """Go on with some long work, so that the window stays alive; returns whether it is done.
+    """Continue long work, so that the window stays responsive; returns whether it is done.
 
     Args:
         steps: Does a little of it at each turn.
-        slice_ns: After so long a pause is made, but not before the next turn is done;
-            ``None`` for doing it at one go.
+        slice_ns: The time after which to pause, at the end of a turn;
+            ``None`` for no pauses.
     """
     until_ns = inf if slice_ns is None else perf_counter_ns() + slice_ns
     # Ends with the first turn that exceeds the slice.

@@ -108,7 +108,7 @@ class Stage:
 
     @property
     def frame_rate(self) -> Fraction:
-        """Frames per second of session time that are asked for; 60 unless changed.
+        """Target frames per second of session time; 60 unless changed.
 
         May be set to an int, float or ``Fraction`` from 1/60 to 10 000.
         """

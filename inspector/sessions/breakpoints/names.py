@@ -27,7 +27,7 @@ SUBJECTS: Final = {
 def names_to_choose(kind: BreakKind, timeline: Timeline) -> list[str]:
     """Return what a breakpoint can look out for now, in the order of the alphabet.
 
-    Looks at every pending timer, so it is for when it is asked for.
+    Reads every pending timer, so call it only on request.
     """
     members, strings = timeline.members, timeline.strings
     names: set[str] = set()

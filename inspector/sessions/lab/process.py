@@ -60,21 +60,21 @@ def begin_scene_process(
     try:
         while True:
             try:
-                told = news.get(timeout=_WAIT_S)
+                received = news.get(timeout=_WAIT_S)
             except Empty:
                 yield None
                 continue
-            match told:
+            match received:
                 case SceneLabRun():
-                    return told
+                    return received
                 case str():
-                    raise InspectorError(told)
+                    raise InspectorError(received)
                 case None:
                     code = process.wait()
                     message = f"{path.name} ended the process it ran in (exit code {code})."
                     raise InspectorError(message)
                 case _:
-                    yield told
+                    yield received
     finally:
         with contextlib.suppress(OSError):
             process.kill()

@@ -74,15 +74,15 @@ def run_scene_lab(
     """
     tell = on_progress or (lambda _done: None)
     steps = begin_scene_lab(path, displays)
-    told = -1
+    progress = -1
     while True:
         try:
             done = next(steps)
         except StopIteration as end:
             run: SceneLabRun = end.value
             return run
-        if int(done * 100) > told:
-            told = int(done * 100)
+        if int(done * 100) > progress:
+            progress = int(done * 100)
             tell(done)
 
 

@@ -182,7 +182,7 @@ class Journal:
 
     Attributes:
         beginning: How that run began.
-        is_given_up: Whether there were too many entries; then there are none any more.
+        is_given_up: Whether there were too many entries; then all were dropped.
     """
 
     def __init__(self, beginning: Beginning, most_entries: int = sys.maxsize) -> None:
@@ -303,7 +303,7 @@ class Script:
         self.is_over = False
         self._next = 0
         self._next_reading = 0
-        # The entry that was read last, which is asked for several times a frame.
+        # The entry that was read last, which is needed several times a frame.
         self._head: tuple[int, Entry | None] = (-1, None)
 
     def head(self) -> Entry | None:
@@ -319,7 +319,7 @@ class Script:
         return None
 
     def take(self) -> None:
-        """Go on behind :meth:`head`."""
+        """Advance past :meth:`head`."""
         self._next += 1
 
     def reading_ns(self) -> int | None:

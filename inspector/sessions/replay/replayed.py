@@ -1,4 +1,4 @@
-"""A recording as a test: what came from outside as text, and the scene run again from it."""
+"""A recording as a test: its readings and commands as text, and a run of the scene from it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def what_happened(events: Sequence[RawEvent], strings: Sequence[str]) -> Replaye
 
 
 def replayed(scene_path: Path, outside: str) -> Replayed:
-    """Run a scene again with what came from outside, as :func:`outside_text` gave it.
+    """Run a scene again with the readings and commands of :func:`outside_text`.
 
     Raises:
         JournalError: The text cannot be understood.
@@ -77,7 +77,7 @@ def replayed(scene_path: Path, outside: str) -> Replayed:
 
 
 def outside_text(events: Sequence[RawEvent], strings: Sequence[str]) -> str:
-    """Return what came from outside as lines of text.
+    """Return the readings and commands of a run as lines of text.
 
     Readings of the time source are ``reason:value:frames``, several in a line; commands
     and breakpoints that were hit are JSON.

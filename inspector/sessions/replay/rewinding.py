@@ -50,7 +50,7 @@ class Rewinding:
         former: SceneRun,
         second: SceneRun,
     ) -> None:
-        """Let go of the modules that the former run has imported; nothing is run yet.
+        """Set aside the modules of the former run; nothing is run yet.
 
         The scene of the former run was built. Nothing of the second run was loaded, and it has
         a source of its own.
@@ -136,7 +136,7 @@ class ScriptFollower:
     def __init__(self, run: SceneRun, journal: Journal, stop_frame: int | None = None) -> None:
         """Do nothing yet, see :meth:`steps`; nothing of the run was loaded either.
 
-        After ``stop_frame`` frames it stops, held; at the end of the journal if left out.
+        It stops after ``stop_frame`` frames, held; by default at the end of the journal.
         """
         self.arrived_at: int | None = None
         self._run = run
@@ -180,7 +180,7 @@ class ScriptFollower:
         if run.loaded is None:
             return
         while (entry := script.head()) is not None and (hit := entry.hit) is not None:
-            # A step may go on after its last frame; what is hit then belongs to the next.
+            # A step may continue after its last frame; hits from then on belong to the next.
             if entry.frame != self._frames_run or after_frame != (hit.frame < entry.frame):
                 break
             script.take()

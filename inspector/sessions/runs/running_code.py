@@ -118,7 +118,7 @@ def _without_python(frame: FrameType, callback: Callable[..., object]) -> Runnin
 
     Args:
         frame: Whose present instruction calls it.
-        callback: What is called.
+        callback: The callback.
     """
     timer = frame.f_locals.get("timer")
     label = label_of(callback)
@@ -146,7 +146,7 @@ def _callback_called(frame: FrameType) -> Callable[..., object] | None:
 def _called_names(code: CodeType, offset: int) -> tuple[str, ...]:
     """Return the names of what the instruction at an offset calls, as ``("self", "_call")``.
 
-    An expression that is called begins where the call of it begins.
+    A called expression begins where its call begins.
     """
     # One for each two bytes, of which some belong to no instruction.
     begin = next(islice(code.co_positions(), offset // 2, None))[0::2]

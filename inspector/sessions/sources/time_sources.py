@@ -1,4 +1,4 @@
-"""The time sources that there are, and what recordings and people call them."""
+"""The registry of time sources, with their names in recordings and on the command line."""
 
 from __future__ import annotations
 
