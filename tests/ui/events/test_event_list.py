@@ -85,6 +85,17 @@ def test_that_entering_the_list_by_keyboard_does_not_stop_it(stand: Stand) -> No
     assert stand.is_at_end()
 
 
+def test_that_a_filter_does_not_stop_the_list(stand: Stand) -> None:
+    stand.mark(100)
+    stand.view.setFocus(Qt.FocusReason.ShortcutFocusReason)
+    stand.mark(50)
+
+    stand.panel.filter_rows("mark")
+
+    assert stand.panel.follow_button.isChecked()
+    assert stand.is_at_end()
+
+
 def test_that_calls_are_hidden_until_they_are_chosen(stand: Stand) -> None:
     actions = {action.text(): action for action in stand.panel._kinds_menu.actions()}
 
