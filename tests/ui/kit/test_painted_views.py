@@ -339,6 +339,29 @@ def test_that_a_table_looks_as_qt_would_paint_it(
     assert images[0] == images[1]
 
 
+def test_that_a_selected_row_that_has_moved_is_painted_where_it_was_and_is(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = QStandardItemModel(0, 1)
+    for _ in range(4):
+        model.appendRow(QStandardItem("the same"))
+    view = Plain(model)
+    qtbot.addWidget(view)
+    view.resize(420, 200)
+    view.show()
+    view.selectRow(1)
+    painting = Painting(view, monkeypatch)
+    view.selectRow(1)
+    painting.settle()
+
+    model.insertRow(0, QStandardItem("the same"))
+    for _ in range(3):
+        QApplication.processEvents()
+
+    assert [index.row() for index in view.selectionModel().selectedRows()] == [2]
+    assert painting.texts == ["the same"] * 3
+
+
 def test_that_other_colors_are_painted_at_once(plain: Plain) -> None:
     before = plain.viewport().grab().toImage()
     palette = plain.palette()

@@ -111,6 +111,7 @@ class Painted(_View):
         self._shown: list[tuple[RowPlace, Sequence[Cell]]] | None = None
         self._row_cells: RowCells | None = None
         self._marks: dict[int, QIcon | QPixmap] = {}
+        self._painted_selected: set[int] = set()
         self.cells = CellPainter(self)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
@@ -174,6 +175,16 @@ class Painted(_View):
         for place, _ in (*before[len(now) :], *now[len(before) :]):
             self._repaint(place)
         self._repaint_cells(changed)
+        self._repaint_moved_selection(now)
+
+    def _repaint_moved_selection(self, now: list[tuple[RowPlace, Sequence[Cell]]]) -> None:
+        """Paint rows again that are selected since others came or went, or no longer are."""
+        painted, selection = self._painted_selected, self.selectionModel()
+        if not now or not (painted or selection.hasSelection()):
+            return
+        for place, _ in now:
+            if selection.isSelected(self.row_index(place.key)) != (place.key in painted):
+                self._repaint(place)
 
     def _note_changes(
         self,
@@ -323,6 +334,8 @@ class Painted(_View):
             ]
             if dirty:
                 is_selected = has_selection and selection.isSelected(self.row_index(place.key))
+                note = self._painted_selected
+                (note.add if is_selected else note.discard)(place.key)
                 self._paint_row(painter, place, columns, dirty, is_selected=is_selected)
         if bounds.top() <= 0 and bounds.bottom() + 1 >= self.viewport().height():
             self._shown = rows
