@@ -134,6 +134,17 @@ def test_that_rows_that_stay_change_in_their_places(model: AnimalModel, qtbot: Q
         model.show_rows(model.rows)
 
 
+def test_that_the_same_rows_again_are_compared_and_no_more(
+    model: AnimalModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Animal] = []
+    monkeypatch.setattr(AnimalModel, "key_of", lambda _model, row: asked.append(row))
+
+    model.show_rows([CAT, BIRD, FISH, STOOL])
+
+    assert not asked
+
+
 @pytest.mark.parametrize("at", [0, 4])
 def test_that_rows_that_come_at_either_end_are_inserted(
     model: AnimalModel, qtbot: QtBot, at: int

@@ -332,9 +332,11 @@ class ListTableModel(TableModel[RowT]):
         """Show the rows that pass the filter, by as small a change as possible."""
         rows = self._in_order([each for each in self._all if self._passes(each)])
         former, key_of = self.rows, self.key_of
+        if rows == former:
+            self.rows = rows
+            return
         if not former:
-            if rows:
-                self._insert(0, rows)
+            self._insert(0, rows)
             return
         before, after = list(map(key_of, former)), list(map(key_of, rows))
         added = len(after) - len(before)
