@@ -55,7 +55,10 @@ class KeptPicture:
         if self._pixmap is None:
             self.painted += 1
             if is_moving and not is_same:
+                # What comes next finds pen and brush as after a copy.
+                painter.save()
                 draw(painter)
+                painter.restore()
                 return
             self._pixmap = QPixmap(size * ratio)
             self._pixmap.setDevicePixelRatio(ratio)

@@ -289,6 +289,7 @@ class LanePicture:
         patch = QRectF(x, y, width, height)
         painter.fillRect(patch, self._theme.color(ColorRole.PANEL))
         painter.setPen(QPen(self._theme.color(ColorRole.MUTED_TEXT), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(patch)
         painter.setPen(self._theme.color(ColorRole.TEXT))
         painter.drawText(patch, int(Qt.AlignmentFlag.AlignCenter), text)

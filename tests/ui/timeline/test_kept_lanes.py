@@ -99,19 +99,24 @@ class World:
             pass
         self.canvas.refresh()
 
-    def read_late(self, milliseconds: int) -> None:
+    def read_late(self, count: int) -> None:
         """Show a present that the lanes have not been read up to."""
         self.store.most_at_once = 1
         try:
             append = self.log.append
-            for _ in range(milliseconds):
-                self.now_ms += 1
+            for _ in range(count):
+                self.now_ms += 10
                 append((self.now_ms * MS, TIMER_FIRED, 1, 0, self.now_ms * MS + 30 * MS))
             self.timeline.apply_all(self.log.read(self.timeline.events_folded).events)
             self.store.read(self.history, self.timeline)
         finally:
             del self.store.most_at_once
         self.canvas.refresh()
+
+    def look_back(self, number: int) -> None:
+        """Show what was shortly before the present."""
+        present_ns = self.timeline.at_ns
+        self.canvas.show_span(present_ns - 600 * MS, present_ns - number * 3 * MS)
 
     def change_theme(self, number: int) -> None:
         self.theme.set_choice("dark" if number % 2 else "light")
@@ -200,7 +205,7 @@ OPERATIONS: tuple[Callable[[World, int], None], ...] = (
     *(World.play, World.read_late, World.change_theme, World.resize, World.select, World.scrub),
     *(World.change_row, World.annotate, World.hover, World.scroll, World.zoom, World.pan),
     *(World.set_ratio, World.follow, World.fit, World.set_budget, World.choose_ruler),
-    *(World.hide_kind, World.play, World.pan),
+    *(World.hide_kind, World.play, World.look_back, World.read_late, World.look_back),
 )
 
 
@@ -243,6 +248,15 @@ def test_that_lanes_of_the_past_are_not_painted_again_while_the_present_moves(
         world.play(100)
         world.paint()
     assert world.canvas.picture.lanes.painted == painted
+
+
+def test_that_lanes_that_are_read_later_are_painted_again(world: World) -> None:
+    world.read_late(60)
+    world.look_back(10)
+    kept = [world.paint() for _ in range(2)]
+    world.read()
+    assert world.paint() == world.paint_whole()
+    assert world.paint() != kept[-1]
 
 
 @pytest.mark.parametrize(
