@@ -32,6 +32,7 @@ events, differ between two runs of a scene with the same readings.
 
 from enum import IntEnum
 from fractions import Fraction
+from functools import lru_cache
 from itertools import takewhile
 from typing import Final, TypeAlias
 
@@ -318,6 +319,7 @@ _TIMER_KIND_TEXTS: Final = {
 }
 
 
+@lru_cache(maxsize=256)
 def rate_text(rate_n: int) -> str:
     """Return a rate numerator as text: ``1``, ``0.25``, ``1/3``."""
     rate = Fraction(rate_n, RATE_DENOMINATOR)

@@ -11,7 +11,7 @@ import numpy as np
 import shiboken6
 from numpy.typing import NDArray
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QBrush, QColor, QPainter
 
 #: Shape (n, 4), C-contiguous: left, top, right, bottom, the last two inclusive.
 PixelRects = NDArray[np.int32]
@@ -52,12 +52,38 @@ def pixel_rects(
     return rects
 
 
-def fill_rects(painter: QPainter, rects: PixelRects, color: QColor) -> None:
+def row_rects(
+    lefts: NDArray[np.int64], top: int, rights: NDArray[np.int64], bottom: int
+) -> PixelRects:
+    """Return rectangles between two heights, right and bottom exclusive, without empty ones."""
+    is_there = rights > lefts
+    if not is_there.all():
+        lefts, rights = lefts[is_there], rights[is_there]
+    rects = np.empty((len(lefts), 4), dtype=np.int32)
+    rects[:, 0] = lefts
+    rects[:, 1] = top
+    rects[:, 2] = rights
+    rects[:, 2] -= 1
+    rects[:, 3] = bottom - 1
+    return rects
+
+
+def nearest_pixels(edges: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return where Qt fills from, or to, for edges between pixels."""
+    return np.ceil(edges - 0.5).astype(np.int64)
+
+
+def fill_rects(painter: QPainter, rects: PixelRects, brush: QColor | QBrush) -> None:
     """Fill rectangles without an outline."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(brush)
+    draw_rects(painter, rects)
+
+
+def draw_rects(painter: QPainter, rects: PixelRects) -> None:
+    """Draw rectangles with pen and brush of the painter."""
     if not len(rects):
         return
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(color)
     # The array outlives the call, as the wrapped pointer requires.
     wrapped = cast("QRect", shiboken6.wrapInstance(rects.ctypes.data, QRect))
     painter.drawRects(wrapped, len(rects))

@@ -16,7 +16,7 @@ from inspector.analysis.lanes.lanes import GONE_STATE
 from inspector.display_text import one_line
 
 from ..kit.theme import ColorRole
-from .bulk_paint import fill_rects, mixed, pixel_rects
+from .bulk_paint import draw_rects, fill_rects, mixed, row_rects
 from .machines import state_color, text_color_on
 
 if TYPE_CHECKING:
@@ -87,8 +87,7 @@ class LanePainter:
         at_ns = np.frombuffer(instants.at_ns, np.int64, stop - start, 8 * start)
         values = np.frombuffer(instants.value, np.int64, stop - start, 8 * start)
         xs = window.left + ((at_ns - window.low) / window.per_pixel).astype(np.int64)
-        tops = np.full(len(xs), row.top() + _PAD)
-        bottoms = np.full(len(xs), row.bottom() + 1 - _PAD)
+        top, bottom = row.top() + _PAD, row.bottom() + 1 - _PAD
         color = self._theme.color(role)
         late_color = self._theme.color(ColorRole.LATE)
         is_late = (values >= late_ns) if late_ns else np.zeros(len(xs), dtype=bool)
@@ -100,29 +99,26 @@ class LanePainter:
         if has_whiskers:
             ends = np.minimum(xs + (values / window.per_pixel).astype(np.int64), 1 << 24)
             middle = (row.top() + row.bottom()) // 2
-            upper = np.full(len(xs), middle - 1)
-            lower = np.full(len(xs), middle + 1)
+            upper, lower = middle - 1, middle + 1
             faint = mixed(color, self._background(), 0.6)
             has_cap = ends - xs > 3  # noqa: PLR2004 - pixels, room for a cap
             has_caps = bool(has_cap.any())
             for some, is_of_late in parts:
                 whisker = late_color if is_of_late else faint
-                rects = pixel_rects(xs[some], upper[some], ends[some], lower[some])
+                rects = row_rects(xs[some], upper, ends[some], lower)
                 fill_rects(painter, rects, whisker)
                 if not has_caps:
                     continue
                 caps = has_cap & is_late if is_of_late else has_cap & ~is_late
-                rects = pixel_rects(ends[caps] - 1, upper[caps] - 2, ends[caps], lower[caps] + 2)
+                rects = row_rects(ends[caps] - 1, upper - 2, ends[caps], lower + 2)
                 fill_rects(painter, rects, whisker)
         wide = 2 if stop - start < window.width / 8 else 1
         for some, is_of_late in parts:
-            rects = pixel_rects(xs[some], tops[some], xs[some] + wide, bottoms[some])
+            rects = row_rects(xs[some], top, xs[some] + wide, bottom)
             fill_rects(painter, rects, late_color if is_of_late else color)
         if has_late:
             # Not by colour alone.
-            rects = pixel_rects(
-                xs[is_late] - 1, tops[is_late] - 1, xs[is_late] + wide + 1, tops[is_late] + 1
-            )
+            rects = row_rects(xs[is_late] - 1, top - 1, xs[is_late] + wide + 1, top + 1)
             fill_rects(painter, rects, late_color)
 
     def _dense_instants(
@@ -146,8 +142,7 @@ class LanePainter:
         self._draw_columns(painter, pixels[np.newaxis, :], window, _inner(row))
         if has_late:
             xs = window.left + np.flatnonzero(is_late)
-            tops = np.full(len(xs), row.top() + 1)
-            rects = pixel_rects(xs, tops, xs + 1, tops + 2)
+            rects = row_rects(xs, row.top() + 1, xs + 1, row.top() + 3)
             fill_rects(painter, rects, self._theme.color(ColorRole.LATE))
 
     def hollow(
@@ -157,12 +152,17 @@ class LanePainter:
         painter.setPen(QPen(self._theme.color(ColorRole.GOOD), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         top, height = row.top() + _PAD, row.height() - 2 * _PAD - 1
+        xs = []
         last = -10
+        per_pixel = window.per_pixel
         for at_ns in instants_ns[:_MOST_HOLLOW]:
-            x = int(window.x(at_ns))
+            x = window.left + int((at_ns - window.low) / per_pixel)
             if x - last >= 3 and window.left <= x < window.left + window.width:  # noqa: PLR2004
-                painter.drawRect(x - 1, top, 3, height)
+                xs.append(x)
                 last = x
+        lefts = np.array(xs, dtype=np.int64) - 1
+        # An outline is a pixel wider and higher than what it encloses.
+        draw_rects(painter, row_rects(lefts, top, lefts + 3, top + height))
 
     # ---------------------------------------------------------------- states
 
@@ -204,14 +204,13 @@ class LanePainter:
         x0 = window.left + lefts.astype(np.int64)
         # A state without duration is a pixel wide.
         x1 = np.maximum(window.left + rights.astype(np.int64), x0 + 1)
-        tops, bottoms = np.full(len(x0), inner.top()), np.full(len(x0), inner.bottom() + 1)
         for value in np.unique(values).tolist():
             if value == GONE_STATE:
                 continue
             some = values == value
             color = state_color(number_of(value), self._theme)
             gap = (x1[some] - x0[some] > 3).astype(np.int64)  # noqa: PLR2004 - pixels
-            rects = pixel_rects(x0[some], tops[some], x1[some] - gap, bottoms[some])
+            rects = row_rects(x0[some], inner.top(), x1[some] - gap, inner.bottom() + 1)
             fill_rects(painter, rects, color)
             self._name_states(painter, name_of(value), color, (x0[some], x1[some]), inner)
 
@@ -264,9 +263,8 @@ class LanePainter:
         edges = self._edges_of(window)
         changes = np.diff(np.searchsorted(np.frombuffer(steps.at_ns, np.int64), edges))
         xs = window.left + np.flatnonzero(changes > 1)
-        tops = np.full(len(xs), inner.top())
         mark = self._theme.color(ColorRole.TEXT)
-        fill_rects(painter, pixel_rects(xs, tops, xs + 1, tops + 2), mark)
+        fill_rects(painter, row_rects(xs, inner.top(), xs + 1, inner.top() + 2), mark)
 
     # ---------------------------------------------------------------- inside
 

@@ -15,6 +15,8 @@ from ..kit.theme import ColorRole
 from .frame_view import ViewMode
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from inspector.analysis.lanes.clocks import ClockPasts
 
     from ..kit.theme import Theme
@@ -131,6 +133,10 @@ class LaneWindow:
     def x(self, at_ns: float) -> float:
         """Return the pixel of an instant."""
         return self.left + (at_ns - self.low) / self.per_pixel
+
+    def xs(self, at_ns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the pixels of instants."""
+        return self.left + (at_ns.astype(np.float64) - self.low) / self.per_pixel
 
     def at(self, x: float) -> float:
         """Return the instant of a pixel."""

@@ -11,7 +11,7 @@ from PySide6.QtGui import QBrush, QColor, QImage, QPainter
 from inspector.vocabulary import RATE_DENOMINATOR, rate_text
 
 from ..kit.theme import ColorRole
-from ..plotting.bulk_paint import fill_rects, mixed, pixel_rects
+from ..plotting.bulk_paint import fill_rects, mixed, nearest_pixels, pixel_rects, row_rects
 
 if TYPE_CHECKING:
     from inspector.analysis.lanes.clocks import ClockPast, ClockPasts
@@ -116,10 +116,8 @@ class ClockPainter:
         edges = np.linspace(window.low, window.high, width + 1).astype(np.int64)
         changes = np.diff(np.searchsorted(np.frombuffer(past.at_ns, np.int64), edges))
         xs = window.left + np.flatnonzero(changes > 1)
-        tops = np.full(len(xs), inner.top())
-        fill_rects(
-            painter, pixel_rects(xs, tops, xs + 1, tops + 2), self._theme.color(ColorRole.TEXT)
-        )
+        rects = row_rects(xs, inner.top(), xs + 1, inner.top() + 2)
+        fill_rects(painter, rects, self._theme.color(ColorRole.TEXT))
 
     def _hatch(  # noqa: PLR0913, PLR0917 - one clock in one row
         self,
@@ -134,29 +132,37 @@ class ClockPainter:
         past = clocks.by_id[number]
         end_ns = min(window.high, window.present_ns)
         start, stop = past.within(window.low, end_ns)
-        if stop - start > window.width * _DENSE:
+        if not start < stop <= start + window.width * _DENSE:
             return
         color = mixed(
             self._theme.color(ColorRole.PAUSED), self._theme.color(ColorRole.BACKGROUND), share
         )
-        background = self._theme.color(ColorRole.BACKGROUND)
-        brush = QBrush(color, Qt.BrushStyle.BDiagPattern)
-        edge = QColor(color)
+        # The last step in view is as long as what is in view of it.
+        stops_ns = np.append(
+            np.frombuffer(past.at_ns, np.int64)[start + 1 : stop],
+            past.end_of(stop - 1, int(end_ns)),
+        )
+        places = start + np.flatnonzero(np.frombuffer(past.value, np.int64)[start:stop] == 0)
+        begins_ns = np.maximum(np.frombuffer(past.at_ns, np.int64)[places], since_ns)
+        lefts = np.maximum(window.xs(begins_ns), window.left)
+        rights = np.minimum(window.xs(stops_ns[places - start]), window.left + window.width)
+        is_there = rights >= lefts
+        places, lefts, rights = places[is_there], lefts[is_there], rights[is_there]
+        widths = np.maximum(rights - lefts, 1.0)
+        x0, x1 = nearest_pixels(lefts), nearest_pixels(lefts + widths)
+        top, bottom = inner.top(), inner.bottom() + 1
+        rects = row_rects(x0, top, x1, bottom)
+        # A clock stopped by another one has its own rate, but does not run.
+        fill_rects(painter, rects, self._theme.color(ColorRole.BACKGROUND))
+        fill_rects(painter, rects, QBrush(color, Qt.BrushStyle.BDiagPattern))
+        if share != _OWN:
+            return
+        fill_rects(painter, row_rects(x0, top, nearest_pixels(lefts + 1), bottom), color)
         flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        for stand in clocks.standstills(number, window.low, end_ns):
-            left = max(window.x(max(stand.began_ns, since_ns)), window.left)
-            right = min(window.x(stand.end_ns), window.left + window.width)
-            if right < left:
-                continue
-            box = QRectF(left, inner.top(), max(right - left, 1.0), inner.height())
-            # A clock stopped by another one has its own rate, but does not run.
-            painter.fillRect(box, background)
-            painter.fillRect(box, brush)
-            if share == _OWN:
-                painter.fillRect(QRectF(box.left(), box.top(), 1, box.height()), edge)
-                if box.width() >= _TEXT_FROM + 20:
-                    text = "rate 0" if stand.is_rate_zero else "paused"
-                    self._label(painter, box, text, flags)
+        for place in np.flatnonzero(widths >= _TEXT_FROM + 20).tolist():
+            box = QRectF(lefts[place], inner.top(), widths[place], inner.height())
+            text = "paused" if past.paused[places[place]] else "rate 0"
+            self._label(painter, box, text, flags)
 
     def _label(self, painter: QPainter, box: QRectF, text: str, flags: int) -> None:
         """Write on hatching, over a legible patch."""

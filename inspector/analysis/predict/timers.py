@@ -59,8 +59,8 @@ def next_fires(timeline: Timeline, timer_id: int, until_ns: int, most: int = 100
     Raises:
         KeyError: The timer is not pending.
     """
-    calls = takewhile(lambda call: call.at_ns <= until_ns, _calls(timeline, timer_id))
-    return [call.at_ns for call in islice(calls, most)]
+    instants = (at_ns for at_ns, _ in _firings(timeline, timer_id))
+    return list(islice(takewhile(lambda at_ns: at_ns <= until_ns, instants), most))
 
 
 def upcoming(
@@ -119,23 +119,33 @@ def _calls(timeline: Timeline, timer_id: int) -> Iterator[Prediction]:
         KeyError: The timer is not pending.
     """
     table = timeline.timers
+    first_due_ns = table.due[table.index(timer_id)]
+    numbers = tuple(clock.id for clock in timeline.path(table.clock[table.index(timer_id)]))
+    for number, (at_ns, due_ns) in enumerate(_firings(timeline, timer_id), 1):
+        yield Prediction(
+            timer_id, at_ns, number, due_ns, timeline.events_folded, numbers, first_due_ns
+        )
+
+
+def _firings(timeline: Timeline, timer_id: int) -> Iterator[tuple[int, int]]:
+    """Go through the session instants of the calls of a timer, each with when it is due.
+
+    Raises:
+        KeyError: The timer is not pending.
+    """
+    table = timeline.timers
     row = table.index(timer_id)
     due_ns, interval_ns, kind = table.due[row], table.interval[row], table.kind[row]
     path = timeline.path(table.clock[row])
     # A timer due before the newest event fires with the next wake-up. A timer due since then
     # is called for its own instant, however far time has passed.
     reached_ns = timeline.newest_ns
-    numbers = tuple(clock.id for clock in path)
-    number, first_due_ns = 0, due_ns
     while True:
         at_ns = session_instant(due_ns, path)
         if at_ns == NEVER:
             return
         at_ns = reached_ns = max(at_ns, reached_ns)
-        number += 1
-        yield Prediction(
-            timer_id, at_ns, number, due_ns, timeline.events_folded, numbers, first_due_ns
-        )
+        yield at_ns, due_ns
         if not interval_ns:
             return
         due_ns = _next_due(due_ns, interval_ns, kind, max(at_ns, timeline.at_ns), path)
