@@ -6,7 +6,8 @@ import os
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ from ui.kit.theme import Theme
 from ui.timeline.lane_canvas import LaneCanvas
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _SIZE = (1280, 600)
 _FRAME_NS = 16_666_667
@@ -50,6 +51,9 @@ _CLOCKS = 4
 _TIMERS = 16
 _MACHINES = 4
 _PAINT_RATIO = 1.5
+#: Events of a thirtieth of a second.
+_NEWS = 45
+_UNCHANGED_SHARE = 1 / 3
 
 
 class Lanes:
@@ -63,23 +67,43 @@ class Lanes:
     def __init__(self, events: int) -> None:
         _application()
         log = EventLog(budget_bytes=10**12)
-        timeline = Timeline(log.strings)
+        self._log, self._timeline = log, Timeline(log.strings)
         _add_subjects(log)
-        _let_happen(log, events)
-        timeline.apply_all(log.read(0).events)
-        history, store = LogHistory(log), LaneStore()
+        self._turn = _let_happen(log, events, 0)
+        self._history, self._store = LogHistory(log), LaneStore()
+        self._timeline.apply_all(log.read(0).events)
         began_ns = perf_counter_ns()
-        while store.read(history, timeline):
-            pass
+        self._read()
         self.read_ns = (perf_counter_ns() - began_ns) / len(log)
         self.canvas = LaneCanvas(Theme("light"))
         self.canvas.resize(*_SIZE)
-        self.canvas.show_session(timeline, log.strings, store)
+        self.canvas.show()
+        QApplication.processEvents()
+        self.canvas.show_session(self._timeline, log.strings, self._store)
         self.canvas.fit()
         self.image = QImage(*_SIZE, QImage.Format.Format_RGB32)
 
+    def play(self) -> None:
+        """Let a thirtieth of a second pass."""
+        self._turn = _let_happen(self._log, len(self._log) + _NEWS, self._turn)
+        self._read()
+
+    def refresh(self) -> None:
+        """Show what is new."""
+        self.canvas.refresh()
+        self._paint_changed()
+
     def paint(self) -> None:
-        """Paint all of it, as a refresh does."""
+        """Paint all of it."""
+        self.canvas.picture.apply_theme()
+        self._paint_changed()
+
+    def _read(self) -> None:
+        self._timeline.apply_all(self._log.read(self._timeline.events_folded).events)
+        while self._store.read(self._history, self._timeline):
+            pass
+
+    def _paint_changed(self) -> None:
         painter = QPainter(self.image)
         self.canvas.picture.paint(painter, self.canvas)
         painter.end()
@@ -134,6 +158,40 @@ def lanes(effort: Effort) -> list[Row]:
     return rows
 
 
+def refreshes(effort: Effort) -> list[Row]:
+    """Goal: while the program runs, a view of its past costs a third of following it at most."""
+    views: dict[str, Callable[[Lanes], None]] = {
+        "following": lambda shown: shown.canvas.set_following(True),
+        "past in view": _look_back,
+    }
+    sizes = effort.sizes(1_000, 100_000)
+    worlds = {f"{name} {powers_of_ten(size)}": Lanes(size) for name in views for size in sizes}
+    for label, world in worlds.items():
+        views[label.rpartition(" ")[0]](world)
+    found = measure(
+        [Case(label, partial(_playing, world)) for label, world in worlds.items()],
+        effort.repeats(60),
+    )
+    rows = []
+    for label, world in worlds.items():
+        rows.append(Row(f"lanes/{label}, ms a refresh", found.median_ns(label) / 1e6, unit="ms"))
+        world.canvas.close()
+    following, past = (f"{name} {powers_of_ten(sizes[-1])}" for name in views)
+    rows.append(Row(f"lanes/{past} to following", found.ratio(past, following), _UNCHANGED_SHARE))
+    return rows
+
+
+def _look_back(shown: Lanes) -> None:
+    present_ns = shown.canvas.present_ns
+    shown.canvas.show_span(0.3 * present_ns, 0.6 * present_ns)
+
+
+@contextmanager
+def _playing(shown: Lanes) -> Iterator[Work]:
+    shown.play()
+    yield shown.refresh
+
+
 def _fitted(shown: Lanes) -> Work:
     shown.canvas.fit()
     return shown.paint
@@ -157,14 +215,18 @@ def _add_subjects(log: EventLog) -> None:
         append((0, MEMBER_ORIGIN, number, 1 + number % _CLOCKS, MemberKind.MACHINE))
 
 
-def _let_happen(log: EventLog, events: int) -> None:
-    """Let timers fire, machines change and clocks pause, in frames, so many things in all."""
+def _let_happen(log: EventLog, events: int, turn: int) -> int:
+    """Let timers fire, machines change and clocks pause, in frames, so many things in all.
+
+    Returns:
+        The turn that was reached from ``turn``.
+    """
     append, intern = log.append, log.intern
     states = [intern(text) for text in ("idle", "walking", "hurt")]
-    step_ns, at_ns, turn = 1_000_000, 0, 0
+    step_ns = 1_000_000
     while len(log) < events:
         turn += 1
-        at_ns += step_ns
+        at_ns = turn * step_ns
         append((at_ns, TIMER_FIRED, 1 + turn % _TIMERS, turn % 900_000, at_ns + _FRAME_NS))
         if turn % 5 == 0:
             append((at_ns, STATE_ENTERED, 1 + turn % _MACHINES, states[turn % 3], states[0]))
@@ -177,6 +239,7 @@ def _let_happen(log: EventLog, events: int) -> None:
             clock = 1 + turn // 64 % _CLOCKS
             append((at_ns, CLOCK_PAUSED, clock, 0, 0))
             append((at_ns + step_ns // 2, CLOCK_RESUMED, clock, 0, 0))
+    return turn
 
 
 def _application() -> QApplication:
@@ -184,4 +247,4 @@ def _application() -> QApplication:
     return found if isinstance(found, QApplication) else QApplication([])
 
 
-BENCHMARKS = (lanes,)
+BENCHMARKS = (lanes, refreshes)
