@@ -341,7 +341,7 @@ class HostedSession:
             if not isinstance(other, StepBack):
                 break
             self._commands.popleft()
-            command = StepBack(command.frames + other.frames)
+            command = usable(StepBack(command.frames + other.frames))
         return command
 
     def _apply(self, command: Command, place: Place) -> None:

@@ -285,6 +285,19 @@ def test_that_steps_back_that_wait_are_one(scene_path: Path) -> None:
     session.close()
 
 
+def test_that_merged_steps_back_beyond_every_number_are_refused_alike(scene_path: Path) -> None:
+    session = held_session(scene_path)
+    step_one_by_one(session, 5)
+    session.slice_ns = 0
+    for frames in (1, 2**63 - 1, 1):
+        session.submit(StepBack(frames))
+    go_all_the_way(session)
+
+    assert "must be a whole number" in session.timeline.commands[-1].refusal
+    assert rerun(session.history, scene_path).is_same
+    session.close()
+
+
 def test_that_going_back_can_be_cancelled(scene_path: Path) -> None:
     session = held_session(scene_path)
     step_one_by_one(session, 60)
