@@ -18,8 +18,9 @@ from inspector.foreign.numbers import number_in
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import rate_text
 
-#: Longer numerators or denominators, in bits, are not usable as rates.
-_MOST_BITS: Final = 256
+#: Longer numerators or denominators, in bits, are not usable: two of these with their signs are
+#: as many characters as are read back from a journal.
+_MOST_BITS: Final = 160
 _MOST_CHARACTERS: Final = 60
 _MOST_TEXT: Final = 10_000
 
@@ -53,16 +54,20 @@ def _is_whole(value: object) -> bool:
 def _is_number(value: object) -> bool:
     if isinstance(value, bool):
         return False
+    if isinstance(value, float) and math.isfinite(value):
+        value = Fraction(value)
     if isinstance(value, Fraction):
         bits = max(value.numerator.bit_length(), value.denominator.bit_length())
         return bits <= _MOST_BITS
-    if isinstance(value, int):
-        return value.bit_length() <= _MOST_BITS
-    return isinstance(value, float) and math.isfinite(value)
+    return isinstance(value, int) and value.bit_length() <= _MOST_BITS
 
 
-def _as_number_text(value: Fraction | float) -> str | int:
-    return value if isinstance(value, int) else str(Fraction(value))
+def _as_number_text(value: Fraction | float) -> str:
+    return str(Fraction(value))
+
+
+def _read_number(value: object) -> Fraction:
+    return number_in(str(value))
 
 
 #: The kinds of values by type of the field; another file may add its own.
@@ -73,7 +78,7 @@ VALUE_KINDS: Final[dict[type, ValueKind]] = {
         f"a text of at most {_MOST_TEXT:,} characters",
         lambda value: isinstance(value, str) and len(value) <= _MOST_TEXT,
     ),
-    Fraction: ValueKind("a usable number", _is_number, _as_number_text, number_in),
+    Fraction: ValueKind("a usable number", _is_number, _as_number_text, _read_number),
     FailurePolicy: ValueKind(
         "a failure policy",
         lambda value: isinstance(value, FailurePolicy),

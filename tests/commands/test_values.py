@@ -1,5 +1,6 @@
 """Whatever is in a command: it is refused in a sentence, and the session lives on."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from fractions import Fraction
@@ -11,7 +12,7 @@ import pytest
 from inspector.clocks import ManualTimeSource
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, SetRate
-from inspector.commands.command import COMMANDS, Command
+from inspector.commands.command import COMMANDS, BadCommand, Command, command_in, usable
 from inspector.commands.scene import AddMark, SetFailurePolicy, SetFrameRate
 from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.commands.transport import StepBy, StepFrames, StepTo, StepToNextTimer
@@ -70,6 +71,21 @@ def test_that_what_is_no_number_is_refused(session: HostedSession, value: object
     assert "must be a usable number" in refusal_of(session, SetFrameRate(cast("Fraction", value)))
     assert "must be a usable number" in refusal_of(session, SetRate(1, cast("Fraction", value)))
     assert refusal_of(session, StepFrames(1)) == ""
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [1e-300, 0.1, -(2**160 - 1), Fraction(1 - 2**160, 2**160 - 3), Fraction(1, 2**250)],
+    ids=range(5),
+)
+def test_that_every_usable_number_can_be_read_from_a_journal(rate: float) -> None:
+    command = usable(SetRate(1, cast("Fraction", rate)))
+
+    if isinstance(command, SetRate):
+        assert command_in(json.dumps(command.as_values())) == SetRate(1, Fraction(rate))
+    else:
+        assert isinstance(command, BadCommand)
+        assert "must be a usable number" in command.refusal
 
 
 def test_that_a_frame_rate_beyond_every_float_is_refused(session: HostedSession) -> None:
