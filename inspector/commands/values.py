@@ -62,12 +62,12 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int) and value.bit_length() <= _MOST_BITS
 
 
-def _as_number_text(value: Fraction | float) -> str:
-    return str(Fraction(value))
+def _as_number_text(value: Fraction | float) -> str | int:
+    return value if isinstance(value, int) else str(Fraction(value))
 
 
-def _read_number(value: object) -> Fraction:
-    return number_in(str(value))
+def _read_number(value: object) -> Fraction | int:
+    return value if type(value) is int else number_in(str(value))
 
 
 #: The kinds of values by type of the field; another file may add its own.
