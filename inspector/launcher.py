@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from inspector import window_loader
+from inspector.cli.terminal import say_error
 from inspector.environment import check_display
 from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
@@ -23,8 +24,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InspectorError as error:
         if sys.stderr is None:  # it is when started without a console on Windows
             return error.exit_code
-        from inspector.cli.terminal import say_error  # noqa: PLC0415 - seldom needed
-
         return say_error(error, sys.stderr)
 
 

@@ -75,6 +75,18 @@ def test_that_asking_for_help_loads_no_command_and_no_widgets() -> None:
     assert _printed_by(program).splitlines()[-1] == "[]"
 
 
+@pytest.mark.parametrize("command", ["annotate", "lab", "replay", "scenes", "schema"])
+def test_that_the_help_of_a_command_does_not_load_what_it_works_with(command: str) -> None:
+    program = (
+        "import sys; from inspector.launcher import main\n"
+        f"try: main(['{command}', '--help'])\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('PySide6', 'numpy', 'sqlite3') if name in sys.modules])"
+    )
+
+    assert _printed_by(program).splitlines()[-1] == "[]"
+
+
 def test_that_looking_for_a_scene_loads_no_commands() -> None:
     program = (
         "import sys; from inspector.sessions.scene import find_scene; find_scene('1')\n"

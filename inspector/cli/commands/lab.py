@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 from inspector.cli.command import Command
 from inspector.cli.commands.values import duration_ns
-from inspector.cli.lab import run_lab_command
 
 LAB_EPILOG: Final = """\
 what is compared:
@@ -107,4 +106,10 @@ def add_lab_arguments(lab: ArgumentParser) -> None:
     output.add_argument("--list", action="store_true", help="list subjects and displays")
 
 
-LAB: Final = Command(add_lab_arguments, run_lab_command, LAB_EPILOG)
+def _lab(options: Namespace, out: TextIO, errors: TextIO) -> int:
+    from inspector.cli.lab import run_lab_command  # noqa: PLC0415 - loads every subject
+
+    return run_lab_command(options, out, errors)
+
+
+LAB: Final = Command(add_lab_arguments, _lab, LAB_EPILOG)

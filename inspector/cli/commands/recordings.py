@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
 
-from inspector.cli.annotate import annotate_recording
 from inspector.cli.command import Command
 from inspector.cli.commands.values import number_of_one
-from inspector.cli.recordings import replay_recording
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -148,7 +146,19 @@ def _add_scene(parser: ArgumentParser) -> None:
     )
 
 
-REPLAY: Final = Command(add_replay_arguments, replay_recording, REPLAY_EPILOG)
+def _replay(options: Namespace, out: TextIO, errors: TextIO) -> int:
+    from inspector.cli.recordings import replay_recording  # noqa: PLC0415 - loads numpy
+
+    return replay_recording(options, out, errors)
+
+
+def _annotate(options: Namespace, out: TextIO, errors: TextIO) -> int:
+    from inspector.cli.annotate import annotate_recording  # noqa: PLC0415 - loads numpy
+
+    return annotate_recording(options, out, errors)
+
+
+REPLAY: Final = Command(add_replay_arguments, _replay, REPLAY_EPILOG)
 ANNOTATE: Final = Command(
-    add_annotate_arguments, annotate_recording, ANNOTATE_EPILOG, check_annotate_arguments
+    add_annotate_arguments, _annotate, ANNOTATE_EPILOG, check_annotate_arguments
 )

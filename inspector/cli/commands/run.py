@@ -20,8 +20,6 @@ from inspector.cli.commands.values import (
     size,
     step_ns,
 )
-from inspector.cli.recordings import export_as_pytest
-from inspector.cli.run import export_file, run_scene
 from inspector.clocks.failures import FailurePolicy
 from inspector.formats.export import EXPORTERS
 
@@ -193,10 +191,19 @@ def _check_run(options: Namespace) -> None:
         options.parser.error("give a length: --frames N or --seconds S")
 
 
+def _run(options: Namespace, out: TextIO, errors: TextIO) -> int:
+    from inspector.cli.run import run_scene  # noqa: PLC0415 - loads numpy
+
+    return run_scene(options, out, errors)
+
+
 def _export(options: Namespace, out: TextIO, errors: TextIO) -> int:
-    export = export_as_pytest if is_pytest(options) else export_file
+    if is_pytest(options):
+        from inspector.cli.recordings import export_as_pytest as export  # noqa: PLC0415 - likewise
+    else:
+        from inspector.cli.run import export_file as export  # noqa: PLC0415 - likewise
     return export(options, out, errors)
 
 
-RUN: Final = Command(add_run_arguments, run_scene, RUN_EPILOG, _check_run)
+RUN: Final = Command(add_run_arguments, _run, RUN_EPILOG, _check_run)
 EXPORT: Final = Command(add_export_arguments, _export, EXPORT_EPILOG)
