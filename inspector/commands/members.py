@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class MemberCommand(Command):
+class MemberCommand(Command, ABC):
     """A command on one member of the clock tree.
 
     Attributes:
@@ -90,13 +91,13 @@ class MemberCommand(Command):
 
         return carry_out
 
+    @abstractmethod
     def action(self, member: object, target: Target) -> Action | None:
         """Return the change of the member; ``None`` if its kind does not support it.
 
         Raises:
             CommandError: It is not possible; the message says why.
         """
-        raise NotImplementedError
 
     def scheduler(self, timeline: Timeline) -> MemberState | None:
         """Return the member if it is a scheduler."""

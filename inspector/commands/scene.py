@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
@@ -85,7 +86,7 @@ class Reload(Command):
     ends_step: ClassVar = True
 
 
-class GoBack(Command):
+class GoBack(Command, ABC):
     """A command that goes back in time.
 
     A new run of the scene replaces the present one; only a refused command is applied to the
@@ -105,6 +106,7 @@ class GoBack(Command):
         _ = target.scene  # Refuses if no scene was built.
         return Command.prepare(self, target, number)
 
+    @abstractmethod
     def frame_to_go_back_to(self, timeline: Timeline, frames: int) -> int:
         """Return how many frames the new run has to run.
 
@@ -115,7 +117,6 @@ class GoBack(Command):
         Raises:
             CommandError: There is no such frame; the message says why.
         """
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -50,7 +51,7 @@ class Hold(Command):
         return target.scene.transport.hold
 
 
-class Step(Command):
+class Step(Command, ABC):
     """A command that lets session time pass while it is held."""
 
     __slots__ = ()
@@ -66,12 +67,22 @@ class Step(Command):
             raise CommandError(message)
         return self.steps(scene)
 
+    @abstractmethod
     def steps(self, scene: Target) -> Action:
-        """Return what runs the step; by default, one to :meth:`end_ns`.
+        """Return what runs the step.
 
         Raises:
             CommandError: The step is not possible; the message says why.
         """
+
+
+class StepToInstant(Step):
+    """A step that ends at an instant."""
+
+    __slots__ = ()
+
+    @override
+    def steps(self, scene: Target) -> Action:
         target_ns, now_ns = self.end_ns(scene), scene.tree.now_ns
         if target_ns > MAX_NS:
             message = "That is beyond the 146 years that a session can last."
@@ -79,13 +90,13 @@ class Step(Command):
         _check_length(target_ns - now_ns, scene)
         return lambda: _step_to(scene, target_ns)
 
+    @abstractmethod
     def end_ns(self, scene: Target) -> int:
         """Return the instant at which the step ends.
 
         Raises:
             CommandError: There is no such instant; the message says why.
         """
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +120,7 @@ class StepFrames(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class StepBy(Step):
+class StepBy(StepToInstant):
     """Let ``duration_ns`` of session time pass."""
 
     words: ClassVar = "step by {duration_ns}"
@@ -125,7 +136,7 @@ class StepBy(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class StepToNextTimer(Step):
+class StepToNextTimer(StepToInstant):
     """Let session time pass up to the instant at which the next timer fires."""
 
     words: ClassVar = "step to the next timer"
@@ -139,7 +150,7 @@ class StepToNextTimer(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class StepTo(Step):
+class StepTo(StepToInstant):
     """Let session time pass up to ``at_ns``."""
 
     words: ClassVar = "step to {at_ns}"

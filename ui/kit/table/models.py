@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Final, Generic, cast
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
@@ -50,9 +51,9 @@ class ColumnCells(Generic[RowT]):
 
     # ---------------------------------------------------------------- said by the subclass
 
+    @abstractmethod
     def row_at(self, key: int) -> RowT | None:
         """Return what a row shows, ``None`` when there is nothing in it any more."""
-        raise NotImplementedError
 
     def color_of(self, row: RowT, column: ColumnEnum) -> ColorRole | None:
         """Return what the colour of a cell means."""

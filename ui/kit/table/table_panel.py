@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Slot
@@ -80,9 +81,9 @@ class TablePanel(QWidget):
         rows, hidden = model.rowCount(), getattr(model, "hidden_count", 0)
         return f"{rows:,} shown, {hidden:,} hidden" if hidden else f"{rows:,}"
 
+    @abstractmethod
     def why_empty(self) -> str:
         """Return why there is no row."""
-        raise NotImplementedError
 
     def filter_rows(self, text: str) -> None:
         """Show only rows that have every word of a text."""
