@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from inspector.events.recording import open_recording
+from tests.signalled import told_and_ended
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -64,30 +65,15 @@ def test_that_code_that_does_not_return_is_told_and_ended_by_a_signal(
     tmp_path: Path, text: str, said: str, number: signal.Signals
 ) -> None:
     process = begin(tmp_path, text)
-    assert process.stderr is not None
-    try:
-        told = process.stderr.readline()
 
-        process.send_signal(number)
+    told = told_and_ended(process, number)
 
-        _, errors = process.communicate(timeout=60)
-    finally:
-        process.kill()
     assert told.startswith(f"timeline-inspector: {said}")
     assert told.endswith("Ctrl+C ends it.\n")
-    assert process.returncode == 128 + number
-    assert "Traceback" not in errors
 
 
 def test_that_the_recording_is_complete_up_to_a_callback_that_is_ended(tmp_path: Path) -> None:
-    process = begin(tmp_path, SPINNING, "--record", "run.tlrec")
-    assert process.stderr is not None
-    try:
-        process.stderr.readline()
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
-    finally:
-        process.kill()
+    told_and_ended(begin(tmp_path, SPINNING, "--record", "run.tlrec"))
 
     recording = open_recording(tmp_path / "run.tlrec")
 
@@ -122,19 +108,6 @@ def processor_ticks(pid: int) -> int:
     """Return what a process has computed, in hundredths of a second."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
-
-
-def told_and_ended(process: subprocess.Popen[str]) -> str:
-    """Return the first thing that a command says; then it is ended."""
-    assert process.stderr is not None
-    try:
-        told = process.stderr.readline()
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert process.returncode == 128 + signal.SIGTERM
-    return told
 
 
 def test_that_commands_that_run_a_scene_on_the_way_tell_of_it_too(tmp_path: Path) -> None:

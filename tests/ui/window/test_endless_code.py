@@ -23,6 +23,7 @@ from inspector.commands.transport import Hold
 from inspector.events.recording import open_recording
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
+from tests.signalled import told_and_ended
 from tests.ui.shell import Shell, open_shell
 from ui.window import endless_code
 from ui.window.endless_code import EndlessCode
@@ -254,18 +255,10 @@ def test_that_a_scene_that_never_loads_is_told_and_ended_by_a_signal(
     tmp_path: Path, text: str, said: str, number: signal.Signals
 ) -> None:
     process = begin(tmp_path, text)
-    assert process.stdout is not None
-    try:
-        told = process.stdout.readline()
 
-        process.send_signal(number)
+    told = told_and_ended(process, number, on_stdout=True)
 
-        _, errors = process.communicate(timeout=60)
-    finally:
-        process.kill()
     assert told.startswith(f"told: {said}")
-    assert process.returncode == 128 + number
-    assert "Traceback" not in errors
 
 
 WAITING = """
@@ -293,19 +286,11 @@ def test_that_a_callback_of_a_library_that_waits_is_told_and_ended_by_a_signal(
     tmp_path: Path, call: str, label: str
 ) -> None:
     process = begin(tmp_path, WAITING.replace("CALL", call))
-    assert process.stdout is not None
-    try:
-        told = process.stdout.readline()
 
-        process.send_signal(signal.SIGTERM)
+    told = told_and_ended(process, on_stdout=True)
 
-        _, errors = process.communicate(timeout=60)
-    finally:
-        process.kill()
     assert told.startswith("told: “hang” has been running for ")
     assert told.endswith(f" s, in {label}, set at line 8 of my_game.py.\n")
-    assert process.returncode == 128 + signal.SIGTERM
-    assert "Traceback" not in errors
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it needs Python to run")
