@@ -99,11 +99,6 @@ class MemberCommand(Command, ABC):
             CommandError: It is not possible; the message says why.
         """
 
-    def scheduler(self, timeline: Timeline) -> MemberState | None:
-        """Return the member if it is a scheduler."""
-        state = self.state(timeline)
-        return state if state is not None and state.kind is MemberKind.SCHEDULER else None
-
 
 class MemberPause(MemberCommand):
     """A command on a member's own pause.
@@ -156,8 +151,37 @@ class ResumeMember(MemberPause):
     pauses: ClassVar = False
 
 
+class SchedulerCommand(MemberCommand):
+    """A command on a frame scheduler."""
+
+    __slots__ = ()
+
+    @override
+    def action(self, member: object, target: Target) -> Action | None:
+        return self.change(member, target) if isinstance(member, SchedulerControl) else None
+
+    @abstractmethod
+    def change(self, scheduler: SchedulerControl, target: Target) -> Action:
+        """Return the change of the scheduler.
+
+        Raises:
+            CommandError: It is not possible; the message says why.
+        """
+
+    @override
+    def effect(self, timeline: Timeline) -> MemberEffect | None:
+        state = self.state(timeline)
+        if state is None or state.kind is not MemberKind.SCHEDULER:
+            return None
+        return self.effect_on(state)
+
+    def effect_on(self, scheduler: MemberState) -> MemberEffect | None:  # noqa: ARG002
+        """Return what the change does to the calls of the scheduler, if it can be foreseen."""
+        return None
+
+
 @dataclass(frozen=True, slots=True)
-class PauseFromPriority(MemberCommand):
+class PauseFromPriority(SchedulerCommand):
     """Pause every target of a scheduler from a priority on."""
 
     words: ClassVar = "pause everything in {subject} from priority {min_priority} on"
@@ -166,11 +190,9 @@ class PauseFromPriority(MemberCommand):
     min_priority: int
 
     @override
-    def action(self, member: object, target: Target) -> Action | None:
-        if not isinstance(member, SchedulerControl):
-            return None
+    def change(self, scheduler: SchedulerControl, target: Target) -> Action:
         pauses = target.scene.pauses.setdefault(self.member_id, [])
-        return lambda: pauses.append(pause_from(member, self.min_priority))
+        return lambda: pauses.append(pause_from(scheduler, self.min_priority))
 
     @override
     def inverse(self, target: Target) -> Command | None:
@@ -178,25 +200,20 @@ class PauseFromPriority(MemberCommand):
         return None if member is None else ResumeFromPriority(self.member_id)
 
     @override
-    def effect(self, timeline: Timeline) -> MemberEffect | None:
-        member = self.scheduler(timeline)
-        if member is None:
-            return None
-        text = f"Pausing “{member.name}” from priority {self.min_priority:,} on"
+    def effect_on(self, scheduler: MemberState) -> MemberEffect | None:
+        text = f"Pausing “{scheduler.name}” from priority {self.min_priority:,} on"
         return MemberEffect(text, self.member_id, min_priority=self.min_priority)
 
 
 @dataclass(frozen=True, slots=True)
-class ResumeFromPriority(MemberCommand):
+class ResumeFromPriority(SchedulerCommand):
     """Undo the last :class:`PauseFromPriority` of a scheduler."""
 
     words: ClassVar = "resume what was paused by priority in {subject}"
     cannot_be: ClassVar = "resumed from a priority on"
 
     @override
-    def action(self, member: object, target: Target) -> Action | None:
-        if not isinstance(member, SchedulerControl):
-            return None
+    def change(self, scheduler: SchedulerControl, target: Target) -> Action:
         pauses = target.scene.pauses.setdefault(self.member_id, [])
         if not pauses:
             name = self.subject(target.timeline)
@@ -222,7 +239,7 @@ class UnscheduleMember(MemberCommand):
 
 
 @dataclass(frozen=True, slots=True)
-class SetTimeScale(MemberCommand):
+class SetTimeScale(SchedulerCommand):
     """Set the time scale of a scheduler."""
 
     words: ClassVar = "set the time scale of {subject} to {rate}"
@@ -231,11 +248,9 @@ class SetTimeScale(MemberCommand):
     rate: Fraction
 
     @override
-    def action(self, member: object, target: Target) -> Action | None:
-        if not isinstance(member, SchedulerControl):
-            return None
+    def change(self, scheduler: SchedulerControl, target: Target) -> Action:
         checked(rate_numerator, self.rate)
-        return lambda: setattr(member, "time_scale", float(self.rate))
+        return lambda: setattr(scheduler, "time_scale", float(self.rate))
 
     @override
     def inverse(self, target: Target) -> Command | None:
@@ -246,12 +261,9 @@ class SetTimeScale(MemberCommand):
         return None if before == self.rate else SetTimeScale(self.member_id, before)
 
     @override
-    def effect(self, timeline: Timeline) -> MemberEffect | None:
-        member = self.scheduler(timeline)
-        if member is None:
-            return None
+    def effect_on(self, scheduler: MemberState) -> MemberEffect | None:
         rate_n = rate_numerator(self.rate)
-        text = f"Setting the time scale of “{member.name}” to {rate_text(rate_n)}"
+        text = f"Setting the time scale of “{scheduler.name}” to {rate_text(rate_n)}"
         exact = Fraction(rate_n, RATE_DENOMINATOR)
         return MemberEffect(text, self.member_id, time_scale=exact)
 
