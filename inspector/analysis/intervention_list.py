@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from inspector.commands.command import command_in
+from inspector.commands.scene import Undo
 from inspector.commands.transport import Hold, Run
-from inspector.commands.undoing import Undo
 
 if TYPE_CHECKING:
     from inspector.commands.command import Command

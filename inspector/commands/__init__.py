@@ -13,7 +13,6 @@ from inspector.commands import (
     scene,
     timers,
     transport,
-    undoing,
 )
 
 __all__ = [
@@ -24,5 +23,4 @@ __all__ = [
     "scene",
     "timers",
     "transport",
-    "undoing",
 ]

@@ -1,4 +1,4 @@
-"""Commands on the scene: frame rate, marks, failure policy, going back, reloading."""
+"""Commands on the scene: frame rate, marks, failure policy, undoing, going back, reloading."""
 
 from __future__ import annotations
 
@@ -74,6 +74,41 @@ class SetFailurePolicy(Command):
     def inverse(self, target: Target) -> Command | None:
         before = target.failure_policy
         return None if self.policy is before else SetFailurePolicy(before)
+
+
+@dataclass(frozen=True, slots=True)
+class Undo(Command):
+    """Undo the change of a command."""
+
+    words: ClassVar = "undo command {number}{subject}"
+    capability: ClassVar = Capability.UNDO
+
+    number: int
+
+    @override
+    def subject(self, timeline: Timeline) -> str:
+        former = (f": {each.text}" for each in timeline.commands if each.number == self.number)
+        return next(former, "")
+
+    @override
+    def prepare(self, target: Target, number: int) -> Action:
+        inverse = target.undoing.of(self.number)
+        if inverse is None:
+            undone = self.number
+            message = f"Command {undone} cannot be undone: it was already, or it changed nothing."
+            raise CommandError(message)
+        action = inverse.prepare(target, number)
+
+        def undo() -> object:
+            target.undoing.done(self.number)
+            return action()
+
+        return undo
+
+    @override
+    def inverse(self, target: Target) -> Command | None:
+        inverse = target.undoing.of(self.number)
+        return None if inverse is None else inverse.inverse(target)
 
 
 @dataclass(frozen=True, slots=True)

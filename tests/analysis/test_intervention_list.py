@@ -14,9 +14,8 @@ from inspector.analysis.intervention_list import (
 )
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, SetRate
-from inspector.commands.scene import AddMark, Reload
+from inspector.commands.scene import AddMark, Reload, Undo
 from inspector.commands.transport import Hold, Run, StepFrames
-from inspector.commands.undoing import Undo
 from inspector.events import Timeline
 from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.events.states import CommandRecord

@@ -30,9 +30,8 @@ from inspector.commands.command import (
     command_in,
     usable,
 )
-from inspector.commands.scene import Reload, StepBack
+from inspector.commands.scene import Reload, StepBack, Undo
 from inspector.commands.transport import StepFrames
-from inspector.commands.undoing import Undo
 from inspector.commands.values import VALUE_KINDS, ValueKind, value_kinds
 from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.events.timeline import Timeline

@@ -13,10 +13,9 @@ from inspector.clocks import ManualTimeSource
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.command import COMMANDS, BadCommand, Command, command_in, usable
-from inspector.commands.scene import AddMark, SetFailurePolicy, SetFrameRate
+from inspector.commands.scene import AddMark, SetFailurePolicy, SetFrameRate, Undo
 from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.commands.transport import StepBy, StepFrames, StepTo, StepToNextTimer
-from inspector.commands.undoing import Undo
 from inspector.commands.values import value_kinds
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file

@@ -10,10 +10,9 @@ from inspector.clocks import FailurePolicy
 from inspector.commands.breakpoints import AddBreakpoint, RemoveBreakpoint
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Command, command_in
-from inspector.commands.scene import AddMark, Reload, SetFailurePolicy, SetFrameRate
+from inspector.commands.scene import AddMark, Reload, SetFailurePolicy, SetFrameRate, Undo
 from inspector.commands.timers import ClearTimer
 from inspector.commands.transport import StepBy
-from inspector.commands.undoing import Undo
 from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import AppliedCommand, Place, command_form

@@ -16,8 +16,8 @@ from inspector.commands.members import (
     SetTimeScale,
     UnscheduleMember,
 )
+from inspector.commands.scene import Undo
 from inspector.commands.transport import StepFrames
-from inspector.commands.undoing import Undo
 from inspector.events.members import PAUSABLE, MemberState
 from inspector.frames.scheduler.controls import Pausable
 from inspector.sessions.hosted import HostedSession

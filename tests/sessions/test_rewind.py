@@ -28,10 +28,10 @@ from inspector.commands.scene import (
     SetFailurePolicy,
     SetFrameRate,
     StepBack,
+    Undo,
 )
 from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, StepToNextTimer
-from inspector.commands.undoing import Undo
 from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from inspector.commands.command import command_in
-from inspector.commands.undoing import Undo
+from inspector.commands.scene import Undo
 from inspector.display_text import one_line
 
 from ..actions.descriptions import ActionDescription, Needs

@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex, Slot
 from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
-from inspector.commands.undoing import Undo
+from inspector.commands.scene import Undo
 
 from ..kit.layouts import tool_button
 from ..kit.paced_refresh import PacedRefresh

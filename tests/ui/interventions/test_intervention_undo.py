@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.commands.clocks import PauseClock, SetRate
-from inspector.commands.scene import AddMark
-from inspector.commands.undoing import Undo
+from inspector.commands.scene import AddMark, Undo
 from inspector.events.states import CommandRecord
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
