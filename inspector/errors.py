@@ -49,3 +49,17 @@ class ExportError(InspectorError):
 
 class CommandError(InspectorError):
     """A command was refused; the message says why."""
+
+
+class AttachError(InspectorError):
+    """A program could not be started, entered or reached."""
+
+    exit_code = ExitCode.NOT_ATTACHED
+
+
+class ProgramStartError(AttachError):
+    """A program could not be started: it was not found, or may not be executed."""
+
+    def __init__(self, message: str, exit_code: ExitCode) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code

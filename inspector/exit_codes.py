@@ -15,6 +15,9 @@ class ExitCode(IntEnum):
         SCENE: The scene could not be loaded.
         BAD_ENVIRONMENT: A library is missing, or has a version that is known not to work.
         DIFFERENT: A replayed scene behaved differently.
+        NOT_ATTACHED: No program could be attached to, or no probe answered from it.
+        NOT_EXECUTABLE: The program to be launched may not be executed (as in shells).
+        NOT_FOUND: The program to be launched was not found (likewise).
         INTERRUPTED: Ended by Ctrl+C (128 + SIGINT, as in shells).
         TERMINATED: Ended by SIGTERM (128 + SIGTERM, likewise).
     """
@@ -26,5 +29,8 @@ class ExitCode(IntEnum):
     SCENE = 4
     BAD_ENVIRONMENT = 5
     DIFFERENT = 6
+    NOT_ATTACHED = 7
+    NOT_EXECUTABLE = 126
+    NOT_FOUND = 127
     INTERRUPTED = 130
     TERMINATED = 143

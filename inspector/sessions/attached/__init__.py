@@ -1,0 +1,1 @@
+"""Sessions attached to programs that run in other processes."""

@@ -1,0 +1,60 @@
+"""What a door is: a way into a program, as a value that window and command line share."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Inlet(Protocol):
+    """The session's end of the connections, as doors see it."""
+
+    @property
+    def address(self) -> str:
+        """The address that a probe dials, such as ``unix:/run/user/1000/…/socket``."""
+
+    @property
+    def token(self) -> str:
+        """What a probe has to say first, in hexadecimal digits."""
+
+    def dial(self, address: str, token: str) -> None:
+        """Connect to a program that listens.
+
+        Raises:
+            AttachError: Nothing listens there, or the token is refused.
+        """
+
+
+class Opened(Protocol):
+    """A program that was started or entered; its probe may not have dialled yet."""
+
+    @property
+    def title(self) -> str:
+        """Its display name."""
+
+    @property
+    def pid(self) -> int | None:
+        """Its process, if that is known."""
+
+    def poll(self) -> int | None:
+        """Return the exit code of a program that was launched and has ended, as shells do."""
+
+    def problem(self) -> str:
+        """Return why no probe has dialled, in a sentence; empty while one still may."""
+
+    def end(self) -> None:
+        """End a program that was launched; leave any other alone."""
+
+
+class Door(Protocol):
+    """A way into a program; implementations are frozen values."""
+
+    @property
+    def title(self) -> str:
+        """What it leads to, for titles and the list of recent programs."""
+
+    def open(self, inlet: Inlet) -> Opened:
+        """Start or enter the program; may take seconds.
+
+        Raises:
+            AttachError: It is not possible; the message says why, and what to do.
+        """
