@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 
 #: Members that can be paused; for a component and a node that is their own flag.
@@ -264,7 +264,7 @@ class MemberTable:
 
     # ------------------------------------------------------------------- fold
 
-    def _added(self, at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_member_added(self, at_ns: int, subject: int, a: int, b: int) -> None:
         if subject <= 0 or subject in self.by_id:
             message = f"member {subject} cannot be added"
             raise ValueError(message)
@@ -275,7 +275,7 @@ class MemberTable:
         parent_id = 0 if above is None else a
         self.by_id[subject] = MemberState(subject, self._strings[b], parent_id, at_ns)
 
-    def _origin(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_member_origin(self, _at_ns: int, subject: int, a: int, b: int) -> None:
         member = self.by_id[subject]
         member.kind = MemberKind(b)
         if not member.parent_id:
@@ -284,7 +284,7 @@ class MemberTable:
         member.clock_id = a
         self.structure_version += 1
 
-    def _set(self, at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_member_set(self, at_ns: int, subject: int, a: int, b: int) -> None:
         member = self.by_id.get(subject)
         if member is None:
             return
@@ -301,21 +301,21 @@ class MemberTable:
         member.fields[a] = b
         self.values_version += 1
 
-    def _call_ended(self, _at_ns: int, subject: int, _a: int, b: int) -> None:
+    def _on_call_ended(self, _at_ns: int, subject: int, _a: int, b: int) -> None:
         member = self.by_id.get(subject)
         if member is not None:
             member.calls += 1
             member.took_ns = b
             self.values_version += 1
 
-    def _state_entered(self, at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_state_entered(self, at_ns: int, subject: int, a: int, b: int) -> None:
         member = self.by_id.get(subject)
         if member is not None:
             member.fields[Field.STATE] = a
             self.histories.setdefault(subject, StateHistory()).append(at_ns, a, b)
             self.values_version += 1
 
-    def _moved(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
+    def _on_member_moved(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
         member, above = self.by_id.get(subject), self.by_id.get(a)
         if member is not None and above is not None:
             if any(each is member for each in self.path(a)):
@@ -334,7 +334,7 @@ class MemberTable:
         elif member.id in self.of_clock.get(member.clock_id, ()):
             self.of_clock[member.clock_id].remove(member.id)
 
-    def _removed(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
+    def _on_member_removed(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
         member = self.by_id.get(subject)
         if member is None:
             return
@@ -352,16 +352,3 @@ class MemberTable:
             del self.by_id[number]
             self.histories.pop(number, None)
         self.structure_version += 1
-
-    @property
-    def fold(self) -> dict[str, Callable[[int, int, int, int], None]]:
-        """Return the method for each kind of event, by the kind's name."""
-        return {
-            "MEMBER_ADDED": self._added,
-            "MEMBER_ORIGIN": self._origin,
-            "MEMBER_SET": self._set,
-            "MEMBER_MOVED": self._moved,
-            "MEMBER_REMOVED": self._removed,
-            "CALL_ENDED": self._call_ended,
-            "STATE_ENTERED": self._state_entered,
-        }

@@ -169,6 +169,7 @@ class EventRow:
         group: Its group; for members see :func:`group_of`.
         sentence: Template of its sentence.
         fold: Its effect on the state of the session.
+        asked: What conditions call its numbers, such as ``s:phase b:took``.
         measured: Which of ``a`` and ``b`` are measured, and so differ from run to run.
     """
 
@@ -180,11 +181,18 @@ class EventRow:
     sentence: str
     fold: Fold = Fold.EACH
     measured: str = ""
+    asked: str = ""
 
     @property
     def name(self) -> str:
         """Name of the kind in conditions and exports, such as ``timer_fired``."""
         return self.kind.name.lower()
+
+    @property
+    def places_asked(self) -> dict[str, int]:
+        """Places in an event by what conditions call them: 2 for the subject, 3, 4."""
+        words = (word.split(":") for word in self.asked.split())
+        return {name: "sab".index(place) + 2 for place, name in words}
 
     def unit(self, place: int) -> Unit:
         """Return the unit of a number of an event: 2 for the subject, 3 for ``a``, 4 for ``b``."""
@@ -201,7 +209,7 @@ _ROWS: Final = (
     EventRow(_K.CLOCK_ANCHORED, _U.CLOCK, _U.LOCAL_INSTANT, _U.RATE, _G.CLOCKS,
              "{s} starts at {a} with rate {b}"),
     EventRow(_K.CLOCK_RATE, _U.CLOCK, _U.RATE, _U.CAUSE, _G.CLOCKS,
-             "{s} now runs at rate {a}[ by {b}]"),
+             "{s} now runs at rate {a}[ by {b}]", asked="a:rate"),
     EventRow(_K.CLOCK_PAUSED, _U.CLOCK, _U.CAUSE, _U.NOTHING, _G.CLOCKS,
              "{s} paused[ by {a}]"),
     EventRow(_K.CLOCK_RESUMED, _U.CLOCK, _U.CAUSE, _U.NOTHING, _G.CLOCKS,
@@ -213,29 +221,30 @@ _ROWS: Final = (
     EventRow(_K.TIMER_ADDED, _U.TIMER, _U.CLOCK, _U.NAME, _G.TIMERS,
              "{s} scheduled on {a}", Fold.TIMER),
     EventRow(_K.TIMER_ORIGIN, _U.TIMER, _U.SITE, _U.TIMER_KIND, _G.TIMERS,
-             "{s} is a {b}[, set at {a}]", Fold.TIMER),
+             "{s} is a {b}[, set at {a}]", Fold.TIMER, asked="b:policy"),
     EventRow(_K.TIMER_ARMED, _U.TIMER, _U.LOCAL_INSTANT, _U.PERIOD, _G.TIMERS,
              "{s} is due at local {a}[, then every {b}]", Fold.TIMER),
     EventRow(_K.TIMER_FIRED, _U.TIMER, _U.LATENESS, _U.LOCAL_DUE, _G.FIRINGS,
-             "{s} fired[ {a} late][; due again at local {b}]", Fold.TIMER),
+             "{s} fired[ {a} late][; due again at local {b}]", Fold.TIMER, asked="a:lateness"),
     EventRow(_K.TIMER_CLEARED, _U.TIMER, _U.SITE, _U.CAUSE, _G.TIMERS,
              "{s} cleared[ at {a}][ by {b}]", Fold.TIMER),
     EventRow(_K.TICKS_MISSED, _U.TIMER, _U.TICKS, _U.TIMER_KIND, _G.FIRINGS,
-             "{s} skipped {a}", Fold.NONE),
+             "{s} skipped {a}", Fold.NONE, asked="a:missed"),
     EventRow(_K.FRAME_BEGAN, _U.DIRECTOR, _U.FRAME, _U.DURATION, _G.FRAMES,
-             "frame {a} began, delta {b}", Fold.FRAME),
+             "frame {a} began, delta {b}", Fold.FRAME, asked="b:delta"),
     EventRow(_K.PHASE_ENDED, _U.PHASE, _U.FRAME, _U.DURATION, _G.FRAMES,
-             "frame {a}: {s} took {b}", Fold.FRAME, measured="b"),
+             "frame {a}: {s} took {b}", Fold.FRAME, measured="b", asked="s:phase b:took"),
     EventRow(_K.FRAME_ENDED, _U.DIRECTOR, _U.DURATION, _U.DURATION, _G.FRAMES,
-             "frame ended: {a} since the previous, {b} busy", Fold.FRAME, measured="b"),
+             "frame ended: {a} since the previous, {b} busy", Fold.FRAME, measured="b",
+             asked="a:interval b:busy"),
     EventRow(_K.DELTA_CUT, _U.DIRECTOR, _U.DURATION, _U.NOTHING, _G.FRAMES,
-             "{a} cut from the delta (longer than max_delta)", Fold.FRAME),
+             "{a} cut from the delta (longer than max_delta)", Fold.FRAME, asked="a:cut"),
     EventRow(_K.CALLBACK_FAILED, _U.TIMER_OR_NONE, _U.TEXT, _U.TRACEBACK, _G.FAILURES,
-             "“{a}” failed: {b}"),
+             "“{a}” failed: {b}", asked="b:error"),
     EventRow(_K.MARK, _U.CLOCK_OR_NONE, _U.TEXT, _U.NOTHING, _G.MARKS,
-             "mark: {a}"),
+             "mark: {a}", asked="a:text"),
     EventRow(_K.COMMAND, _U.COMMAND, _U.TEXT, _U.TEXT, _G.COMMANDS,
-             "{s}: {a}[ - refused: {b}]"),
+             "{s}: {a}[ - refused: {b}]", asked="a:text"),
     EventRow(_K.TRANSPORT, _U.MODE, _U.NOTHING, _U.NOTHING, _G.COMMANDS,
              "{s}"),
     EventRow(_K.SCENE, _U.GENERATION, _U.TEXT, _U.NOTHING, _G.MARKS,
@@ -253,15 +262,15 @@ _ROWS: Final = (
     EventRow(_K.MEMBER_ORIGIN, _U.MEMBER, _U.CLOCK, _U.MEMBER_KIND, _G.MEMBERS,
              "{s} is a {b} on {a}"),
     EventRow(_K.MEMBER_SET, _U.MEMBER, _U.FIELD, _U.FIELD_VALUE, _G.MEMBERS,
-             "{s}: {b}", Fold.LAST),
+             "{s}: {b}", Fold.LAST, asked="b:rate"),
     EventRow(_K.MEMBER_REMOVED, _U.MEMBER, _U.NOTHING, _U.NOTHING, _G.MEMBERS,
              "{s} removed with everything below it"),
     EventRow(_K.CALL_ENDED, _U.MEMBER, _U.DURATION, _U.DURATION, _G.CALLS,
-             "{s} was called, took {b}", Fold.LAST, measured="ab"),
+             "{s} was called, took {b}", Fold.LAST, measured="ab", asked="b:took"),
     EventRow(_K.STATE_ENTERED, _U.MACHINE, _U.TEXT, _U.TEXT, _G.STATES,
-             "{s} entered “{a}” by “{b}”"),
+             "{s} entered “{a}” by “{b}”", asked="a:state b:transition"),
     EventRow(_K.TRANSITION_REFUSED, _U.MACHINE, _U.TEXT, _U.TEXT, _G.STATES,
-             "{s} refused “{a}”: {b}", Fold.NONE),
+             "{s} refused “{a}”: {b}", Fold.NONE, asked="a:transition"),
     EventRow(_K.MEMBER_MOVED, _U.MEMBER, _U.MEMBER, _U.NOTHING, _G.MEMBERS,
              "{s} moved under {a}"),
 )
@@ -317,16 +326,12 @@ _FIELD_ROWS: Final = (
 FIELDS: Final = {row.field: row for row in _FIELD_ROWS}
 
 
-def kinds_with(
-    *, subject: Unit | None = None, fold: Fold | None = None, group: EventGroup | None = None
-) -> frozenset[int]:
-    """Return the numbers of the kinds whose rows match everything given."""
+def kinds_with(**wanted: Unit | Fold | EventGroup) -> frozenset[int]:
+    """Return the numbers of the kinds whose rows have the values given, by attribute."""
     return frozenset(
         int(row.kind)
         for row in _ROWS
-        if (subject is None or row.subject is subject)
-        and (fold is None or row.fold is fold)
-        and (group is None or row.group is group)
+        if all(getattr(row, name) is value for name, value in wanted.items())
     )
 
 
@@ -346,6 +351,12 @@ FIELDS_THAT_COUNT: Final = frozenset(int(row.field) for row in _FIELD_ROWS if ro
 ABOUT_TIMERS: Final = kinds_with(subject=Unit.TIMER)
 ABOUT_CLOCKS: Final = kinds_with(subject=Unit.CLOCK)
 ABOUT_MEMBERS: Final = kinds_with(subject=Unit.MEMBER) | kinds_with(subject=Unit.MACHINE)
+#: Numbers of the kinds that set a field of a member, and of those with a timer or none.
+ABOUT_FIELDS: Final = kinds_with(a=Unit.FIELD)
+MAY_BE_ABOUT_TIMERS: Final = ABOUT_TIMERS | kinds_with(subject=Unit.TIMER_OR_NONE)
+#: Numbers of the kinds that say that a timer was called, and that a member was.
+FIRINGS: Final = kinds_with(a=Unit.LATENESS)
+CALLS: Final = kinds_with(group=EventGroup.CALLS)
 
 
 #: Events about members are in the group of members or of calls, see :func:`group_of`.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from inspector.clocks.rate import D, local_ns, moved, parent_ns, reanchored
 from inspector.events.due_times import session_instants
 from inspector.events.frame_history import FrameHistory
+from inspector.events.handlers import handlers_of
 from inspector.events.members import MemberTable
 from inspector.events.states import (
     BreakHit,
@@ -27,10 +28,10 @@ from inspector.events.states import (
     SharedList,
 )
 from inspector.events.timer_table import UNKNOWN, TimerTable
-from inspector.vocabulary import NEVER, EventKind, Mode, Phase
+from inspector.vocabulary import NEVER, Mode, Phase
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from inspector.events.members import MemberState
     from inspector.vocabulary import RawEvent
@@ -100,36 +101,7 @@ class Timeline:
         self._last_order = 0
         self._unknown: set[int] = set()
         self._stale_clocks: set[int] = set()
-        self._fold: dict[int, Callable[[int, int, int, int], None]] = {
-            EventKind.CLOCK_ADDED: self._clock_added,
-            EventKind.CLOCK_ANCHORED: self._clock_anchored,
-            EventKind.CLOCK_RATE: self._clock_rate,
-            EventKind.CLOCK_PAUSED: self._clock_paused,
-            EventKind.CLOCK_RESUMED: self._clock_resumed,
-            EventKind.CLOCK_MOVED: self._clock_moved,
-            EventKind.CLOCK_REMOVED: self._clock_removed,
-            EventKind.TIMER_ADDED: self._timer_added,
-            EventKind.TIMER_ORIGIN: self._timer_origin,
-            EventKind.TIMER_ARMED: self._timer_armed,
-            EventKind.TIMER_FIRED: self._timer_fired,
-            EventKind.TIMER_CLEARED: self._timer_cleared,
-            EventKind.FRAME_BEGAN: self._frame_began,
-            EventKind.PHASE_ENDED: self._phase_ended,
-            EventKind.FRAME_ENDED: self._frame_ended,
-            EventKind.DELTA_CUT: self._delta_cut,
-            EventKind.CALLBACK_FAILED: self._callback_failed,
-            EventKind.MARK: self._mark,
-            EventKind.COMMAND: self._command,
-            EventKind.COMMAND_CONTEXT: self._command_context,
-            EventKind.COMMAND_FORM: self._command_form,
-            EventKind.TRANSPORT: self._transport,
-            EventKind.SCENE: self._scene,
-            EventKind.BREAKPOINT_HIT: self._breakpoint_hit,
-        }
-        self._fold_members()
-
-    def _fold_members(self) -> None:
-        self._fold.update((EventKind[name], step) for name, step in self.members.fold.items())
+        self._fold = handlers_of(self) | handlers_of(self.members)
 
     def apply_all(self, events: Iterable[RawEvent]) -> int:
         """Fold events in their order; returns their number.
@@ -166,7 +138,7 @@ class Timeline:
         twin.clocks = {number: clock.copy() for number, clock in self.clocks.items()}
         twin.timers = self.timers.copy(self.strings)
         twin.members = self.members.copy(self.strings)
-        twin._fold_members()
+        twin._fold |= handlers_of(twin.members)
         twin.frames = self.frames.copy()
         twin.failures = self.failures.copy()
         twin.marks = self.marks.copy()
@@ -339,7 +311,7 @@ class Timeline:
 
     # ------------------------------------------------------------------- fold
 
-    def _clock_added(self, at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_clock_added(self, at_ns: int, subject: int, a: int, b: int) -> None:
         if subject <= 0 or subject in self.clocks:
             message = f"clock {subject} cannot be added"
             raise ValueError(message)
@@ -351,7 +323,7 @@ class Timeline:
         self.clocks[subject] = clock
         self.structure_version += 1
 
-    def _clock_anchored(self, at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_clock_anchored(self, at_ns: int, subject: int, a: int, b: int) -> None:
         clock = self.clocks[subject]
         clock.rate_n = clock.n = b
         clock.off = -a * b
@@ -359,7 +331,7 @@ class Timeline:
             clock.paused_since_ns = at_ns
         self.mapping_version += 1
 
-    def _clock_rate(self, at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_clock_rate(self, at_ns: int, subject: int, a: int, b: int) -> None:
         clock = self.clocks[subject]
         clock.rate_n = a
         if not clock.paused:
@@ -369,14 +341,14 @@ class Timeline:
             self._set_mapping(clock, at_ns, a)
         self.mapping_version += 1
 
-    def _clock_paused(self, at_ns: int, subject: int, a: int, _b: int) -> None:
+    def _on_clock_paused(self, at_ns: int, subject: int, a: int, _b: int) -> None:
         clock = self.clocks[subject]
         clock.paused = True
         clock.paused_since_ns = at_ns
         clock.pause_cause = a
         self._set_mapping(clock, at_ns, 0)
 
-    def _clock_resumed(self, at_ns: int, subject: int, _a: int, _b: int) -> None:
+    def _on_clock_resumed(self, at_ns: int, subject: int, _a: int, _b: int) -> None:
         clock = self.clocks[subject]
         clock.paused = False
         clock.pause_cause = 0
@@ -393,7 +365,7 @@ class Timeline:
         self.timers_version += 1
         self._stale_clocks.add(clock_id)
 
-    def _clock_moved(self, at_ns: int, subject: int, a: int, _b: int) -> None:
+    def _on_clock_moved(self, at_ns: int, subject: int, a: int, _b: int) -> None:
         clock = self.clocks[subject]
         old_ns = self.local_ns(clock.parent_id, at_ns)
         new_ns = self.local_ns(a, at_ns)
@@ -407,7 +379,7 @@ class Timeline:
         self.structure_version += 1
         self._mapping_changed(subject)
 
-    def _clock_removed(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
+    def _on_clock_removed(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
         self.clocks[self.clocks[subject].parent_id].children.remove(subject)
         gone = set(self.branch(subject))
         # Searches only for the expected number, which for most branches is 0.
@@ -422,17 +394,17 @@ class Timeline:
         self.structure_version += 1
         self.timers_version += 1
 
-    def _timer_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_timer_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
         clock = self.clocks[a]
         self.timers.add(subject, a, b)
         clock.pending += 1
 
-    def _timer_origin(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_timer_origin(self, _at_ns: int, subject: int, a: int, b: int) -> None:
         i = self.timers.index(subject)
         self.timers.site[i] = a
         self.timers.kind[i] = b
 
-    def _timer_armed(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_timer_armed(self, _at_ns: int, subject: int, a: int, b: int) -> None:
         table = self.timers
         i = table.index(subject)
         table.due[i] = a
@@ -442,7 +414,7 @@ class Timeline:
         self._unknown.add(subject)
         self.timers_version += 1
 
-    def _timer_fired(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_timer_fired(self, _at_ns: int, subject: int, a: int, b: int) -> None:
         table = self.timers
         self.timers_version += 1
         if b == NEVER:
@@ -458,24 +430,24 @@ class Timeline:
             self._last_order = table.order[i] = self._last_order + 1
             self._unknown.add(subject)
 
-    def _timer_cleared(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
+    def _on_timer_cleared(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
         self._unknown.discard(subject)
         self.clocks[self.timers.remove(subject)].pending -= 1
         self.timers_version += 1
 
-    def _frame_began(self, at_ns: int, _subject: int, _a: int, b: int) -> None:
+    def _on_frame_began(self, at_ns: int, _subject: int, _a: int, b: int) -> None:
         self._frame_at_ns = at_ns
         self._frame_delta_ns = b
         self._frame_cut_ns = 0
         self._frame_phases = [0] * len(Phase)
 
-    def _phase_ended(self, _at_ns: int, subject: int, _a: int, b: int) -> None:
+    def _on_phase_ended(self, _at_ns: int, subject: int, _a: int, b: int) -> None:
         self._frame_phases[subject] += b
 
-    def _delta_cut(self, _at_ns: int, _subject: int, a: int, _b: int) -> None:
+    def _on_delta_cut(self, _at_ns: int, _subject: int, a: int, _b: int) -> None:
         self._frame_cut_ns = a
 
-    def _frame_ended(self, _at_ns: int, _subject: int, a: int, b: int) -> None:
+    def _on_frame_ended(self, _at_ns: int, _subject: int, a: int, b: int) -> None:
         self.frames.append(
             self._frame_at_ns,
             a,
@@ -485,18 +457,18 @@ class Timeline:
             self._frame_phases,
         )
 
-    def _callback_failed(self, at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_callback_failed(self, at_ns: int, subject: int, a: int, b: int) -> None:
         strings = self.strings
         self.failures.append(Failure(at_ns, self.frames.end, strings[a], strings[b], subject))
 
-    def _mark(self, at_ns: int, subject: int, a: int, _b: int) -> None:
+    def _on_mark(self, at_ns: int, subject: int, a: int, _b: int) -> None:
         self.marks.append(Mark(at_ns, self.strings[a], subject))
 
-    def _command(self, at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_command(self, at_ns: int, subject: int, a: int, b: int) -> None:
         strings, frame = self.strings, self.frames.end
         self.commands.append(CommandRecord(at_ns, subject, strings[a], strings[b], frame=frame))
 
-    def _command_context(self, at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_command_context(self, at_ns: int, subject: int, a: int, b: int) -> None:
         if not self.commands:
             return
         about = subject or self.root_id or 0
@@ -508,18 +480,18 @@ class Timeline:
             by=self.strings[b],
         )
 
-    def _command_form(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
+    def _on_command_form(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
         if subject and self.commands and self.commands[-1].number == subject:
             self.commands[-1] = replace(self.commands[-1], form=self.strings[a])
 
-    def _breakpoint_hit(self, at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_breakpoint_hit(self, at_ns: int, subject: int, a: int, b: int) -> None:
         self.hits.append(BreakHit(at_ns, subject, self.strings[a], b))
 
-    def _transport(self, at_ns: int, subject: int, _a: int, _b: int) -> None:
+    def _on_transport(self, at_ns: int, subject: int, _a: int, _b: int) -> None:
         if self.is_running and subject == Mode.HELD:
             self.holds.append(Held(at_ns))
         self.is_running = subject == Mode.RUNNING
 
-    def _scene(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
+    def _on_scene(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
         self.scene_path = self.strings[a]
         self.scene_generation = subject

@@ -13,7 +13,7 @@ from inspector.analysis.lanes.columns import Steps
 from inspector.clocks.rate import local_ns, moved, reanchored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -93,10 +93,17 @@ class ClockPast(Steps):
 
 
 class ClockPasts:
-    """The pasts of all clocks of a session, by number."""
+    """The pasts of all clocks of a session, by number.
+
+    Attributes:
+        by_id: The past of each clock.
+        strings: The string table of the log.
+        version: Increases when a clock is added, removed or moved.
+    """
 
     def __init__(self) -> None:
         """Begin without clocks."""
+        self.strings: Sequence[str] = ("",)
         self.by_id: dict[int, ClockPast] = {}
         self.version = 0
 
@@ -189,47 +196,33 @@ class ClockPasts:
                 past.step(timeline.at_ns, GONE, off, rate_n, parent, paused, 0)
         self.version += 1
 
-    def added(self, subject: int, parent: int, name: str) -> None:
-        """Add a clock, which is anchored next.
-
-        Raises:
-            ValueError: It exists already, as in a damaged file.
-        """
+    def _on_clock_added(self, _at_ns: int, subject: int, parent: int, name: int) -> None:
         if subject in self.by_id or subject == parent:
             message = f"clock {subject} cannot be added"
             raise ValueError(message)
-        past = self.by_id[subject] = ClockPast(name)
+        past = self.by_id[subject] = ClockPast(self.strings[name])
         past.parent.append(parent)
         self.version += 1
 
-    def anchored(self, at_ns: int, subject: int, epoch_ns: int, n: int) -> None:
-        """Set the beginning of a clock."""
+    def _on_clock_anchored(self, at_ns: int, subject: int, epoch_ns: int, n: int) -> None:
         past = self.by_id[subject]
         parent = past.parent.pop() if len(past.parent) > len(past) else past.parent[-1]
         past.step(at_ns, n, -epoch_ns * n, n, parent, 0, 0)
 
-    def rate(self, at_ns: int, subject: int, rate_n: int, cause: int) -> None:
-        """Set the rate of a clock."""
+    def _on_clock_rate(self, at_ns: int, subject: int, rate_n: int, cause: int) -> None:
         n, off, _, parent, paused = self.by_id[subject].last
         new = 0 if paused else rate_n
         self._change(at_ns, subject, new, rate_n, paused, cause, (n, off, parent))
 
-    def paused(self, at_ns: int, subject: int, cause: int) -> None:
-        """Pause a clock."""
+    def _on_clock_paused(self, at_ns: int, subject: int, cause: int, _b: int) -> None:
         n, off, rate_n, parent, _ = self.by_id[subject].last
         self._change(at_ns, subject, 0, rate_n, 1, cause, (n, off, parent))
 
-    def resumed(self, at_ns: int, subject: int, cause: int) -> None:
-        """Resume a clock."""
+    def _on_clock_resumed(self, at_ns: int, subject: int, cause: int, _b: int) -> None:
         n, off, rate_n, parent, _ = self.by_id[subject].last
         self._change(at_ns, subject, rate_n, rate_n, 0, cause, (n, off, parent))
 
-    def moved(self, at_ns: int, subject: int, parent: int) -> None:
-        """Move a clock to another parent.
-
-        Raises:
-            ValueError: The parent is a descendant of the clock, as in a damaged file.
-        """
+    def _on_clock_moved(self, at_ns: int, subject: int, parent: int, _b: int) -> None:
         past = self.by_id[subject]
         if subject in self.path_at(parent, at_ns):
             message = f"clock {subject} cannot hang under clock {parent}"
@@ -240,8 +233,7 @@ class ClockPasts:
         past.step(at_ns, n, moved(off, n, old_ns, new_ns), rate_n, parent, paused, past.cause[-1])
         self.version += 1
 
-    def removed(self, at_ns: int, subject: int) -> None:
-        """Remove a branch."""
+    def _on_clock_removed(self, at_ns: int, subject: int, _a: int, _b: int) -> None:
         for number, past in self.by_id.items():
             if not len(past) or past.value[-1] == GONE:
                 continue

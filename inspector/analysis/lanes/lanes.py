@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.analysis.lanes.columns import Instants, Steps
+from inspector.events.handlers import handlers_of
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.events.members import CLOCK_CALLS
+from inspector.events.schema import ABOUT_FIELDS
 from inspector.events.timeline import MISFIT
-from inspector.vocabulary import NEVER, EventKind, Field, MemberKind
+from inspector.vocabulary import NEVER, Field, MemberKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from inspector.events.annotations import Annotation
     from inspector.events.history import History
@@ -133,7 +135,7 @@ class LaneStore:
         self.lost = 0
         self.gaps: list[tuple[int, int]] = []
         self._version = 0
-        self._strings: list[str] | tuple[str, ...] = ("",)
+        self._strings: Sequence[str] = ("",)
         self._lane_of_timer: dict[int, Lane] = {}
         self._lane_of_member: dict[int, Lane] = {}
         self._names = MemberNames(("",))
@@ -143,30 +145,7 @@ class LaneStore:
         }
         self._lane(LaneKind.FRAMES, 0, "Frames")
         self._lane(LaneKind.BOOKMARKS, 0, "Bookmarks")
-        self._fold: dict[int, Callable[[int, int, int, int], None]] = {
-            EventKind.CLOCK_ADDED: self._clock_added,
-            EventKind.CLOCK_ANCHORED: self.clocks.anchored,
-            EventKind.CLOCK_RATE: self.clocks.rate,
-            EventKind.CLOCK_PAUSED: lambda at_ns, subject, a, _b: self.clocks.paused(
-                at_ns, subject, a
-            ),
-            EventKind.CLOCK_RESUMED: lambda at_ns, subject, a, _b: self.clocks.resumed(
-                at_ns, subject, a
-            ),
-            EventKind.CLOCK_MOVED: lambda at_ns, subject, a, _b: self.clocks.moved(
-                at_ns, subject, a
-            ),
-            EventKind.CLOCK_REMOVED: lambda at_ns, subject, _a, _b: self.clocks.removed(
-                at_ns, subject
-            ),
-            EventKind.TIMER_ADDED: self._timer_added,
-            EventKind.TIMER_FIRED: self._timer_fired,
-            EventKind.TIMER_CLEARED: self._timer_cleared,
-            EventKind.MEMBER_REMOVED: self._member_removed,
-            EventKind.CALL_ENDED: self._call_ended,
-            EventKind.STATE_ENTERED: self._state_entered,
-            EventKind.TRANSITION_REFUSED: self._refused,
-        }
+        self._fold = handlers_of(self) | handlers_of(self.clocks)
 
     @property
     def version(self) -> int:
@@ -193,8 +172,7 @@ class LaneStore:
         Returns:
             How many events are left to read.
         """
-        self._strings = history.strings  # type: ignore[assignment]
-        self._names.strings = history.strings
+        self._strings = self._names.strings = self.clocks.strings = history.strings
         if self.cursor < history.first:
             self._begin_at(history)
         end = min(history.end, self.cursor + self.most_at_once)
@@ -228,7 +206,7 @@ class LaneStore:
         timers = state.timers
         for timer_id in timers.ids():
             row = timers.index(timer_id)
-            self._timer_added(state.at_ns, timer_id, timers.clock[row], timers.label[row])
+            self._on_timer_added(state.at_ns, timer_id, timers.clock[row], timers.label[row])
         self._names = MemberNames(history.strings, state.members.by_id.values())
         for number in state.members.by_id:
             self._place_member(number)
@@ -274,23 +252,20 @@ class LaneStore:
             self._version += 1
         return lane
 
-    def _clock_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
-        self.clocks.added(subject, a, self._strings[b])
-
-    def _timer_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_timer_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
         lane = self._lane(LaneKind.TIMER, a, self._strings[b])
         lane.subject_id, lane.sid = subject, b
         lane.pending[subject] = None
         self._lane_of_timer[subject] = lane
 
-    def _timer_fired(self, at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_timer_fired(self, at_ns: int, subject: int, a: int, b: int) -> None:
         lane = self._lane_of_timer[subject]
         lane.instants.append(at_ns, a, subject)
         if b == NEVER:
             lane.pending.pop(subject, None)
             del self._lane_of_timer[subject]
 
-    def _timer_cleared(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
+    def _on_timer_cleared(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
         lane = self._lane_of_timer.pop(subject)
         lane.pending.pop(subject, None)
 
@@ -300,7 +275,7 @@ class LaneStore:
             # A lane is named after a member and its parent.
             for number in (subject, *self._names.below(subject)):
                 self._place_member(number)
-        elif kind == EventKind.MEMBER_SET and a == Field.STATE:
+        elif kind in ABOUT_FIELDS and a == Field.STATE:
             lane = self._lane_of_member.get(subject)
             if lane is not None:
                 lane.steps.append(at_ns, b, 0)
@@ -336,21 +311,21 @@ class LaneStore:
         lane.subject_id = number
         self._lane_of_member[number] = lane
 
-    def _member_removed(self, at_ns: int, subject: int, _a: int, _b: int) -> None:
+    def _on_member_removed(self, at_ns: int, subject: int, _a: int, _b: int) -> None:
         lane = self._lane_of_member.get(subject)
         if lane is not None and lane.kind is LaneKind.MACHINE:
             lane.steps.append(at_ns, GONE_STATE, 0)
         self._names.forget(subject)
 
-    def _call_ended(self, at_ns: int, subject: int, _a: int, b: int) -> None:
+    def _on_call_ended(self, at_ns: int, subject: int, _a: int, b: int) -> None:
         lane = self._lane_of_member.get(subject)
         if lane is not None:
             lane.instants.append(at_ns, b, subject)
 
-    def _state_entered(self, at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_state_entered(self, at_ns: int, subject: int, a: int, b: int) -> None:
         lane = self._lane_of_member.get(subject)
         if lane is not None:
             lane.steps.append(at_ns, a, b)
 
-    def _refused(self, at_ns: int, subject: int, a: int, b: int) -> None:
+    def _on_transition_refused(self, at_ns: int, subject: int, a: int, b: int) -> None:
         self.refusals.setdefault(subject, Instants()).append(at_ns, a, b)

@@ -11,9 +11,18 @@ from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from inspector.events.handlers import handlers_of
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.events.members import CLOCK_CALLS
-from inspector.events.schema import ABOUT_CLOCKS, ABOUT_MEMBERS, ABOUT_TIMERS
+from inspector.events.schema import (
+    ABOUT_CLOCKS,
+    ABOUT_MEMBERS,
+    CALLS,
+    FIRINGS,
+    MAY_BE_ABOUT_TIMERS,
+    SCHEMA,
+    Unit,
+)
 from inspector.vocabulary import (
     NEVER,
     RATE_DENOMINATOR,
@@ -26,7 +35,7 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from inspector.events.member_names import KnownMember
     from inspector.events.timeline import Timeline
@@ -87,6 +96,7 @@ class EventReader:
         self._calls: dict[int, int] = {}
         self._gone_timer: tuple[int, KnownTimer] | None = None
         self._gone_members: list[int] = []
+        self._steps = handlers_of(self)
         if timeline is not None:
             self._learn(timeline)
 
@@ -99,44 +109,49 @@ class EventReader:
             self._members.learn(member)
             self._calls[member.id] = member.calls
 
-    def take(self, event: RawEvent) -> None:  # noqa: C901 - one case per kind
+    def take(self, event: RawEvent) -> None:
         """Make this the present event."""
         self.event = event
         self.frame = self._next_frame
-        _, kind, subject, a, b = event
-        if kind == EventKind.TIMER_FIRED:
-            timer = self.timers.get(subject)
-            if timer is not None:
-                timer.fired += 1
-                if b == NEVER:
-                    self._forget_timer(subject)
-        elif kind == EventKind.CALL_ENDED and subject in self._calls:
-            self._calls[subject] += 1
-        elif kind == EventKind.TIMER_ADDED:
-            self.timers[subject] = KnownTimer(self.strings[b], a)
-        elif kind == EventKind.TIMER_CLEARED:
-            self._forget_timer(subject)
-        elif kind == EventKind.FRAME_BEGAN:
-            self.frame = self._next_frame = a
-        elif kind == EventKind.FRAME_ENDED:
-            # Timers that fire after a frame are charged to the next one.
-            self._next_frame = self.frame + 1
-            if self._gone_members:
-                self._forget_members()
-        elif kind == EventKind.CLOCK_ADDED:
-            self.clocks[subject] = self.strings[b]
-        elif kind in ABOUT_MEMBERS:
-            self._take_member(event)
-
-    def _take_member(self, event: RawEvent) -> None:
-        _, kind, subject, _, _ = event
-        if kind in MEMBER_NAMING_KINDS:
+        at_ns, kind, subject, a, b = event
+        step = self._steps.get(kind)
+        if step is not None:
+            step(at_ns, subject, a, b)
+        elif kind in MEMBER_NAMING_KINDS:
             self._members.note(event)
-            if kind == EventKind.MEMBER_ADDED:
-                self._calls[subject] = 0
-        elif kind == EventKind.MEMBER_REMOVED:
-            # The call in which it goes is still to end.
-            self._gone_members.append(subject)
+
+    def _on_clock_added(self, _at_ns: int, clock_id: int, _parent: int, name: int) -> None:
+        self.clocks[clock_id] = self.strings[name]
+
+    def _on_timer_added(self, _at_ns: int, timer_id: int, clock_id: int, name: int) -> None:
+        self.timers[timer_id] = KnownTimer(self.strings[name], clock_id)
+
+    def _on_timer_fired(self, _at_ns: int, timer_id: int, _late_ns: int, next_ns: int) -> None:
+        timer = self.timers.get(timer_id)
+        if timer is not None:
+            timer.fired += 1
+            if next_ns == NEVER:
+                self._forget_timer(timer_id)
+
+    def _on_timer_cleared(self, _at_ns: int, timer_id: int, _site: int, _cause: int) -> None:
+        self._forget_timer(timer_id)
+
+    def _on_frame_began(self, _at_ns: int, _director: int, index: int, _delta_ns: int) -> None:
+        self.frame = self._next_frame = index
+
+    def _on_frame_ended(self, _at_ns: int, _director: int, _since_ns: int, _busy_ns: int) -> None:
+        # Timers that fire after a frame are charged to the next one.
+        self._next_frame = self.frame + 1
+        if self._gone_members:
+            self._forget_members()
+
+    def _on_call_ended(self, _at_ns: int, number: int, _began_ns: int, _took_ns: int) -> None:
+        if self._members.get(number) is not None:
+            self._calls[number] = self._calls.get(number, 0) + 1
+
+    def _on_member_removed(self, _at_ns: int, number: int, _a: int, _b: int) -> None:
+        # The call in which it goes is still to end.
+        self._gone_members.append(number)
 
     def _forget_members(self) -> None:
         """Forget who has gone: with the frame every call in it is over."""
@@ -155,8 +170,7 @@ class EventReader:
     def timer(self) -> KnownTimer | None:
         """The timer that the present event is about, also when it is gone with it."""
         _, kind, subject, _, _ = self.event
-        is_failure = kind == EventKind.CALLBACK_FAILED and subject
-        if kind not in ABOUT_TIMERS and not is_failure:
+        if kind not in MAY_BE_ABOUT_TIMERS:
             return None
         if self._gone_timer is not None and self._gone_timer[0] == subject:
             return self._gone_timer[1]
@@ -172,7 +186,7 @@ class EventReader:
     def calls(self) -> int | None:
         """How often the member has been called whose call is over with the present event."""
         _, kind, subject, _, _ = self.event
-        return self._calls.get(subject) if kind == EventKind.CALL_ENDED else None
+        return self._calls.get(subject) if kind in CALLS else None
 
     @property
     def clock_id(self) -> int:
@@ -220,27 +234,6 @@ class EventField:
     choices: frozenset[str] = frozenset()
 
 
-def _of(kind: EventKind, place: int) -> Callable[[EventReader], Value]:
-    """Return a reader of one of the numbers of a kind of event."""
-
-    def read(reader: EventReader) -> Value:
-        event = reader.event
-        return event[place] if event[1] == kind else None
-
-    return read
-
-
-def _text_of(*places: tuple[EventKind, int]) -> Callable[[EventReader], Value]:
-    """Return a reader of a text that several kinds of events carry."""
-    by_kind = dict(places)
-
-    def read(reader: EventReader) -> Value:
-        place = by_kind.get(EventKind(reader.event[1])) if reader.event[1] in by_kind else None
-        return None if place is None else reader.text(reader.event[place])
-
-    return read
-
-
 def _kind(reader: EventReader) -> Value:
     try:
         return EventKind(reader.event[1]).name.lower()
@@ -260,7 +253,7 @@ def _timer(reader: EventReader) -> Value:
 
 
 def _fired(reader: EventReader) -> Value:
-    is_firing = reader.event[1] == EventKind.TIMER_FIRED
+    is_firing = reader.event[1] in FIRINGS
     return reader.timer.fired if is_firing and reader.timer is not None else None
 
 
@@ -268,44 +261,43 @@ def _member(reader: EventReader) -> Value:
     return None if reader.member is None else reader.member.name
 
 
-def _calls(reader: EventReader) -> Value:
-    return reader.calls
-
-
 def _machine(reader: EventReader) -> Value:
     member = reader.member
     return member.name if member is not None and member.kind is MemberKind.MACHINE else None
 
 
-def _rate(reader: EventReader) -> Value:
-    _, kind, _, a, b = reader.event
-    if kind == EventKind.CLOCK_RATE:
-        return Fraction(a, RATE_DENOMINATOR)
-    if kind == EventKind.MEMBER_SET and a == Field.RATE:
-        return Fraction(b, RATE_DENOMINATOR)
-    return None
+def _field_rate(reader: EventReader, number: int) -> Value:
+    return Fraction(number, RATE_DENOMINATOR) if reader.event[3] == Field.RATE else None
 
 
-def _phase(reader: EventReader) -> Value:
-    _, kind, subject, _, _ = reader.event
-    return Phase(subject).text if kind == EventKind.PHASE_ENDED else None
+#: How a number of a unit is compared; others are compared as they are.
+_WORDS: Final[dict[Unit, Callable[[EventReader, int], Value]]] = {
+    Unit.RATE: lambda _reader, number: Fraction(number, RATE_DENOMINATOR),
+    Unit.FIELD_VALUE: _field_rate,
+    Unit.PHASE: lambda _reader, number: Phase(number).text,
+    Unit.TIMER_KIND: lambda _reader, number: TimerKind(number).text,
+    Unit.TEXT: lambda reader, number: reader.text(number),
+    Unit.TRACEBACK: lambda reader, number: what_was_raised(reader.text(number)),
+}
 
 
-def _took(reader: EventReader) -> Value:
-    _, kind, _, _, b = reader.event
-    return b if kind in {EventKind.PHASE_ENDED, EventKind.CALL_ENDED} else None
+def _said(name: str, of_type: FieldType, summary: str, choices: Iterable[str] = ()) -> EventField:
+    """Return a field that rows of the schema have, by what they call it."""
+    places = {
+        int(row.kind): (place, _WORDS.get(row.unit(place)))
+        for row in SCHEMA.values()
+        if (place := row.places_asked.get(name))
+    }
 
+    def read(reader: EventReader) -> Value:
+        found = places.get(reader.event[1])
+        if found is None:
+            return None
+        place, words = found
+        number = reader.event[place]
+        return number if words is None else words(reader, number)
 
-def _timer_kind(reader: EventReader) -> Value:
-    _, kind, _, _, b = reader.event
-    return TimerKind(b).text if kind == EventKind.TIMER_ORIGIN else None
-
-
-def _error(reader: EventReader) -> Value:
-    _, kind, _, _, b = reader.event
-    if kind != EventKind.CALLBACK_FAILED:
-        return None
-    return what_was_raised(reader.text(b))
+    return EventField(name, of_type, summary, read, frozenset(choices))
 
 
 _D, _N, _T = FieldType.DURATION, FieldType.NUMBER, FieldType.TEXT
@@ -323,44 +315,24 @@ EVENT_FIELDS: Final = (
     EventField("frame", _N, "the frame it belongs to", lambda reader: reader.frame),
     EventField("clock", _T, "name of the clock, also of a timer's clock", _clock),
     EventField("timer", _T, "name of the timer, a scheduler's or ticker's too", _timer),
-    EventField("lateness", _D, "how late a timer fired", _of(EventKind.TIMER_FIRED, 3)),
+    _said("lateness", _D, "how late a timer fired"),
     EventField("fired", _N, "firings of the timer so far", _fired),
-    EventField("missed", _N, "skipped ticks", _of(EventKind.TICKS_MISSED, 3)),
-    EventField("delta", _D, "delta of the frame that begins", _of(EventKind.FRAME_BEGAN, 4)),
-    EventField("interval", _D, "time from frame to frame", _of(EventKind.FRAME_ENDED, 3)),
-    EventField(
-        "busy", _D, "measured duration of the callbacks of a frame", _of(EventKind.FRAME_ENDED, 4)
-    ),
-    EventField("cut", _D, "time cut from a delta", _of(EventKind.DELTA_CUT, 3)),
-    EventField(
-        "phase", _T, "phase of the frame that ended", _phase, frozenset(p.text for p in Phase)
-    ),
-    EventField("took", _D, "measured duration of a phase or a call", _took),
-    EventField("rate", _N, "the new rate of a clock or time scale", _rate),
+    _said("missed", _N, "skipped ticks"),
+    _said("delta", _D, "delta of the frame that begins"),
+    _said("interval", _D, "time from frame to frame"),
+    _said("busy", _D, "measured duration of the callbacks of a frame"),
+    _said("cut", _D, "time cut from a delta"),
+    _said("phase", _T, "phase of the frame that ended", (phase.text for phase in Phase)),
+    _said("took", _D, "measured duration of a phase or a call"),
+    _said("rate", _N, "the new rate of a clock or time scale"),
     EventField("member", _T, "name of a target, a call, a component", _member),
-    EventField("calls", _N, "number of calls", _calls),
+    EventField("calls", _N, "number of calls", lambda reader: reader.calls),
     EventField("machine", _T, "name of the state machine", _machine),
-    EventField("state", _T, "the state that is entered", _text_of((EventKind.STATE_ENTERED, 3))),
-    EventField(
-        "transition",
-        _T,
-        "the transition that is made or refused",
-        _text_of((EventKind.STATE_ENTERED, 4), (EventKind.TRANSITION_REFUSED, 3)),
-    ),
-    EventField(
-        "policy",
-        _T,
-        "kind of a timer that is set",
-        _timer_kind,
-        frozenset(kind.text for kind in TimerKind),
-    ),
-    EventField("error", _T, "the exception, with the first line of its message", _error),
-    EventField(
-        "text",
-        _T,
-        "text of a mark or a command",
-        _text_of((EventKind.MARK, 3), (EventKind.COMMAND, 3)),
-    ),
+    _said("state", _T, "the state that is entered"),
+    _said("transition", _T, "the transition that is made or refused"),
+    _said("policy", _T, "kind of a timer that is set", (kind.text for kind in TimerKind)),
+    _said("error", _T, "the exception, with the first line of its message"),
+    _said("text", _T, "text of a mark or a command"),
 )
 
 FIELDS_BY_NAME: Final = {field.name: field for field in EVENT_FIELDS}

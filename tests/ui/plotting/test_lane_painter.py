@@ -11,7 +11,15 @@ from PySide6.QtGui import QColor, QImage, QPainter
 
 from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.analysis.lanes.columns import Instants, Steps
-from inspector.vocabulary import RATE_DENOMINATOR
+from inspector.events.handlers import handlers_of
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    CLOCK_ANCHORED,
+    CLOCK_PAUSED,
+    CLOCK_RESUMED,
+    RATE_DENOMINATOR,
+    RawEvent,
+)
 from ui.kit.theme import ColorRole, Theme
 from ui.plotting.lane_painter import LanePainter
 from ui.plotting.lane_view import LaneWindow
@@ -140,12 +148,24 @@ def test_that_states_that_change_many_times_a_pixel_share_it_and_are_marked(
     assert all(canvas.is_painted(x) for x in range(WIDTH))
 
 
-def test_that_a_pause_of_a_nanosecond_is_painted(canvas: Canvas) -> None:
+def root_clock(at_ns: int) -> list[RawEvent]:
+    return [(at_ns, CLOCK_ADDED, 1, 0, 0), (at_ns, CLOCK_ANCHORED, 1, 0, RATE_DENOMINATOR)]
+
+
+def pasts(*events: RawEvent) -> ClockPasts:
     clocks = ClockPasts()
-    clocks.added(1, 0, "root")
-    clocks.anchored(0, 1, 0, RATE_DENOMINATOR)
-    clocks.paused(500 * MS, 1, 0)
-    clocks.resumed(500 * MS + 1, 1, 0)
+    fold = handlers_of(clocks)
+    for at_ns, kind, *numbers in events:
+        fold[kind](at_ns, *numbers)
+    return clocks
+
+
+def test_that_a_pause_of_a_nanosecond_is_painted(canvas: Canvas) -> None:
+    clocks = pasts(
+        *root_clock(0),
+        (500 * MS, CLOCK_PAUSED, 1, 0, 0),
+        (500 * MS + 1, CLOCK_RESUMED, 1, 0, 0),
+    )
     ClockPainter(canvas.theme).paint(canvas.painter, clocks, 1, window(0, 1_000, 1_000), ROW)
     assert canvas.colors(200) != canvas.colors(190)
 
@@ -153,31 +173,33 @@ def test_that_a_pause_of_a_nanosecond_is_painted(canvas: Canvas) -> None:
 def test_that_a_clock_that_stands_still_because_of_another_is_not_shown_as_running(
     canvas: Canvas,
 ) -> None:
-    clocks = ClockPasts()
-    for number in (1, 2):
-        clocks.added(number, number - 1, f"clock {number}")
-        clocks.anchored(0, number, 0, RATE_DENOMINATOR)
-    clocks.paused(500 * MS, 1, 0)
+    clocks = pasts(
+        *root_clock(0),
+        (0, CLOCK_ADDED, 2, 1, 0),
+        (0, CLOCK_ANCHORED, 2, 0, RATE_DENOMINATOR),
+        (500 * MS, CLOCK_PAUSED, 1, 0, 0),
+    )
     ClockPainter(canvas.theme).paint(canvas.painter, clocks, 2, window(0, 1_000, 1_000), ROW)
     running: QColor = canvas.image.pixelColor(50, ROW.bottom() - 4)
     assert all(running.name() not in canvas.colors(x) for x in range(205, WIDTH))
 
 
 def test_that_a_clock_is_painted_also_when_it_changes_many_times_a_pixel(canvas: Canvas) -> None:
-    clocks = ClockPasts()
-    clocks.added(1, 0, "root")
-    clocks.anchored(0, 1, 0, RATE_DENOMINATOR)
-    for number in range(5_000):
-        clocks.paused(number * 200_000, 1, 0)
-        clocks.resumed(number * 200_000 + 100_000, 1, 0)
+    pauses = (
+        (at_ns, kind, 1, 0, 0)
+        for number in range(5_000)
+        for at_ns, kind in (
+            (number * 200_000, CLOCK_PAUSED),
+            (number * 200_000 + 100_000, CLOCK_RESUMED),
+        )
+    )
+    clocks = pasts(*root_clock(0), *pauses)
     ClockPainter(canvas.theme).paint(canvas.painter, clocks, 1, window(0, 1_000, 1_000), ROW)
     assert all(canvas.is_painted(x) for x in range(WIDTH))
     assert canvas.theme.color(ColorRole.TEXT).name() in canvas.colors(100)
 
 
 def test_that_a_clock_that_came_later_than_what_is_in_view_is_not_painted(canvas: Canvas) -> None:
-    clocks = ClockPasts()
-    clocks.added(1, 0, "root")
-    clocks.anchored(800 * MS, 1, 0, RATE_DENOMINATOR)
+    clocks = pasts(*root_clock(800 * MS))
     ClockPainter(canvas.theme).paint(canvas.painter, clocks, 1, window(0, 500, 1_000), ROW)
     assert not any(canvas.is_painted(x) for x in range(WIDTH))

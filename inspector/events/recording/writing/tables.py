@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from inspector.events.handlers import handlers_of
 from inspector.events.recording.columns import events_of, kind_table, of_kinds
 from inspector.events.recording.writing.timer_rows import TimerRows
 from inspector.events.schema import Fold, kinds_with
@@ -20,25 +21,8 @@ if TYPE_CHECKING:
 
     from inspector.events.recording.columns import Block
     from inspector.events.timeline import Timeline
-    from inspector.vocabulary import RawEvent
 
 
-_RARE: Final = (
-    EventKind.CLOCK_ADDED,
-    EventKind.CLOCK_ANCHORED,
-    EventKind.CLOCK_RATE,
-    EventKind.CLOCK_PAUSED,
-    EventKind.CLOCK_RESUMED,
-    EventKind.CLOCK_MOVED,
-    EventKind.CLOCK_REMOVED,
-    EventKind.CALLBACK_FAILED,
-    EventKind.MARK,
-    EventKind.COMMAND,
-    EventKind.COMMAND_CONTEXT,
-    EventKind.BREAKPOINT_HIT,
-    EventKind.STATE_ENTERED,
-)
-_rare = kind_table(_RARE)
 _of_timers = kind_table(kinds_with(fold=Fold.TIMER))
 #: Table and placeholders are filled in.
 INSERT: Final = "INSERT OR REPLACE INTO {} VALUES ({})"
@@ -53,7 +37,9 @@ class PlainTables:
         self._counts: Counter[str] = Counter()
         self._timers = TimerRows(strings)
         self._parents: dict[int, int] = {}
-        self._last_command = -1
+        self._cursor = self._last_command = -1
+        self._steps = handlers_of(self)
+        self._rare = kind_table(self._steps)
 
     def begin(self, timeline: Timeline) -> None:
         """Take over a state: the first, or the first after a gap."""
@@ -64,7 +50,7 @@ class PlainTables:
             self._add_clock(clock.id, clock.name, clock.parent_id, clock.created_ns)
             self._set_rate(clock.id, clock.rate_n)
             if clock.paused:
-                self._pause(clock.id, clock.paused_since_ns, clock.pause_cause)
+                self._on_clock_paused(clock.paused_since_ns, clock.id, clock.pause_cause, 0)
         self._add_lists(timeline)
         self._timers.begin([timeline.timers.row(each) for each in timeline.timers.ids()])
 
@@ -87,58 +73,61 @@ class PlainTables:
         timers = np.flatnonzero(of_kinds(block, _of_timers))
         if timers.size:
             self._timers.take(block[:, timers])
-        rare = np.flatnonzero(of_kinds(block, _rare))
+        rare = np.flatnonzero(of_kinds(block, self._rare))
         cursors = (rare + first_cursor).tolist()
-        for cursor, event in zip(cursors, events_of(block[:, rare]), strict=True):
-            self._take_rare(cursor, event)
+        for self._cursor, (at_ns, kind, subject, a, b) in zip(
+            cursors, events_of(block[:, rare]), strict=True
+        ):
+            self._steps[kind](at_ns, subject, a, b)
 
     def _add(self, table: str, values: Sequence[Any]) -> None:
         self._counts[table] += 1
         marks = ",".join("?" * len(values))
         self._rows.append((INSERT.format(table, marks), values))
 
-    def _take_rare(self, cursor: int, event: RawEvent) -> None:
-        strings = self._strings
-        at_ns, kind, subject, a, b = event
-        match kind:
-            case EventKind.CALLBACK_FAILED:
-                self._add("errors", [cursor, at_ns, subject, strings[a], strings[b]])
-            case EventKind.MARK:
-                self._add("marks", [cursor, at_ns, subject, strings[a]])
-            case EventKind.COMMAND:
-                # Its context follows, possibly in the next block.
-                self._last_command = cursor
-                row = [cursor, at_ns, subject, strings[a], strings[b], None, None, ""]
-                self._add("commands", row)
-            case EventKind.COMMAND_CONTEXT:
-                where = [subject, a, strings[b], self._last_command]
-                text = 'UPDATE commands SET clock=?, host_ms=?, "by"=? WHERE cursor=?'
-                self._rows.append((text, where))
-            case EventKind.BREAKPOINT_HIT:
-                self._add("hits", [cursor, at_ns, subject, b, strings[a]])
-            case EventKind.STATE_ENTERED:
-                self._add("states", [cursor, at_ns, subject, strings[a], strings[b]])
-            case _:
-                self._take_clock(event)
+    def _on_callback_failed(self, at_ns: int, timer_id: int, label: int, traceback: int) -> None:
+        texts = self._strings[label], self._strings[traceback]
+        self._add("errors", [self._cursor, at_ns, timer_id, *texts])
 
-    def _take_clock(self, event: RawEvent) -> None:
-        at_ns, kind, clock, a, b = event
-        match kind:
-            case EventKind.CLOCK_ADDED:
-                self._add_clock(clock, self._strings[b], a, at_ns)
-            case EventKind.CLOCK_ANCHORED:
-                self._set_rate(clock, b)
-            case EventKind.CLOCK_RATE:
-                self._set_rate(clock, a)
-            case EventKind.CLOCK_PAUSED:
-                self._pause(clock, at_ns, a)
-            case EventKind.CLOCK_RESUMED:
-                self._end_pause(clock, at_ns)
-            case EventKind.CLOCK_MOVED:
-                self._parents[clock] = a
-                self._rows.append(("UPDATE clocks SET parent=? WHERE clock=?", [a, clock]))
-            case EventKind.CLOCK_REMOVED:
-                self._remove_branch(clock, at_ns)
+    def _on_mark(self, at_ns: int, clock: int, text: int, _b: int) -> None:
+        self._add("marks", [self._cursor, at_ns, clock, self._strings[text]])
+
+    def _on_command(self, at_ns: int, number: int, text: int, refusal: int) -> None:
+        # Its context follows, possibly in the next block.
+        self._last_command = self._cursor
+        texts = self._strings[text], self._strings[refusal]
+        self._add("commands", [self._cursor, at_ns, number, *texts, None, None, ""])
+
+    def _on_command_context(self, _at_ns: int, clock: int, host_ms: int, asker: int) -> None:
+        where = [clock, host_ms, self._strings[asker], self._last_command]
+        text = 'UPDATE commands SET clock=?, host_ms=?, "by"=? WHERE cursor=?'
+        self._rows.append((text, where))
+
+    def _on_breakpoint_hit(self, at_ns: int, number: int, text: int, frame: int) -> None:
+        self._add("hits", [self._cursor, at_ns, number, frame, self._strings[text]])
+
+    def _on_state_entered(self, at_ns: int, machine: int, state: int, transition: int) -> None:
+        texts = self._strings[state], self._strings[transition]
+        self._add("states", [self._cursor, at_ns, machine, *texts])
+
+    def _on_clock_added(self, at_ns: int, clock: int, parent: int, name: int) -> None:
+        self._add_clock(clock, self._strings[name], parent, at_ns)
+
+    def _on_clock_anchored(self, _at_ns: int, clock: int, _epoch_ns: int, rate_n: int) -> None:
+        self._set_rate(clock, rate_n)
+
+    def _on_clock_rate(self, _at_ns: int, clock: int, rate_n: int, _cause: int) -> None:
+        self._set_rate(clock, rate_n)
+
+    def _on_clock_paused(self, at_ns: int, clock: int, cause: int, _b: int) -> None:
+        self._add("pauses", [clock, at_ns, None, cause])
+
+    def _on_clock_resumed(self, at_ns: int, clock: int, _cause: int, _b: int) -> None:
+        self._end_pause(clock, at_ns)
+
+    def _on_clock_moved(self, _at_ns: int, clock: int, parent: int, _b: int) -> None:
+        self._parents[clock] = parent
+        self._rows.append(("UPDATE clocks SET parent=? WHERE clock=?", [parent, clock]))
 
     def _add_clock(self, clock: int, name: str, parent: int, at_ns: int) -> None:
         self._parents[clock] = parent
@@ -148,14 +137,11 @@ class PlainTables:
         text = "UPDATE clocks SET rate=? WHERE clock=?"
         self._rows.append((text, [rate_n / RATE_DENOMINATOR, clock]))
 
-    def _pause(self, clock: int, at_ns: int, cause: int) -> None:
-        self._add("pauses", [clock, at_ns, None, cause])
-
     def _end_pause(self, clock: int, at_ns: int) -> None:
         text = "UPDATE pauses SET to_ns=? WHERE clock=? AND to_ns IS NULL"
         self._rows.append((text, [at_ns, clock]))
 
-    def _remove_branch(self, clock: int, at_ns: int) -> None:
+    def _on_clock_removed(self, at_ns: int, clock: int, _a: int, _b: int) -> None:
         gone = {clock}
         # Clocks below come after those above, unless they were moved.
         while more := {c for c, above in self._parents.items() if above in gone} - gone:

@@ -1,0 +1,38 @@
+"""The methods of a reader of events, found by the names of the kinds.
+
+A reader has a method for each kind of event that it takes, such as
+``_on_timer_fired(at_ns, timer_id, lateness_ns, due_ns)``: the instant of an event and its three
+numbers, which :mod:`inspector.events.schema` defines. Other kinds pass by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Final, TypeAlias
+
+from inspector.vocabulary import EventKind
+
+#: Takes the instant of an event and its three numbers.
+Handler: TypeAlias = Callable[[int, int, int, int], object]
+
+_PREFIX: Final = "_on_"
+
+
+def handlers_of(reader: object) -> dict[int, Handler]:
+    """Return the methods of a reader by the number of the kind that they take.
+
+    Raises:
+        TypeError: A method is named after a kind that does not exist.
+    """
+    return {kind: getattr(reader, name) for kind, name in _names(type(reader))}  # type: ignore[arg-type]
+
+
+@cache
+def _names(reader: type) -> tuple[tuple[int, str], ...]:
+    kinds = {f"{_PREFIX}{kind.name.lower()}": int(kind) for kind in EventKind}
+    methods = [name for name in dir(reader) if name.startswith(_PREFIX)]
+    if unknown := sorted(set(methods) - kinds.keys()):
+        message = f"{reader.__name__} takes what is no kind of event: {', '.join(unknown)}"
+        raise TypeError(message)
+    return tuple((kinds[name], name) for name in methods)
