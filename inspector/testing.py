@@ -26,13 +26,13 @@ from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.runs.virtual import RunOutcome, run_virtual
-from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.sessions.session import SessionPhase, SessionStatus, UniformSession
 from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import seconds_to_ns
 from inspector.vocabulary import TIMER_ADDED, TIMER_FIRED
 
 
-class FakeSession:
+class FakeSession(UniformSession):
     """A session with a log to append events to, and a list of submitted commands.
 
     Attributes:

@@ -14,8 +14,7 @@ from inspector.errors import CommandError
 from inspector.vocabulary import CLOCK_PAUSED, CLOCK_RATE, CLOCK_RESUMED, rate_text
 
 if TYPE_CHECKING:
-    from inspector.clocks.clock import Clock
-    from inspector.commands.command import Target
+    from inspector.commands.command import ClockControl, Target
     from inspector.events.states import ClockState
     from inspector.events.timeline import Timeline
 
@@ -41,7 +40,7 @@ class ClockCommand(Command):
         """Return the state of the clock, ``None`` if it was removed."""
         return timeline.clocks.get(self.clock_id)
 
-    def clock(self, target: Target) -> Clock:
+    def clock(self, target: Target) -> ClockControl:
         """Return the clock; raises a :class:`CommandError` if it was removed."""
         clock = target.scene.clock(self.clock_id)
         if clock is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 
 from typing_extensions import override
 
@@ -17,14 +17,10 @@ from inspector.errors import CommandError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from inspector.clocks.clock import Clock
     from inspector.clocks.failures import FailurePolicy
-    from inspector.clocks.timer import Timer
-    from inspector.clocks.transport import Transport
     from inspector.clocks.tree import ClockTree
     from inspector.events.conditions.breakpoint import Breakpoint
     from inspector.events.timeline import Timeline
-    from inspector.frames.director import Director
     from inspector.vocabulary import RawEvent
 
 _T = TypeVar("_T")
@@ -290,6 +286,62 @@ class Stage(Protocol):
         """Mark the present instant."""
 
 
+class ClockControl(Protocol):
+    """What commands do with a clock; ``cause`` is the number of the command."""
+
+    # ruff: disable[D102]
+    @property
+    def rate(self) -> Fraction: ...
+    def pause(self, *, cause: int) -> object: ...
+    def resume(self, *, cause: int) -> object: ...
+    def set_rate(self, rate: Fraction, /, *, cause: int) -> object: ...
+    def clear(self, timer: Any, /, *, cause: int) -> object: ...  # noqa: ANN401 - its own kind
+    def fire_now(self, timer: Any, /) -> object: ...  # noqa: ANN401 - likewise
+
+    # ruff: enable[D102]
+
+
+class TimerControl(Protocol):
+    """A pending timer, for its clock to clear or fire."""
+
+    @property
+    def clock(self) -> ClockControl | None:
+        """The clock it waits on."""
+
+
+class TransportControl(Protocol):
+    """What commands do with the transport."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether time passes."""
+
+    def run(self) -> object:
+        """Let time pass."""
+
+    def hold(self) -> object:
+        """Stop time."""
+
+
+class Steps(Protocol):
+    """The steps that a session can take while it is held.
+
+    Each raises a :class:`CommandError` if the step is not possible.
+    """
+
+    def frames(self, count: int) -> Action:
+        """Return what runs ``count`` frames."""
+
+    def by(self, duration_ns: int) -> Action:
+        """Return what lets a duration of session time pass."""
+
+    def to(self, at_ns: int) -> Action:
+        """Return what lets session time pass up to an instant."""
+
+    def to_next_timer(self) -> Action:
+        """Return what lets session time pass up to the next timer."""
+
+
 class Undoing:
     """The inverses of commands, worked out before each command is carried out.
 
@@ -363,13 +415,13 @@ class RecorderControl(Protocol):
 
 
 class Target(Protocol):
-    """One run of a scene: the target of commands.
+    """The target of commands: one run of a scene, or attached programs.
 
     Attributes:
         timeline: Its state, for the names of clocks, timers and members.
         tree: Its clocks.
         transport: Its transport.
-        director: Runs its frames.
+        steps: The steps it can take.
         pauses: By scheduler: callables that undo each pause from a priority on.
         failure_policy: The policy when a callback raises.
         undoing: The inverse of each command.
@@ -378,18 +430,24 @@ class Target(Protocol):
         frames_run: How many frames have begun.
         breakpoints: The breakpoints of the session.
         recorder: Writes recordings; ``None`` for a replay, in which nothing is new.
-        scene: The run itself; raises a :class:`CommandError` if the scene was not built.
+        scene: The target itself; raises a :class:`CommandError` if nothing runs.
     """
 
-    timeline: Timeline
-    tree: ClockTree
-    transport: Transport
-    director: Director
-    pauses: dict[int, list[Action]]
-    failure_policy: FailurePolicy
-    undoing: Undoing
-
     # ruff: disable[D102]
+    @property
+    def timeline(self) -> Timeline: ...
+    @property
+    def tree(self) -> ClockTree: ...
+    @property
+    def transport(self) -> TransportControl: ...
+    @property
+    def steps(self) -> Steps: ...
+    @property
+    def pauses(self) -> dict[int, list[Action]]: ...
+    @property
+    def failure_policy(self) -> FailurePolicy: ...
+    @property
+    def undoing(self) -> Undoing: ...
     @property
     def stage(self) -> Stage: ...
     @property
@@ -405,10 +463,10 @@ class Target(Protocol):
 
     # ruff: enable[D102]
 
-    def clock(self, clock_id: int) -> Clock | None:
+    def clock(self, clock_id: int) -> ClockControl | None:
         """Return a clock by its number, ``None`` if it was removed."""
 
-    def timer(self, clock_id: int, timer_id: int, due_ns: int) -> Timer | None:
+    def timer(self, clock_id: int, timer_id: int, due_ns: int) -> TimerControl | None:
         """Return a pending timer by its number, ``None`` if it has fired or was cleared."""
 
     def check_journal(self) -> None:
@@ -416,3 +474,30 @@ class Target(Protocol):
 
     def watch(self) -> None:
         """Check the breakpoints against all events from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A command made ready for its target.
+
+    Attributes:
+        text: The command in words.
+        clock_id: The clock it is about, 0 for none.
+        action: Carries it out; ``None`` if it is refused.
+        refusal: Why it is refused, else empty.
+    """
+
+    text: str
+    clock_id: int
+    action: Action | None
+    refusal: str = ""
+
+
+def prepared(command: Command, target: Target, number: int) -> Prepared:
+    """Return a command in words, with what carries it out or why it is refused."""
+    timeline = target.timeline
+    text, clock_id = command.sentence(timeline), command.clock_about(timeline)
+    try:
+        return Prepared(text, clock_id, command.prepare(target, number))
+    except CommandError as error:
+        return Prepared(text, clock_id, None, str(error))

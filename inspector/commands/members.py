@@ -84,8 +84,9 @@ class MemberCommand(Command, ABC):
                 raise
             except CALLBACK_ERRORS as error:
                 now = timeline.members.by_id[self.member_id]
-                clock = scene.clock(now.clock_id) or scene.tree.root
-                scene.tree.report_failure(clock, 0, now.name, error)
+                tree = scene.tree
+                clocks = {clock.id: clock for clock in tree.root.walk()}
+                tree.report_failure(clocks.get(now.clock_id, tree.root), 0, now.name, error)
             finally:
                 members.cause = 0
 

@@ -11,8 +11,7 @@ from inspector.commands.command import Action, Capability, Command
 from inspector.errors import CommandError
 
 if TYPE_CHECKING:
-    from inspector.clocks.timer import Timer
-    from inspector.commands.command import Target
+    from inspector.commands.command import ClockControl, Target, TimerControl
     from inspector.events.timeline import Timeline
 
 
@@ -34,17 +33,17 @@ class TimerCommand(Command):
         timers = timeline.timers
         return timers.row(self.timer_id).clock_id if self.timer_id in timers else 0
 
-    def timer(self, target: Target) -> Timer:
-        """Return the timer; raises a :class:`CommandError` if it is not pending."""
+    def timer(self, target: Target) -> tuple[ClockControl, TimerControl]:
+        """Return the timer and its clock; raises a :class:`CommandError` if it is not pending."""
         scene, table = target.scene, target.timeline.timers
         timer = None
         if self.timer_id in table:
             row = table.row(self.timer_id)
             timer = scene.timer(row.clock_id, self.timer_id, row.due_ns)
-        if timer is None:
+        if timer is None or timer.clock is None:
             message = f"Timer {self.timer_id} is gone: it has fired or was cleared."
             raise CommandError(message)
-        return timer
+        return timer.clock, timer
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +54,8 @@ class ClearTimer(TimerCommand):
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
-        timer = self.timer(target)
-        return lambda: timer.clock.clear(timer, cause=number)
+        clock, timer = self.timer(target)
+        return lambda: clock.clear(timer, cause=number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,5 +66,5 @@ class FireTimer(TimerCommand):
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
-        timer = self.timer(target)
-        return lambda: timer.clock.fire_now(timer)
+        clock, timer = self.timer(target)
+        return lambda: clock.fire_now(timer)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from typing_extensions import override
 
+from inspector import __version__
 from inspector.clocks.failures import FailurePolicy, as_shown
 from inspector.clocks.sources.manual_source import ManualTimeSource
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
@@ -21,13 +22,20 @@ from inspector.commands.scene import GoBack, Reload, StepBack
 from inspector.commands.transport import Hold, Step
 from inspector.errors import CommandError
 from inspector.events.log import DEFAULT_BUDGET_BYTES
+from inspector.events.recording import About
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.stopping import act_on_hits
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.replay.journal import Beginning, Place, file_digest
 from inspector.sessions.scene_run import SceneRun
-from inspector.sessions.session import MeasuresWakeErrors, SessionPhase, SessionStatus
+from inspector.sessions.session import (
+    MeasuresWakeErrors,
+    SessionPhase,
+    SessionStatus,
+    UniformSession,
+)
 from inspector.sessions.sources.journalled_source import journalled
+from inspector.sessions.sources.time_sources import source_name
 from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND, format_instant
 from inspector.vocabulary import Reading, what_was_raised
@@ -50,7 +58,7 @@ if TYPE_CHECKING:
     from inspector.sessions.sources.journalled_source import JournalledSource
 
 
-class HostedSession:
+class HostedSession(UniformSession):
     """Runs a scene file and takes commands for it.
 
     Errors of a scene stay in here: :attr:`status` reports a file that cannot be imported or
@@ -173,6 +181,28 @@ class HostedSession:
     def frame_rate(self) -> Fraction:
         """Target frames per second of session time."""
         return self._run.frame_rate
+
+    @property
+    def about(self) -> About:
+        """The description of its recordings."""
+        return About(
+            scene_path=str(self.scene_path),
+            scene_digest=file_digest(self.scene_path),
+            title=self.title,
+            tool_version=__version__,
+            frame_rate=str(self.frame_rate),
+            source=source_name(self.source),
+        )
+
+    @property
+    def file_stem(self) -> str:
+        """The name of the scene in the names of recordings."""
+        return self.scene_path.stem
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether its time is virtual and can wait for the disk."""
+        return isinstance(self.source, VirtualTimeSource | ManualTimeSource)
 
     @property
     def wake_errors(self) -> WakeErrorSummary | None:

@@ -15,7 +15,7 @@ from inspector.events.recording import open_recording
 from inspector.events.recording.annotations import annotate_all
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.provenance import rate_in_file
-from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.sessions.session import SessionPhase, SessionStatus, UniformSession
 from inspector.timebase import format_duration
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NEWEST: Final = 200_000
 
 
-class RecordedSession:
+class RecordedSession(UniformSession):
     """Shows a recording as it was when it ended; its history goes back to its start.
 
     Attributes:

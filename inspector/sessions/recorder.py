@@ -1,4 +1,4 @@
-"""The recorder of a hosted session: the file it writes, and the outcome."""
+"""The recorder of a session: the file it writes, and the outcome."""
 
 from __future__ import annotations
 
@@ -7,28 +7,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import platformdirs
 
-from inspector import __version__
-from inspector.clocks.sources.manual_source import ManualTimeSource
 from inspector.errors import InspectorError
 from inspector.events.conditions.breakpoint import DEFAULT_SAVED_NS, BreakAction
-from inspector.events.recording import About, RecordingError, RecordingWriter
+from inspector.events.recording import RecordingError, RecordingWriter
 from inspector.foreign.paths import RECORDING_SUFFIX, is_there
-from inspector.sessions.replay.journal import file_digest
-from inspector.sessions.sources.time_sources import source_name
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from inspector.events.annotations import AnnotationChange
     from inspector.events.conditions.breakpoint import Breakpoint
+    from inspector.events.history import LogHistory
     from inspector.events.log import EventLog
+    from inspector.events.recording import About
+    from inspector.sessions.annotations import Annotations
     from inspector.sessions.breakpoints.breakpoints import BreakpointHit
-    from inspector.sessions.hosted import HostedSession
 
 
 _MOST_NAMES: Final = 10_000
@@ -49,6 +46,48 @@ class RecordingOutcome:
     problem: str = ""
 
 
+class Recordable(Protocol):
+    """What is recorded of a session.
+
+    Attributes:
+        annotations: Its bookmarks, notes and named ranges.
+    """
+
+    annotations: Annotations
+
+    @property
+    def log(self) -> EventLog:
+        """The events of the present run."""
+
+    @property
+    def history(self) -> LogHistory:
+        """The past of that run."""
+
+    @property
+    def generation(self) -> int:
+        """How often it began again; going back in time does not count."""
+
+    @property
+    def frames_run(self) -> int:
+        """How many frames have begun."""
+
+    @property
+    def present_ns(self) -> int:
+        """Session time now."""
+
+    @property
+    def about(self) -> About:
+        """The description for a file."""
+
+    @property
+    def file_stem(self) -> str:
+        """Its name in the names of files."""
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether its time can wait for the disk."""
+
+
 class Recorder:
     """Writes a session to files, one for each run of its scene.
 
@@ -61,7 +100,7 @@ class Recorder:
         folder: Where recordings without a name go.
     """
 
-    def __init__(self, session: HostedSession) -> None:
+    def __init__(self, session: Recordable) -> None:
         """Record nothing yet."""
         self._session = session
         self._writer: RecordingWriter | None = None
@@ -145,7 +184,7 @@ class Recorder:
     def _start(self, path: Path) -> None:
         self._drop_writer()
         self._waits_behind = None
-        writer = RecordingWriter(path, self._session.log, self._about())
+        writer = RecordingWriter(path, self._session.log, self._session.about)
         writer.start()
         writer.annotate(self._session.annotations.within(self._session.history.first_ns))
         self._writer, self._log, self._path = writer, self._session.log, path
@@ -180,7 +219,7 @@ class Recorder:
         if since_ns > 0:
             first = max(history.cursor_at(since_ns), first)
         start = (history.state_before(first), first)
-        writer = RecordingWriter(path, self._session.log, self._about(), start=start)
+        writer = RecordingWriter(path, self._session.log, self._session.about, start=start)
         writer.start()
         since_ns = max(since_ns, history.first_ns)
         writer.annotate(self._session.annotations.within(since_ns, self._session.present_ns))
@@ -230,10 +269,7 @@ class Recorder:
             if self._waits_behind is not None and self._session.frames_run > self._waits_behind:
                 self._go_on()
         else:
-            # Virtual time can wait for the disk.
-            source = self._session.source
-            is_patient = isinstance(source, VirtualTimeSource | ManualTimeSource)
-            writer.pump(at_once=at_once, is_patient=is_patient)
+            writer.pump(at_once=at_once, is_patient=self._session.can_wait)
 
     def _begin_other_run(self) -> None:
         """End the file and continue in the next; after going back, with the next frame only."""
@@ -263,17 +299,6 @@ class Recorder:
             self._note_end(writer)
         self._ending.clear()
 
-    def _about(self) -> About:
-        session = self._session
-        return About(
-            scene_path=str(session.scene_path),
-            scene_digest=file_digest(session.scene_path),
-            title=session.title,
-            tool_version=__version__,
-            frame_rate=str(session.frame_rate),
-            source=source_name(session.source),
-        )
-
     def _new_path(self) -> Path:
         """Return the default name of a recording.
 
@@ -287,7 +312,7 @@ class Recorder:
             message = f"{folder} cannot be made: {error.strerror or error}."
             raise RecordingError(message) from None
         now = datetime.now().astimezone()
-        stem = f"{self._session.scene_path.stem} {now:%Y-%m-%d %H%M%S}"
+        stem = f"{self._session.file_stem} {now:%Y-%m-%d %H%M%S}"
         return _free_name(folder / f"{stem}{RECORDING_SUFFIX}")
 
 

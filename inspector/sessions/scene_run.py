@@ -13,7 +13,7 @@ from inspector.clocks.failures import BrokenOffError, EndlessInstantError, Failu
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.clocks.transport import Transport
 from inspector.clocks.tree import ClockTree
-from inspector.commands.command import Undoing
+from inspector.commands.command import Prepared, Undoing, prepared
 from inspector.commands.scene import Reload
 from inspector.errors import CommandError
 from inspector.events.history import LogHistory
@@ -29,16 +29,16 @@ from inspector.sessions.replay.journal import (
     Beginning,
     Journal,
     Place,
-    command_form,
+    command_events,
 )
 from inspector.sessions.scene import Scene, SceneProblem, load_scene
 from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.sessions.stage import Stage
+from inspector.sessions.stepping import SceneSteps
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import (
     CALLBACK_FAILED,
     COMMAND,
-    COMMAND_CONTEXT,
     COMMAND_FORM,
     READING,
     SCENE,
@@ -114,6 +114,7 @@ class SceneRun:
         tree: Its clocks.
         transport: Its transport.
         director: Runs its frames.
+        steps: The steps it can take.
         stage: The argument of the scene's ``build``.
         pauses: By scheduler: callables that undo each pause from a priority on.
         problem: Why the scene could not be loaded, ``None`` if it was.
@@ -175,6 +176,7 @@ class SceneRun:
         self.tree.most_in_wake = MOST_IN_WAKE
         self.transport = Transport(self.tree, source, max_delta_ns=beginning.max_delta_ns)
         self.director = Director(self.tree.root)
+        self.steps = SceneSteps(self.tree, self.transport, self.director)
         self.stage = Stage(self.transport, self.director, source.pass_work_ns)
 
     @property
@@ -437,46 +439,33 @@ class SceneRun:
         by = command.asker or by
         # Names come from the timeline, so it has to be up to date.
         self.fold()
-        text = self.log.intern(command.sentence(self.timeline))
-        clock_id = command.clock_about(self.timeline)
-        refusal = 0
-        try:
-            action = command.prepare(self, number)
-        except CommandError as error:
-            refusal = self.log.intern(str(error))
+        ready = prepared(command, self, number)
         if host_ms is None:
             host_ms = time.time_ns() // NS_PER_MS
-        self._answer((number, text, refusal), clock_id, AppliedCommand(command, place, by, host_ms))
-        if refusal:
+        self._answer(number, ready, AppliedCommand(command, place, by, host_ms))
+        if ready.action is None:
             return
         self.undoing.note(number, command.inverse(self))
         if command.lets_time_pass:
             self.stopped_by = self.broken_by = None
-        yield from self._carry_out(action)
+        yield from self._carry_out(ready.action)
 
     def note_rewind(self, number: int, applied: AppliedCommand) -> None:
         """Record that the session went back in time to the present state."""
         self.command_number = number
         self.fold()
-        text = self.log.intern(applied.command.sentence(self.timeline))
-        self._answer((number, text, self.log.intern(applied.refusal)), 0, applied, is_rewind=True)
+        text = applied.command.sentence(self.timeline)
+        self._answer(number, Prepared(text, 0, None, applied.refusal), applied, is_rewind=True)
 
     def _answer(
-        self,
-        answer: tuple[int, int, int],
-        clock_id: int,
-        applied: AppliedCommand,
-        *,
-        is_rewind: bool = False,
+        self, number: int, ready: Prepared, applied: AppliedCommand, *, is_rewind: bool = False
     ) -> None:
         """Write a command and its outcome to the journal and the log."""
-        log, at_ns, number = self.log, self.session_ns, answer[0]
-        log.append((at_ns, COMMAND, *answer))
-        log.append((at_ns, COMMAND_CONTEXT, clock_id, applied.host_ms, log.intern(applied.by)))
         code = REWIND_ENTRY if is_rewind else COMMAND_ENTRY
         self.journal.note(code, self.frames_run, number, applied)
-        form = log.intern(command_form(applied, is_rewind=is_rewind))
-        log.append((at_ns, COMMAND_FORM, number, form, applied.place))
+        answer = command_events(self.log, number, ready, applied, is_rewind=is_rewind)
+        for event in answer:
+            self.log.append((self.session_ns, *event))
 
     def _carry_out(self, action: Action) -> Generator[None]:
         """Do it, measuring what callbacks cost that are called for it."""

@@ -79,6 +79,24 @@ class MeasuresWakeErrors(Protocol):
         """Restart the measurement of wake-up delays."""
 
 
+class _HasTimeline(Protocol):
+    @property
+    def timeline(self) -> Timeline:
+        """The state of the session."""
+
+
+class UniformSession:
+    """A session of which every clock allows what the session allows."""
+
+    def why_not(self, _capability: Capability, _clock_id: int = 0) -> str:
+        """Return nothing, as the capabilities say it all."""
+        return ""
+
+    def driven_clock(self: _HasTimeline, _selected: int) -> int:
+        """Return the root clock."""
+        return self.timeline.root_id or 0
+
+
 class Session(Protocol):
     """A source of events that may accept commands.
 
@@ -100,6 +118,20 @@ class Session(Protocol):
     @property
     def capabilities(self) -> frozenset[Capability]:
         """The capabilities for :meth:`submit`."""
+
+    def why_not(self, capability: Capability, clock_id: int = 0) -> str:
+        """Return why something is not possible with a clock, as part of a sentence.
+
+        Empty if it is possible, or if the session lacks the capability altogether. Without a
+        clock, it is about the session.
+        """
+
+    def driven_clock(self, selected: int) -> int:
+        """Return the clock whose rate the transport bar sets, 0 for none.
+
+        Args:
+            selected: The selected clock, 0 for none.
+        """
 
     @property
     def status(self) -> SessionStatus:

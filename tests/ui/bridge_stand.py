@@ -16,7 +16,7 @@ from inspector.events.history import LogHistory
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.recorder import Recorder
-from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.sessions.session import SessionPhase, SessionStatus, UniformSession
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, TRANSPORT
 from ui.session.bridge import (
     REFRESH_MS,
@@ -26,7 +26,7 @@ from ui.session.bridge import (
 MS = 1_000_000
 
 
-class PlayedSession:
+class PlayedSession(UniformSession):
     """A session whose events are made by the test, on a real clock tree."""
 
     def __init__(self, phase: SessionPhase = SessionPhase.HELD, *, pauses: int = 0) -> None:

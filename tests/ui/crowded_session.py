@@ -14,7 +14,7 @@ from inspector.events.history import LogHistory
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.recorder import Recorder
-from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.sessions.session import SessionPhase, SessionStatus, UniformSession
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import (
     CLOCK_ADDED,
@@ -47,7 +47,7 @@ _LEAVING: Final = 2
 _USUAL_BUSY_NS: Final = 3_500_000
 
 
-class CrowdedSession:
+class CrowdedSession(UniformSession):
     """A timeline filled without an engine, and a frame with some timers for every refresh.
 
     What happens between two refreshes is the same whatever the number of frames,

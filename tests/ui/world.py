@@ -12,7 +12,7 @@ from inspector.events.history import LogHistory
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.recorder import Recorder
-from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.sessions.session import SessionPhase, SessionStatus, UniformSession
 from inspector.vocabulary import (
     FRAME_BEGAN,
     FRAME_ENDED,
@@ -58,7 +58,7 @@ class World:
         return len(batch.events)
 
 
-class PlayedSession(World):
+class PlayedSession(UniformSession, World):
     """A session whose events are made by a test; it takes commands and does nothing.
 
     Attributes:

@@ -42,7 +42,9 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
+    from inspector.commands.command import Prepared
     from inspector.events.history import History
+    from inspector.events.log import EventLog
 
 _T = TypeVar("_T")
 
@@ -349,6 +351,23 @@ def command_form(applied: AppliedCommand, *, is_rewind: bool = False) -> str:
         found = {str(number): each.as_values() for number, each in applied.breakpoints.items()}
         values |= {"breakpoints": found, "next_breakpoint": applied.next_breakpoint}
     return _as_json(values)
+
+
+def command_events(
+    log: EventLog,
+    number: int,
+    ready: Prepared,
+    applied: AppliedCommand,
+    *,
+    is_rewind: bool = False,
+) -> tuple[tuple[int, int, int, int], ...]:
+    """Return a command and its outcome as events, without their instant."""
+    form = command_form(applied, is_rewind=is_rewind)
+    return (
+        (COMMAND, number, log.intern(ready.text), log.intern(ready.refusal)),
+        (COMMAND_CONTEXT, ready.clock_id, applied.host_ms, log.intern(applied.by)),
+        (COMMAND_FORM, number, log.intern(form), applied.place),
+    )
 
 
 def _as_json(values: dict[str, Any]) -> str:
