@@ -147,6 +147,7 @@ HELP_ACTIONS: Final = (
     _help("events", "&Events"),
     _help("words", "Gl&ossary"),
     _help("extending", "E&xtending"),
+    _help("protocol", "&Protocol"),
     ActionDescription(
         "keys", "&Keys", MenuId.HELP, WindowActions.show_keys,
         shortcuts=("?",), icon="keys", starts_section=True,

@@ -1,0 +1,132 @@
+"""Adapters: what a library's clocks and timers are in the terms of the inspector.
+
+One file per library, and one entry in :data:`ADAPTERS`. An adapter is made when its library has
+been imported, describes timers through :class:`~..program.Program`, and makes what the library
+reads, sleeps and waits for follow a :class:`~..clocks.Clock`. Each hook it puts into the library
+begins with the test ``program.emit is None`` and does nothing else while no inspector is attached.
+
+Whatever an adapter raises makes it *failed*, with a message for the inspector; the program goes
+on unharmed. So let it raise where a library is not what it was: there is no need to catch.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Union
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from ..clocks import Clock
+    from ..program import Program, Timer
+
+    #: ``True``, or the reason why not, as a sentence.
+    Capability = Union[bool, str]
+
+#: What may be possible with a clock.
+CAPABILITIES = ("pause", "rate", "step_frame", "step_timer", "step_time", "clear_timer")
+
+
+class Adapter:
+    """The base of all adapters.
+
+    Attributes:
+        library: The library's name, as its users write it.
+        hides: Names of the packages whose frames are skipped when a call site is looked for.
+        program: The program.
+        version: Version of the library, empty if unknown.
+        state: ``"waiting"`` until the library is there, then ``"active"`` or ``"failed"``.
+        message: Why it failed, or what it could not read.
+    """
+
+    library = ""
+    hides: tuple[str, ...] = ()
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.version = ""
+        self.state = "waiting"
+        self.message = ""
+
+    def installed(self, module: ModuleType) -> None:
+        """Put the hooks in; called once, when the library has just been imported or was before."""
+
+    def attached(self) -> None:
+        """An inspector is there: called before any clock is described, on the probe's thread.
+
+        ``program.emit`` is still ``None``. Install here what costs something.
+        """
+
+    def released(self) -> None:
+        """The inspector has gone and all clocks run at rate 1; called on the probe's thread."""
+
+    def forked(self) -> None:
+        """This is a child process, made by fork; no other thread runs, nobody is attached."""
+
+    def call_soon(self, clock: Clock, call: Callable[[], None]) -> None:
+        """Run a short call soon, on the thread on which the timers of a clock may be read.
+
+        Unless overridden, at once on the probe's thread.
+        """
+        call()
+
+    def keyframe(self, clock: Clock) -> Iterator[None]:
+        """Describe the pending timers of a clock by :meth:`Program.timer`.
+
+        Runs in slices by way of :meth:`call_soon`: yield after each few timers, and do not hold on
+        to anything that the program may change between two slices.
+        """
+        return iter(())
+
+    def capabilities(self, clock: Clock) -> dict[str, Capability]:
+        """Return what can be done with a clock; what is not named is ``True``.
+
+        Of :data:`CAPABILITIES`, with the reason where it cannot be done: a sentence for people.
+        """
+        return {}
+
+    def changed(self, clock: Clock) -> None:
+        """A clock, or one above it, was paused or resumed, or has another rate.
+
+        Wake what sleeps, arm again what waits. Called on the probe's thread with the clocks' lock
+        held (or on a thread of the program, at the end of a step): be short, and wait for nothing.
+        """
+
+    def step_frame(self, clock: Clock, frames: int) -> None:
+        """A step of frames begins: the clock is running until :meth:`Program.frame_ended`.
+
+        Only needed where frames have to be asked for.
+        """
+
+    def clear_timer(self, clock: Clock, timer: Timer, cause: int) -> None:
+        """Clear a timer by command; called on the probe's thread."""
+        raise NotImplementedError
+
+    def fail(self, message: str) -> None:
+        """Say what could not be read, and leave the library alone from now on."""
+        self.state, self.message = "failed", message
+        self.program.mention_change()
+
+
+class AdapterEntry(NamedTuple):
+    """An adapter, before its library is loaded.
+
+    Attributes:
+        name: Name of the adapter: that of its file.
+        modules: It is wanted as soon as one of these modules has been imported.
+        class_name: Name of the class in the file.
+    """
+
+    name: str
+    modules: tuple[str, ...]
+    class_name: str
+
+    def load(self, program: Program) -> Adapter:
+        """Make the adapter."""
+        module: Any = import_module(f".{self.name}", __package__)
+        adapter: Adapter = getattr(module, self.class_name)(program)
+        return adapter
+
+
+ADAPTERS: tuple[AdapterEntry, ...] = ()

@@ -1,0 +1,352 @@
+"""The clocks of a program: local time as an exact function of the time above.
+
+``local = (parent * n + off) // D`` in whole numbers. A change of rate at the parent's instant ``P``
+is ``off += P * (n_old - n_new)``, a pause is ``n = 0``: local time never jumps, and the inspector,
+which folds the events, arrives at the same nanosecond. The program's own clocks are below
+``time.monotonic_ns``, so every instant on the wire is one of that.
+
+Clocks are read on the program's threads and changed on the probe's. A reader takes no lock while
+all rates are 1: a change first withdraws the shift that readers add to the present instant, and
+only then reads the present, so a reader that still saw the shift was earlier.
+"""
+
+from __future__ import annotations
+
+from threading import RLock
+from time import monotonic_ns
+from typing import TYPE_CHECKING, Any, Callable, Optional
+
+from .kinds import (
+    CLOCK_ADDED,
+    CLOCK_ANCHORED,
+    CLOCK_PAUSED,
+    CLOCK_RATE,
+    CLOCK_REMOVED,
+    CLOCK_RESUMED,
+)
+from .kinds import (
+    RATE_DENOMINATOR as D,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Emit = Callable[[tuple[int, int, int, int, int]], None]
+
+
+class Clock:
+    """A clock of the program.
+
+    Attributes:
+        number: Its number, unique in the program; the program's own clock has the lowest.
+        name: Its name in the inspector.
+        parent: The clock above; ``None`` for the program's own, which is below real time.
+        children: The clocks directly below.
+        adapter: What controls it; ``None`` for the program's own.
+        rate_n: Its rate over ``D``, kept while paused.
+        is_paused: Whether the clock itself is paused.
+        cause: Number of the command that paused it.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_clocks",
+        "_n",
+        "_now_ns",
+        "_off",
+        "_shift",
+        "adapter",
+        "cause",
+        "children",
+        "is_paused",
+        "is_removed",
+        "name",
+        "number",
+        "parent",
+        "rate_n",
+    )
+
+    def __init__(
+        self, clocks: Clocks, number: int, name: str, parent: Optional[Clock], adapter: Any
+    ) -> None:
+        self._clocks = clocks
+        self._now_ns = clocks.now_ns
+        self.number = number
+        self.name = name
+        self.parent = parent
+        self.children: list[Clock] = []
+        self.adapter = adapter
+        self.rate_n = self._n = D
+        self._off = 0
+        self._shift: Optional[int] = None
+        self.is_paused = False
+        self.is_removed = False
+        self.cause = 0
+
+    def __repr__(self) -> str:
+        return f"<Clock {self.number} {self.name!r} at {self.local_ns():,} ns>"
+
+    def local_ns(self) -> int:
+        """Return the local time; exact, never runs backwards, on any thread."""
+        shift = self._shift
+        if shift is not None:
+            now_ns = self._now_ns()
+            if self._shift is shift:
+                return now_ns + shift
+        clocks = self._clocks
+        with clocks.lock:
+            return self.local_at(clocks.present_ns())
+
+    @property
+    def now_s(self) -> float:
+        """Local time in seconds."""
+        return self.local_ns() / 1e9
+
+    def local_at(self, raw_ns: int) -> int:
+        """Return the local time at an instant since the last change."""
+        parent = self.parent
+        return ((raw_ns if parent is None else parent.local_at(raw_ns)) * self._n + self._off) // D
+
+    @property
+    def is_held(self) -> bool:
+        """Whether local time stands still, for any reason."""
+        clock: Optional[Clock] = self
+        while clock is not None:
+            if clock._n == 0:
+                return True
+            clock = clock.parent
+        return False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether local time passes as fast as real time."""
+        return self._shift is not None
+
+    def raw_at(self, local_ns: int) -> Optional[int]:
+        """Return the first instant at which local time has reached ``local_ns``.
+
+        ``None``: never, because the clock is held. The instant may lie in the past.
+        """
+        clock: Optional[Clock] = self
+        while clock is not None:
+            if clock._n == 0:
+                return None
+            local_ns = -((clock._off - local_ns * D) // clock._n)
+            clock = clock.parent
+        return local_ns
+
+    def real_ns_until(self, local_ns: int) -> Optional[int]:
+        """Return in how many real nanoseconds local time reaches ``local_ns``.
+
+        0 if it has been reached, ``None`` while the clock is held before it.
+        """
+        clocks = self._clocks
+        with clocks.lock:
+            now_ns = clocks.present_ns()
+            if self.local_at(now_ns) >= local_ns:
+                return 0
+            at_ns = self.raw_at(local_ns)
+            return None if at_ns is None else max(at_ns - now_ns, 0)
+
+
+class Clocks:
+    """The tree of a program's clocks.
+
+    Attributes:
+        now_ns: Gives the present instant.
+        lock: Held while clocks change.
+        emit: Takes events while an inspector is attached, else ``None``.
+        by_number: The clocks, in the order of their creation.
+        changed: Called with a clock whose rate or pause has changed, the lock held.
+    """
+
+    def __init__(self, now_ns: Callable[[], int] = monotonic_ns) -> None:
+        self.now_ns = now_ns
+        self.lock = RLock()
+        self.emit: Optional[Emit] = None
+        self.by_number: dict[int, Clock] = {}
+        self.changed: Callable[[Clock], None] = lambda _clock: None
+        self.text: Callable[[str], int] = lambda _text: 0
+        self._last = 0
+        # The end of a step: an instant, and the local time of the top clock.
+        self._limit_ns: Optional[int] = None
+        self._limit_local_ns = 0
+
+    def present_ns(self) -> int:
+        """Return the present instant; during a step no later than its end."""
+        now_ns = self.now_ns()
+        limit_ns = self._limit_ns
+        return now_ns if limit_ns is None or now_ns < limit_ns else limit_ns
+
+    def add(self, name: str, parent: Optional[Clock], adapter: Any = None) -> Clock:
+        """Add a clock whose local time starts at 0, or for a child where its parent is."""
+        with self.lock:
+            at_ns = self.present_ns()
+            self._last += 1
+            clock = Clock(self, self._last, name, parent, adapter)
+            if parent is None:
+                clock._off = -at_ns * D
+            else:
+                parent.children.append(clock)
+            self.by_number[clock.number] = clock
+            self._publish(clock)
+            if self.emit is not None:
+                for event in self._described(clock, at_ns):
+                    self.emit(event)
+        return clock
+
+    def remove(self, clock: Clock) -> None:
+        """Remove a clock with everything below it."""
+        with self.lock:
+            if clock.is_removed:
+                return
+            for child in list(clock.children):
+                self.remove(child)
+            clock.is_removed = True
+            del self.by_number[clock.number]
+            if clock.parent is not None:
+                clock.parent.children.remove(clock)
+            if self.emit is not None:
+                self.emit((self.present_ns(), CLOCK_REMOVED, clock.number, 0, 0))
+
+    def branch(self, clock: Clock) -> Iterator[Clock]:
+        """Yield a clock and everything below it."""
+        yield clock
+        for child in clock.children:
+            yield from self.branch(child)
+
+    # ----------------------------------------------------------------- control
+
+    def pause(self, clock: Clock, cause: int = 0) -> bool:
+        """Pause a clock; returns whether it ran."""
+        with self.lock:
+            if clock.is_paused:
+                return False
+            clock.is_paused = True
+            clock.cause = cause
+            self._change(clock, 0, CLOCK_PAUSED, cause)
+        return True
+
+    def resume(self, clock: Clock, cause: int = 0) -> bool:
+        """Resume a clock; returns whether it was paused."""
+        with self.lock:
+            if not clock.is_paused:
+                return False
+            clock.is_paused = False
+            self._change(clock, clock.rate_n, CLOCK_RESUMED, cause)
+        return True
+
+    def set_rate(self, clock: Clock, rate_n: int, cause: int = 0) -> bool:
+        """Change a clock's rate, also while it is paused; returns whether it differed."""
+        with self.lock:
+            if clock.rate_n == rate_n:
+                return False
+            clock.rate_n = rate_n
+            self._change(clock, 0 if clock.is_paused else rate_n, CLOCK_RATE, rate_n, cause)
+        return True
+
+    def release(self) -> None:
+        """Let everything run at rate 1, from where it is."""
+        with self.lock:
+            self.end_step()
+            for clock in list(self.by_number.values()):
+                self.resume(clock)
+                self.set_rate(clock, D)
+
+    def _change(self, clock: Clock, n: int, kind: int, a: int, b: int = 0) -> None:
+        for below in self.branch(clock):
+            below._shift = None
+        # From here on readers wait for the lock.
+        at_ns = self.present_ns()
+        above_ns = at_ns if clock.parent is None else clock.parent.local_at(at_ns)
+        clock._off += above_ns * (clock._n - n)
+        clock._n = n
+        if self._limit_ns is not None and clock.parent is None:
+            self._limit_ns = clock.raw_at(self._limit_local_ns)
+        self._publish(clock)
+        if self.emit is not None:
+            self.emit((at_ns, kind, clock.number, a, b))
+        self.changed(clock)
+
+    def _publish(self, clock: Clock) -> None:
+        """Work out what readers of a branch add to the present instant, if that is all it takes."""
+        above = 0 if clock.parent is None else clock.parent._shift
+        if self._limit_ns is not None or above is None or clock._n != D:
+            clock._shift = None
+        else:
+            # A new object each time, which tells readers that there was a change between.
+            clock._shift = int(above + clock._off // D)
+        for child in clock.children:
+            self._publish(child)
+
+    # -------------------------------------------------------------------- steps
+
+    def step_to(self, clock: Clock, local_ns: int, cause: int = 0) -> bool:
+        """Let a paused clock of the top run to a local instant, where :meth:`settle` pauses it.
+
+        Local time does not pass that instant, however late it is settled. Returns whether it runs.
+        """
+        with self.lock:
+            if not clock.is_paused or clock.rate_n == 0 or clock.parent is not None:
+                return False
+            self._limit_local_ns = local_ns
+            # Until the clock runs, its end lies in the past, and readers wait for the lock.
+            self._limit_ns = self.present_ns()
+            clock.cause = cause
+            self.resume(clock, cause)
+        return True
+
+    @property
+    def step_ends_ns(self) -> Optional[int]:
+        """The instant at which the present step ends, ``None`` without one."""
+        return self._limit_ns
+
+    def settle(self, clock: Clock) -> bool:
+        """End a step whose instant has come: the clock is paused at exactly that instant."""
+        with self.lock:
+            limit_ns = self._limit_ns
+            if limit_ns is None or self.now_ns() < limit_ns:
+                return False
+            self.pause(clock, clock.cause)
+        return True
+
+    def end_step(self) -> None:
+        """Forget the end of a step: the clock runs on."""
+        with self.lock:
+            if self._limit_ns is not None:
+                self._limit_ns = None
+                for clock in self.by_number.values():
+                    if clock.parent is None:
+                        self._publish(clock)
+
+    # ----------------------------------------------------------------- describing
+
+    def described(self) -> list[tuple[int, int, int, int, int]]:
+        """Return the events that describe all clocks as they are now.
+
+        Offsets are rounded down to whole nanoseconds, which no reader can tell from before, so
+        that folding the events gives exactly these clocks.
+        """
+        with self.lock:
+            at_ns = self.present_ns()
+            found = []
+            for clock in self.by_number.values():
+                found += self._described(clock, at_ns)
+        return found
+
+    def _described(self, clock: Clock, at_ns: int) -> list[tuple[int, int, int, int, int]]:
+        parent = clock.parent
+        above_ns = at_ns if parent is None else parent.local_at(at_ns)
+        local_ns = clock.local_at(at_ns)
+        clock._off = local_ns * D - above_ns * clock._n
+        number, rate_n = clock.number, clock.rate_n
+        name = self.text(clock.name)
+        events = [
+            (at_ns, CLOCK_ADDED, number, 0 if parent is None else parent.number, name),
+            (at_ns, CLOCK_ANCHORED, number, above_ns - local_ns, D),
+        ]
+        if rate_n != D:
+            events.append((at_ns, CLOCK_RATE, number, rate_n, 0))
+        if clock.is_paused:
+            events.append((at_ns, CLOCK_PAUSED, number, clock.cause, 0))
+        return events

@@ -1,0 +1,515 @@
+"""The program as its adapters see it: clocks, timers, frames, and the events they make.
+
+While no inspector is attached, :attr:`Program.emit` is ``None``, and that is all a hook has to look
+at. Everything else here is only called while it is not.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from itertools import count
+from threading import Event, Lock
+from time import monotonic_ns
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+
+from .adapters import ADAPTERS, CAPABILITIES, Adapter
+from .clocks import Clock, Clocks
+from .kinds import (
+    DELTA_CUT,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    MARK,
+    NEVER,
+    PHASE_ENDED,
+    TICKS_MISSED,
+    TIMEOUT,
+    TIMER_ADDED,
+    TIMER_ARMED,
+    TIMER_CLEARED,
+    TIMER_FIRED,
+    TIMER_ORIGIN,
+)
+from .wire import cut_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import CodeType, FrameType, ModuleType
+
+    from .clocks import Emit
+
+#: Names, call sites and marks that a program may have; later ones are all the same text.
+MOST_TEXTS = 200_000
+#: Bytes of a name or call site.
+LONGEST_NAME = 512
+#: How long a thread that is held waits before it keeps its window alive again.
+PUMP_S = 0.01
+
+
+class Timer:
+    """A pending timer of the program.
+
+    Attributes:
+        number: Its number, unique in the program.
+        clock: The clock it waits on.
+        name: Number of its name among the texts.
+        site: Number of its call site, 0 for unknown.
+        kind: What it is, see :mod:`kinds`.
+        due_ns: Local time at which it should fire.
+        period_ns: From one due instant to the next, 0 for a one-shot.
+        handle: What the adapter wants to find again with it.
+    """
+
+    __slots__ = (
+        "_program",
+        "clock",
+        "due_ns",
+        "handle",
+        "kind",
+        "name",
+        "number",
+        "period_ns",
+        "site",
+    )
+
+    def __init__(  # noqa: PLR0913, PLR0917 - made in one place only
+        self,
+        program: Program,
+        number: int,
+        clock: Clock,
+        name: int,
+        site: int,
+        kind: int,
+        due_ns: int,
+        period_ns: int,
+        handle: Any,
+    ) -> None:
+        self._program = program
+        self.number = number
+        self.clock = clock
+        self.name = name
+        self.site = site
+        self.kind = kind
+        self.due_ns = due_ns
+        self.period_ns = period_ns
+        self.handle = handle
+
+    def armed(self, due_ns: int, period_ns: Optional[int] = None) -> None:
+        """The timer is due at another local instant."""
+        self.due_ns = due_ns
+        if period_ns is not None:
+            self.period_ns = period_ns
+        emit = self._program.emit
+        if emit is not None:
+            emit((monotonic_ns(), TIMER_ARMED, self.number, due_ns, self.period_ns))
+
+    def fired(self, late_ns: int, next_due_ns: Optional[int] = None) -> None:
+        """The timer is being called, so much local time after it was due.
+
+        Args:
+            late_ns: Local nanoseconds since it was due.
+            next_due_ns: When it is due again; ``None``: it is gone.
+        """
+        program = self._program
+        if next_due_ns is None:
+            program.timers.pop(self.number, None)
+            next_due_ns = NEVER
+        else:
+            self.due_ns = next_due_ns
+        emit = program.emit
+        if emit is not None:
+            emit((monotonic_ns(), TIMER_FIRED, self.number, late_ns, next_due_ns))
+
+    def missed(self, ticks: int) -> None:
+        """The timer skips ticks, by its own rules."""
+        emit = self._program.emit
+        if emit is not None:
+            emit((monotonic_ns(), TICKS_MISSED, self.number, ticks, self.kind))
+
+    def cleared(self, site: int = 0, cause: int = 0) -> None:
+        """The timer was cleared: by the program at a call site, or by a command."""
+        program = self._program
+        if program.timers.pop(self.number, None) is None:
+            return
+        emit = program.emit
+        if emit is not None:
+            emit((monotonic_ns(), TIMER_CLEARED, self.number, site, cause))
+
+    def events(self, at_ns: int) -> tuple[tuple[int, int, int, int, int], ...]:
+        """Return the events that describe it."""
+        number = self.number
+        return (
+            (at_ns, TIMER_ADDED, number, self.clock.number, self.name),
+            (at_ns, TIMER_ORIGIN, number, self.site, self.kind),
+            (at_ns, TIMER_ARMED, number, self.due_ns, self.period_ns),
+        )
+
+
+class Frames:
+    """The frames of one loop.
+
+    Attributes:
+        clock: The clock of the loop.
+        index: Number of frames that have ended while an inspector was attached.
+    """
+
+    __slots__ = ("began_ns", "clock", "ended_ns", "index")
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.index = 0
+        self.began_ns = 0
+        self.ended_ns = 0
+
+
+class Program:
+    """The program around the probe.
+
+    Attributes:
+        emit: Takes events while an inspector is attached, else ``None``: what every hook tests.
+        extend: Takes several events that must stay together.
+        clocks: The tree of clocks.
+        own_clock: The clock of the program, above all others.
+        timers: The pending timers by number, while an inspector is attached.
+        texts: Every text so far; its place is its number.
+        adapters: The adapters whose libraries have been loaded.
+        changes: Incremented when clocks, capabilities or adapters change.
+        on_held: Called when the program's clock has been paused at the end of a step.
+    """
+
+    def __init__(self, name: str, now_ns: Callable[[], int] = monotonic_ns) -> None:
+        self.emit: Optional[Emit] = None
+        self.extend: Callable[[tuple[tuple[int, int, int, int, int], ...]], None] = lambda _: None
+        self.texts = [""]
+        self._numbers = {"": 0}
+        self._text_lock = Lock()
+        self._sites: dict[tuple[int, int], int] = {}
+        # Keeps the identity of code objects in the keys of _sites.
+        self._codes: dict[int, CodeType] = {}
+        self._is_hidden: dict[str, bool] = {}
+        self._hidden = [__package__.partition(".")[0], "importlib"]
+        self.clocks = Clocks(now_ns)
+        self.clocks.text = self.text
+        self.clocks.changed = self._clock_changed
+        self.timers: dict[int, Timer] = {}
+        self.adapters: dict[str, Adapter] = {}
+        self.changes = 0
+        self.on_held: Callable[[], None] = lambda: None
+        # One call, so that no two threads take the same number.
+        self._next_timer = count(1).__next__
+        self._frames: dict[int, Frames] = {}
+        self._frames_left = 0
+        self._woken = Event()
+        self.own_clock = self.clocks.add(name, None)
+
+    # ------------------------------------------------------------------- adapters
+
+    def watched_modules(self) -> dict[str, str]:
+        """Return the modules whose import is to be told to :meth:`module_loaded`."""
+        return {module: entry.name for entry in ADAPTERS for module in entry.modules}
+
+    def look_for_libraries(self) -> None:
+        """Install the adapters of all libraries that have been imported before the probe."""
+        for module in self.watched_modules():
+            if module in sys.modules:
+                self.module_loaded(module)
+
+    def module_loaded(self, module_name: str) -> None:
+        """Install the adapter of a module that has just been imported; never raises."""
+        for entry in ADAPTERS:
+            if module_name not in entry.modules or entry.name in self.adapters:
+                continue
+            adapter = Adapter(self)
+            adapter.library = entry.name
+            try:
+                adapter = entry.load(self)
+                self.adapters[entry.name] = adapter
+                self.hide(*adapter.hides)
+                module = sys.modules[module_name]
+                adapter.version = adapter.version or _version_of(module)
+                adapter.installed(module)
+                adapter.state = "active"
+                if self.emit is not None:
+                    adapter.attached()
+            except Exception as error:  # noqa: BLE001 - nothing here may end the program
+                self.adapters[entry.name] = adapter
+                adapter.fail(_told(error))
+            self.mention_change()
+
+    def guarded(self, adapter: Optional[Adapter], call: Callable[..., Any], *args: Any) -> Any:
+        """Call a method of an adapter; what it raises makes the adapter failed."""
+        if adapter is None or adapter.state == "failed":
+            return None
+        try:
+            return call(*args)
+        except Exception as error:  # noqa: BLE001 - nothing here may end the program
+            adapter.fail(_told(error))
+            return None
+
+    def mention_change(self) -> None:
+        """Have the inspector told about clocks, capabilities and adapters again."""
+        self.changes += 1
+
+    def capabilities(self, clock: Clock) -> dict[str, Union[bool, str]]:
+        """Return what can be done with a clock, or why not."""
+        found: dict[str, Union[bool, str]] = dict.fromkeys(CAPABILITIES, True)
+        adapter = clock.adapter
+        if adapter is None:
+            if not self._frames:
+                found["step_frame"] = "No frames have been seen in this program."
+        else:
+            found["step_frame"] = "Frames are stepped with the clock of the program."
+            if adapter.state == "failed":
+                found = dict.fromkeys(CAPABILITIES, f"{adapter.library}: {adapter.message}")
+            else:
+                found.update(self.guarded(adapter, adapter.capabilities, clock) or {})
+        return found
+
+    # --------------------------------------------------------------------- clocks
+
+    def clock(
+        self, name: str, parent: Optional[Clock] = None, adapter: Optional[Adapter] = None
+    ) -> Clock:
+        """Add a clock, below the program's own unless a parent is given."""
+        clock = self.clocks.add(name, parent or self.own_clock, adapter)
+        self.mention_change()
+        return clock
+
+    def remove_clock(self, clock: Clock) -> None:
+        """Remove a clock, what is below it and their timers."""
+        with self.clocks.lock:
+            gone = set(self.clocks.branch(clock))
+            for timer in list(self.timers.values()):
+                if timer.clock in gone:
+                    self.timers.pop(timer.number, None)
+            self.clocks.remove(clock)
+        self.mention_change()
+
+    def _clock_changed(self, clock: Clock) -> None:
+        for below in list(self.clocks.branch(clock)):
+            if below.adapter is not None:
+                self.guarded(below.adapter, below.adapter.changed, below)
+        self._woken.set()
+
+    def wait_while_held(self, clock: Clock, pump: Optional[Callable[[], object]] = None) -> None:
+        """Hold the calling thread here while a clock is held, for loops that read no time.
+
+        Args:
+            clock: The clock.
+            pump: Called again and again meanwhile, to keep a window alive.
+        """
+        while True:
+            self._woken.clear()
+            if not clock.is_held:
+                return
+            if pump is not None:
+                pump()
+            self._woken.wait(PUMP_S)
+
+    # --------------------------------------------------------------------- timers
+
+    def timer(  # noqa: PLR0913, PLR0917 - what a timer is
+        self,
+        clock: Clock,
+        name: str,
+        site: int,
+        due_ns: int,
+        period_ns: int = 0,
+        kind: int = TIMEOUT,
+        handle: Any = None,
+    ) -> Timer:
+        """Report a timer that was set, or while a keyframe is made, one that is pending.
+
+        Args:
+            clock: The clock it waits on.
+            name: Its name, or that of what it calls.
+            site: Its call site, see :meth:`call_site`.
+            due_ns: Local time at which it should fire.
+            period_ns: From one due instant to the next, 0 for a one-shot.
+            kind: ``TIMEOUT`` or one of the intervals.
+            handle: Kept with it for the adapter.
+        """
+        number = self._next_timer()
+        numbers = self._numbers
+        timer = Timer(
+            self,
+            number,
+            clock,
+            numbers[name] if name in numbers else self.text(name),
+            site,
+            kind,
+            due_ns,
+            period_ns,
+            handle,
+        )
+        self.timers[number] = timer
+        if self.emit is not None:
+            self.extend(timer.events(monotonic_ns()))
+        return timer
+
+    def described_again(self) -> Iterator[None]:
+        """Describe all pending timers that are known, after a loss."""
+        for number, timer in list(self.timers.items()):
+            if number in self.timers:
+                self.extend(timer.events(monotonic_ns()))
+                emit = self.emit
+                if number not in self.timers and emit is not None:
+                    # It has fired on another thread in between.
+                    emit((monotonic_ns(), TIMER_CLEARED, number, 0, 0))
+            yield
+
+    # --------------------------------------------------------------------- frames
+
+    def frames(self, clock: Clock) -> Frames:
+        """Return the frames of a clock's loop, which begin with this call."""
+        found = self._frames.get(clock.number)
+        if found is None:
+            found = self._frames[clock.number] = Frames(clock)
+            self.mention_change()
+        return found
+
+    def frame_began(self, clock: Clock, delta_ns: int) -> None:
+        """A frame begins.
+
+        Args:
+            clock: The clock of the loop.
+            delta_ns: Local time since the previous frame.
+        """
+        emit = self.emit
+        if emit is None:
+            return
+        frames = self.frames(clock)
+        now_ns = frames.began_ns = monotonic_ns()
+        emit((now_ns, FRAME_BEGAN, clock.number, frames.index, delta_ns))
+
+    def phase_ended(self, clock: Clock, phase: int, duration_ns: int) -> None:
+        """A phase of the running frame has ended."""
+        emit = self.emit
+        if emit is not None:
+            emit((monotonic_ns(), PHASE_ENDED, phase, self.frames(clock).index, duration_ns))
+
+    def delta_cut(self, clock: Clock, cut_ns: int) -> None:
+        """The loop has cut so much from the delta of the running frame."""
+        emit = self.emit
+        if emit is not None:
+            emit((monotonic_ns(), DELTA_CUT, clock.number, cut_ns, 0))
+
+    def frame_ended(self, clock: Clock) -> None:
+        """The running frame has ended; at the end of a step, the program is held here."""
+        emit = self.emit
+        if emit is None:
+            return
+        frames = self.frames(clock)
+        now_ns = monotonic_ns()
+        if frames.began_ns == 0:
+            # It began before the inspector came.
+            return
+        since_ns = now_ns - (frames.ended_ns or frames.began_ns)
+        emit((now_ns, FRAME_ENDED, clock.number, since_ns, now_ns - frames.began_ns))
+        frames.ended_ns = now_ns
+        frames.index += 1
+        if self._frames_left:
+            self._frames_left -= 1
+            if self._frames_left == 0:
+                self.clocks.pause(self.own_clock, self.own_clock.cause)
+                self.on_held()
+
+    # ---------------------------------------------------------------------- texts
+
+    def text(self, text: str) -> int:
+        """Return the number of a text."""
+        number = self._numbers.get(text)
+        if number is not None:
+            return number
+        kept = cut_text(text, LONGEST_NAME)
+        with self._text_lock:
+            if len(self.texts) >= MOST_TEXTS:
+                kept = "(more than 200,000 different texts)"
+            number = self._numbers.get(kept)
+            if number is None:
+                number = len(self.texts)
+                self.texts.append(kept)
+                self._numbers[kept] = number
+        return number
+
+    def hide(self, *packages: str) -> None:
+        """Skip the frames of these packages when a call site is looked for."""
+        self._hidden += packages
+        self._is_hidden.clear()
+
+    def call_site(self, level: int = 1) -> int:
+        """Return the number of the place in the program that called, as a text.
+
+        Args:
+            level: How many frames above the caller to begin.
+        """
+        frame: Optional[FrameType] = sys._getframe(level + 1)
+        is_hidden = self._is_hidden
+        while frame is not None:
+            code = frame.f_code
+            hidden = is_hidden.get(code.co_filename)
+            if hidden is None:
+                hidden = self._hides(frame)
+            if not hidden:
+                key = (id(code), frame.f_lineno)
+                number = self._sites.get(key)
+                return self._new_site(key, code) if number is None else number
+            frame = frame.f_back
+        return 0
+
+    def code_site(self, code: CodeType, line: int) -> int:
+        """Return the number of a place in code, as a text."""
+        key = (id(code), line)
+        number = self._sites.get(key)
+        return self._new_site(key, code) if number is None else number
+
+    def _hides(self, frame: FrameType) -> bool:
+        module = str(frame.f_globals.get("__name__", ""))
+        hidden = any(module == name or module.startswith(name + ".") for name in self._hidden)
+        self._is_hidden[frame.f_code.co_filename] = hidden
+        return hidden
+
+    def _new_site(self, key: tuple[int, int], code: CodeType) -> int:
+        if len(self._sites) >= MOST_TEXTS:
+            return 0
+        self._codes[key[0]] = code
+        name = getattr(code, "co_qualname", code.co_name)
+        number = self.text(f"{code.co_filename}:{key[1]} in {name}")
+        self._sites[key] = number
+        return number
+
+    def mark(self, text: str) -> None:
+        """Mark the present instant."""
+        emit = self.emit
+        if emit is not None:
+            emit((monotonic_ns(), MARK, self.own_clock.number, self.text(text), 0))
+
+
+def name_of(callback: Any) -> str:
+    """Return a readable name of what is called."""
+    while isinstance(callback, partial):
+        callback = callback.func
+    owner = getattr(callback, "__self__", None)
+    name = getattr(callback, "__qualname__", None) or getattr(callback, "__name__", None)
+    if name is None:
+        return type(callback).__qualname__
+    if owner is not None and not isinstance(owner, type) and "." not in name:
+        return f"{type(owner).__qualname__}.{name}"
+    return str(name)
+
+
+def _version_of(module: ModuleType) -> str:
+    version = getattr(module, "__version__", None) or getattr(module, "version", "")
+    return version if isinstance(version, str) else ""
+
+
+def _told(error: BaseException) -> str:
+    """Return what was raised, and where in the adapter."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = ""
+    if trace is not None:
+        file = trace.tb_frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2]
+        where = f" ({file}:{trace.tb_lineno})"
+    return cut_text(f"{type(error).__name__}: {error}{where}", LONGEST_NAME)

@@ -1,0 +1,313 @@
+"""Framing, limits and checks of the protocol, used at both ends of a link.
+
+The help page *Protocol* is the specification. On a stream, a frame is a length of four bytes
+(little-endian, counting what follows), a type byte and the payload. Every limit is checked before
+memory is taken for what it limits. :class:`WireError` means that the other side does not follow
+the protocol: tell it and close the link.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from array import array
+from itertools import chain
+from struct import Struct
+from typing import TYPE_CHECKING, Any, Optional
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+PROTOCOL = 1
+
+#: Frame types.
+JSON = ord("J")
+EVENTS = ord("E")
+
+MAX_FRAME_BYTES = 1 << 20
+MAX_EVENTS = 1_024
+MAX_NESTING = 8
+#: Of one text, in UTF-8.
+MAX_TEXT_BYTES = 64 * 1024
+MAX_NUMBER = 2**63 - 1
+MAX_ID = 2**53
+
+#: Bytes of events that may be sent without an acknowledgement.
+WINDOW_BYTES = 8 << 20
+BYTES_PER_EVENT = 40
+#: Events are sent at latest this long after the oldest of them.
+BATCH_NS = 16_000_000
+PING_NS = 500_000_000
+#: A side that is silent for this long is gone.
+SILENCE_NS = 2_000_000_000
+#: The longest a connection may take until its first message is complete.
+HELLO_NS = 5_000_000_000
+
+# Error codes.
+MALFORMED = 1
+UNKNOWN_METHOD = 2
+BAD_PARAMS = 3
+NOT_GRANTED = 4
+NOT_POSSIBLE = 5
+NO_SUCH = 6
+TOO_LARGE = 7
+WRONG_TOKEN = 8
+WRONG_VERSION = 9
+
+_HEADER = Struct("<IB")
+_EVENT = Struct("<qqqqq")
+_LOWEST = -(2**63)
+#: With a sign. Python takes the longer for a number the more digits it has.
+_MOST_DIGITS = 20
+
+
+class WireError(Exception):
+    """The other side does not follow the protocol, or asks for what cannot be done.
+
+    Attributes:
+        code: One of the error codes.
+        message: A sentence.
+    """
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+# ---------------------------------------------------------------------- frames
+
+
+def frame(kind: int, payload: bytes) -> bytes:
+    """Return a frame for a stream socket."""
+    return _HEADER.pack(len(payload) + 1, kind) + payload
+
+
+class FrameReader:
+    """Takes a stream apart into frames; holds at most one incomplete frame."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    def feed(self, data: bytes) -> list[tuple[int, bytes]]:
+        """Take received bytes; return the frames that are complete now, as type and payload.
+
+        Raises:
+            WireError: A frame is too large, empty or of an unknown type.
+        """
+        waiting = self._bytes
+        waiting += data
+        frames = []
+        at, size = 0, len(waiting)
+        while size - at >= _HEADER.size:
+            length, kind = _HEADER.unpack_from(waiting, at)
+            if length > MAX_FRAME_BYTES:
+                raise WireError(TOO_LARGE, f"a frame of {length:,} bytes is too large")
+            if length == 0 or kind not in (JSON, EVENTS):
+                raise WireError(MALFORMED, "not a frame of this protocol")
+            if size - at < 4 + length:
+                break
+            frames.append((kind, bytes(waiting[at + _HEADER.size : at + 4 + length])))
+            at += 4 + length
+        del waiting[:at]
+        return frames
+
+
+# ---------------------------------------------------------------------- events
+
+
+def packed_events(events: Sequence[tuple[int, int, int, int, int]]) -> bytes:
+    """Return up to :data:`MAX_EVENTS` events as a payload; numbers beyond 64 bits are clamped."""
+    try:
+        numbers = array("q", chain.from_iterable(events))
+    except OverflowError:
+        flat = chain.from_iterable(events)
+        numbers = array("q", [min(max(number, _LOWEST), MAX_NUMBER) for number in flat])
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+def unpacked_events(payload: bytes) -> list[tuple[int, int, int, int, int]]:
+    """Return the events of a payload.
+
+    Raises:
+        WireError: It holds no whole events, or too many.
+    """
+    if len(payload) > MAX_EVENTS * BYTES_PER_EVENT:
+        raise WireError(TOO_LARGE, f"a batch has at most {MAX_EVENTS:,} events")
+    if not payload or len(payload) % BYTES_PER_EVENT:
+        raise WireError(MALFORMED, "not a batch of events")
+    return list(_EVENT.iter_unpack(payload))
+
+
+# ------------------------------------------------------------------------ JSON
+
+
+def packed_json(message: object) -> bytes:
+    """Return a message as a payload.
+
+    Raises:
+        WireError: It is larger than a frame may be.
+    """
+    payload = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    encoded = payload.encode("utf-8", "replace")
+    if len(encoded) >= MAX_FRAME_BYTES:
+        raise WireError(TOO_LARGE, f"a message of {len(encoded):,} bytes is too large")
+    return encoded
+
+
+def _refused_constant(name: str) -> object:
+    raise WireError(MALFORMED, f"{name} is not a number of JSON")
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise WireError(TOO_LARGE, "a number lies outside of 64 bits")
+    return int(digits)
+
+
+def unpacked_json(payload: bytes) -> dict[str, Any]:
+    """Return a message, checked against every limit.
+
+    Raises:
+        WireError: It is not JSON, not a message, or a limit is exceeded.
+    """
+    if len(payload) >= MAX_FRAME_BYTES:
+        raise WireError(TOO_LARGE, f"a message of {len(payload):,} bytes is too large")
+    try:
+        message = json.loads(
+            payload.decode("utf-8"), parse_constant=_refused_constant, parse_int=_whole_number
+        )
+    except RecursionError:
+        raise WireError(TOO_LARGE, f"values nest at most {MAX_NESTING} deep") from None
+    except ValueError:
+        raise WireError(MALFORMED, "not JSON in UTF-8") from None
+    if not isinstance(message, dict):
+        raise WireError(MALFORMED, "a message is an object")
+    _check_value(message, MAX_NESTING)
+    _check_shape(message)
+    return message
+
+
+def _check_value(value: object, depth: int) -> None:
+    if isinstance(value, str):
+        _check_text(value)
+    elif isinstance(value, (dict, list)):
+        if depth == 0:
+            raise WireError(TOO_LARGE, f"values nest at most {MAX_NESTING} deep")
+        if isinstance(value, dict):
+            for name in value:
+                _check_text(name)
+            value = list(value.values())
+        for item in value:
+            _check_value(item, depth - 1)
+    elif isinstance(value, (int, float)) and not _LOWEST <= value <= MAX_NUMBER:
+        raise WireError(TOO_LARGE, "a number lies outside of 64 bits")
+
+
+def _check_text(text: str) -> None:
+    if len(text) > MAX_TEXT_BYTES:
+        raise WireError(TOO_LARGE, f"a text has at most {MAX_TEXT_BYTES:,} bytes")
+    if not text.isascii():
+        try:
+            size = len(text.encode())
+        except UnicodeEncodeError:
+            raise WireError(MALFORMED, "a text holds half a character") from None
+        if size > MAX_TEXT_BYTES:
+            raise WireError(TOO_LARGE, f"a text has at most {MAX_TEXT_BYTES:,} bytes")
+
+
+def _check_shape(message: dict[str, Any]) -> None:
+    """Check that a message is a request, a notification or an answer."""
+    number = message.get("id")
+    if "id" in message and (type(number) is not int or not 0 <= number <= MAX_ID):
+        raise WireError(MALFORMED, "the id of a message is a whole number from 0")
+    if "method" in message:
+        is_sound = isinstance(message["method"], str) and isinstance(
+            message.setdefault("params", {}), dict
+        )
+    elif "error" in message:
+        error = message["error"]
+        is_sound = (
+            number is not None
+            and isinstance(error, dict)
+            and type(error.get("code")) is int
+            and isinstance(error.get("message"), str)
+        )
+    else:
+        is_sound = number is not None and isinstance(message.get("result"), dict)
+    if not is_sound:
+        raise WireError(MALFORMED, "neither a request nor an answer")
+
+
+def request(number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return a request, which will be answered."""
+    return {"id": number, "method": method, "params": params}
+
+
+def notification(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return a notification, which is not answered."""
+    return {"method": method, "params": params}
+
+
+def answer(number: int, result: Optional[dict[str, Any]] = None) -> dict[str, Any]:
+    """Return the answer to a request."""
+    return {"id": number, "result": result or {}}
+
+
+def refusal(number: int, error: WireError) -> dict[str, Any]:
+    """Return the answer to a request that failed."""
+    return {"id": number, "error": {"code": error.code, "message": error.message}}
+
+
+# ------------------------------------------------------------------ parameters
+
+
+def whole(params: dict[str, Any], name: str, lowest: int = 0, highest: int = MAX_NUMBER) -> int:
+    """Return a whole number of the parameters.
+
+    Raises:
+        WireError: It is missing, not a whole number or out of range.
+    """
+    value = params.get(name)
+    if type(value) is not int or not lowest <= value <= highest:
+        raise WireError(BAD_PARAMS, f"{name} is a whole number from {lowest} to {highest}")
+    return value
+
+
+def text(params: dict[str, Any], name: str) -> str:
+    """Return a text of the parameters.
+
+    Raises:
+        WireError: It is missing or not a text.
+    """
+    value = params.get(name)
+    if not isinstance(value, str):
+        raise WireError(BAD_PARAMS, f"{name} is a text")
+    return value
+
+
+def text_batches(texts: Iterable[str]) -> Iterable[list[str]]:
+    """Yield texts in lists that each fit into a message; longer texts are cut."""
+    batch: list[str] = []
+    room = MAX_FRAME_BYTES // 2
+    for item in texts:
+        kept = cut_text(item)
+        # A character takes at most six bytes in JSON.
+        size = 6 * len(kept) + 3
+        if batch and size > room:
+            yield batch
+            batch, room = [], MAX_FRAME_BYTES // 2
+        batch.append(kept)
+        room -= size
+    if batch:
+        yield batch
+
+
+def cut_text(item: str, limit: int = MAX_TEXT_BYTES) -> str:
+    """Return a text cut to a number of bytes in UTF-8, without half characters."""
+    encoded = item.encode("utf-8", "replace")
+    if len(encoded) <= limit:
+        return encoded.decode()
+    return encoded[: limit - 3].decode("utf-8", "ignore") + "…"

@@ -1,0 +1,183 @@
+"""A program's clocks: exact, and the same as what the inspector folds from their events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from inspector.events.timeline import Timeline
+from inspector.probe.clocks import Clock, Clocks
+from inspector.probe.kinds import MAX_RATE
+from inspector.probe.kinds import RATE_DENOMINATOR as D
+
+if TYPE_CHECKING:
+    from inspector.vocabulary import RawEvent
+
+
+class World:
+    """Clocks in manual time, and a timeline of the inspector that folds their events."""
+
+    def __init__(self) -> None:
+        self.now_ns = 10**15
+        self.strings = [""]
+        self.events: list[RawEvent] = []
+        self.clocks = Clocks(lambda: self.now_ns)
+        self.clocks.text = self.text
+        self.top = self.clocks.add("program", None)
+        self.attach()
+
+    def text(self, text: str) -> int:
+        self.strings.append(text)
+        return len(self.strings) - 1
+
+    def attach(self) -> None:
+        """Begin a new timeline from the description of the clocks."""
+        self.timeline = Timeline(self.strings)
+        self.timeline.apply_all(self.clocks.described())
+        self.clocks.emit = self.events.append
+
+    def fold(self) -> None:
+        self.timeline.apply_all(self.events)
+        self.events.clear()
+
+    def folded_ns(self, clock: Clock) -> int:
+        return self.timeline.local_ns(clock.number, self.clocks.present_ns())
+
+
+class ProbeClocks(RuleBasedStateMachine):
+    """Random changes at random instants: fold and clock agree to the nanosecond."""
+
+    @initialize()
+    def begin(self) -> None:
+        self.world = World()
+        self.children = [self.world.top]
+        self.latest: dict[int, int] = {}
+
+    def clock(self, place: int) -> Clock:
+        return self.children[place % len(self.children)]
+
+    @rule(nanoseconds=st.integers(0, 10**12))
+    def wait(self, nanoseconds: int) -> None:
+        self.world.now_ns += nanoseconds
+        self.world.clocks.settle(self.world.top)
+
+    @rule(place=st.integers(0, 9))
+    def add(self, place: int) -> None:
+        if len(self.children) < 8:
+            self.children.append(self.world.clocks.add("below", self.clock(place)))
+
+    @rule(place=st.integers(0, 9), rate_n=st.integers(0, 8 * D) | st.just(MAX_RATE * D))
+    def rate(self, place: int, rate_n: int) -> None:
+        self.world.clocks.set_rate(self.clock(place), rate_n, 7)
+
+    @rule(place=st.integers(0, 9))
+    def pause(self, place: int) -> None:
+        self.world.clocks.pause(self.clock(place), 8)
+
+    @rule(place=st.integers(0, 9))
+    def resume(self, place: int) -> None:
+        self.world.clocks.resume(self.clock(place), 9)
+
+    @rule(nanoseconds=st.integers(1, 10**9))
+    def step(self, nanoseconds: int) -> None:
+        top = self.world.top
+        self.world.clocks.step_to(top, top.local_ns() + nanoseconds)
+
+    @rule()
+    def release(self) -> None:
+        self.world.clocks.release()
+        assert all(clock.is_plain for clock in self.children)
+
+    @rule()
+    def attach_again(self) -> None:
+        self.world.fold()
+        self.world.attach()
+
+    @invariant()
+    def agrees_with_the_fold(self) -> None:
+        self.world.fold()
+        for clock in self.children:
+            local_ns = clock.local_ns()
+            assert self.world.folded_ns(clock) == local_ns
+            assert local_ns >= self.latest.get(clock.number, 0), "time ran backwards"
+            self.latest[clock.number] = local_ns
+
+    @invariant()
+    def finds_the_first_instant(self) -> None:
+        clock = self.children[-1]
+        wanted_ns = clock.local_ns() + 1_000
+        at_ns = clock.raw_at(wanted_ns)
+        assert (at_ns is None) == clock.is_held
+        if at_ns is not None:
+            assert clock.local_at(at_ns) >= wanted_ns > clock.local_at(at_ns - 1)
+
+
+TestProbeClocks = ProbeClocks.TestCase
+
+
+def test_that_a_step_ends_at_its_instant_however_late_it_is_settled() -> None:
+    world = World()
+    below = world.clocks.add("loop", world.top)
+    world.now_ns += 5_000
+    world.clocks.pause(world.top)
+
+    world.clocks.step_to(world.top, 7_000)
+    world.now_ns += 10**9
+    before_ns = below.local_ns()
+    ended = world.clocks.settle(world.top)
+
+    assert ended
+    assert before_ns == below.local_ns() == 7_000
+    assert world.top.is_paused
+    world.fold()
+    assert world.timeline.at_ns == 10**15 + 7_000
+
+
+def test_that_a_pause_in_the_middle_of_a_step_ends_it() -> None:
+    world = World()
+    world.clocks.pause(world.top)
+    world.clocks.step_to(world.top, 10**6)
+    world.now_ns += 400
+
+    world.clocks.pause(world.top)
+    world.now_ns += 10**9
+
+    assert world.clocks.step_ends_ns is None
+    assert world.top.local_ns() == 400
+
+
+def test_that_a_step_follows_a_change_of_rate() -> None:
+    world = World()
+    world.clocks.pause(world.top)
+    world.clocks.step_to(world.top, 1_000)
+    world.now_ns += 100
+
+    world.clocks.set_rate(world.top, D // 2)
+
+    assert world.clocks.step_ends_ns == 10**15 + 100 + 2 * 900
+
+
+def test_that_a_removed_clock_takes_along_what_is_below() -> None:
+    world = World()
+    loop = world.clocks.add("loop", world.top)
+    world.clocks.add("below", loop)
+
+    world.clocks.remove(loop)
+
+    world.fold()
+    assert list(world.clocks.by_number) == [world.top.number]
+    assert list(world.timeline.clocks) == [world.top.number]
+
+
+def test_that_a_due_time_becomes_a_wait() -> None:
+    world = World()
+    clock = world.clocks.add("loop", world.top)
+    world.clocks.set_rate(clock, D // 4)
+
+    assert clock.real_ns_until(250) == 1_000
+    assert clock.real_ns_until(0) == 0
+    world.clocks.pause(world.top)
+    assert clock.real_ns_until(250) is None
+    assert clock.real_ns_until(0) == 0

@@ -1,0 +1,29 @@
+"""The probe's copies of the inspector's numbers."""
+
+from inspector import vocabulary
+from inspector.clocks import rate
+from inspector.events.schema import SCHEMA
+from inspector.probe import kinds
+from inspector.vocabulary import EventKind, Phase, TimerKind
+
+
+def test_that_every_number_is_that_of_the_vocabulary() -> None:
+    for name, number in vars(kinds).items():
+        if not name.isupper():
+            continue
+        if name.startswith("PHASE_") and name != "PHASE_ENDED":
+            assert number == Phase[name.removeprefix("PHASE_")], name
+        elif name in TimerKind.__members__:
+            assert number == TimerKind[name], name
+        elif name == "MAX_RATE":
+            assert number == rate.MAX_RATE
+        else:
+            assert number == getattr(vocabulary, name), name
+            if name in EventKind.__members__:
+                assert EventKind(number) in SCHEMA, name
+
+
+def test_that_no_phase_or_kind_of_timer_is_missing() -> None:
+    phases = {f"PHASE_{phase.name}" for phase in Phase}
+
+    assert phases | set(TimerKind.__members__) <= set(vars(kinds))
