@@ -125,6 +125,15 @@ class EventKind(IntEnum):
     MEMBER_MOVED = MEMBER_MOVED
 
 
+class NamedNumber(IntEnum):
+    """A number that is shown by its name."""
+
+    @property
+    def text(self) -> str:
+        """The number as shown in the window."""
+        return self.name.lower().replace("_", " ")
+
+
 class TimerKind(IntEnum):
     """Kind of a timer: one-shot, or repeating with a policy for missed ticks."""
 
@@ -139,7 +148,7 @@ class TimerKind(IntEnum):
         return _TIMER_KIND_TEXTS[self]
 
 
-class Phase(IntEnum):
+class Phase(NamedNumber):
     """The phases of a frame, in the order in which they run."""
 
     TIMERS = 0
@@ -150,13 +159,8 @@ class Phase(IntEnum):
     AFTER_UPDATE = 5
     DRAW = 6
 
-    @property
-    def text(self) -> str:
-        """The phase as shown in the window."""
-        return self.name.lower().replace("_", " ")
 
-
-class MemberKind(IntEnum):
+class MemberKind(NamedNumber):
     """Kind of a member; possible children are in brackets."""
 
     #: A frame scheduler, ours or a dialect (targets).
@@ -194,13 +198,8 @@ class MemberKind(IntEnum):
     #: A hook of a machine; has calls only; since version 3.
     HOOK = 17
 
-    @property
-    def text(self) -> str:
-        """The kind as shown in the window."""
-        return self.name.lower().replace("_", " ")
 
-
-class Field(IntEnum):
+class Field(NamedNumber):
     """A field of a member; a field that was never set is unknown."""
 
     #: 0: not paused itself; otherwise the number of the command that paused it, plus 1.
@@ -244,13 +243,8 @@ class Field(IntEnum):
     #: before the node or component was part of a scene.
     OWNER = 18
 
-    @property
-    def text(self) -> str:
-        """The field as shown in the window."""
-        return self.name.lower().replace("_", " ")
 
-
-class Life(IntEnum):
+class Life(NamedNumber):
     """Life cycle of a component or node."""
 
     #: Made, its node was never active.
@@ -263,11 +257,6 @@ class Life(IntEnum):
     STARTED = 3
     #: Marked, destroyed at the end of the frame.
     DESTROYING = 4
-
-    @property
-    def text(self) -> str:
-        """The state as shown in the window."""
-        return self.name.lower()
 
 
 class Reading(IntEnum):
@@ -294,7 +283,7 @@ class Reading(IntEnum):
         return _READING_TEXTS[self]
 
 
-class Mode(IntEnum):
+class Mode(NamedNumber):
     """What the transport does with the source's time."""
 
     HELD = 0

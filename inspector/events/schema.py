@@ -23,6 +23,7 @@ from inspector.vocabulary import (
     Life,
     MemberKind,
     Mode,
+    NamedNumber,
     Phase,
     RawEvent,
     Reading,
@@ -82,6 +83,16 @@ class Unit(Enum):
         return self in _TEXTS
 
 
+#: What the numbers of a unit stand for.
+NUMBERS: Final[dict[Unit, type[NamedNumber | TimerKind | Reading]]] = {
+    Unit.TIMER_KIND: TimerKind,
+    Unit.MEMBER_KIND: MemberKind,
+    Unit.FIELD: Field,
+    Unit.PHASE: Phase,
+    Unit.LIFE: Life,
+    Unit.MODE: Mode,
+    Unit.READING: Reading,
+}
 _TEXTS: Final = frozenset({Unit.NAME, Unit.TEXT, Unit.SITE, Unit.ASKER, Unit.TRACEBACK, Unit.JSON})
 
 
@@ -92,10 +103,14 @@ class Fold(Enum):
     EACH = auto()
     #: Timers: only the final state counts, and the number of firings.
     TIMER = auto()
-    #: Frames: it counts until the next frame begins.
-    FRAME = auto()
-    #: Members: only the last event counts, and their number.
-    LAST = auto()
+    #: Frames: what begins one, what counts until the next begins, and what ends one.
+    FRAME_START = auto()
+    FRAME_PART = auto()
+    FRAME_END = auto()
+    #: Members: only the last value of a field counts, where :class:`FieldRow` says so.
+    FIELD = auto()
+    #: Members: only the last call counts, and their number.
+    CALL = auto()
     #: No effect on the state.
     NONE = auto()
 
@@ -231,14 +246,14 @@ _ROWS: Final = (
     EventRow(_K.TICKS_MISSED, _U.TIMER, _U.TICKS, _U.TIMER_KIND, _G.FIRINGS,
              "{s} skipped {a}", Fold.NONE, asked="a:missed"),
     EventRow(_K.FRAME_BEGAN, _U.DIRECTOR, _U.FRAME, _U.DURATION, _G.FRAMES,
-             "frame {a} began, delta {b}", Fold.FRAME, asked="b:delta"),
+             "frame {a} began, delta {b}", Fold.FRAME_START, asked="b:delta"),
     EventRow(_K.PHASE_ENDED, _U.PHASE, _U.FRAME, _U.DURATION, _G.FRAMES,
-             "frame {a}: {s} took {b}", Fold.FRAME, measured="b", asked="s:phase b:took"),
+             "frame {a}: {s} took {b}", Fold.FRAME_PART, measured="b", asked="s:phase b:took"),
     EventRow(_K.FRAME_ENDED, _U.DIRECTOR, _U.DURATION, _U.DURATION, _G.FRAMES,
-             "frame ended: {a} since the previous, {b} busy", Fold.FRAME, measured="b",
+             "frame ended: {a} since the previous, {b} busy", Fold.FRAME_END, measured="b",
              asked="a:interval b:busy"),
     EventRow(_K.DELTA_CUT, _U.DIRECTOR, _U.DURATION, _U.NOTHING, _G.FRAMES,
-             "{a} cut from the delta (longer than max_delta)", Fold.FRAME, asked="a:cut"),
+             "{a} cut from the delta (longer than max_delta)", Fold.FRAME_PART, asked="a:cut"),
     EventRow(_K.CALLBACK_FAILED, _U.TIMER_OR_NONE, _U.TEXT, _U.TRACEBACK, _G.FAILURES,
              "“{a}” failed: {b}", asked="b:error"),
     EventRow(_K.MARK, _U.CLOCK_OR_NONE, _U.TEXT, _U.NOTHING, _G.MARKS,
@@ -262,11 +277,11 @@ _ROWS: Final = (
     EventRow(_K.MEMBER_ORIGIN, _U.MEMBER, _U.CLOCK, _U.MEMBER_KIND, _G.MEMBERS,
              "{s} is a {b} on {a}"),
     EventRow(_K.MEMBER_SET, _U.MEMBER, _U.FIELD, _U.FIELD_VALUE, _G.MEMBERS,
-             "{s}: {b}", Fold.LAST, asked="b:rate"),
+             "{s}: {b}", Fold.FIELD, asked="b:rate"),
     EventRow(_K.MEMBER_REMOVED, _U.MEMBER, _U.NOTHING, _U.NOTHING, _G.MEMBERS,
              "{s} removed with everything below it"),
     EventRow(_K.CALL_ENDED, _U.MEMBER, _U.DURATION, _U.DURATION, _G.CALLS,
-             "{s} was called, took {b}", Fold.LAST, measured="ab", asked="b:took"),
+             "{s} was called, took {b}", Fold.CALL, measured="ab", asked="b:took"),
     EventRow(_K.STATE_ENTERED, _U.MACHINE, _U.TEXT, _U.TEXT, _G.STATES,
              "{s} entered “{a}” by “{b}”", asked="a:state b:transition"),
     EventRow(_K.TRANSITION_REFUSED, _U.MACHINE, _U.TEXT, _U.TEXT, _G.STATES,
@@ -357,6 +372,8 @@ MAY_BE_ABOUT_TIMERS: Final = ABOUT_TIMERS | kinds_with(subject=Unit.TIMER_OR_NON
 #: Numbers of the kinds that say that a timer was called, and that a member was.
 FIRINGS: Final = kinds_with(a=Unit.LATENESS)
 CALLS: Final = kinds_with(group=EventGroup.CALLS)
+#: Numbers of the kinds that say more of the command right before them.
+COMMAND_DETAILS: Final = kinds_with(b=Unit.ASKER) | kinds_with(a=Unit.JSON)
 
 
 #: Events about members are in the group of members or of calls, see :func:`group_of`.
@@ -433,12 +450,9 @@ def schema_as_data() -> dict[str, object]:
             for row in FIELDS.values()
         ],
         "numbers": {
-            "timer_kind": numbers(TimerKind),
-            "member_kind": numbers(MemberKind),
-            "phase": numbers(Phase),
-            "life": numbers(Life),
-            "mode": numbers(Mode),
-            "reading": numbers(Reading),
+            unit.name.lower(): numbers(kinds)
+            for unit, kinds in NUMBERS.items()
+            if unit is not Unit.FIELD
         },
     }
 

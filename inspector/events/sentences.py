@@ -7,18 +7,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from inspector.events.schema import FIELDS, SCHEMA, EventRow, FieldRow, Unit
+from inspector.events.schema import FIELDS, NUMBERS, SCHEMA, EventRow, FieldRow, Unit
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import (
     NEVER,
     EventKind,
     Field,
-    Life,
-    MemberKind,
-    Mode,
-    Phase,
     Reading,
-    TimerKind,
     rate_text,
     what_was_raised,
 )
@@ -113,12 +108,14 @@ class _Describer:
             return value < 0
         return unit is Unit.READ_VALUE and self._event[2] >= Reading.SYNCED
 
-    def _words(self, unit: Unit, value: int) -> str:  # noqa: C901, PLR0911, PLR0912 - one a unit
+    def _words(self, unit: Unit, value: int) -> str:  # noqa: C901, PLR0911 - one a unit
         """Return a number in words."""
         if unit in _NAMED:
             return self._named(_NAMED[unit], value)
         if unit.is_text:
             return self._text(unit, value)
+        if unit in NUMBERS:
+            return NUMBERS[unit](value).text
         match unit:
             case Unit.COMMAND | Unit.CAUSE:
                 return f"command {value}"
@@ -132,18 +129,6 @@ class _Describer:
                 return f"{value} tick{'s' if value != 1 else ''}"
             case Unit.RATE:
                 return rate_text(value)
-            case Unit.TIMER_KIND:
-                return TimerKind(value).text
-            case Unit.MEMBER_KIND:
-                return MemberKind(value).text
-            case Unit.PHASE:
-                return Phase(value).text
-            case Unit.LIFE:
-                return Life(value).text
-            case Unit.MODE:
-                return "running" if value == Mode.RUNNING else "held"
-            case Unit.READING:
-                return Reading(value).text
             case Unit.READ_VALUE:
                 is_period = self._event[2] == Reading.PERIOD
                 return format_duration(value) if is_period else format_instant(value)

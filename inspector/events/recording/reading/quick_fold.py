@@ -8,7 +8,7 @@ found in the columns; the rest is folded as usual.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -16,12 +16,10 @@ from inspector.events.recording.columns import (
     KINDS,
     events_of,
     group_by_group,
-    grouped,
-    kind_table,
     last_of_each,
-    of_kinds,
 )
-from inspector.events.schema import FIELDS_THAT_COUNT, Fold, kinds_with
+from inspector.events.recording.timer_events import TimerEvents
+from inspector.events.schema import FIELDS_THAT_COUNT, SCHEMA, Fold
 from inspector.vocabulary import NEVER, EventKind
 
 if TYPE_CHECKING:
@@ -30,12 +28,15 @@ if TYPE_CHECKING:
     from inspector.events.recording.columns import Block
     from inspector.events.timeline import Timeline
 
+    _Folds: TypeAlias = NDArray[np.uint8]
+
 
 _FIELDS_THAT_COUNT: Final = tuple(FIELDS_THAT_COUNT)
-_FRAME_PARTS: Final = (EventKind.PHASE_ENDED, EventKind.DELTA_CUT)
 
-_counts = kind_table(kinds_with(fold=Fold.EACH))
-_of_timers = kind_table(kinds_with(fold=Fold.TIMER))
+#: The fold of each kind, as a number.
+_folds: Final = np.full(KINDS, Fold.NONE.value, np.uint8)
+for _row in SCHEMA.values():
+    _folds[_row.kind] = _row.fold.value
 
 
 def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
@@ -51,12 +52,12 @@ def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
     count = block.shape[1]
     if not count:
         return
-    kind = block[1]
-    keep = of_kinds(block, _counts)
-    _keep_frame(keep, kind)
-    _keep_fields(keep, block)
-    calls = _keep_calls(keep, block)
-    timers = _keep_timers(keep, block, timeline)
+    fold: _Folds = np.take(_folds, block[1], mode="clip")
+    keep: NDArray[np.bool_] = fold == Fold.EACH.value
+    _keep_frame(keep, fold)
+    _keep_fields(keep, fold, block)
+    calls = _keep_calls(keep, fold, block)
+    timers = _keep_timers(keep, fold, block, timeline)
     failures, commands = len(timeline.failures), len(timeline.commands)
     folded = timeline.events_folded
     last_order = timeline._last_order
@@ -68,14 +69,8 @@ def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
         if member is not None:
             member.calls += more
     timers.finish(timeline, last_order)
-    _number_frames(timeline, failures, commands, kind, frames)
-
-
-def _number_frames(
-    timeline: Timeline, failures: int, commands: int, kind: NDArray[np.int64], frames: int
-) -> None:
-    """Set the frames of the new failures and commands."""
-    ended = np.flatnonzero(kind == EventKind.FRAME_ENDED)
+    # The frames of the new failures and commands.
+    ended, kind = np.flatnonzero(fold == Fold.FRAME_END.value), block[1]
     failed = np.flatnonzero(kind == EventKind.CALLBACK_FAILED)
     for at, before in enumerate(np.searchsorted(ended, failed).tolist(), failures):
         timeline.failures[at] = replace(timeline.failures[at], frame=frames + before)
@@ -84,19 +79,18 @@ def _number_frames(
         timeline.commands[at] = replace(timeline.commands[at], frame=frames + before)
 
 
-def _keep_frame(keep: NDArray[np.bool_], kind: NDArray[np.int64]) -> None:
+def _keep_frame(keep: NDArray[np.bool_], fold: _Folds) -> None:
     """Keep the state of the last frame begun."""
-    began = np.flatnonzero(kind == EventKind.FRAME_BEGAN)
+    began = np.flatnonzero(fold == Fold.FRAME_START.value)
     since = int(began[-1]) if began.size else 0
-    tail = kind[since:]
-    keep[since:] |= (tail == _FRAME_PARTS[0]) | (tail == _FRAME_PARTS[1])
+    keep[since:] |= fold[since:] == Fold.FRAME_PART.value
     if began.size:
         keep[since] = True
 
 
-def _keep_fields(keep: NDArray[np.bool_], block: Block) -> None:
+def _keep_fields(keep: NDArray[np.bool_], fold: _Folds, block: Block) -> None:
     """Keep the last value of each field of each member, or all where each counts."""
-    sets = np.flatnonzero(block[1] == EventKind.MEMBER_SET)
+    sets = np.flatnonzero(fold == Fold.FIELD.value)
     if not sets.size:
         return
     field = block[3, sets]
@@ -107,9 +101,9 @@ def _keep_fields(keep: NDArray[np.bool_], block: Block) -> None:
     keep[sets[last_of_each(key)[0]]] = True
 
 
-def _keep_calls(keep: NDArray[np.bool_], block: Block) -> list[tuple[int, int]]:
+def _keep_calls(keep: NDArray[np.bool_], fold: _Folds, block: Block) -> list[tuple[int, int]]:
     """Keep the last call of each member; return members and their number of skipped calls."""
-    calls = np.flatnonzero(block[1] == EventKind.CALL_ENDED)
+    calls = np.flatnonzero(fold == Fold.CALL.value)
     if not calls.size:
         return []
     subjects = block[2, calls]
@@ -144,52 +138,39 @@ class _Timers:
         timeline._last_order = last_order + self.ordered
 
 
-def _keep_timers(keep: NDArray[np.bool_], block: Block, timeline: Timeline) -> _Timers:
+def _keep_timers(
+    keep: NDArray[np.bool_], fold: _Folds, block: Block, timeline: Timeline
+) -> _Timers:
     """Keep the final events of timers."""
-    kind = block[1]
-    found = np.flatnonzero(of_kinds(block, _of_timers))
+    found = np.flatnonzero(fold == Fold.TIMER.value)
     if not found.size:
         return _Timers([], [], 0)
-    # By timer, and in the order of its events.
-    timers, group = grouped(block[2, found])
-    groups = len(timers)
-    places = group_by_group(group, groups)
-    found, group = found[places], group[places]
-    _, kinds, subjects, a, b = block[:, found]
-    is_fire = kinds == EventKind.TIMER_FIRED
-    is_end = (kinds == EventKind.TIMER_CLEARED) | (is_fire & (b == NEVER))
-    came, went = np.zeros(groups, bool), np.zeros(groups, bool)
-    came[group[kinds == EventKind.TIMER_ADDED]] = True
-    went[group[is_end]] = True
-    keep[found[is_end & ~came[group]]] = True
-    stays = ~went[group]
-    is_new = (kinds == EventKind.TIMER_ADDED) | (kinds == EventKind.TIMER_ORIGIN)
-    keep[found[stays & is_new]] = True
-    is_armed = kinds == EventKind.TIMER_ARMED
-    for mask in (stays & is_armed, stays & is_fire):
-        last = np.full(groups, -1)
-        last[group[mask]] = found[mask]
-        keep[last[last >= 0]] = True
-    fires = np.bincount(group[stays & is_fire], minlength=groups)
-    many = fires > 1
-    more = list(zip(timers[many].tolist(), (fires[many] - 1).tolist(), strict=True))
+    told = TimerEvents(block[:, found])
+    timers, group, groups = told.timers, told.group, len(told.timers)
+    came, stays = told.added >= 0, told.ended < 0
+    keep[found[told.is_end & ~came[group]]] = True
+    keep[found[told.is_new & stays[group]]] = True
+    for last in (told.armed, told.fired):
+        keep[found[last[(last >= 0) & stays]]] = True
+    many = stays & (told.fires > 1)
+    more = list(zip(timers[many].tolist(), (told.fires[many] - 1).tolist(), strict=True))
 
     # Every arming and every new due time uses an order.
-    sets = np.flatnonzero(is_armed | (is_fire & (b != NEVER)))
-    due = np.where(is_armed[sets], a[sets], b[sets])
+    places = group_by_group(group, groups)
+    sets = places[told.sets_due[places]]
+    due, group = told.dues[sets], group[sets]
     before = np.roll(due, 1)
-    firsts = np.flatnonzero(np.concatenate(([True], group[sets][1:] != group[sets][:-1])))
-    firsts = firsts[: len(sets)]
-    for first in firsts[is_fire[sets[firsts]]].tolist():
-        subject = int(subjects[sets[first]])
-        table = timeline.timers
-        before[first] = table.due[table.index(subject)] if subject in table else NEVER
-    gives = is_armed[sets] | (due != before)
-    given = np.zeros(len(kind), np.int64)
+    firsts = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))[: len(sets)]
+    table = timeline.timers
+    for first in firsts[told.is_fired[sets[firsts]]].tolist():
+        timer_id = int(timers[group[first]])
+        before[first] = table.due[table.index(timer_id)] if timer_id in table else NEVER
+    gives = told.is_armed[sets] | (due != before)
+    given = np.zeros(block.shape[1], np.int64)
     given[found[sets[gives]]] = 1
     order = np.cumsum(given)
     last = np.full(groups, -1)
-    last[group[sets[gives]]] = found[sets[gives]]
-    ordered = (last >= 0) & ~went
+    last[group[gives]] = found[sets[gives]]
+    ordered = (last >= 0) & stays
     orders = list(zip(timers[ordered].tolist(), order[last[ordered]].tolist(), strict=True))
     return _Timers(more, orders, int(order[-1]))

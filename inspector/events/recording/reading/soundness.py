@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from inspector.clocks.rate import MAX_RATE
-from inspector.events.recording.columns import KINDS
+from inspector.events.recording.columns import KINDS, kind_table
 from inspector.events.schema import (
+    ABOUT_FIELDS,
     FIELDS,
+    NUMBERS,
     SCHEMA,
     TEXT_FIELDS,
     TEXT_IN_A,
@@ -23,20 +25,10 @@ from inspector.events.schema import (
     Unit,
 )
 from inspector.timebase import MAX_NS
-from inspector.vocabulary import (
-    RATE_DENOMINATOR,
-    EventKind,
-    Field,
-    Life,
-    MemberKind,
-    Mode,
-    Phase,
-    Reading,
-    TimerKind,
-)
+from inspector.vocabulary import RATE_DENOMINATOR, Field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -58,20 +50,9 @@ _RATE: Final = (0, MAX_RATE * RATE_DENOMINATOR)
 _MEASURED: Final = (-(MAX_NS >> 8), MAX_NS >> 8)
 
 
-def _enum(values: Iterable[int]) -> tuple[int, int]:
-    found = list(values)
-    return min(found), max(found)
-
-
 #: Limits of numbers that are limited.
 _LIMITS: Final[dict[Unit, tuple[int, int]]] = {
-    Unit.TIMER_KIND: _enum(TimerKind),
-    Unit.MEMBER_KIND: _enum(MemberKind),
-    Unit.FIELD: _enum(Field),
-    Unit.PHASE: _enum(Phase),
-    Unit.LIFE: _enum(Life),
-    Unit.MODE: _enum(Mode),
-    Unit.READING: _enum(Reading),
+    **{unit: (min(numbers), max(numbers)) for unit, numbers in NUMBERS.items()},
     Unit.RATE: _RATE,
     **dict.fromkeys((Unit.DURATION, Unit.LATENESS, Unit.ORDER, Unit.CALLS, Unit.READ_VALUE), _SPAN),
     **dict.fromkeys(
@@ -131,11 +112,9 @@ def _by_field_of_member() -> _Limits:
 
 _by_kind: Final = _by_kind_of_event()
 _by_field: Final = _by_field_of_member()
-_text_in: Final = {_A: np.zeros(KINDS, bool), _B: np.zeros(KINDS, bool)}
-_text_in[_A][list(TEXT_IN_A)] = True
-_text_in[_B][list(TEXT_IN_B)] = True
-_text_fields: Final = np.zeros(KINDS, bool)
-_text_fields[list(TEXT_FIELDS)] = True
+_sets_field: Final = kind_table(ABOUT_FIELDS)
+_text_in: Final = {_A: kind_table(TEXT_IN_A), _B: kind_table(TEXT_IN_B)}
+_text_fields: Final = kind_table(TEXT_FIELDS)
 
 
 @dataclass(slots=True)
@@ -165,7 +144,7 @@ class Soundness:
         for column, (low, high) in _by_kind.items():
             values = block[column]
             is_senseless |= (values < low[kind]) | (values > high[kind])
-        sets = np.flatnonzero((kind == EventKind.MEMBER_SET) & ~is_senseless)
+        sets = np.flatnonzero(_sets_field[kind] & ~is_senseless)
         field, value = block[_A, sets], block[_B, sets]
         low, high = _by_field
         is_senseless[sets] |= (value < low[field]) | (value > high[field])

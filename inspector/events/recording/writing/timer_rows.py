@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from inspector.events.recording.columns import grouped
-from inspector.vocabulary import NEVER, EventKind, TimerKind
+from inspector.events.recording.timer_events import TimerEvents
+from inspector.vocabulary import TimerKind
 
 if TYPE_CHECKING:
     import sqlite3
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _KIND_TEXTS: Final = {kind.value: kind.text for kind in TimerKind}
 _CLOCK_GONE: Final = "clock removed"
-_ENDS: Final = {None: None, EventKind.TIMER_FIRED: "fired", EventKind.TIMER_CLEARED: "cleared"}
 _ADD: Final = "INSERT OR REPLACE INTO timers VALUES {}"
 _MARKS: Final = "(?,?,?,?,?,?,?,?,?,?,?,?)"
 #: Rows inserted at once, which costs a quarter less.
@@ -65,7 +64,7 @@ class TimerRows:
 
     def take(self, events: Block) -> None:
         """Read a block of timers' events."""
-        found = _Found(events)
+        found = TimerEvents(events)
         is_new = found.added >= 0
         came_and_went = is_new & (found.ended >= 0)
         self._passed.append(self._new_columns(found, np.flatnonzero(came_and_went)))
@@ -75,13 +74,15 @@ class TimerRows:
             self._touched.add(row[0])
         self._bring_up_to_date(found, np.flatnonzero(~is_new))
 
-    def _new_columns(self, found: _Found, timers: NDArray[np.intp]) -> tuple[Sequence[Any], ...]:
+    def _new_columns(
+        self, found: TimerEvents, timers: NDArray[np.intp]
+    ) -> tuple[Sequence[Any], ...]:
         """Return the rows of new timers as columns.
 
         Rows would be many long-lived objects for the garbage collector.
         """
         strings = self._strings
-        at_ns, kind, _, a, b = found.events
+        at_ns, _, _, a, b = found.events
         added, origin, ended = found.added[timers], found.origin[timers], found.ended[timers]
         return (
             found.timers[timers].tolist(),
@@ -95,12 +96,12 @@ class TimerRows:
             found.fires[timers].tolist(),
             _values_at(a, found.fired[timers], 0),
             _values_at(at_ns, ended),
-            [_ENDS[kind] for kind in _values_at(kind, ended)],
+            [_end_text(is_fired) for is_fired in _values_at(found.is_fired, ended)],
         )
 
-    def _bring_up_to_date(self, found: _Found, timers: NDArray[np.intp]) -> None:
+    def _bring_up_to_date(self, found: TimerEvents, timers: NDArray[np.intp]) -> None:
         """Update the rows of earlier timers."""
-        at_ns, kind, _, a, b = found.events
+        at_ns, _, _, a, b = found.events
         origin, ended = found.origin[timers], found.ended[timers]
         columns = (
             found.timers[timers].tolist(),
@@ -108,9 +109,9 @@ class TimerRows:
             _values_at(found.dues, found.due[timers]),
             _values_at(b, found.armed[timers]),
             zip(found.fires[timers].tolist(), _values_at(a, found.fired[timers]), strict=True),
-            zip(_values_at(at_ns, ended), _values_at(kind, ended), strict=True),
+            zip(_values_at(at_ns, ended), _values_at(found.is_fired, ended), strict=True),
         )
-        for timer, (site, of_kind), due, interval, (fires, late), (end_ns, by) in zip(
+        for timer, (site, of_kind), due, interval, (fires, late), (end_ns, is_fired) in zip(
             *columns, strict=True
         ):
             row = self._pending.get(timer)
@@ -126,8 +127,8 @@ class TimerRows:
             if fires:
                 row[_FIRED] += fires
                 row[_LATE] = late
-            if by is not None:
-                self._end(row, end_ns, _ENDS[by])
+            if end_ns is not None:
+                self._end(row, end_ns, _end_text(is_fired))
 
     def _end(self, row: list[Any], at_ns: int, by: str | None) -> None:
         row[_GONE], row[_BY] = at_ns, by
@@ -158,48 +159,16 @@ def _kind_text(kind: int) -> str:
     return _KIND_TEXTS.get(kind, str(kind))
 
 
-def _values_at(values: Block, places: NDArray[np.intp], otherwise: int | None = None) -> list[Any]:
+def _end_text(is_fired: bool | None) -> str | None:  # noqa: FBT001 - from a column
+    return None if is_fired is None else "fired" if is_fired else "cleared"
+
+
+def _values_at(
+    values: NDArray[Any], places: NDArray[np.intp], otherwise: int | None = None
+) -> list[Any]:
     """Return the values at some indexes, and ``otherwise`` where an index is below 0."""
     found: list[Any] = values[places].tolist()
     if (places >= 0).all():
         return found
     told = zip(found, places.tolist(), strict=True)
     return [value if place >= 0 else otherwise for value, place in told]
-
-
-class _Found:
-    """The index of the last event of each sort for each of some timers, -1 for none.
-
-    Attributes:
-        events: The events.
-        timers: The timers, in the order of the other columns.
-        added: Index of its addition.
-        origin: Index of its origin.
-        armed: Index of its arming.
-        fired: Index of its last firing.
-        fires: Number of firings.
-        due: Index of the event with its due time.
-        dues: The due time in each event.
-        ended: Index of its clearing or its last firing.
-    """
-
-    def __init__(self, events: Block) -> None:
-        self.events = events
-        self.timers, self._group = grouped(events[2])
-        _, kind, _, a, b = events
-        is_fired, is_armed = kind == EventKind.TIMER_FIRED, kind == EventKind.TIMER_ARMED
-        is_last = is_fired & (b == NEVER)
-        self.added = self._last(kind == EventKind.TIMER_ADDED)
-        self.origin = self._last(kind == EventKind.TIMER_ORIGIN)
-        self.armed, self.fired = self._last(is_armed), self._last(is_fired)
-        self.fires = np.bincount(self._group[is_fired], minlength=len(self.timers))
-        self.due = self._last(is_armed | (is_fired & ~is_last))
-        self.dues = np.where(is_armed, a, b)
-        self.ended = self._last(is_last | (kind == EventKind.TIMER_CLEARED))
-
-    def _last(self, is_found: NDArray[np.bool_]) -> NDArray[np.intp]:
-        places = np.flatnonzero(is_found)
-        last = np.full(len(self.timers), -1)
-        # Among several assignments the last one stays.
-        last[self._group[places]] = places
-        return last

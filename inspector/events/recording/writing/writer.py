@@ -13,8 +13,8 @@ from inspector.events.log import EventLog
 from inspector.events.recording.columns import EVENT_COLUMNS
 from inspector.events.recording.layout import CHUNK_EVENTS, RecordingError
 from inspector.events.recording.writing.file import About, RecordingFile, reserve
+from inspector.events.schema import COMMAND_DETAILS
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
-from inspector.vocabulary import COMMAND_CONTEXT, COMMAND_FORM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,7 +39,6 @@ ENOUGH: Final = 4 * CHUNK_EVENTS
 _COMMITTED_AT_ONCE: Final = 16 * CHUNK_EVENTS
 _GATHERED_NUMBERS: Final = CHUNK_EVENTS * EVENT_COLUMNS
 _PATIENCE_S: Final = 0.001
-_SAID_OF_COMMANDS: Final = (COMMAND_CONTEXT, COMMAND_FORM)
 
 
 class _Portion:
@@ -312,7 +311,7 @@ def begin_behind_command(
         timeline: The state before ``cursor``; brought up to the result.
         cursor: The requested start.
     """
-    while (found := events(cursor, cursor + 1)) and found[0][1] in _SAID_OF_COMMANDS:
+    while (found := events(cursor, cursor + 1)) and found[0][1] in COMMAND_DETAILS:
         timeline.apply_all(found)
         cursor += 1
     return cursor

@@ -1,0 +1,69 @@
+"""What the events of a block say of timers, as columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inspector.events.recording.columns import grouped
+from inspector.vocabulary import (
+    NEVER,
+    TIMER_ADDED,
+    TIMER_ARMED,
+    TIMER_CLEARED,
+    TIMER_FIRED,
+    TIMER_ORIGIN,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from inspector.events.recording.columns import Block
+
+
+class TimerEvents:
+    """The events of timers: which are of a sort, and the index of the last of each timer.
+
+    Attributes:
+        events: The events.
+        timers: The timers; the columns with an index for each of them have -1 for none.
+        group: The timer of each event, by its index.
+        is_new: Which events introduce a timer.
+        is_armed: Which events arm a timer.
+        is_fired: Which events are firings.
+        is_end: Which events end a timer.
+        sets_due: Which events have its next due time.
+        dues: The due time in each event.
+        added: Index of its addition.
+        origin: Index of its origin.
+        armed: Index of its arming.
+        fired: Index of its last firing.
+        fires: Number of firings.
+        due: Index of the event with its due time.
+        ended: Index of its clearing or its last firing.
+    """
+
+    def __init__(self, events: Block) -> None:
+        """Sort the events, all of them about timers."""
+        self.events = events
+        self.timers, self.group = grouped(events[2])
+        _, kind, _, a, b = events
+        is_added, is_origin = kind == TIMER_ADDED, kind == TIMER_ORIGIN
+        self.is_new = is_added | is_origin
+        self.is_fired, self.is_armed = kind == TIMER_FIRED, kind == TIMER_ARMED
+        is_last = self.is_fired & (b == NEVER)
+        self.is_end = is_last | (kind == TIMER_CLEARED)
+        self.sets_due = self.is_armed | (self.is_fired & ~is_last)
+        self.dues = np.where(self.is_armed, a, b)
+        self.added, self.origin = self._last(is_added), self._last(is_origin)
+        self.armed, self.fired = self._last(self.is_armed), self._last(self.is_fired)
+        self.due, self.ended = self._last(self.sets_due), self._last(self.is_end)
+        self.fires = np.bincount(self.group[self.is_fired], minlength=len(self.timers))
+
+    def _last(self, is_found: NDArray[np.bool_]) -> NDArray[np.intp]:
+        places = np.flatnonzero(is_found)
+        last = np.full(len(self.timers), -1)
+        # Among several assignments the last one stays.
+        last[self.group[places]] = places
+        return last
