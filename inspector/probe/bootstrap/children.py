@@ -1,0 +1,99 @@
+"""Hands the probe on to the program's children, whatever environment they are given."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from .import_hook import when_imported
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_CONNECT = "TIMELINE_PROBE_CONNECT"
+_TOKEN = "TIMELINE_PROBE_TOKEN"  # noqa: S105 - the name, not the token
+_HOLD = "TIMELINE_PROBE_HOLD"
+_GRANT = "TIMELINE_PROBE_GRANT"
+_PATH = "PYTHONPATH"
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+#: Position of ``env`` among the arguments of ``Popen``, after ``self``.
+_POPEN_ENV = 10
+#: Functions of ``os`` with the environment as third argument.
+_OS_STARTERS = ("execve", "posix_spawn", "posix_spawnp")
+
+_handed_on: dict[str, str] = {}
+
+
+def taken_from_environment() -> dict[str, Any] | None:
+    """Return the arguments for ``timeline_probe.start``, ``None`` if there is no token.
+
+    The token leaves ``os.environ``, which programs print and log.
+    """
+    token = os.environ.pop(_TOKEN, "")
+    is_held = os.environ.pop(_HOLD, "") == "1"
+    if not token:
+        return None
+    connect, grant = os.environ[_CONNECT], os.environ.get(_GRANT, "full")
+    hand_on(connect, token, grant)
+    return {"connect": connect, "token": token, "hold": is_held, "grant": grant}
+
+
+def hand_on(connect: str, token: str, grant: str) -> None:
+    """Let processes that this one starts dial the same inspector."""
+    is_first = not _handed_on
+    _handed_on.update({_CONNECT: connect, _TOKEN: token, _GRANT: grant})
+    for name, value in _handed_on.items():
+        # For children that inherit; os.environ does not learn of it.
+        os.putenv(name, value)
+    os.putenv(_PATH, _path_with_probe(os.environ.get(_PATH, "")))
+    if not is_first:
+        return
+    for name in _OS_STARTERS:
+        starter = getattr(os, name, None)
+        if starter is not None:
+            setattr(os, name, _giving(starter, 2))
+    when_imported("subprocess", _wrap_popen)
+
+
+def _wrap_popen(subprocess: ModuleType) -> None:
+    subprocess.Popen.__init__ = _giving(subprocess.Popen.__init__, _POPEN_ENV + 1)
+
+
+def _giving(start: Any, position: int) -> Any:
+    """Return a function that starts a process with the probe in its environment."""
+
+    def starting(*args: Any, **kwargs: Any) -> object:
+        if "env" in kwargs:
+            kwargs["env"] = _with_probe(kwargs["env"])
+        elif len(args) > position:
+            args = (*args[:position], _with_probe(args[position]), *args[position + 1 :])
+        return start(*args, **kwargs)
+
+    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(starting, name, getattr(start, name))
+    starting.__wrapped__ = start  # type: ignore[attr-defined]
+    return starting
+
+
+def _with_probe(environment: Any) -> Any:
+    if not isinstance(environment, Mapping):
+        return environment  # inherited, or an error that is the program's
+    given = dict(environment)
+    is_bytes = any(isinstance(name, bytes) for name in given)
+
+    def put(name: str, value: str) -> None:
+        given.pop(name, None)
+        given[os.fsencode(name) if is_bytes else name] = os.fsencode(value) if is_bytes else value
+
+    path = given.get(_PATH, given.get(os.fsencode(_PATH), ""))
+    put(_PATH, _path_with_probe(os.fsdecode(path)))
+    for name, value in _handed_on.items():
+        put(name, value)
+    return given
+
+
+def _path_with_probe(path: str) -> str:
+    others = [each for each in path.split(os.pathsep) if each and each != _FOLDER]
+    return os.pathsep.join([_FOLDER, *others])

@@ -1,0 +1,108 @@
+"""Calls something as soon as a module has been imported."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+    OnImport = Callable[[ModuleType], object]
+
+
+def when_imported(name: str, callback: OnImport) -> None:
+    """Call ``callback`` with the module of that name: now if it is loaded, else once it is.
+
+    It is called on the importing thread after the module's own code, and must not raise.
+    """
+    module = sys.modules.get(name)
+    if module is not None and not _is_loading(module):
+        callback(module)
+        return
+    _finder.waiting.setdefault(name, []).append(callback)
+    if module is not None:
+        _finder.begun.add(name)
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
+
+
+def _is_loading(module: ModuleType) -> bool:
+    return bool(getattr(getattr(module, "__spec__", None), "_initializing", False))
+
+
+class _Finder:
+    """Finds nothing itself: lets the others find, and follows what they load.
+
+    Attributes:
+        waiting: What to call, by the name of the module.
+        begun: The modules among them whose import had begun before they were waited for.
+    """
+
+    def __init__(self) -> None:
+        self.waiting: dict[str, list[OnImport]] = {}
+        self.begun: set[str] = set()
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        for each in tuple(self.begun):
+            module = sys.modules.get(each)
+            if module is None or not _is_loading(module):
+                self.begun.discard(each)
+                if module is not None:
+                    self.loaded(each, module)
+        if name not in self.waiting:
+            return None
+        for other in sys.meta_path:
+            find = None if other is self else getattr(other, "find_spec", None)
+            spec: ModuleSpec | None = find(name, path, target) if find else None
+            if spec is not None:
+                self.follow(name, spec)
+                return spec
+        return None
+
+    def follow(self, name: str, spec: ModuleSpec | None) -> None:
+        """Let the module's loader tell when it is done.
+
+        The loader stays the one that it is, because programs ask it for sources and data.
+        """
+        loader = None if spec is None else spec.loader
+        execute = getattr(loader, "exec_module", None)
+        if loader is None or spec is None or execute is None:
+            return
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            # A loader may be shared, as that of an archive.
+            if module.__name__ == name:
+                if getattr(loader, "__dict__", {}).get("exec_module") is exec_module:
+                    del loader.exec_module
+                self.loaded(name, module)
+
+        # The loaders of built-in and frozen modules are classes, which all of them share.
+        if isinstance(loader, type) or not hasattr(loader, "__dict__"):
+            spec.loader = _Following(loader, exec_module)  # type: ignore[assignment]
+        else:
+            loader.exec_module = exec_module  # type: ignore[method-assign]
+
+    def loaded(self, name: str, module: ModuleType) -> None:
+        """Call what waits for a module."""
+        for callback in self.waiting.pop(name, ()):
+            callback(sys.modules.get(name, module))
+
+
+class _Following:
+    """A loader that cannot be written to, with another ``exec_module``."""
+
+    def __init__(self, loader: object, exec_module: OnImport) -> None:
+        self._loader = loader
+        self.exec_module = exec_module
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._loader, name)
+
+
+_finder = _Finder()

@@ -1,0 +1,61 @@
+"""Loads the probe into this program; imported by its name alone, before there is a package."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_NAME = "timeline_probe"
+_PROBE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+#: Processes of multiprocessing in which no code of the program runs.
+_HELPERS = (
+    "from multiprocessing.resource_tracker import",
+    "from multiprocessing.semaphore_tracker",
+)
+
+
+def from_environment() -> None:
+    """Start the probe as the inspector that has launched the program asks for."""
+    if any(each.startswith(_HELPERS) for each in _command()):
+        return
+    probe = load()
+    start = import_module(f"{_NAME}.bootstrap.children").taken_from_environment()
+    if start is not None:
+        probe.start(**start)
+
+
+def _command() -> list[str]:
+    """Return the command line of this process; ``sys.argv`` is not complete this early."""
+    argv: list[str] | None = getattr(sys, "orig_argv", None)  # since Python 3.10
+    if argv is not None:
+        return argv
+    try:
+        with open("/proc/self/cmdline", "rb") as file:
+            return [os.fsdecode(each) for each in file.read().split(b"\0")]
+    except OSError:
+        return []
+
+
+def load() -> ModuleType:
+    """Import the folder above this one as ``timeline_probe``, wherever it is."""
+    if _NAME in sys.modules:
+        return sys.modules[_NAME]
+    place = os.path.join(_PROBE, "__init__.py")
+    spec = spec_from_file_location(_NAME, place, submodule_search_locations=[_PROBE])
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[_NAME] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[_NAME]
+        raise
+    return module

@@ -1,0 +1,231 @@
+"""The folder on PYTHONPATH that puts the probe into a program, in other interpreters."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.interpreters import VERSIONS, interpreter
+
+_BOOTSTRAP = Path(__file__).resolve().parents[2] / "inspector" / "probe" / "bootstrap"
+_TOKEN = "0123456789abcdef" * 2
+
+#: A probe that writes down, for each process, how it was started.
+_STAND_IN = """
+import json, os, sys
+def start(**arguments):
+    place = os.path.join(os.environ["STARTED"], str(os.getpid()))
+    with open(place, "w") as file:
+        json.dump({"argv": getattr(sys, "orig_argv", None), **arguments}, file)
+"""
+
+
+class Programs:
+    """Runs programs with a stand-in of the probe."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.started = folder / "started"
+        self.started.mkdir()
+        probe = folder / "a folder" / "probe"
+        shutil.copytree(_BOOTSTRAP, probe / "bootstrap", ignore=shutil.ignore_patterns("__pyc*"))
+        (probe / "__init__.py").write_text(_STAND_IN)
+        self.bootstrap = probe / "bootstrap"
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+            "PYTHONPATH": str(self.bootstrap),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "TIMELINE_PROBE_CONNECT": "unix:/nowhere",
+            "TIMELINE_PROBE_TOKEN": _TOKEN,
+            "TIMELINE_PROBE_HOLD": "1",
+            "TIMELINE_PROBE_GRANT": "step",
+            "STARTED": str(self.started),
+        }
+
+    def write(self, name: str, text: str) -> str:
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        return str(path)
+
+    def run(self, *command: str, **environment: str) -> str:
+        done = subprocess.run(
+            command,
+            env=self.environment | environment,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    @property
+    def probes(self) -> list[dict[str, Any]]:
+        return [json.loads(path.read_text()) for path in self.started.iterdir()]
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Programs:
+    return Programs(tmp_path)
+
+
+@pytest.fixture(params=VERSIONS)
+def python(request: pytest.FixtureRequest) -> str:
+    return interpreter(request.param)
+
+
+def test_that_a_script_starts_with_the_probe_and_sees_a_path_without_it(
+    programs: Programs, python: str
+) -> None:
+    game = programs.write(
+        "game.py",
+        "import os, sys\n"
+        "print('timeline_probe' in sys.modules, 'sitecustomize' in sys.modules)\n"
+        "print([each for each in sys.path if 'bootstrap' in each])\n"
+        "print(sys.argv[1:], [name for name in sys.modules if name.startswith('children')])\n",
+    )
+    assert programs.run(python, game, "--level", "3").splitlines()[1:] == [
+        "[]",
+        "['--level', '3'] []",
+    ]
+    (probe,) = programs.probes
+    del probe["argv"]
+    assert probe == {"connect": "unix:/nowhere", "token": _TOKEN, "hold": True, "grant": "step"}
+
+
+def test_that_module_runs_code_and_executable_files_start_with_the_probe(
+    programs: Programs, python: str
+) -> None:
+    programs.write("my_module.py", "print('a module')")
+    game = programs.write("game.py", f"#!{python}\nprint('a file')")
+    Path(game).chmod(0o755)
+    assert programs.run(python, "-m", "my_module") == "a module\n"
+    assert programs.run(python, "-c", "print('code')") == "code\n"
+    assert programs.run(game) == "a file\n"
+    assert programs.run("sh", "-c", f"exec {python} my_module.py") == "a module\n"
+    assert len(programs.probes) == 4
+
+
+def test_that_the_hidden_sitecustomize_runs_and_takes_its_name(
+    programs: Programs, python: str
+) -> None:
+    programs.write("own/sitecustomize.py", "HIDDEN = 'mine'\nprint('hidden')")
+    both = os.pathsep.join([str(programs.bootstrap), str(programs.folder / "own")])
+    answer = programs.run(
+        python, "-c", "import sitecustomize; print(sitecustomize.HIDDEN)", PYTHONPATH=both
+    )
+    assert answer == "hidden\nmine\n"
+    assert len(programs.probes) == 1
+
+
+def test_that_the_program_runs_without_a_probe_that_cannot_be_loaded(
+    programs: Programs, python: str
+) -> None:
+    (programs.bootstrap.parent / "__init__.py").write_text("raise OSError('no disk')")
+    done = subprocess.run(
+        [python, "-c", "print('runs')"],
+        env=programs.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "runs\n")
+    assert done.stderr == (
+        "timeline probe: not loaded, the program runs without it: OSError('no disk')\n"
+    )
+
+
+def test_that_the_token_is_not_in_the_environment_that_programs_read(
+    programs: Programs, python: str
+) -> None:
+    shown = programs.run(python, "-c", "import os; print(dict(os.environ), os.environb)")
+    assert _TOKEN not in shown
+
+
+#: Ways to start another Python; each prints what its child prints.
+_CHILDREN = {
+    "inheriting": "subprocess.run(command, check=True)",
+    "copy of the environment": "subprocess.run(command, env=dict(os.environ), check=True)",
+    "own environment": "subprocess.run(command, env=own, check=True)",
+    "in bytes": "subprocess.run(command, env=dict(os.environb), check=True)",
+    "by position": (
+        "subprocess.Popen(command, -1, None, None, None, None, None, True, False, None, own).wait()"
+    ),
+    "shell": "os.system(python + ' -c \\'' + code + '\\'')",
+    "spawned": "os.waitpid(os.posix_spawn(python, command, os.environ), 0)",
+    "replaced": "os.execve(python, command, dict(os.environ))",
+    "asyncio": (
+        "import asyncio\n"
+        "async def main():\n"
+        "    child = await asyncio.create_subprocess_exec(*command, env=dict(os.environ))\n"
+        "    await child.wait()\n"
+        "asyncio.run(main())"
+    ),
+}
+
+
+@pytest.mark.parametrize("way", _CHILDREN)
+def test_that_children_start_with_the_probe(programs: Programs, python: str, way: str) -> None:
+    parent = programs.write(
+        "parent.py",
+        "import os, subprocess, sys\n"
+        "python, code = sys.executable, 'import sys; print(sys.version_info[0])'\n"
+        "command, own = [python, '-c', code], {'STARTED': os.environ['STARTED']}\n"
+        f"{_CHILDREN[way]}\n",
+    )
+    assert programs.run(python, parent) == "3\n"
+    # A process that replaces itself writes the same file twice.
+    probes = programs.probes
+    assert len(probes) == (1 if way == "replaced" else 2)
+    assert all(probe["token"] == _TOKEN for probe in probes)
+    assert any(not probe["hold"] for probe in probes), "only the program itself begins held"
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_that_processes_of_multiprocessing_start_with_the_probe_and_its_helpers_without(
+    programs: Programs, python: str, method: str
+) -> None:
+    parent = programs.write(
+        "parent.py",
+        "import multiprocessing\n"
+        "def work(): print('worked')\n"
+        "if __name__ == '__main__':\n"
+        f"    context = multiprocessing.get_context({method!r})\n"
+        "    child = context.Process(target=work)\n"
+        "    child.start(); child.join()\n",
+    )
+    assert programs.run(python, parent) == "worked\n"
+    assert len(programs.probes) == 2
+
+
+def test_that_a_python_that_is_too_old_runs_as_ever(programs: Programs) -> None:
+    old = interpreter("3.8")
+    assert programs.run(old, "-c", "print('old')") == "old\n"
+    assert programs.probes == []
+
+
+def test_that_the_bootstrap_has_the_syntax_of_python_2(programs: Programs) -> None:
+    old = interpreter("2.7")
+    assert programs.run(old, "-c", "print('older')") == "older\n"
+
+
+def test_that_loading_takes_less_than_20_ms(programs: Programs, python: str) -> None:
+    code = (
+        "import sys, time; sys.path.insert(0, sys.argv[1]); begun = time.process_time_ns()\n"
+        "import timeline_probe_start; timeline_probe_start.load()\n"
+        "from timeline_probe.bootstrap import children\n"
+        "print(time.process_time_ns() - begun)"
+    )
+    took_ns = min(
+        int(programs.run(python, "-c", code, str(programs.bootstrap), TIMELINE_PROBE_TOKEN=""))
+        for _ in range(5)
+    )
+    assert took_ns < 20_000_000
