@@ -68,6 +68,10 @@ exit codes:
   4  the scene could not be loaded
   5  a library is missing, or its version is known not to work
   6  a replayed scene behaved differently (replay --verify)
+  7  no program could be attached to (attach, which otherwise ends with the exit
+     code of the program that it launched)
+  126  the program to be launched may not be executed
+  127  the program to be launched was not found
   130  interrupted with Ctrl+C, the window too
   143  ended by the system (SIGTERM), likewise; the recording is complete up to
        that point. A second signal ends the process at once

@@ -36,6 +36,9 @@ def test_that_the_numbers_of_the_exit_codes_stay() -> None:
         ("SCENE", 4),
         ("BAD_ENVIRONMENT", 5),
         ("DIFFERENT", 6),
+        ("NOT_ATTACHED", 7),
+        ("NOT_EXECUTABLE", 126),
+        ("NOT_FOUND", 127),
         ("INTERRUPTED", 130),
         ("TERMINATED", 143),
     ]

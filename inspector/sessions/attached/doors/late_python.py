@@ -1,0 +1,230 @@
+"""Enter a Python program that runs already: 3.14 and newer let the same user run a file in it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
+from time import monotonic, sleep
+from typing import Final
+
+from inspector.errors import AttachError
+from inspector.sessions.attached.doors.door import Inlet
+from inspector.sessions.attached.doors.launch import BOOTSTRAP, Grant
+from inspector.sessions.attached.doors.processes import Process, process
+
+_FIRST: Final = (3, 14)
+_YAMA: Final = Path("/proc/sys/kernel/yama/ptrace_scope")
+_CALL: Final = "import sys; sys.remote_exec(int(sys.argv[1]), sys.argv[2])"
+_CALL_S: Final = 10.0
+#: A program that computes runs the file within milliseconds; one that waits has to be woken.
+_BUSY_S: Final = 0.1
+_BETWEEN_WAKES_S: Final = 0.5
+_WAKES: Final = 6
+_LAUNCH: Final = "launch it by: timeline-inspector attach -- PROGRAM ARGS…"
+_SERVE: Final = "call timeline_probe.serve() in it"
+
+#: Run by the program's main thread; removes itself, which says that it was run.
+_SCRIPT: Final = """\
+import os, sys
+os.unlink({path!r})
+try:
+    sys.path.insert(0, {folder!r})
+    try:
+        import timeline_probe_start
+    finally:
+        sys.path.remove({folder!r})
+    timeline_probe_start.load().start({connect!r}, {token!r}, grant={grant!r})
+except Exception as error:
+    sys.stderr.write("timeline probe: not loaded, the program runs without it: %r\\n" % (error,))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LatePython:
+    """A Python program that runs already.
+
+    Attributes:
+        pid: Its process.
+        grant: What the inspector may do in it.
+    """
+
+    pid: int
+    grant: Grant = "full"
+
+    @property
+    def title(self) -> str:
+        """Its name and process."""
+        found = process(self.pid)
+        return f"process {self.pid}" if found is None else f"{found.title} ({self.pid})"
+
+    def open(self, inlet: Inlet) -> Entered:
+        """Run the probe in the program.
+
+        Raises:
+            AttachError: That is not possible; the message says why, and what is.
+        """
+        target = process(self.pid)
+        if target is None:
+            message = f"There is no process {self.pid}. “timeline-inspector attach” lists them."
+            raise AttachError(message)
+        reason = why_not(target)
+        if reason:
+            raise AttachError(reason)
+        folder = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
+        script = folder / "attach.py"
+        text = _SCRIPT.format(
+            path=str(script),
+            folder=str(BOOTSTRAP),
+            connect=inlet.address,
+            token=inlet.token,
+            grant=self.grant,
+        )
+        # Before 3.14.1 a file that the program cannot read fails without a word.
+        with os.fdopen(os.open(script, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text)
+        try:
+            _let_run(target, script)
+        except BaseException:
+            rmtree(folder)
+            raise
+        return Entered(target, script)
+
+
+class Entered:
+    """A program that was told to run the probe."""
+
+    def __init__(self, target: Process, script: Path) -> None:
+        self.title = f"{target.title} ({target.pid})"
+        self.pid = target.pid
+        self._target = target
+        self._script = script
+        self._begun_s = monotonic()
+        self._wakes = 0
+        self._wake_at_s = self._begun_s + _BUSY_S
+        while not self._was_run() and monotonic() - self._begun_s < _BUSY_S:
+            sleep(0.002)
+        self.problem()
+
+    def poll(self) -> int | None:
+        """Return nothing: its exit code goes to the process that has started it."""
+        return None
+
+    def problem(self) -> str:
+        """Return why no probe has dialled; wakes a program that waits."""
+        if self._was_run():
+            return ""
+        if not self._target.state():
+            self._tidy()
+            return f"{self.title} has ended."
+        if self._target.state() == "T":
+            return f"{self.title} is stopped. It is attached when it continues (kill -CONT)."
+        if self._wakes < _WAKES:
+            if monotonic() >= self._wake_at_s:
+                self._wakes += 1
+                self._wake_at_s = monotonic() + _BETWEEN_WAKES_S
+                wake(self._target)
+            return ""
+        return (
+            f"{self.title} has not run the probe yet: its main thread is in a call that does "
+            "not return, such as time.sleep. It is attached as soon as that returns."
+        )
+
+    def end(self) -> None:
+        """Leave it alone, and take back what it has not run yet."""
+        self._tidy()
+
+    def _was_run(self) -> bool:
+        if self._script.exists():
+            return False
+        self._tidy()
+        return True
+
+    def _tidy(self) -> None:
+        rmtree(self._script.parent, ignore_errors=True)
+
+
+def why_not(target: Process) -> str:
+    """Return why a process cannot be entered now, in a sentence; empty if it can."""
+    name = f"{target.title} ({target.pid})"
+    if target.pid == os.getpid():
+        return "The inspector cannot attach to itself."
+    if os.geteuid() not in {0, target.user_id}:
+        return f"{name} belongs to another user. Run the inspector as that user."
+    runtime = target.runtime()
+    if runtime is None or runtime.language != "python":
+        return f"{name} is not a Python program."
+    if runtime.is_embedded:
+        return f"{name} has Python as a part of another program; {_SERVE}, or {_LAUNCH}"
+    if runtime.version is None or runtime.version < _FIRST:
+        return (
+            f"{name} runs on {runtime.text}, and only Python 3.14 and newer let a program be "
+            f"entered late; {_LAUNCH}, or {_SERVE}."
+        )
+    return _forbidden(target, name)
+
+
+def _forbidden(target: Process, name: str) -> str:
+    if "PYTHON_DISABLE_REMOTE_DEBUG" in target.environment() or any(
+        "disable-remote-debug" in word for word in target.argv[:4]
+    ):
+        return f"{name} was started so that no debugger may enter it; {_LAUNCH}"
+    if sys.platform == "darwin" and os.geteuid() != 0:
+        return f"macOS lets only root enter {name}: run the inspector with sudo, or {_LAUNCH}"
+    with suppress(OSError, ValueError):
+        if os.geteuid() != 0 and int(_YAMA.read_text()) > 0:
+            return (
+                f"This system lets no program enter another ({_YAMA} is not 0). Allow it by: "
+                f"sudo sysctl kernel.yama.ptrace_scope=0 – or {_LAUNCH}"
+            )
+    return ""
+
+
+def wake(target: Process) -> None:
+    """Let a program that waits for something return to Python for a moment.
+
+    Stopping and continuing interrupts the waiting call. The program must be seen stopped first:
+    a signal to continue takes back one to stop that has not arrived yet.
+    """
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(target.pid, signal.SIGSTOP)
+        try:
+            until_s = monotonic() + 1
+            while target.state() not in {"T", ""} and monotonic() < until_s:
+                sleep(0)
+        finally:
+            os.kill(target.pid, signal.SIGCONT)
+
+
+def _let_run(target: Process, script: Path) -> None:
+    """Let the program's own executable tell it to run a file: their versions have to be equal.
+
+    Raises:
+        AttachError: It could not.
+    """
+    try:
+        done = subprocess.run(  # noqa: S603 - the interpreter that runs the program
+            [target.executable, "-ISc", _CALL, str(target.pid), str(script)],
+            capture_output=True,
+            text=True,
+            timeout=_CALL_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        message = f"{target.executable}, which runs {target.title}, could not be asked: {error}"
+        raise AttachError(message) from None
+    if done.returncode == 0:
+        return
+    reason = done.stderr.strip().rpartition("\n")[2]
+    if "PermissionError" in reason or "Operation not permitted" in reason:
+        hint = f"The system does not permit it; {_LAUNCH}, or {_SERVE}."
+    else:
+        hint = f"Instead, {_LAUNCH}, or {_SERVE}."
+    message = f"{target.title} ({target.pid}) could not be entered: {reason}. {hint}"
+    raise AttachError(message)

@@ -1,0 +1,151 @@
+"""What is known of a running process from outside: its owner, command line and runtime."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from inspector.sessions.attached.doors.launch import program_title
+
+_PROC: Final = Path("/proc")
+_HAS_PROC: Final = sys.platform == "linux"
+_EXECUTABLE: Final = re.compile(r"(python|pypy|node|nodejs)(?:(\d+)(?:\.(\d+))?)?(?:t|d)?$")
+_LIBRARY: Final = re.compile(rb"/libpython(\d+)\.(\d+)[td]*\.so")
+_ASK_VERSION: Final = "import sys; print(*sys.version_info[:2])"
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What runs the code of a process.
+
+    Attributes:
+        language: Its language.
+        version: Major and minor number, ``None`` if unknown.
+        is_embedded: Whether it is a library in a program of another kind.
+    """
+
+    language: Literal["python", "node"]
+    version: tuple[int, int] | None
+    is_embedded: bool = False
+
+    @property
+    def text(self) -> str:
+        """Name and version for people."""
+        name = "Node" if self.language == "node" else "Python"
+        return name if self.version is None else f"{name} {self.version[0]}.{self.version[1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A running process.
+
+    Attributes:
+        pid: Its number.
+        user_id: Effective user.
+        argv: Its command line.
+        executable: Path of its executable; empty if it may not be read.
+    """
+
+    pid: int
+    user_id: int
+    argv: tuple[str, ...]
+    executable: str
+
+    @property
+    def title(self) -> str:
+        """The name by which people know it."""
+        return program_title(self.argv) or f"process {self.pid}"
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment it was started with; empty if it may not be read."""
+        try:
+            entries = (_PROC / str(self.pid) / "environ").read_bytes().split(b"\0")
+        except OSError:
+            return {}
+        pairs = (os.fsdecode(entry).partition("=") for entry in entries)
+        return {name: value for name, _, value in pairs}
+
+    def runtime(self) -> Runtime | None:
+        """Return what runs its code; ``None`` if that is neither Python nor Node."""
+        name = Path(self.executable or (self.argv[0] if self.argv else "")).name
+        found = _EXECUTABLE.match(name.removesuffix(" (deleted)"))
+        if found is None:
+            return self._embedded()
+        kind, major, minor = found.groups()
+        if kind.startswith("node"):
+            return Runtime("node", None)
+        version = (int(major), int(minor)) if major and minor else None
+        return Runtime("python", version or self._mapped_version() or self._told_version())
+
+    def state(self) -> str:
+        """Return its state as ``ps`` writes it (S, R, T …); empty if it has ended."""
+        try:
+            text = (_PROC / str(self.pid) / "stat").read_text(errors="replace")
+        except OSError:
+            return ""
+        return text.rpartition(")")[2].split()[0]
+
+    def _embedded(self) -> Runtime | None:
+        version = self._mapped_version()
+        return None if version is None else Runtime("python", version, is_embedded=True)
+
+    def _mapped_version(self) -> tuple[int, int] | None:
+        try:
+            maps = (_PROC / str(self.pid) / "maps").read_bytes()
+        except OSError:
+            return None
+        found = _LIBRARY.search(maps)
+        return None if found is None else (int(found[1]), int(found[2]))
+
+    def _told_version(self) -> tuple[int, int] | None:
+        try:
+            answer = subprocess.run(  # noqa: S603 - the interpreter that runs it anyway
+                [self.executable, "-ISc", _ASK_VERSION],
+                capture_output=True,
+                text=True,
+                timeout=5,
+                check=True,
+            ).stdout.split()
+            return int(answer[0]), int(answer[1])
+        except (OSError, ValueError, IndexError, subprocess.SubprocessError):
+            return None
+
+
+def process(pid: int) -> Process | None:
+    """Return a running process, ``None`` if there is none of that number."""
+    if not _HAS_PROC:
+        return next((each for each in processes() if each.pid == pid), None)
+    folder = _PROC / str(pid)
+    try:
+        user_id = folder.stat().st_uid
+        argv = (folder / "cmdline").read_bytes().rstrip(b"\0").split(b"\0")
+    except OSError:
+        return None
+    try:
+        executable = str((folder / "exe").readlink())
+    except OSError:
+        executable = ""
+    return Process(pid, user_id, tuple(os.fsdecode(word) for word in argv if word), executable)
+
+
+def processes() -> Iterator[Process]:
+    """Yield all processes that can be seen, by number."""
+    if _HAS_PROC:
+        numbers = sorted(int(path.name) for path in _PROC.iterdir() if path.name.isdigit())
+        yield from (found for number in numbers if (found := process(number)) is not None)
+        return
+    listed = subprocess.run(
+        ["ps", "-axo", "pid=,uid=,args="],  # noqa: S607 - where the system has it
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout
+    for line in listed.splitlines():
+        number, user_id, *argv = line.split()
+        yield Process(int(number), int(user_id), tuple(argv), argv[0] if argv else "")

@@ -1,0 +1,159 @@
+"""Launching a command line with the probe inside."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from inspector.errors import AttachError, ProgramStartError
+from inspector.exit_codes import ExitCode
+from inspector.sessions.attached.doors.launch import BOOTSTRAP, Launch, program_title
+
+_SHOW = "#!/bin/sh\nenv > seen\necho out\nexit 3\n"
+
+
+@dataclass
+class StandIn:
+    """The session's end, where nothing dials."""
+
+    address: str = "unix:/nowhere/socket"
+    token: str = "00ff" * 8
+
+    def dial(self, address: str, token: str) -> None:
+        raise NotImplementedError
+
+
+def _script(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def test_that_a_program_gets_what_loads_the_probe_and_its_exit_code_is_passed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/their/modules")
+    _script(tmp_path, "show", _SHOW)
+    launched = Launch(("./show",), folder=tmp_path, hold=True, grant="step").open(StandIn())
+    assert launched.wait() == 3
+    seen = dict(
+        line.split("=", 1) for line in (tmp_path / "seen").read_text().splitlines() if "=" in line
+    )
+    assert seen["PYTHONPATH"] == f"{BOOTSTRAP}{os.pathsep}/their/modules"
+    assert {name: seen[name] for name in seen if name.startswith("TIMELINE_PROBE")} == {
+        "TIMELINE_PROBE_CONNECT": "unix:/nowhere/socket",
+        "TIMELINE_PROBE_TOKEN": "00ff" * 8,
+        "TIMELINE_PROBE_HOLD": "1",
+        "TIMELINE_PROBE_GRANT": "step",
+    }
+    assert capfd.readouterr().out == "out\n"
+    assert "ended with exit code 3 before a probe in it answered" in launched.problem()
+
+
+def test_that_output_can_go_to_standard_error(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = _script(tmp_path, "show", _SHOW)
+    Launch((str(program),), folder=tmp_path, output_to_errors=True).open(StandIn()).wait()
+    assert capfd.readouterr() == ("", "out\n")
+
+
+def test_that_the_token_is_in_no_argument_and_no_file_name(tmp_path: Path) -> None:
+    program = _script(tmp_path, "wait", "#!/bin/sh\nread line\n")
+    launched = Launch((str(program),)).open(inlet := StandIn())
+    try:
+        if sys.platform == "linux":
+            assert inlet.token not in Path(f"/proc/{launched.pid}/cmdline").read_text()
+        assert inlet.token not in inlet.address
+    finally:
+        launched.end()
+
+
+def test_that_a_program_that_is_ended_answers_as_in_shells(tmp_path: Path) -> None:
+    program = _script(tmp_path, "wait", "#!/bin/sh\nsleep 100 & wait\n")
+    launched = Launch((str(program),)).open(StandIn())
+    assert launched.poll() is None
+    assert launched.problem() == ""
+    launched.end()
+    assert launched.poll() == 128 + signal.SIGTERM
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "sentence"),
+    [
+        (("no-such-program",), ExitCode.NOT_FOUND, "no program “no-such-program” on the path"),
+        (("./none.py",), ExitCode.NOT_FOUND, "./none.py does not exist"),
+        (("game.py",), ExitCode.NOT_FOUND, "write ./game.py"),
+        (("./game.py",), ExitCode.NOT_EXECUTABLE, "Name the interpreter as well: python3"),
+        (("./folder",), ExitCode.NOT_EXECUTABLE, "not a file that can be run"),
+        (("./data",), ExitCode.NOT_EXECUTABLE, "Run: chmod +x ./data"),
+        (("./broken",), ExitCode.NOT_EXECUTABLE, "could not be started"),
+    ],
+)
+def test_that_a_program_that_cannot_be_started_is_told_with_a_way_out(
+    tmp_path: Path, argv: tuple[str, ...], code: ExitCode, sentence: str
+) -> None:
+    (tmp_path / "game.py").write_text("print()")
+    (tmp_path / "data").write_text("data")
+    (tmp_path / "folder").mkdir()
+    _script(tmp_path, "broken", "#!/no/such/interpreter\n")
+    with pytest.raises(ProgramStartError) as caught:
+        Launch(argv, folder=tmp_path).open(StandIn())
+    assert sentence in str(caught.value)
+    assert caught.value.exit_code is code
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [("-I", "-I"), ("-sE", "-E"), ("-BS", "-S"), ("-W ignore -I", "-I"), ("-X dev -Es", "-E")],
+)
+def test_that_a_python_that_ignores_its_environment_is_refused(
+    tmp_path: Path, options: str, told: str
+) -> None:
+    with pytest.raises(AttachError, match=f"With {told}, Python does not load the probe"):
+        Launch((sys.executable, *options.split(), "-c", "pass")).open(StandIn())
+    script = _script(tmp_path, "tool", f"#!{sys.executable} {options}\n")
+    with pytest.raises(AttachError, match=f"starts Python with {told}.*tool --level 3$"):
+        Launch((str(script), "--level", "3")).open(StandIn())
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ["game.py -I", "-m game -S", "-mgame -E", "-c pass -I", "-Wignore game.py -E", "-X I game.py"],
+)
+def test_that_options_of_the_program_are_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rest: str
+) -> None:
+    _script(tmp_path, "python3", '#!/bin/sh\nprintf "%s " "$@" > seen\n')
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert Launch(("python3", *rest.split()), folder=tmp_path).open(StandIn()).wait() == 0
+    assert (tmp_path / "seen").read_text().split() == rest.split()
+
+
+@pytest.mark.parametrize(
+    ("command", "title"),
+    [
+        ("python -m aiosmtpd -n", "aiosmtpd"),
+        ("/usr/bin/python3.14 -X dev ./games/snake.py --level 3", "snake.py"),
+        ("python3 -mhttp.server 80", "http.server"),
+        ("python -c pass", "-c"),
+        ("./snake.py", "snake.py"),
+        ("node app.js", "node"),
+        ("python3", "python3"),
+    ],
+)
+def test_that_the_title_is_what_people_call_the_program(command: str, title: str) -> None:
+    assert program_title(command.split()) == title
+
+
+def test_that_a_door_can_be_kept_as_plain_values() -> None:
+    door = Launch(("python3", "game.py"))
+    assert json.loads(json.dumps(door.argv)) == ["python3", "game.py"]
+    assert hash(door) == hash(Launch(("python3", "game.py")))
