@@ -18,7 +18,7 @@ from inspector.cli.lab_report import lab_text, subjects_text
 from inspector.cli.terminal import Progress, say
 from inspector.errors import ArgumentError
 from inspector.exit_codes import ExitCode
-from inspector.formats.captures.captures import split_column
+from inspector.formats.captures.capture import split_column
 from inspector.formats.frame_times import Provenance
 from inspector.formats.lab.export import check_lab_export, export_lab
 from inspector.formats.lab.graph import LabGraphOptions
@@ -107,7 +107,7 @@ def _displays(options: Namespace, err: TextIO) -> tuple[Display, ...]:
         message = f"Argument --display: {error}."
         raise ArgumentError(message) from None
     for text in options.frame_times:
-        display = _recorded(text, options.seconds, err)
+        display = _recorded(text, options, err)
         displays[display.name] = display
     return tuple(displays.values())
 
@@ -123,13 +123,13 @@ def _words(argument: str, texts: Sequence[str]) -> list[str]:
     return words
 
 
-def _recorded(text: str, duration_ns: int | None, err: TextIO) -> Display:
+def _recorded(text: str, options: Namespace, err: TextIO) -> Display:
     path, column = split_column(text)
-    read = read_frame_file(path, column)
+    read = read_frame_file(path, column, stream=options.stream)
     say(err, *read.notes)
     times_ns = read.frames.interval_ns.tolist()
     try:
-        return recorded_display(path.name, times_ns, duration_ns)
+        return recorded_display(path.name, times_ns, options.seconds)
     except ValueError as error:
         message = f"Argument --frame-times: {path}: {str(error).rstrip('.')}."
         raise ArgumentError(message) from None

@@ -29,7 +29,7 @@ from inspector.commands.clocks import SetRate
 from inspector.errors import ArgumentError, CaptureError, ExportError
 from inspector.events.recording import RecordingError
 from inspector.exit_codes import ExitCode
-from inspector.formats.captures.captures import split_column
+from inspector.formats.captures.capture import split_column
 from inspector.formats.export import check_export, export_frames
 from inspector.formats.frame_times import (
     FrameTimes,
@@ -38,7 +38,7 @@ from inspector.formats.frame_times import (
     parse_frame_range,
 )
 from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
-from inspector.sessions.frame_files import read_frame_file
+from inspector.sessions.frame_files import FrameFile, read_frame_file
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.runs.real import run_real
@@ -167,8 +167,7 @@ def export_file(options: Namespace, out: TextIO, err: TextIO) -> int:
         check_export(path)
     start, stop = _frame_range(options)
     path, column = split_column(options.file)
-    read = read_frame_file(path, column)
-    say(err, *read.notes)
+    read = _read(path, column, options.stream, err)
     if not read.has_work and (options.measure == "busy" or options.stacked):
         message = f"{path} does not contain the time spent in callbacks. Use --measure interval."
         raise CaptureError(message)
@@ -182,6 +181,17 @@ def export_file(options: Namespace, out: TextIO, err: TextIO) -> int:
     graph = _graph_options(options, measure)
     _export(options.output, frames, read.provenance, graph, out)
     return ExitCode.OK
+
+
+def _read(path: Path, column: str | None, stream: str | None, err: TextIO) -> FrameFile:
+    """Read frame times, and say what the user should know about them."""
+    progress = Progress(err)
+    try:
+        read = read_frame_file(path, column, stream=stream, on_progress=progress.show)
+    finally:
+        progress.clear()
+    say(err, *read.notes)
+    return read
 
 
 # ------------------------------------------------------------------ ways to run
@@ -221,8 +231,7 @@ def _way(options: Namespace, err: TextIO) -> _Way:
 
 def _capture_way(options: Namespace, err: TextIO) -> _Way:
     path, column = split_column(options.frame_times)
-    read = read_frame_file(path, column)
-    say(err, *read.notes)
+    read = _read(path, column, options.stream, err)
     times_ns = tuple(read.frames.interval_ns.tolist())
     if not times_ns:
         message = f"{path} holds no frames to run. Choose another file."

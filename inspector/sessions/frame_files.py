@@ -1,6 +1,6 @@
 """Frame times read from a file: one importer for each format, which knows it by its content.
 
-Our own exports are read in full, any capture by one column.
+Our own exports are read in full, any capture by one of its streams.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from inspector import __version__
 from inspector.errors import CaptureError
@@ -23,7 +22,9 @@ from inspector.events.recording import as_far_as_it_goes, open_recording
 from inspector.extensions import ExtensionError, Registry, report
 from inspector.foreign.files import open_binary, open_text
 from inspector.foreign.numbers import shown
-from inspector.formats.captures.captures import read_frame_times
+from inspector.formats.captures.capframex_json import CapFrameXReader, is_capframex
+from inspector.formats.captures.capture import Capture, CaptureReader, Stream
+from inspector.formats.captures.frame_table import FrameTableReader
 from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, PHASE_COLUMNS
 from inspector.formats.captures.frame_times_json import (
     JSON_FORMAT,
@@ -31,6 +32,10 @@ from inspector.formats.captures.frame_times_json import (
     interventions_from_values,
     landmarks_from_values,
 )
+from inspector.formats.captures.json_trace import JsonTraceReader, is_json
+from inspector.formats.captures.perfetto_trace import PerfettoReader, is_perfetto
+from inspector.formats.captures.source import CaptureSource
+from inspector.formats.captures.tracy_csv import TracyReader, is_tracy
 from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 from inspector.sessions.provenance import provenance_of_recording, rate_in_file
 from inspector.timebase import MAX_NS
@@ -67,8 +72,9 @@ class Importer:
 
     Attributes:
         name: Name of the format.
-        recognises: Whether a file is in this format, by its first 4,096 bytes.
-        read: Reads such a file; returns a :class:`FrameFile`, such as :func:`captured` makes.
+        recognises: Whether a file is in this format, by its first bytes, at least 4,096.
+        read: Reads such a file; returns a :class:`FrameFile`, such as :func:`captured` makes, or
+            a :class:`~inspector.formats.captures.capture.CaptureReader`.
     """
 
     name: str
@@ -76,31 +82,74 @@ class Importer:
     read: Callable[[Path], object]
 
 
-def read_frame_file(path: Path, column: str | None = None) -> FrameFile:
+def read_frame_file(
+    path: Path,
+    column: str | None = None,
+    *,
+    stream: str | None = None,
+    on_progress: Callable[[float], None] = lambda _done: None,
+) -> FrameFile:
     """Read the frame times in a file, by the first importer that recognises what is in it.
 
     Args:
         path: The file.
         column: Column of frame times, in a table that does not say which.
+        stream: Name of one of several streams, or a part of it; by default the one with the most
+            frames, in a trace the most likely slice.
+        on_progress: Called with the share that was read.
 
     Raises:
         UnreadableFileError: The file cannot be read.
-        CaptureError: It holds no frame times, or is damaged.
+        CaptureError: It holds no frame times or no such stream, or is damaged.
         ExtensionError: The importer is a package's, and failed.
+    """
+    read = open_frame_file(path, column)
+    if isinstance(read, CaptureReader):
+        while read.read_on():
+            on_progress(read.done)
+        capture = read.capture()
+        return file_of(capture, capture.stream(stream))
+    if stream is not None:
+        message = f"{path} has a single stream. Omit --stream."
+        raise CaptureError(message)
+    return read
+
+
+def open_frame_file(path: Path, column: str | None = None) -> FrameFile | CaptureReader:
+    """Return the frame times in a file, or a reader if that takes a while.
+
+    Raises:
+        InspectorError: See :func:`read_frame_file`.
     """
     with open_binary(path) as file:
         head = file.read(_HEAD_BYTES)
-    if column is not None and not head.startswith(_SQLITE):
-        return _read_capture(path, column)
+    is_recording = head.startswith(_SQLITE)
+    if column is not None and not is_recording:
+        return FrameTableReader(path, column)
     # Any text may be a table: it is tried last.
     table, *others = IMPORTERS
-    chosen = next((each for each in others if _is_recognised(each, head)), table)
+    chosen = next((each for each in others if _is_recognised(each, head)), None)
+    if chosen is None and not is_recording:
+        head = CaptureSource(path).head
+        chosen = next((each for each in IMPORTERS.own[1:] if _is_recognised(each, head)), table)
+    chosen = chosen or table
     with IMPORTERS.guarding(chosen):
         read = chosen.read(path)
-        if not isinstance(read, FrameFile):
+        if not isinstance(read, FrameFile | CaptureReader):
             message = f"{shown(read)} is not a FrameFile"
             raise TypeError(message)
     return read
+
+
+def file_of(capture: Capture, stream: Stream) -> FrameFile:
+    """Return a stream of a capture as what an importer reads."""
+    return FrameFile(
+        stream.frames(),
+        _capture_provenance(capture.path, stream.column, stream.name),
+        capture.notes_on(stream),
+        has_work=stream.busy_ns is not None,
+        column=stream.column,
+    )
 
 
 def captured(
@@ -120,10 +169,15 @@ def captured(
         notes: Sentences that the user should read.
         stream: Which of several programs in the file they belong to.
     """
-    note = ", ".join(filter(None, (f"column {column}" if column else "", stream)))
-    provenance = Provenance(path.name, _changed(path), __version__, "capture", None, note)
-    frames = _intervals_only(tuple(frame_times_ns))
+    times_ns = np.array(tuple(frame_times_ns), dtype=np.int64)
+    provenance = _capture_provenance(path, column, stream)
+    frames = Stream(stream, column, times_ns).frames()
     return FrameFile(frames, provenance, tuple(notes), has_work=False, column=column)
+
+
+def _capture_provenance(path: Path, column: str, stream: str) -> Provenance:
+    note = ", ".join(filter(None, (f"column {column}" if column else "", stream)))
+    return Provenance(path.name, _changed(path), __version__, "capture", None, note)
 
 
 def _is_recognised(importer: Importer, head: bytes) -> bool:
@@ -133,11 +187,6 @@ def _is_recognised(importer: Importer, head: bytes) -> bool:
     except ExtensionError as error:
         report(error)
         return False
-
-
-def _read_capture(path: Path, column: str | None = None) -> FrameFile:
-    read = read_frame_times(path, column)
-    return captured(path, read.frame_times_ns, read.column, notes=read.notes, stream=read.stream)
 
 
 def _read_recording(path: Path) -> FrameFile:
@@ -258,25 +307,12 @@ def _damaged(path: Path, what: str) -> CaptureError:
     return CaptureError(f"{path} is damaged: it has {what}. Export it again.")
 
 
-def _intervals_only(times_ns: tuple[int, ...]) -> FrameTimes:
-    interval: NDArray[np.int64] = np.array(times_ns, dtype=np.int64)
-    nothing = np.zeros_like(interval)
-    return FrameTimes(
-        index=np.arange(len(interval), dtype=np.int64),
-        at_ns=np.cumsum(interval),
-        interval_ns=interval,
-        delta_ns=interval.copy(),
-        busy_ns=nothing,
-        phases=np.zeros((len(Phase), len(interval)), dtype=np.int64),
-    )
-
-
 def _changed(path: Path) -> datetime:
     return datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
-def _is_json(head: bytes) -> bool:
-    return head.removeprefix(_BYTE_ORDER_MARK).lstrip().startswith(b"{")
+def _is_our_json(head: bytes) -> bool:
+    return is_json(head) and json.dumps(JSON_FORMAT).encode() in head
 
 
 def _is_our_csv(head: bytes) -> bool:
@@ -288,10 +324,14 @@ IMPORTERS: Final = Registry(
     "importers",
     Importer,
     (
-        Importer("table", lambda _head: True, _read_capture),
+        Importer("table", lambda _head: True, FrameTableReader),
         Importer("recording", lambda head: head.startswith(_SQLITE), _read_recording),
-        Importer("JSON", _is_json, _read_json),
+        Importer("JSON", _is_our_json, _read_json),
         Importer("CSV", _is_our_csv, _read_csv),
+        Importer("CapFrameX", is_capframex, CapFrameXReader),
+        Importer("trace", is_json, JsonTraceReader),
+        Importer("Perfetto", is_perfetto, PerfettoReader),
+        Importer("Tracy", is_tracy, TracyReader),
     ),
     names=lambda each: (each.name,),
 )

@@ -132,7 +132,8 @@ def test_that_frames_come_one_after_another(
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000])
 def test_that_nesting_without_end_is_a_sentence(tmp_path: Path, run: Run, text: str) -> None:
-    (tmp_path / "game.json").write_text('{"format": ' + text)
+    ours = '{"format": "timeline-inspector frame times", "x": '
+    (tmp_path / "game.json").write_text(ours + text)
 
     code, _, err = run("export game.json -o out.svg")
 

@@ -2,8 +2,6 @@ import errno
 import json
 import os
 import stat
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -131,12 +129,6 @@ def test_that_a_very_long_name_is_written(tmp_path: Path) -> None:
     with replacing(path) as stream:
         stream.write(b"new")
     assert path.read_text() == "new"
-
-
-def test_that_captures_are_imported_without_numpy() -> None:
-    code = "import sys, inspector.formats.captures.captures\nsys.exit('numpy' in sys.modules)"
-    root = Path(__file__).parents[2]
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
 
 
 def test_that_the_json_of_an_export_is_read_by_others(

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.formats.captures.captures import read_frame_times
 from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, milliseconds, write_csv
 from inspector.formats.captures.frame_times_json import write_json
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.vocabulary import Phase
+from tests.formats.read_captures import read_frame_times
 
 MakeFrames = Callable[[Sequence[int]], FrameTimes]
 

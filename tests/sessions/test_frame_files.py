@@ -91,8 +91,9 @@ def test_that_a_csv_cut_in_its_last_line_is_read_up_to_there(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "is not complete JSON"),
-        ('{"format": "trace"}', "not frame times of the inspector"),
+        ("{", "neither a capture nor a trace"),
+        ('{"format": "trace"}', "neither a capture nor a trace"),
+        ('{"format": "timeline-inspector frame times", ', "is not complete JSON"),
         ('{"format": "timeline-inspector frame times", "version": 2, "columns": {}}', "newer"),
         ('{"format": "timeline-inspector frame times", "version": 1, "columns": {}}', "damaged"),
     ],

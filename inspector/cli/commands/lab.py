@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from inspector.cli.command import Command
-from inspector.cli.commands.values import duration_ns
+from inspector.cli.commands.values import add_stream, duration_ns
 
 LAB_EPILOG: Final = """\
 what is compared:
@@ -81,6 +81,7 @@ def add_lab_arguments(lab: ArgumentParser) -> None:
         default=[],
         help="use the frames of a capture as another display; may be repeated",
     )
+    add_stream(under)
     under.add_argument(
         "--seconds",
         metavar="S",

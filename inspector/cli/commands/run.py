@@ -10,6 +10,7 @@ from inspector.analysis.statistics.frame_budget import OVER_RULE
 from inspector.cli.command import Command
 from inspector.cli.commands.recordings import add_formats, is_pytest
 from inspector.cli.commands.values import (
+    add_stream,
     add_time_source,
     count,
     dots_per_inch,
@@ -49,12 +50,14 @@ Exit code 1 if a callback failed; 4 if the scene could not be loaded.
 """
 
 EXPORT_EPILOG: Final = """\
-FILE is a recording (.tlrec), an exported CSV or JSON, or any CSV with
-a column of frame times: PresentMon, CapFrameX, FrameView, MangoHud, OCAT or your own.
+FILE is a recording (.tlrec), an exported CSV or JSON, a capture of PresentMon, OCAT,
+CapFrameX, FrameView, MangoHud, MSI Afterburner or FRAPS, a trace of Chrome, Perfetto,
+viztracer or Tracy (as CSV), or any CSV with a column of frame times; also in gzip or zip.
 
 examples:
   timeline-inspector export run.json -o run.svg -o run.pdf --stacked
   timeline-inspector export PresentMon.csv:MsBetweenPresents -o frames.png
+  timeline-inspector export PresentMon.csv --stream game.exe -o frames.png
   timeline-inspector export run.csv -o start.svg --range :600 --theme dark
   timeline-inspector export game.tlrec --as svg --as csv
   timeline-inspector export game.tlrec -o game.png --without interventions
@@ -86,6 +89,7 @@ def add_run_arguments(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="frame times of a file, or of one column (FILE:COLUMN); repeated if too short",
     )
+    add_stream(time)
     time.add_argument(
         "--rate", metavar="R", type=rate, help="rate of the root clock: 0.25, 1/3, 2x, 50%%"
     )
@@ -124,6 +128,7 @@ def add_run_arguments(parser: ArgumentParser) -> None:
 def add_export_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of ``export``."""
     parser.add_argument("file", metavar="FILE[:COLUMN]", help="file with the frame times")
+    add_stream(parser)
     parser.add_argument(
         "-o",
         "--output",

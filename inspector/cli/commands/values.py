@@ -6,7 +6,7 @@ name of the argument.
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, _MutuallyExclusiveGroup
+from argparse import ArgumentParser, ArgumentTypeError, _ArgumentGroup, _MutuallyExclusiveGroup
 from fractions import Fraction
 
 from inspector.analysis.statistics.frame_budget import checked_budget_ms
@@ -106,6 +106,17 @@ def add_time_source(parser: ArgumentParser | _MutuallyExclusiveGroup, real_time:
         type=time_source,
         default=VIRTUAL,
         help=f"time source: {names} (default virtual)",
+    )
+
+
+def add_stream(parser: ArgumentParser | _ArgumentGroup) -> None:
+    """Add ``--stream``, which selects among the streams of a capture."""
+    parser.add_argument(
+        "--stream",
+        metavar="NAME",
+        help="of a capture of several programs or swap chains: the one to read, by a part of its "
+        "name; of a trace: the slice that stands for a frame (default: the one with most frames, "
+        "or the most likely slice)",
     )
 
 

@@ -1,0 +1,135 @@
+"""Reads CapFrameX JSON: one or more runs of a program, as columns of numbers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.errors import CaptureError
+from inspector.formats.captures.capture import Capture, Stream, short_name
+from inspector.formats.captures.source import CaptureSource
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+
+#: Captures of an hour have some ten megabytes.
+_MOST_BYTES: Final = 1 << 29
+_LONGEST_NS: Final = 100 * NS_PER_SECOND
+_KEYS: Final = re.compile(rb'"(Runs|Info|CaptureData|PresentMonRuntime)"\s*:')
+
+
+class _Data(msgspec.Struct):
+    frame_times: list[Any] | None = msgspec.field(default=None, name="MsBetweenPresents")
+
+
+class _Run(msgspec.Struct):
+    data: _Data | None = msgspec.field(default=None, name="CaptureData")
+
+
+class _Info(msgspec.Struct):
+    game: Any = msgspec.field(default="", name="GameName")
+    process: Any = msgspec.field(default="", name="ProcessName")
+
+
+class _File(msgspec.Struct):
+    info: _Info | None = msgspec.field(default=None, name="Info")
+    runs: list[_Run] | None = msgspec.field(default=None, name="Runs")
+
+
+def is_capframex(head: bytes) -> bool:
+    """Return whether a file begins like a capture of CapFrameX."""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return text.startswith(b"{") and _KEYS.search(head) is not None and b'"Info"' in head
+
+
+class CapFrameXReader:
+    """Reads the runs in a file at once: they have to be parsed as a whole."""
+
+    def __init__(self, path: Path) -> None:
+        """Begin to read a file."""
+        self._path = path
+        self._source = CaptureSource(path)
+        self._pieces = self._source.pieces()
+        self._text = bytearray()
+        self._file = _File()
+
+    @property
+    def done(self) -> float:
+        """The share of the file that was read, from 0 to 1."""
+        return self._source.done
+
+    def read_on(self) -> bool:
+        """Read some megabytes; returns whether there are more."""
+        piece = next(self._pieces, None)
+        if piece is not None:
+            self._text += piece
+            if len(self._text) > _MOST_BYTES:
+                message = f"{self._path} is too large for a capture of CapFrameX."
+                raise CaptureError(message)
+            return True
+        try:
+            text = bytes(self._text).removeprefix(b"\xef\xbb\xbf")
+            self._file = msgspec.json.decode(text, type=_File)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            message = f"{self._path} is a damaged capture of CapFrameX: {error}."
+            raise CaptureError(message) from None
+        self._text.clear()
+        return False
+
+    def capture(self) -> Capture:
+        """Return the runs, all together first if there are several.
+
+        Raises:
+            CaptureError: There is no frame.
+        """
+        info = self._file.info or _Info()
+        # In files of old versions, the two are exchanged.
+        names = sorted(map(str, filter(None, (info.game, info.process))))
+        program = short_name(names[0]) if names else ""
+        runs = [
+            _stream(f"{program}, run {number}", run.data.frame_times)
+            for number, run in enumerate(self._file.runs or (), 1)
+            if run.data is not None and run.data.frame_times
+        ]
+        runs = [each for each in runs if len(each)]
+        if not runs:
+            message = f"{self._path} has no run with frame times. Choose another capture."
+            raise CaptureError(message)
+        if len(runs) == 1:
+            streams = [_named(runs, program)]
+        else:
+            # CapFrameX too takes the frames of all runs together, not the averages of each.
+            streams = [_named(runs, f"{program}, all {len(runs)} runs"), *runs]
+        return Capture(
+            "CapFrameX", tuple(streams), notes=tuple(self._source.notes), path=self._path
+        )
+
+
+def _named(runs: list[Stream], name: str) -> Stream:
+    return Stream(
+        name=name,
+        column=runs[0].column,
+        interval_ns=np.concatenate([each.interval_ns for each in runs]),
+        skipped=sum(each.skipped for each in runs),
+        notes=tuple(dict.fromkeys(note for each in runs for note in each.notes)),
+    )
+
+
+def _stream(name: str, values: list[Any]) -> Stream:
+    numbers: NDArray[np.float64] = np.array(
+        [value if type(value) in (int, float) else -1 for value in values], dtype=np.float64
+    )
+    with np.errstate(all="ignore"):
+        is_usable = (numbers >= 0) & (numbers * NS_PER_MS <= _LONGEST_NS)
+    skipped = int(len(numbers) - np.count_nonzero(is_usable))
+    are = "1 value is" if skipped == 1 else f"{skipped:,} values are"
+    return Stream(
+        name=name,
+        column="MsBetweenPresents",
+        interval_ns=np.rint(numbers[is_usable] * NS_PER_MS).astype(np.int64),
+        skipped=skipped,
+        notes=(f"{are} not a frame time and skipped.",) if skipped else (),
+    )

@@ -1,0 +1,230 @@
+"""A capture: the frames, and the slices of threads, that another program has written to a file.
+
+Every importer makes a :class:`Capture`. Its frames come as streams, one of which is shown:
+a file may hold several processes and swap chains, and in a trace any slice may stand for a frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Final, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.display_text import in_quotes, one_line
+from inspector.errors import CaptureError
+from inspector.foreign.paths import is_there
+from inspector.formats.frame_times import FrameTimes, NsColumn
+from inspector.vocabulary import Phase
+
+#: Streams beyond are not kept apart: a capture has a handful, a damaged one any number.
+MOST_STREAMS: Final = 1_000
+_LISTED_STREAMS: Final = 12
+_OTHER_STREAMS: Final = 3
+#: Longest name of a stream, a thread or a column.
+LONGEST_NAME: Final = 80
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stream:
+    """The frames of one program in a capture, in the order of the file.
+
+    Attributes:
+        name: Program, process and swap chain, or thread and slice; empty if there is only one.
+        column: What the file calls the frame times.
+        interval_ns: The frame times.
+        ends_ns: When each frame ended, from the beginning of the capture; ``None`` if the file
+            does not say, so that each begins where the one before it ended.
+        busy_ns: The part of each frame in which the program worked, ``None`` if unknown.
+        skipped: Rows without a usable value.
+        notes: Sentences on what was skipped.
+        samples: Why these are samples and not every frame; empty if they are all.
+        track: The track of its slices, -1 without slices.
+    """
+
+    name: str
+    column: str
+    interval_ns: NsColumn
+    ends_ns: NsColumn | None = None
+    busy_ns: NsColumn | None = None
+    skipped: int = 0
+    notes: tuple[str, ...] = ()
+    samples: str = ""
+    track: int = -1
+
+    def __len__(self) -> int:
+        return len(self.interval_ns)
+
+    def frames(self) -> FrameTimes:
+        """Return the frames as columns; those that a capture does not have are 0."""
+        nothing = np.broadcast_to(np.int64(0), len(self))
+        ends_ns = np.cumsum(self.interval_ns) if self.ends_ns is None else self.ends_ns
+        return FrameTimes(
+            index=np.arange(len(self), dtype=np.int64),
+            at_ns=ends_ns,
+            interval_ns=self.interval_ns,
+            delta_ns=self.interval_ns,
+            busy_ns=nothing if self.busy_ns is None else self.busy_ns,
+            phases=np.broadcast_to(np.int64(0), (len(Phase), len(self))),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A thread, or another row of slices that follow or contain each other.
+
+    Attributes:
+        process: Name of its process.
+        name: Its own name.
+    """
+
+    process: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slices:
+    """The slices of a trace: named stretches of time on tracks. Instants last 0 ns.
+
+    Attributes:
+        tracks: The tracks.
+        names: The names of slices.
+        start_ns: From the beginning of the capture; int64, ordered by the end of the slice, of
+            those with the same end the inner one first.
+        took_ns: Their durations.
+        track: Index of the track of each.
+        name: Index of the name of each.
+    """
+
+    tracks: tuple[Track, ...]
+    names: tuple[str, ...]
+    start_ns: NsColumn
+    took_ns: NsColumn
+    track: NDArray[np.int32]
+    name: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.start_ns)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Capture:
+    """What is in a capture file.
+
+    Attributes:
+        format: The program or format that wrote it.
+        streams: The streams, the one to show by default first, then those with more frames.
+        slices: The slices of a trace, ``None`` for a table of frames.
+        notes: Sentences about the whole file.
+        no_frames: Why there is no stream to show by default; empty if there is.
+    """
+
+    format: str
+    streams: tuple[Stream, ...]
+    slices: Slices | None = None
+    notes: tuple[str, ...] = ()
+    no_frames: str = ""
+    path: Path = field(default_factory=Path)
+
+    def stream(self, wanted: str | None = None) -> Stream:
+        """Return a stream by its name or a part of it, by default the one to show.
+
+        Raises:
+            CaptureError: There is none, or more than one; the message names them.
+        """
+        if wanted is None:
+            if self.no_frames:
+                raise CaptureError(self.no_frames)
+            return self.streams[0]
+        text = wanted.casefold()
+        matching = [each for each in self.streams if each.name == wanted] or [
+            each for each in self.streams if text in each.name.casefold()
+        ]
+        if len(matching) == 1:
+            return matching[0]
+        problem = "more than one stream" if matching else "no stream"
+        named = matching or self.streams
+        listed = "; ".join(each.name or "(no name)" for each in islice(named, _LISTED_STREAMS))
+        more = len(named) - _LISTED_STREAMS
+        end = f" and {more:,} more" if more > 0 else ""
+        which = "They" if matching else "Its streams"
+        message = f"{self.path} has {problem} {in_quotes(wanted)}. {which} are {listed}{end}."
+        raise CaptureError(message)
+
+    def notes_on(self, stream: Stream) -> tuple[str, ...]:
+        """Return all that the user should know about a stream: which one it is, what is missing."""
+        samples = (stream.samples,) if stream.samples else ()
+        return (*self._choice(stream), *stream.notes, *samples, *self.notes)
+
+    def _choice(self, stream: Stream) -> tuple[str, ...]:
+        if len(self.streams) == 1 or self.slices is not None:
+            return ()
+        others = [each for each in self.streams if each is not stream]
+        listed = ", ".join(f"{each.name} with {len(each)}" for each in others[:_OTHER_STREAMS])
+        more = len(others) - _OTHER_STREAMS
+        end = f" and {more} more." if more > 0 else "."
+        note = (
+            f"Read {stream.name} with {len(stream)} frames, one of {len(self.streams)} streams. "
+            f"Skipped: {listed}{end}"
+        )
+        return (note,)
+
+
+@runtime_checkable
+class CaptureReader(Protocol):
+    """Reads a capture in steps of some milliseconds."""
+
+    @property
+    def done(self) -> float:
+        """The share of the file that was read, from 0 to 1."""
+
+    def read_on(self) -> bool:
+        """Read a few megabytes; returns whether there is more.
+
+        Raises:
+            CaptureError: The file cannot be read as this format.
+        """
+
+    def capture(self) -> Capture:
+        """Return what was read so far.
+
+        Raises:
+            CaptureError: There is nothing in it.
+        """
+
+
+class ColumnChoiceError(CaptureError):
+    """Several columns could be frame times: the user has to choose.
+
+    Attributes:
+        columns: Their names, as the file and the command line know them.
+    """
+
+    def __init__(self, message: str, columns: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.columns = columns
+
+
+def short_name(text: str) -> str:
+    """Return a name from a capture in one line and shortened."""
+    return one_line(text[:LONGEST_NAME])
+
+
+def split_column(text: str) -> tuple[Path, str | None]:
+    r"""Return file and column of ``FILE`` or ``FILE:COLUMN``.
+
+    The name of an existing file may contain a colon, as ``C:\run.csv`` does.
+    """
+    file, colon, column = text.rpartition(":")
+    is_drive = len(file) == 1 and column.startswith(("\\", "/"))
+    if not colon or not file or is_drive or is_there(Path(text)):
+        return Path(text), None
+    if not column.strip():
+        message = (
+            f"{in_quotes(text)} names no column. Name a column after the colon, or omit the colon."
+        )
+        raise CaptureError(message)
+    return Path(file), column.strip()

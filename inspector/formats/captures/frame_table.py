@@ -1,0 +1,445 @@
+"""Reads the frame times of other programs: any table with a column of milliseconds.
+
+Recognised by their columns: PresentMon 1.x and 2.x, OCAT, CapFrameX, FrameView, MangoHud, MSI
+Afterburner, FRAPS. A capture of several programs has several streams, distinguished by
+application, process and swap chain.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.display_text import in_quotes
+from inspector.errors import CaptureError
+from inspector.foreign.numbers import count_in
+from inspector.formats.captures.capture import (
+    MOST_STREAMS,
+    Capture,
+    ColumnChoiceError,
+    Stream,
+    short_name,
+)
+from inspector.formats.captures.source import CaptureSource
+from inspector.formats.captures.table import (
+    DAMAGED,
+    MISSING,
+    TOO_LARGE,
+    Rows,
+    comparable,
+    read_table,
+)
+from inspector.formats.frame_times import NsColumn
+from inspector.timebase import MAX_NS, NS_PER_SECOND
+
+#: Columns of frame times, by preference.
+_FRAME_TIME_COLUMNS: Final = (
+    "intervalns",
+    "msbetweenpresents",
+    "frametime",
+    "frametimems",
+    "frametimens",
+    "frametimeus",
+    "frametimes",
+    "msbetweenappstart",
+    "msbetweensimulationstart",
+    "intervalms",
+    "msbetweendisplaychange",
+    "ms",
+    "milliseconds",
+)
+_STREAM_COLUMNS: Final = ("application", "processid", "swapchainaddress")
+#: Columns of rates instead of times.
+_PER_SECOND: Final = re.compile(
+    r"(?<![a-z])(fps|hz)(?![a-z])|per.?second|frame.?rate", re.IGNORECASE
+)
+#: Columns of instants: certain ones first, then likely ones.
+_INSTANTS: Final = re.compile(
+    r"timein(?:seconds|ms|qpc|datetime)|cpustart.*|animationtime|elapsed|at(?:ns|ms)"
+)
+_LIKELY_INSTANTS: Final = re.compile(r"time(?!s?$).*|frame|index|elapsed.*|.*stamp.*")
+_UNIT: Final = re.compile(r"(?:^|[^0-9A-Za-zµ])(ns|us|µs|ms|s|sec|seconds)\W*$", re.IGNORECASE)
+#: Zeros of a unit in nanoseconds.
+_DIGITS: Final = {"ns": 0, "us": 3, "µs": 3, "ms": 6, "s": 9, "sec": 9, "seconds": 9}
+_MILLISECONDS: Final = 6
+#: Longer "frames" are glitches of the capturing program (MangoHud drops them too).
+_LONGEST_NS: Final = 100 * NS_PER_SECOND
+_LOOKED_AT: Final = 200
+#: Rate times duration is 1000 for milliseconds and a million for microseconds.
+_LARGEST_PRODUCT_IN_MS: Final = 30_000
+#: The columns of FRAPS, which writes instants.
+_FRAPS: Final = ["frame", "timems"]
+#: Rows of Afterburner begin with a code; this one is of data, that one of names.
+_AFTERBURNER_DATA: Final = 80
+_AFTERBURNER_LAST_CODE: Final = 99
+_AFTERBURNER_NAMES: Final = "02"
+_AFTERBURNER_TITLE: Final = re.compile(r"00\s*,\s*\d\d-\d\d-\d{4} ")
+
+#: Formats by columns that only they have, the more particular first.
+_FORMATS: Final = (
+    ("OCAT", {"motherboard", "msbetweenpresents"}),
+    ("FrameView", {"renderqueuedepth", "msbetweenpresents"}),
+    ("PresentMon", {"msbetweenappstart"}),
+    ("PresentMon 2.0", {"frametime", "cpubusy"}),
+    ("PresentMon 1", {"msbetweenpresents"}),
+    ("MangoHud", {"fps", "frametime"}),
+    ("FRAPS", set(_FRAPS)),
+)
+#: Tables about frames that hold no frame times, by columns that only they have.
+_SUMMARIES: Final = (
+    ("a summary of FrameView", {"logname", "avgfps"}),
+    ("the statistics of PresentMon", {"averagefps", "minimumfps", "duration"}),
+    ("a summary of MangoHud", {"averagefps", "97percentilefps"}),
+    ("a summary of FRAPS", {"frames", "timems", "min", "max", "avg"}),
+)
+
+
+@dataclass(slots=True)
+class _StreamCount:
+    """What is known of a stream while it is read.
+
+    Attributes:
+        name: Its name.
+        first_damage: Line and contents of its first damaged cell.
+    """
+
+    name: str
+    first_damage: str = ""
+    counts: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+
+
+class FrameTableReader:
+    """Reads one column of a table, for all streams in it."""
+
+    def __init__(self, path: Path, column: str | None = None) -> None:
+        """Find the column.
+
+        Args:
+            path: The file.
+            column: Name (in any case) or number (from 1) of the column; detected by default.
+                Units in a name (``_ns``, ``(us)``, ``_s``) are respected; without one the
+                column is in milliseconds.
+
+        Raises:
+            UnreadableFileError: The file cannot be read.
+            CaptureError: It has no such table or column; the message names the available ones.
+        """
+        self._source = CaptureSource(path)
+        self._path = path
+        self._table = table = read_table(self._source, _FRAME_TIME_COLUMNS, column)
+        self._loose = [comparable(name) for name in table.columns]
+        self._refuse_summaries()
+        self._at = self._known_column() if column is None else self._named_column(column)
+        self._is_cumulative = self._loose == _FRAPS and self._at == 1
+        self._digits = self._digits_of_unit()
+        self._has_codes = table.columns[0] == _AFTERBURNER_NAMES and table.has_names
+        self._keys = [self._loose.index(name) for name in _STREAM_COLUMNS if name in self._loose]
+        self._samples = self._sampling()
+        self._blocks = table.blocks()
+        self._streams: list[_StreamCount] = []
+        self._stream_of_key: dict[int, int] = {}
+        self._further_rows = 0
+        self._values: list[NsColumn] = []
+        self._owners: list[NDArray[np.int32]] = []
+        self._before_ns = np.zeros(0, dtype=np.int64)
+        self._has_rows = False
+
+    @property
+    def done(self) -> float:
+        """The share of the file that was read, from 0 to 1."""
+        return self._source.done
+
+    def read_on(self) -> bool:
+        """Read some thousand rows; returns whether there are more."""
+        rows = next(self._blocks, None)
+        if rows is None:
+            return False
+        self._take(rows)
+        return True
+
+    def capture(self) -> Capture:
+        """Return the streams read so far, those with the most frames first.
+
+        Raises:
+            CaptureError: There is no frame; the message names the columns.
+        """
+        table, name = self._table, self._table.name_of(self._at)
+        if not self._has_rows:
+            message = f"{self._path} has names of columns but no rows. Choose another capture."
+            raise CaptureError(message)
+        streams = [each for each in self._made_streams(name) if len(each)]
+        if not streams:
+            told = next((each.first_damage for each in self._streams if each.first_damage), "")
+            what = f"{name}, {told}." if told else f"{name} has no frame times."
+            message = f"{self._path}: {what} Choose another column. {table.listed_columns()}"
+            raise CaptureError(message)
+        # Sorting is stable: of streams with as many frames, the first in the file is shown.
+        streams.sort(key=len, reverse=True)
+        notes = list(self._source.notes)
+        if self._further_rows:
+            notes.append(
+                f"{self._further_rows:,} rows belong to more than {MOST_STREAMS:,} streams and "
+                "were skipped."
+            )
+        return Capture(self._format(), tuple(streams), notes=tuple(notes), path=self._path)
+
+    # ------------------------------------------------------------------ rows
+
+    def _take(self, rows: Rows) -> None:
+        limit = MAX_NS - 1 if self._is_cumulative else _LONGEST_NS
+        values = rows.values_ns(self._at, self._digits, limit)
+        odd = np.flatnonzero(values == DAMAGED).tolist()
+        if rows.is_unfinished and odd and odd[-1] == len(rows) - 1:
+            # The capturing program is still writing it.
+            values[odd.pop()] = MISSING
+        kept = self._rows_of_data(rows, odd)
+        owners = self._owners_of(rows, kept)
+        kept &= owners >= 0
+        for row in odd:
+            if kept[row]:
+                stream = self._streams[owners[row]]
+                if not stream.first_damage:
+                    cell = in_quotes(rows.text(self._at, row))
+                    stream.first_damage = f"line {rows.line + row}: {cell} is not a frame time"
+        values, owners = values[kept], owners[kept]
+        self._has_rows = self._has_rows or bool(len(values))
+        if self._is_cumulative:
+            values = self._differences(values)
+            owners = np.zeros(len(values), dtype=np.int32)
+        for code in (MISSING, DAMAGED, TOO_LARGE):
+            found = np.bincount(owners[values == code])
+            for owner in np.flatnonzero(found).tolist():
+                self._streams[owner].counts[code] += int(found[owner])
+        usable = values >= 0
+        self._values.append(values[usable])
+        self._owners.append(owners[usable])
+
+    def _rows_of_data(self, rows: Rows, odd: list[int]) -> NDArray[np.bool_]:
+        """Return which rows are neither blank, nor repetitions of the header, nor of other codes.
+
+        Args:
+            rows: The rows.
+            odd: Those without a number, among which such repetitions are.
+        """
+        kept = ~rows.is_blank
+        if self._has_codes:
+            kept &= rows.values_ns(0, 0, _AFTERBURNER_LAST_CODE) == _AFTERBURNER_DATA
+        if self._table.has_names:
+            names = list(self._table.columns)
+            for row in odd:
+                kept[row] &= rows.row(row) != names
+        return kept
+
+    def _owners_of(self, rows: Rows, kept: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """Return the number of the stream of each row, -1 for those that are not kept apart."""
+        owners = np.zeros(len(rows), dtype=np.int32)
+        if not self._keys:
+            if not self._streams:
+                self._streams.append(_StreamCount(""))
+            return owners
+        owners.fill(-1)
+        places = np.flatnonzero(kept)
+        keys, first, inverse = np.unique(
+            rows.keys(self._keys)[places], return_index=True, return_inverse=True
+        )
+        numbers = np.empty(len(keys), dtype=np.int32)
+        for each in np.argsort(first).tolist():
+            key = int(keys[each])
+            number = self._stream_of_key.get(key, -1)
+            if number < 0 and len(self._streams) < MOST_STREAMS:
+                number = self._stream_of_key[key] = len(self._streams)
+                cells = [rows.text(at, int(places[first[each]])) for at in self._keys]
+                self._streams.append(_StreamCount(_stream_name(cells)))
+            numbers[each] = number
+        owners[places] = numbers[inverse]
+        self._further_rows += int(np.count_nonzero(owners[places] < 0))
+        return owners
+
+    def _differences(self, values: NsColumn) -> NsColumn:
+        """Return the frame times of frames that are given by their instants."""
+        instants = np.concatenate((self._before_ns, values[values >= 0]))
+        self._before_ns = instants[-1:]
+        found = np.diff(instants)
+        found = np.where(found < 0, DAMAGED, np.where(found > _LONGEST_NS, TOO_LARGE, found))
+        return np.concatenate((found, values[values < 0]))
+
+    def _made_streams(self, column: str) -> list[Stream]:
+        values = np.concatenate([np.zeros(0, dtype=np.int64), *self._values])
+        owners = np.concatenate([np.zeros(0, dtype=np.int32), *self._owners])
+        if len(self._streams) > 1:
+            order = np.argsort(owners, kind="stable")
+            edges = np.searchsorted(owners[order], np.arange(1, len(self._streams)))
+            parts = np.split(values[order], edges)
+        else:
+            parts = [values]
+        return [
+            Stream(
+                name=stream.name,
+                column=column,
+                interval_ns=part,
+                skipped=sum(stream.counts.values()),
+                notes=tuple(_skip_notes(stream)),
+                samples=self._samples,
+            )
+            for stream, part in zip(self._streams, parts, strict=True)
+        ]
+
+    # ------------------------------------------------------------------ columns
+
+    def _format(self) -> str:
+        names = set(self._loose)
+        if self._has_codes:
+            return "MSI Afterburner"
+        if any(line.startswith("//") for line in self._table.comments):
+            return "CapFrameX"
+        return next((name for name, columns in _FORMATS if columns <= names), "table")
+
+    def _refuse_summaries(self) -> None:
+        names = set(self._loose)
+        for what, columns in _SUMMARIES:
+            if columns <= names:
+                message = (
+                    f"{self._path} is {what}: it has no frame times. "
+                    "Choose the log with one row per frame."
+                )
+                raise CaptureError(message)
+        title = self._source.head.decode("latin-1")
+        if _AFTERBURNER_TITLE.match(title) and "frametime" not in names:
+            message = (
+                f"{self._path} is a log of MSI Afterburner without frame times. Add Frametime to "
+                "what Afterburner monitors and logs."
+            )
+            raise CaptureError(message)
+
+    def _named_column(self, wanted: str) -> int:
+        """Return the requested column, by name or by number from 1."""
+        table = self._table
+        names = [name.casefold() for name in table.columns]
+        if wanted.casefold() in names:
+            at = names.index(wanted.casefold())
+        elif comparable(wanted) in self._loose and comparable(wanted):
+            at = self._loose.index(comparable(wanted))
+        elif 1 <= (count_in(wanted) or 0) <= len(table.columns):
+            at = int(wanted) - 1
+        else:
+            message = f"{self._path} has no column {in_quotes(wanted)}. {table.listed_columns()}"
+            raise CaptureError(message)
+        name = table.name_of(at)
+        problem = ""
+        if "qpc" in name.lower():
+            problem = "counts ticks of the processor, not milliseconds"
+        elif _PER_SECOND.search(name):
+            problem = "counts frames per second, not milliseconds"
+        elif table.has_names and _INSTANTS.fullmatch(self._loose[at]):
+            problem = "holds instants, not frame times"
+        if problem:
+            message = (
+                f"{self._path}: {name} {problem}. Choose another column. {table.listed_columns()}"
+            )
+            raise CaptureError(message)
+        return at
+
+    def _known_column(self) -> int:
+        """Return the column of frame times: a known one, or the only possible one."""
+        table, loose = self._table, self._loose
+        if loose == _FRAPS:
+            return 1
+        for known in _FRAME_TIME_COLUMNS:
+            if known in loose and table.is_numeric(loose.index(known)):
+                return loose.index(known)
+        possible = [
+            at
+            for at, name in enumerate(loose)
+            if table.is_numeric(at)
+            and not _INSTANTS.fullmatch(name)
+            and not _LIKELY_INSTANTS.fullmatch(name)
+            and not _PER_SECOND.search(table.columns[at])
+            and "qpc" not in name
+            and name not in _STREAM_COLUMNS
+        ]
+        in_ms = [
+            at
+            for at in possible
+            if re.match(r"[mM]s[A-Z_ ]", table.columns[at])
+            or ((unit := _UNIT.search(table.columns[at])) and unit[1].lower() == "ms")
+        ]
+        if len(in_ms) == 1:
+            return in_ms[0]
+        if len(possible) == 1:
+            return possible[0]
+        problem = (
+            "has more than one column that could be frame times"
+            if possible
+            else "has no column of numbers that could be frame times"
+        )
+        message = (
+            f"{self._path} {problem}. Name the column as FILE:COLUMN. {table.listed_columns()}"
+        )
+        raise ColumnChoiceError(message, tuple(table.columns[at] for at in in_ms or possible))
+
+    def _digits_of_unit(self) -> int:
+        """Return the zeros that a unit of the column has in nanoseconds."""
+        name = self._table.columns[self._at]
+        if unit := _UNIT.search(name):
+            return _DIGITS[unit[1].lower()]
+        if comparable(name) == "frametime" and "fps" in self._loose:
+            # MangoHud logged microseconds in 2021; rate times duration tells.
+            rates = self._table.numbers(self._loose.index("fps"))
+            times = self._table.numbers(self._at)
+            products = sorted(rate * time for rate, time in zip(rates, times, strict=False))
+            if products and products[len(products) // 2] > _LARGEST_PRODUCT_IN_MS:
+                return _DIGITS["us"]
+        return _MILLISECONDS
+
+    def _sampling(self) -> str:
+        """Return why a log holds samples at an interval instead of every frame, or nothing."""
+        if self._has_codes:
+            return _SAMPLES
+        if not {"elapsed", "fps"} <= set(self._loose):
+            return ""
+        elapsed = self._table.numbers(self._loose.index("elapsed"))
+        steps = sorted(later - earlier for earlier, later in pairwise(elapsed))
+        factor = 10.0**self._digits
+        first = sorted(time * factor for time in self._table.numbers(self._at)[:_LOOKED_AT])
+        if not (steps and first) or steps[len(steps) // 2] < 1.5 * first[len(first) // 2]:
+            return ""
+        return _SAMPLES
+
+
+_SAMPLES: Final = "The log holds samples, not every frame: spikes between them are missing."
+
+
+def _stream_name(cells: list[str]) -> str:
+    if not any(cells):
+        return ""
+    words = [short_name(cell) for cell in cells]
+    if len(words) < len(_STREAM_COLUMNS):
+        return " ".join(words)
+    application, process, swap_chain = words
+    return f"{application} (process {process}, swap chain {swap_chain})"
+
+
+def _skip_notes(stream: _StreamCount) -> list[str]:
+    notes = []
+    if missing := stream.counts[MISSING]:
+        has = (
+            "1 row has no value and was"
+            if missing == 1
+            else f"{missing} rows have no value and were"
+        )
+        notes.append(f"{has} skipped.")
+    if damaged := stream.counts[DAMAGED]:
+        are = "1 row is damaged and was" if damaged == 1 else f"{damaged} rows are damaged and were"
+        where = f"; the first is in {stream.first_damage}" if stream.first_damage else ""
+        notes.append(f"{are} skipped{where}.")
+    if glitches := stream.counts[TOO_LARGE]:
+        frames = "1 frame" if glitches == 1 else f"{glitches} frames"
+        notes.append(f"Skipped {frames} above 100 s, which capture programs write by mistake.")
+    return notes

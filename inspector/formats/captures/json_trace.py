@@ -1,0 +1,345 @@
+"""Reads Chrome trace-event JSON: an object with ``traceEvents``, or an array, also cut off.
+
+Written by browsers, Perfetto, viztracer and many others. The events are read in pieces of a few
+megabytes: where they begin and end is found by counting brackets outside of texts, and what is in
+them is parsed by a native parser.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.errors import CaptureError
+from inspector.formats.captures.capture import Capture
+from inspector.formats.captures.source import CaptureSource
+from inspector.formats.captures.trace import TraceBuilder
+from inspector.timebase import MAX_NS, NS_PER_US
+
+_EVENTS_KEY: Final = re.compile(rb'"traceEvents"\s*:\s*\[')
+_BETWEEN_EVENTS: Final = re.compile(rb"\}\s*,\s*\{")
+_BLANKS: Final = b" \t\r\n,"
+#: Longer events are taken for damage.
+_LONGEST_EVENT: Final = 1 << 25
+#: Bytes in which the key of the events is found.
+_LONGEST_KEY: Final = 64
+#: Longest part of a name that counts.
+_LONGEST_NAME: Final = 400
+_QUOTE, _BACKSLASH = b'"\\'
+_OPENING: Final = b"{["
+_CLOSING: Final = b"}]"
+#: Events that are not shown.
+_IGNORED: Final = {
+    "C": "counter values",
+    "s": "flow events",
+    "t": "flow events",
+    "f": "flow events",
+    "N": "object events",
+    "O": "object events",
+    "D": "object events",
+    "P": "samples",
+    "v": "memory dumps",
+    "V": "memory dumps",
+}
+
+
+class _Event(msgspec.Struct, gc=False):
+    """An event as it is written; programs differ in the types of numbers."""
+
+    ph: Any = ""
+    name: Any = ""
+    ts: Any = None
+    dur: Any = None
+    pid: Any = 0
+    tid: Any = None
+    cat: Any = ""
+    id: Any = None
+    id2: Any = None
+    args: msgspec.Raw = msgspec.Raw(b"")
+
+
+class _Names(msgspec.Struct):
+    name: Any = ""
+
+
+_decode_many = msgspec.json.Decoder(list[_Event]).decode
+_decode_one = msgspec.json.Decoder(_Event).decode
+_decode_name = msgspec.json.Decoder(_Names).decode
+_PROBLEMS: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
+
+
+def is_json(head: bytes) -> bool:
+    """Return whether a file begins like JSON; whether it is a trace is found while it is read."""
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+
+
+class JsonTraceReader:
+    """Reads trace-event JSON."""
+
+    def __init__(self, path: Path) -> None:
+        """Begin to read a file."""
+        self._path = path
+        self._source = CaptureSource(path)
+        self._builder = TraceBuilder()
+        self._pieces = self._source.pieces()
+        self._carry = b""
+        self._has_begun = False
+        self._has_ended = False
+        self._count = 0
+        self._threads: dict[object, int] = {}
+        self._handlers: dict[object, Callable[[_Event], None]] = {
+            "X": self._complete,
+            "B": self._begin,
+            "E": self._end,
+            **dict.fromkeys("iIRnTp", self._instant),
+            **dict.fromkeys("bS", self._begin_async),
+            **dict.fromkeys("eF", self._end_async),
+            **dict.fromkeys(_IGNORED, self._ignore),
+            "M": self._take_name,
+        }
+
+    @property
+    def done(self) -> float:
+        """The share of the file that was read, from 0 to 1."""
+        return self._source.done
+
+    def read_on(self) -> bool:
+        """Read some megabytes; returns whether there are more."""
+        if self._has_ended:
+            return False
+        piece = next(self._pieces, None)
+        if piece is None:
+            self._has_ended = True
+            self._take_rest()
+            return False
+        text = self._carry + piece
+        if not self._has_begun:
+            text = self._from_first_event(text)
+            if not self._has_begun:
+                self._carry = text
+                return True
+        self._carry = self._take_whole(text)
+        while len(self._carry) > _LONGEST_EVENT:
+            self._carry = self._take_whole(self._behind_damage(self._carry))
+        return True
+
+    def capture(self) -> Capture:
+        """Return what was read so far.
+
+        Raises:
+            CaptureError: There is no slice.
+        """
+        if not self._has_begun:
+            raise refuse_json(self._path, self._source.head)
+        return self._builder.capture(self._path, "Chrome trace", tuple(self._source.notes))
+
+    # ------------------------------------------------------------------ events in the text
+
+    def _from_first_event(self, text: bytes) -> bytes:
+        start = text.removeprefix(b"\xef\xbb\xbf").lstrip()
+        if start.startswith(b"["):
+            self._has_begun = True
+            return start[1:]
+        found = _EVENTS_KEY.search(text)
+        if found is None:
+            return text[-_LONGEST_KEY:]
+        self._has_begun = True
+        return text[found.end() :]
+
+    def _take_whole(self, text: bytes) -> bytes:
+        """Take the events that are whole; returns the rest of the text."""
+        ends, is_over = _event_ends(text)
+        if len(ends):
+            events = text[: ends[-1]].strip(_BLANKS)
+            try:
+                found = _decode_many(b"[" + events + b"]")
+            except _PROBLEMS:
+                self._take_singly(text, ends)
+            else:
+                self._take(found)
+        if is_over:
+            self._has_ended = True
+            return b""
+        return text[ends[-1] :] if len(ends) else text
+
+    def _take_singly(self, text: bytes, ends: NDArray[np.int64]) -> None:
+        """Take events one by one, because one of them is damaged."""
+        start = 0
+        for end in ends.tolist():
+            event = text[start:end].strip(_BLANKS)
+            start = end
+            try:
+                self._take([_decode_one(event)])
+            except _PROBLEMS:
+                self._count += 1
+                self._builder.note_damage(f"event {self._count:,}")
+
+    def _take_rest(self) -> None:
+        """Take what is left at the end of a file that is cut off or damaged."""
+        rest = self._carry
+        self._carry = b""
+        while rest.strip(_BLANKS + b"]}"):
+            rest = self._take_whole(self._behind_damage(rest))
+            if self._has_ended and not rest:
+                break
+
+    def _behind_damage(self, text: bytes) -> bytes:
+        """Return the text from the next event on that may be whole."""
+        self._count += 1
+        self._builder.note_damage(f"event {self._count:,}")
+        found = _BETWEEN_EVENTS.search(text)
+        return b"" if found is None else text[found.end() - 1 :]
+
+    # ------------------------------------------------------------------ one event after another
+
+    def _take(self, events: list[_Event]) -> None:
+        handlers = self._handlers
+        for event in events:
+            self._count += 1
+            try:
+                handlers[event.ph](event)
+            except (TypeError, ValueError, OverflowError, KeyError):
+                self._builder.note_damage(f"event {self._count:,}")
+
+    def _complete(self, event: _Event) -> None:
+        took_ns = 0 if event.dur is None else _ns(event.dur)
+        name = self._builder.text(_name(event.name))
+        self._builder.add(self._thread(event), name, _ns(event.ts), took_ns)
+
+    def _begin(self, event: _Event) -> None:
+        track = self._thread(event)
+        self._builder.begin(track, track, self._builder.text(_name(event.name)), _ns(event.ts))
+
+    def _end(self, event: _Event) -> None:
+        self._builder.end(self._thread(event), _ns(event.ts))
+
+    def _instant(self, event: _Event) -> None:
+        name = self._builder.text(_name(event.name))
+        self._builder.add(self._thread(event), name, _ns(event.ts), 0)
+
+    def _begin_async(self, event: _Event) -> None:
+        name = _name(event.name)
+        row = self._builder.track(
+            ("async", str(event.pid), name), str(event.pid), f"{name} (async)"
+        )
+        self._builder.begin(_async_key(event), row, self._builder.text(name), _ns(event.ts))
+
+    def _end_async(self, event: _Event) -> None:
+        self._builder.end(_async_key(event), _ns(event.ts))
+
+    def _ignore(self, event: _Event) -> None:
+        self._builder.ignore(_IGNORED[event.ph])
+
+    def _thread(self, event: _Event) -> int:
+        key = (event.pid, event.tid)
+        number = self._threads.get(key)
+        if number is None:
+            name = "process" if event.tid is None else f"thread {_name(event.tid)}"
+            number = self._builder.track(("thread", *map(str, key)), str(event.pid), name)
+            self._threads[key] = number
+        return number
+
+    def _take_name(self, event: _Event) -> None:
+        if event.name not in ("process_name", "thread_name"):
+            return
+        try:
+            name = _name(_decode_name(event.args).name)
+        except _PROBLEMS:
+            return
+        process = str(event.pid)
+        if event.name == "process_name":
+            self._builder.name_process(process, f"{name} ({_name(event.pid)})")
+        else:
+            named = f"{name} ({_name(event.tid)})"
+            self._builder.rename_track(self._thread(event), process, named)
+
+
+def _ns(value: object) -> int:
+    """Return microseconds as nanoseconds.
+
+    Raises:
+        ValueError: It is not a number, or absurd.
+    """
+    if type(value) is int:
+        found = value * NS_PER_US
+    elif type(value) is str:
+        found = round(float(value[:_LONGEST_NAME]) * NS_PER_US)
+    elif type(value) is float:
+        found = round(value * NS_PER_US)
+    else:
+        raise TypeError
+    if not -MAX_NS < found < MAX_NS:
+        raise ValueError
+    return found
+
+
+def _name(value: object) -> str:
+    return value[:_LONGEST_NAME] if type(value) is str else str(value)[:_LONGEST_NAME]
+
+
+def _async_key(event: _Event) -> tuple[str, ...]:
+    """Return what the beginning and the end of an asynchronous slice have in common."""
+    number = event.id if event.id2 is None else event.id2
+    return ("async", str(event.pid), _name(event.cat), _name(event.name), _name(number))
+
+
+def _event_ends(text: bytes) -> tuple[NDArray[np.int64], bool]:
+    """Return where each whole event ends, and whether the array of events ends here.
+
+    The text begins between two events. Brackets count outside of texts only: behind an even
+    number of quotes without a backslash.
+    """
+    data = np.frombuffer(text, dtype=np.uint8)
+    quotes = np.flatnonzero(data == _QUOTE)
+    if b"\\" in text:
+        quotes = quotes[~_escaped(data, quotes)]
+    is_opening = (data == _OPENING[0]) | (data == _OPENING[1])
+    is_closing = (data == _CLOSING[0]) | (data == _CLOSING[1])
+    brackets = np.flatnonzero(is_opening | is_closing)
+    outside = (np.searchsorted(quotes, brackets) & 1) == 0
+    brackets = brackets[outside]
+    depth = np.cumsum(np.where(is_opening[brackets], 1, -1))
+    over = np.flatnonzero(depth < 0)
+    if len(over):
+        brackets, depth = brackets[: over[0]], depth[: over[0]]
+    return brackets[depth == 0] + 1, bool(len(over))
+
+
+def _escaped(data: NDArray[np.uint8], places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which characters follow an odd number of backslashes."""
+    odd = np.zeros(len(places), dtype=np.bool_)
+    left = np.arange(len(places))
+    at = places - 1
+    while len(left):
+        inside = at >= 0
+        is_backslash = inside & (data[np.maximum(at, 0)] == _BACKSLASH)
+        left, at = left[is_backslash], at[is_backslash] - 1
+        odd[left] ^= True
+    return odd
+
+
+def refuse_json(path: Path, head: bytes) -> CaptureError:
+    """Return why JSON that is no capture cannot be read, with what it looks like."""
+    for key, what in _FOREIGN:
+        if key in head:
+            return CaptureError(f"{path} is {what}, which is not read here. {_CHOOSE}")
+    return CaptureError(f"{path} is JSON, but neither a capture nor a trace. {_CHOOSE}")
+
+
+_CHOOSE: Final = "Choose a capture, or a trace in Chrome's trace-event format."
+#: JSON of other programs, by a key near the beginning.
+_FOREIGN: Final = (
+    (b'"projectId"', "a trace of Google Cloud"),
+    (b'"resourceSpans"', "a trace of OpenTelemetry"),
+    (b'"$schema": "https://www.speedscope', "a profile of speedscope"),
+    (b'"$schema":"https://www.speedscope', "a profile of speedscope"),
+    (b'"stackTable"', "a profile of Firefox"),
+    (b'"nodes"', "a profile of V8"),
+    (b'"log"', "a HAR archive"),
+)

@@ -1,0 +1,488 @@
+"""Tables of any program: the layout from the first lines, then blocks of rows as arrays.
+
+The differences between programs are detected from the content: encoding, comment lines,
+separator, decimal comma, and the header line. Cells are found and numbers are parsed for thousands
+of rows at once, so that a million rows take a second, and never by a ``float``: what is written as
+decimal becomes whole nanoseconds exactly.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Decimal
+from itertools import islice
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.display_text import one_line
+from inspector.errors import CaptureError
+from inspector.foreign.files import path_text
+from inspector.foreign.numbers import MOST_CHARACTERS
+from inspector.formats.captures.capture import LONGEST_NAME
+from inspector.formats.captures.source import CaptureSource
+from inspector.formats.frame_times import NsColumn
+
+_COMMENT_STARTS: Final = ("//", "#")
+_ROWS_LOOKED_AT: Final = 240
+_LINES_BEFORE_NAMES: Final = 40
+_LINES_FOR_SEPARATOR: Final = 20
+_LISTED_COLUMNS: Final = 60
+_LONGEST_LINE: Final = 1 << 24
+_NUMBER: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?")
+#: A line that is only a number with a decimal comma.
+_DECIMAL_COMMA: Final = re.compile(r"\s*[-+]?\d+,\d+\s*")
+#: What stands for a separator within a quoted cell.
+_INNER: Final = "\x1f"
+_NEWLINE, _RETURN, _SPACE, _ZERO, _POINT, _COMMA = b"\n\r 0.,"
+#: Characters of a number that are parsed for all rows at once; longer ones one by one.
+_MOST_DIGITS: Final = 19
+_MOST_BLANKS: Final = 64
+_MOST_KEY_BYTES: Final = 256
+_POWERS: Final = 10 ** np.arange(19, dtype=np.int64)
+
+#: In place of a value: the cell is empty or says that it has none.
+MISSING: Final = -1
+#: The cell is not a number, or a negative one.
+DAMAGED: Final = -2
+#: The number is beyond the limit.
+TOO_LARGE: Final = -3
+_NO_VALUE: Final = frozenset({"", "NA", "N/A", "NAN", "-"})
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The layout of a table.
+
+    Attributes:
+        source: The file.
+        encoding: Character encoding.
+        comments: The comment lines above the table.
+        separator: Character between cells.
+        columns: Names of the columns, or their numbers from 1 in a file without names.
+        has_names: Whether the file has a header line.
+        lines_above: Lines above the first row.
+        first_rows: Some rows from the top, to detect the types of columns.
+    """
+
+    source: CaptureSource
+    encoding: str
+    comments: tuple[str, ...]
+    separator: str
+    columns: tuple[str, ...]
+    has_names: bool
+    lines_above: int
+    first_rows: tuple[tuple[str, ...], ...]
+
+    def name_of(self, at: int) -> str:
+        """Return the name of a column for sentences."""
+        name = one_line(self.columns[at][:LONGEST_NAME])
+        return name if self.has_names else f"column {name}"
+
+    def first_cells(self, at: int) -> list[str]:
+        """Return the cells of a column in the first rows, empty in a short row."""
+        cells = [row[at].strip() if at < len(row) else "" for row in self.first_rows]
+        if self.separator == ",":
+            return cells
+        points = [cell.replace(",", ".", 1) for cell in cells]
+        return [
+            point if is_number(point) else cell for cell, point in zip(cells, points, strict=True)
+        ]
+
+    def numbers(self, at: int) -> list[float]:
+        """Return the numbers of a column in the first rows."""
+        return [float(cell) for cell in self.first_cells(at) if is_number(cell)]
+
+    def is_numeric(self, at: int) -> bool:
+        """Return whether a column is numeric in the first rows."""
+        present = [cell for cell in self.first_cells(at) if cell.upper() not in _NO_VALUE]
+        return bool(present) and sum(map(is_number, present)) * 2 >= len(present)
+
+    def listed_columns(self) -> str:
+        """Return a sentence that lists the columns, for messages."""
+        if not self.has_names:
+            return f"It has {len(self.columns)} columns without names; choose one by its number."
+        named = [name for name in self.columns[:_LISTED_COLUMNS] if name]
+        names = ", ".join(one_line(name[:LONGEST_NAME]) for name in named)
+        more = " and more" if len(self.columns) > _LISTED_COLUMNS else ""
+        return f"Its columns are {names}{more}."
+
+    def blocks(self) -> Iterator[Rows]:
+        """Yield all rows below the header, thousands at once.
+
+        Raises:
+            CaptureError: A line is so long that it cannot be a row.
+        """
+        line = self.lines_above + 1
+        to_skip = self.lines_above
+        for piece in self._lines():
+            start = 0
+            while to_skip:
+                start = piece.find(b"\n", start) + 1
+                if not start:
+                    break
+                to_skip -= 1
+            if to_skip:
+                continue
+            rows = Rows(piece[start:] if start else piece, line, self.separator)
+            if len(rows):
+                yield rows
+                line += len(rows)
+
+    def _lines(self) -> Iterator[bytes]:
+        """Yield the text as UTF-8 or Latin-1, in pieces that end with a line feed."""
+        decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        has_returns_only = _has_returns_only(self.source.head)
+        carry = codecs.BOM_UTF8 if self.source.head.startswith(codecs.BOM_UTF8) else b""
+        skipped = len(carry)
+        carry = b""
+        for raw in self.source.pieces():
+            piece = raw[skipped:]
+            skipped = 0
+            if self.encoding == "utf-16":
+                piece = decoder.decode(piece).encode("utf-8", "replace")
+            if has_returns_only:
+                piece = piece.replace(b"\r", b"\n")
+            end = piece.rfind(b"\n") + 1
+            if end:
+                yield carry + piece[:end]
+                carry = piece[end:]
+            else:
+                carry += piece
+            if len(carry) > _LONGEST_LINE:
+                message = (
+                    f"{path_text(self.source.path)} has a line of more than 16 MB, so it is not "
+                    "a table. Choose a capture with one row per frame."
+                )
+                raise CaptureError(message)
+        if carry.strip():
+            yield carry
+
+
+class Rows:
+    """Some rows of a table.
+
+    Attributes:
+        line: Number of the first line in the file, from 1.
+        is_unfinished: Whether the last line has no end: a program is still writing it.
+    """
+
+    def __init__(self, text: bytes, line: int, separator: str) -> None:
+        """Find the cells.
+
+        Args:
+            text: Whole lines.
+            line: Number of the first.
+            separator: Character between cells.
+        """
+        self.line = line
+        self.is_unfinished = not text.endswith(b"\n")
+        if self.is_unfinished:
+            text += b"\n"
+        if b'"' in text:
+            text = _unquoted(text, separator)
+        self._point = _POINT if separator == "," else _COMMA
+        # A word beyond the end, so that eight bytes can be read from anywhere.
+        padded = np.frombuffer(text + bytes(_MOST_DIGITS + 8), dtype=np.uint8)
+        self._bytes = padded
+        whole = padded[: len(text)]
+        marks = np.flatnonzero((whole == _NEWLINE) | (whole == ord(separator)))
+        ends = np.flatnonzero(whole[marks] == _NEWLINE)
+        self._marks = marks
+        self._last = ends
+        self._first = np.concatenate(([0], ends[:-1] + 1)) if len(ends) else ends
+        self._counts = self._last - self._first + 1
+        stops = marks[ends]
+        self._starts = np.concatenate(([0], stops[:-1] + 1)) if len(stops) else stops
+
+    def __len__(self) -> int:
+        return len(self._last)
+
+    @property
+    def is_blank(self) -> NDArray[np.bool_]:
+        """Which rows have empty cells only."""
+        stops = self._marks[self._last]
+        has_return = self._bytes[np.maximum(stops - 1, 0)] == _RETURN
+        found: NDArray[np.bool_] = stops - self._starts - has_return < self._counts
+        return found
+
+    def cells(self, at: int) -> tuple[NsColumn, NsColumn]:
+        """Return where the cells of a column begin and end, without blanks around them."""
+        there = self._counts > at
+        places = np.minimum(self._first + at, self._last)
+        end = np.where(there, self._marks[places], 0)
+        before = self._marks[np.maximum(places - 1, 0)] + 1
+        start = np.where(there, self._starts if at == 0 else before, 0)
+        return self._stripped(start, end)
+
+    def _stripped(self, start: NsColumn, end: NsColumn) -> tuple[NsColumn, NsColumn]:
+        data = self._bytes
+        for _ in range(_MOST_BLANKS):
+            last = data[np.maximum(end - 1, 0)]
+            blank = (end > start) & ((last == _SPACE) | (last == _RETURN))
+            if not blank.any():
+                break
+            end = end - blank
+        for _ in range(_MOST_BLANKS):
+            blank = (end > start) & (data[start] == _SPACE)
+            if not blank.any():
+                break
+            start = start + blank
+        return start, end
+
+    def text(self, at: int, row: int) -> str:
+        """Return a cell."""
+        start, end = self.cells(at)
+        return _text(self._bytes[start[row] : end[row]].tobytes())
+
+    def row(self, row: int) -> list[str]:
+        """Return all cells of a row."""
+        start, stop = self._starts[row], self._marks[self._last[row]]
+        text = self._bytes[start:stop].tobytes()
+        mark = self._bytes[self._marks[self._first[row]] : self._marks[self._first[row]] + 1]
+        separator = mark.tobytes() if self._counts[row] > 1 else b"\n"
+        return [_text(cell).strip() for cell in text.split(separator)]
+
+    def keys(self, columns: list[int]) -> NDArray[np.uint64]:
+        """Return a number for the contents of some columns, equal for equal cells."""
+        found = np.zeros(len(self), dtype=np.uint64)
+        words = np.ndarray(
+            (len(self._bytes) - 7,), dtype="<u8", buffer=self._bytes.data, strides=(1,)
+        )
+        for at in columns:
+            start, end = self.cells(at)
+            length = np.minimum(end - start, _MOST_KEY_BYTES)
+            for place in range(0, int(length.max(initial=0)), 8):
+                left = np.clip(length - place, 0, 8)
+                word = words[np.where(left > 0, start + place, 0)] & _MASKS[left]
+                found = (found ^ word) * _FACTOR
+                found ^= found >> np.uint64(29)
+            found = (found + length.astype(np.uint64)) * _FACTOR
+        return found
+
+    def values_ns(self, at: int, digits: int, longest_ns: int) -> NsColumn:
+        """Return a column as whole nanoseconds, rounded half to even.
+
+        Args:
+            at: The column.
+            digits: A unit of it is a 1 with so many zeros in nanoseconds.
+            longest_ns: The limit.
+
+        Returns:
+            The values, or :data:`MISSING`, :data:`DAMAGED` or :data:`TOO_LARGE`.
+        """
+        start, end = self.cells(at)
+        length = end - start
+        mantissa, places, is_plain = self._decimals(start, length)
+        exponent = digits - places
+        values = np.full(len(self), MISSING, dtype=np.int64)
+        up = is_plain & (exponent >= 0)
+        if up.any():
+            factor = _POWERS[np.clip(exponent, 0, 18)]
+            fits = mantissa <= longest_ns // factor
+            values = np.where(up, np.where(fits, mantissa * factor, TOO_LARGE), values)
+        down = is_plain & (exponent < 0)
+        if down.any():
+            divisor = _POWERS[np.clip(-exponent, 0, 18)]
+            quotient = mantissa // divisor
+            rest = mantissa - quotient * divisor
+            twice = 2 * (rest - divisor // 2)
+            is_up = (twice > 0) | ((twice == 0) & (quotient & 1 == 1))
+            rounded = quotient + is_up
+            values = np.where(down, np.where(rounded <= longest_ns, rounded, TOO_LARGE), values)
+        for row in np.flatnonzero(~is_plain & (length > 0)).tolist():
+            cell = _text(self._bytes[start[row] : end[row]].tobytes())
+            if self._point == _COMMA:
+                cell = cell.replace(",", ".", 1)
+            values[row] = _value_ns(cell, digits, longest_ns)
+        return values
+
+    def _decimals(
+        self, start: NsColumn, length: NsColumn
+    ) -> tuple[NsColumn, NsColumn, NDArray[np.bool_]]:
+        """Return digits as numbers, how many follow the point, and where that is all there is."""
+        count = len(start)
+        mantissa = np.zeros(count, dtype=np.int64)
+        places = np.zeros(count, dtype=np.int64)
+        has_point = np.zeros(count, dtype=np.bool_)
+        is_plain = (length > 0) & (length <= _MOST_DIGITS)
+        most = int(length[is_plain].max(initial=0))
+        for place in range(most):
+            is_inside = place < length
+            char = self._bytes[start + np.minimum(place, length)]
+            digit = char - np.uint8(_ZERO)
+            is_digit = (digit < 10) & is_inside  # noqa: PLR2004
+            is_point = (char == self._point) & is_inside
+            if self._point != _POINT:
+                is_point |= (char == _POINT) & is_inside
+            is_plain &= is_digit | ~is_inside | (is_point & ~has_point)
+            np.multiply(mantissa, 10, out=mantissa, where=is_digit)
+            np.add(mantissa, digit, out=mantissa, where=is_digit)
+            places += is_digit & has_point
+            has_point |= is_point
+        # A point alone is no number, and 19 digits may be more than 63 bits.
+        is_plain &= (length > has_point) & ((length < _MOST_DIGITS) | has_point)
+        return mantissa, places, is_plain
+
+
+_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
+_MASKS: Final = np.array([(1 << 8 * count) - 1 for count in range(9)], dtype=np.uint64)
+
+
+def read_table(source: CaptureSource, known_names: Container[str], wanted: str | None) -> Table:
+    """Return the layout of the table in a file.
+
+    Args:
+        source: The file.
+        known_names: Names (comparable) by which the header line is recognised.
+        wanted: The requested column; also recognises the header line.
+
+    Raises:
+        CaptureError: It is not a table.
+    """
+    encoding = _encoding(source)
+    text = source.head.decode(encoding, "replace")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    comments, separator = _layout(source, lines)
+    skipped = len(comments)
+    reader = csv.reader((f"{line}\n" for line in lines[skipped:]), delimiter=separator)
+    rows: list[list[str]] = []
+    line_of_row: list[int] = []
+    try:
+        for cells in islice(reader, _ROWS_LOOKED_AT):
+            if any(cells):
+                rows.append(cells)
+                line_of_row.append(skipped + reader.line_num)
+    except csv.Error as error:
+        if not rows:
+            line = skipped + reader.line_num
+            message = f"{source.path}, line {line}: {error}. Choose a CSV with one row per frame."
+            raise CaptureError(message) from None
+    if not rows:
+        message = f"{source.path} has only empty cells. Choose a capture with one row per frame."
+        raise CaptureError(message)
+    at = _row_of_names(rows[:_LINES_BEFORE_NAMES], known_names, wanted)
+    following = rows if at is None else rows[at + 1 :]
+    if at is None:
+        names = tuple(str(number) for number in range(1, max(map(len, rows)) + 1))
+    else:
+        names = tuple(map(str.strip, rows[at]))
+    return Table(
+        source=source,
+        encoding=encoding,
+        comments=comments,
+        separator=separator,
+        columns=names,
+        has_names=at is not None,
+        lines_above=skipped if at is None else line_of_row[at],
+        first_rows=tuple(map(tuple, following)),
+    )
+
+
+def is_number(cell: str) -> bool:
+    """Return whether a cell is a finite number."""
+    return len(cell) <= MOST_CHARACTERS and _NUMBER.fullmatch(cell) is not None
+
+
+def comparable(name: str) -> str:
+    """Return the name of a column without case, blanks and punctuation."""
+    return re.sub(r"[^0-9a-zµ]", "", name.lower())
+
+
+def _value_ns(cell: str, digits: int, longest_ns: int) -> int:
+    """Return a number that is written in an unusual way as whole nanoseconds."""
+    if cell.upper() in _NO_VALUE:
+        return MISSING
+    if not is_number(cell):
+        return DAMAGED
+    value = Decimal(cell).scaleb(digits)
+    if value < 0:
+        return DAMAGED if value.to_integral_value(ROUND_HALF_EVEN) else 0
+    return int(value.to_integral_value(ROUND_HALF_EVEN)) if value <= longest_ns else TOO_LARGE
+
+
+def _text(cell: bytes) -> str:
+    try:
+        return cell.decode().replace(_INNER, ",")
+    except UnicodeDecodeError:
+        return cell.decode("latin-1").replace(_INNER, ",")
+
+
+def _unquoted(text: bytes, separator: str) -> bytes:
+    """Return lines with the quotes removed that cells may have."""
+    lines = text.split(b"\n")
+    for number, line in enumerate(lines):
+        if b'"' not in line:
+            continue
+        try:
+            (cells,) = csv.reader([line.decode("latin-1").rstrip("\r")], delimiter=separator)
+        except (csv.Error, ValueError):
+            continue
+        plain = separator.join(cell.replace(separator, _INNER) for cell in cells)
+        lines[number] = plain.replace("\n", " ").encode("latin-1")
+    return b"\n".join(lines)
+
+
+def _has_returns_only(head: bytes) -> bool:
+    return b"\r" in head and b"\n" not in head
+
+
+def _encoding(source: CaptureSource) -> str:
+    """Return the encoding of a file by its first bytes; refuse what is not a table."""
+    head = source.head
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if b"\0" in head:
+        message = f"{source.path} is not a text file. Choose a CSV with a column of milliseconds."
+        raise CaptureError(message)
+    if head.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"[", b"<"):
+        message = (
+            f"{source.path} holds JSON or markup, not a table. "
+            "Choose a CSV with a column of milliseconds, one row per frame."
+        )
+        raise CaptureError(message)
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8-sig"
+
+
+def _layout(source: CaptureSource, lines: list[str]) -> tuple[tuple[str, ...], str]:
+    """Return the lines above the table, and a tab or semicolon if every line has one."""
+    skipped = 0
+    for line in lines:
+        if line.strip() and not line.lstrip().startswith(_COMMENT_STARTS):
+            break
+        skipped += 1
+    else:
+        message = f"{source.path} is empty. Choose a capture with one row per frame."
+        raise CaptureError(message)
+    first = [line for line in lines[skipped : skipped + _LINES_FOR_SEPARATOR] if line.strip()]
+    comments = tuple(lines[:skipped])
+    for separator in "\t;":
+        if all(separator in line for line in first):
+            return comments, separator
+    if "," not in first[0] and first[1:] and all(map(_DECIMAL_COMMA.fullmatch, first[1:])):
+        # A single column: any character that is not in it will do as separator.
+        return comments, ";"
+    return comments, ","
+
+
+def _row_of_names(
+    rows: list[list[str]], known_names: Container[str], wanted: str | None
+) -> int | None:
+    if wanted is not None and not wanted.isdecimal():
+        for at, row in enumerate(rows):
+            if comparable(wanted) in map(comparable, row):
+                return at
+    for at, row in enumerate(rows):
+        if any(comparable(cell) in known_names for cell in row):
+            return at
+    has_numbers_only = all(is_number(cell.strip()) or not cell.strip() for cell in rows[0])
+    return None if has_numbers_only else 0

@@ -1,0 +1,147 @@
+"""Reads what ``tracy-csvexport`` writes: zones (``-u``), GPU zones (``-g``) and messages (``-m``).
+
+Names are not quoted and may contain the separator, so rows are taken apart from the right. Its
+default output has sums only, no instants, and so nothing to show on a timeline.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from inspector.display_text import in_quotes
+from inspector.errors import CaptureError
+from inspector.formats.captures.capture import Capture
+from inspector.formats.captures.source import CaptureSource
+from inspector.formats.captures.trace import TraceBuilder
+
+_LONGEST_LINE: Final = 1 << 20
+_LONGEST_NAME: Final = 400
+_LONGEST_NUMBER: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A form of the table.
+
+    Attributes:
+        columns: Its columns from the left.
+        at: Place of the instant, counted from the right.
+        took: Place of the duration, likewise; 0 for instants.
+        thread: Place of the thread, likewise; 0 for none.
+        track: Name of the track without a thread.
+    """
+
+    columns: tuple[str, ...]
+    at: int
+    took: int = 0
+    thread: int = 0
+    track: str = ""
+
+
+_ZONES: Final = ("name", "src_file", "src_line", "ns_since_start", "exec_time_ns", "thread")
+_FORMS: Final = (
+    _Form((*_ZONES, "value"), at=4, took=3, thread=2),
+    _Form(_ZONES, at=3, took=2, thread=1),
+    _Form(
+        ("name", "src_file", "Time from start of program", "GPU execution time"),
+        at=2,
+        took=1,
+        track="GPU",
+    ),
+    _Form(("MessageName", "total_ns"), at=1, track="messages"),
+)
+_SUMS: Final = ("name", "src_file", "src_line", "total_ns")
+_HEADER: Final = re.compile(rb"(?:name(.)src_file\1|MessageName(.)total_ns(?:\s|$))")
+
+
+def is_tracy(head: bytes) -> bool:
+    """Return whether a file begins like a table of Tracy."""
+    return _HEADER.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
+
+
+class TracyReader:
+    """Reads a table of Tracy."""
+
+    def __init__(self, path: Path) -> None:
+        """Find out which form it is.
+
+        Raises:
+            CaptureError: It has no instants, or is of an unknown form.
+        """
+        self._path = path
+        self._source = CaptureSource(path)
+        header = self._source.head.split(b"\n", 1)[0].decode("utf-8-sig", "replace").rstrip("\r")
+        found = _HEADER.match(header.encode())
+        assert found is not None
+        self._separator = (found[1] or found[2]).decode("utf-8", "replace")
+        columns = tuple(header.split(self._separator))
+        if columns[: len(_SUMS)] == _SUMS:
+            message = (
+                f"{path} has the sums of zones from tracy-csvexport, no instants. "
+                "Export with -u, -g or -m."
+            )
+            raise CaptureError(message)
+        form = next((each for each in _FORMS if each.columns == columns), None)
+        if form is None:
+            message = (
+                f"{path} is a table of Tracy with the columns {in_quotes(header, 200)}, which are "
+                "not known. Export with -u, -g or -m."
+            )
+            raise CaptureError(message)
+        self._form = form
+        self._builder = TraceBuilder()
+        self._pieces = self._source.pieces()
+        self._carry = b""
+        self._line = 0
+
+    @property
+    def done(self) -> float:
+        """The share of the file that was read, from 0 to 1."""
+        return self._source.done
+
+    def read_on(self) -> bool:
+        """Read some megabytes; returns whether there are more."""
+        piece = next(self._pieces, None)
+        if piece is None:
+            self._take(self._carry.splitlines())
+            self._carry = b""
+            return False
+        text = self._carry + piece
+        end = text.rfind(b"\n") + 1
+        self._take(text[:end].split(b"\n")[:-1])
+        self._carry = text[end:]
+        if len(self._carry) > _LONGEST_LINE:
+            message = f"{self._path} has a line of more than 1 MB, so it is not a table of Tracy."
+            raise CaptureError(message)
+        return True
+
+    def capture(self) -> Capture:
+        """Return what was read so far.
+
+        Raises:
+            CaptureError: There is no zone.
+        """
+        return self._builder.capture(self._path, "Tracy", tuple(self._source.notes))
+
+    def _take(self, lines: list[bytes]) -> None:
+        builder, form, separator = self._builder, self._form, self._separator
+        count = len(form.columns)
+        for line in lines:
+            self._line += 1
+            text = line.decode("utf-8", "replace").strip("\r")
+            if self._line == 1 or not text:
+                continue
+            cells = text.rsplit(separator, count - 1)
+            try:
+                at_ns = int(cells[-form.at][:_LONGEST_NUMBER])
+                took_ns = int(cells[-form.took][:_LONGEST_NUMBER]) if form.took else 0
+            except (ValueError, IndexError):
+                builder.note_damage(f"line {self._line:,}")
+                continue
+            thread = cells[-form.thread] if form.thread else ""
+            name = f"thread {thread}" if form.thread else form.track
+            track = builder.track(thread, "Tracy", name)
+            builder.add(track, builder.text(cells[0][:_LONGEST_NAME]), at_ns, took_ns)
