@@ -1,7 +1,206 @@
 """What runs inside the program that is inspected, where it is imported as ``timeline_probe``.
 
 It needs the standard library of Python 3.9 or newer and nothing else, and imports nothing of the
-inspector outside of this folder.
+inspector outside of this folder. A program may call :func:`serve` to be found by an inspector,
+:func:`frame` once per turn of its loop and :func:`mark` to mark an instant; launched by an
+inspector, it need not do anything.
 """
 
 from __future__ import annotations
+
+import atexit
+import os
+import sys
+from typing import TYPE_CHECKING, Optional
+
+if TYPE_CHECKING:
+    from .link import Link
+    from .program import Program
+
+__all__ = ["Server", "frame", "mark", "serve", "start"]
+
+#: How long a program that is launched waits for the inspector's answer.
+_HELLO_S = 2.0
+
+_program: Optional[Program] = None
+_link: Optional[Link] = None
+#: What a child that is forked does: the arguments of :func:`start` or :func:`serve`.
+_restart: Optional[tuple[str, str, str]] = None
+_is_forkable = False
+
+
+class Server:
+    """What :func:`serve` has opened.
+
+    Attributes:
+        address: Where it listens; empty in a program that an inspector has launched.
+        token: What an inspector has to know.
+    """
+
+    def __init__(self, address: str, token: str) -> None:
+        self.address = address
+        self.token = token
+
+    def close(self) -> None:
+        """Stop listening, and let everything go on that an inspector holds."""
+        if self.address and _link is not None:
+            _close("the program has stopped listening")
+
+
+def start(
+    connect: str,
+    token: str,
+    *,
+    hold: bool = False,
+    grant: str = "full",
+    only_children: bool = False,
+) -> None:
+    """Dial an inspector; used by what launches programs and enters them late.
+
+    Returns once the inspector has answered, or after two seconds. Without an inspector the program
+    runs as it would without a probe.
+
+    Args:
+        connect: ``unix:/path`` or ``tcp:127.0.0.1:PORT``.
+        token: What the inspector wants to be told.
+        hold: Hold the program's clock from the beginning.
+        grant: ``"read-only"``, ``"step"`` or ``"full"``.
+        only_children: Let only children dial that are forked from here.
+    """
+    global _link, _restart  # noqa: PLW0603 - one probe in a process
+    if _link is not None:
+        return
+    from .link import Link  # noqa: PLC0415 - programs that only import this need not wait for it
+
+    program = _the_program()
+    _restart = (connect, token, grant)
+    _handle_forks()
+    if only_children:
+        return
+    if hold:
+        program.pause(program.own_clock)
+    _link = Link(program, token, grant, address=connect)
+    _link.start()
+    _link.wait_until_settled(_HELLO_S)
+    if _link.problem:
+        program.release()
+        sys.stderr.write(f"timeline probe: not attached: {_link.problem}\n")
+
+
+def serve(
+    address: Optional[str] = None, *, token: Optional[str] = None, grant: str = "full"
+) -> Server:
+    """Let an inspector attach to this program.
+
+    Args:
+        address: Where to listen: ``unix:/path`` or ``tcp:127.0.0.1:PORT``, port 0 for any. Unless
+            given, where ``timeline-inspector attach`` finds it.
+        token: What an inspector has to know; unless given, a random one.
+        grant: What it may do: ``"read-only"``, ``"step"`` or ``"full"``.
+
+    Raises:
+        ValueError: The address is not one of this machine, or there is no such grant.
+        OSError: The address cannot be listened on.
+    """
+    global _link  # noqa: PLW0603 - one probe in a process
+    from .connection import listening  # noqa: PLC0415 - programs that only import this
+    from .link import Link  # noqa: PLC0415 - need not wait for it
+    from .places import Place  # noqa: PLC0415
+    from .requests import GRANTS  # noqa: PLC0415
+
+    if grant not in GRANTS:
+        raise ValueError(f"no grant, {', '.join(GRANTS)}: {grant!r}")
+    if _restart is not None or _link is not None:
+        return Server("", "")
+    token = token or os.urandom(16).hex()
+    if address is None:
+        place = Place.made()
+        address = place.address
+        place.write_token(token)
+        atexit.register(place.remove)
+    listener, address = listening(address)
+    _link = Link(_the_program(), token, grant, listener=listener)
+    _handle_forks()
+    _link.start()
+    return Server(address, token)
+
+
+def frame(delta_s: Optional[float] = None) -> None:
+    """Say that a frame of the program's own loop begins, which ends the one before.
+
+    While the program is held, this waits.
+
+    Args:
+        delta_s: Seconds since the frame before, if the loop has a delta of its own.
+    """
+    program = _program
+    if program is None or program.emit is None:
+        return
+    from .adapters.loop import frame as loop_frame  # noqa: PLC0415 - only what is used is loaded
+
+    loop_frame(program, delta_s)
+
+
+def mark(text: str) -> None:
+    """Mark the present instant on the timeline."""
+    program = _program
+    if program is not None and program.emit is not None:
+        program.mark(str(text))
+
+
+def _the_program() -> Program:
+    global _program  # noqa: PLW0603 - one probe in a process
+    if _program is None:
+        from .link import program_name  # noqa: PLC0415
+        from .program import Program  # noqa: PLC0415
+
+        _program = Program(program_name())
+        _program.watch_imports()
+        atexit.register(_close, "the program has ended")
+    return _program
+
+
+def _close(reason: str) -> None:
+    global _link
+    link, _link = _link, None
+    if link is not None:
+        link.close(reason)
+
+
+# -------------------------------------------------------------------------- fork
+
+
+def _handle_forks() -> None:
+    global _is_forkable  # noqa: PLW0603
+    if not _is_forkable and hasattr(os, "register_at_fork"):
+        _is_forkable = True
+        os.register_at_fork(
+            before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child
+        )
+
+
+def _before_fork() -> None:
+    # Python 3.12 and newer warn of a fork while other threads run.
+    if _link is not None:
+        _link.stop()
+
+
+def _after_fork() -> None:
+    if _link is not None:
+        _link.start()
+
+
+def _in_child() -> None:
+    global _link  # noqa: PLW0603
+    link, _link = _link, None
+    if link is not None:
+        link.abandon()
+    if _program is None:
+        return
+    _program.forked()
+    if _restart is not None:
+        from .link import Link  # noqa: PLC0415
+
+        connect, token, grant = _restart
+        _link = Link(_program, token, grant, address=connect)
+        _link.start()

@@ -127,8 +127,15 @@ class Clock:
 
         ``None``: never, because the clock is held. The instant may lie in the past.
         """
+        return self.due_above(local_ns, None)
+
+    def due_above(self, local_ns: int, above: Optional[Clock]) -> Optional[int]:
+        """Return the first local instant of a clock above at which ``local_ns`` is reached.
+
+        ``None`` if a clock in between is held; for ``above`` it stands for real time.
+        """
         clock: Optional[Clock] = self
-        while clock is not None:
+        while clock is not above and clock is not None:
             if clock._n == 0:
                 return None
             local_ns = -((clock._off - local_ns * D) // clock._n)

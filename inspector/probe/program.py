@@ -9,11 +9,13 @@ from __future__ import annotations
 import sys
 from functools import partial
 from itertools import count
-from threading import Event, Lock
+from threading import TIMEOUT_MAX, Condition, Lock, RLock
 from time import monotonic_ns
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
-from .adapters import ADAPTERS, CAPABILITIES, Adapter
+from .adapters import ADAPTERS, CAPABILITIES, Adapter, AdapterEntry
+from .bootstrap.import_hook import when_imported
 from .clocks import Clock, Clocks
 from .kinds import (
     DELTA_CUT,
@@ -34,7 +36,7 @@ from .wire import cut_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import CodeType, FrameType, ModuleType
+    from types import CodeType, FrameType
 
     from .clocks import Emit
 
@@ -170,11 +172,14 @@ class Program:
         extend: Takes several events that must stay together.
         clocks: The tree of clocks.
         own_clock: The clock of the program, above all others.
+        base_ns: The instant of its local time 0: what a library that counts from the machine's
+            start reads is local time plus this.
         timers: The pending timers by number, while an inspector is attached.
         texts: Every text so far; its place is its number.
         adapters: The adapters whose libraries have been loaded.
         changes: Incremented when clocks, capabilities or adapters change.
-        on_held: Called when the program's clock has been paused at the end of a step.
+        holds: Incremented when the program's clock is paused or resumed or has another rate.
+        next_frame: Index of the frame that follows the latest.
     """
 
     def __init__(self, name: str, now_ns: Callable[[], int] = monotonic_ns) -> None:
@@ -194,57 +199,111 @@ class Program:
         self.timers: dict[int, Timer] = {}
         self.adapters: dict[str, Adapter] = {}
         self.changes = 0
-        self.on_held: Callable[[], None] = lambda: None
+        self.holds = 0
+        self.next_frame = 0
         # One call, so that no two threads take the same number.
         self._next_timer = count(1).__next__
         self._frames: dict[int, Frames] = {}
         self._frames_left = 0
-        self._woken = Event()
+        # One lock for both, so that no two threads take them in different orders.
+        self._woken = Condition(self.clocks.lock)
         self.own_clock = self.clocks.add(name, None)
+        at_ns = now_ns()
+        self.base_ns = at_ns - self.own_clock.local_at(at_ns)
 
     # ------------------------------------------------------------------- adapters
 
-    def watched_modules(self) -> dict[str, str]:
-        """Return the modules whose import is to be told to :meth:`module_loaded`."""
-        return {module: entry.name for entry in ADAPTERS for module in entry.modules}
-
-    def look_for_libraries(self) -> None:
-        """Install the adapters of all libraries that have been imported before the probe."""
-        for module in self.watched_modules():
-            if module in sys.modules:
-                self.module_loaded(module)
-
-    def module_loaded(self, module_name: str) -> None:
-        """Install the adapter of a module that has just been imported; never raises."""
+    def watch_imports(self) -> None:
+        """Install the adapter of each library once it is imported, or now if it has been."""
         for entry in ADAPTERS:
-            if module_name not in entry.modules or entry.name in self.adapters:
-                continue
-            adapter = Adapter(self)
-            adapter.library = entry.name
-            try:
-                adapter = entry.load(self)
-                self.adapters[entry.name] = adapter
-                self.hide(*adapter.hides)
-                module = sys.modules[module_name]
-                adapter.version = adapter.version or _version_of(module)
-                adapter.installed(module)
-                adapter.state = "active"
-                if self.emit is not None:
-                    adapter.attached()
-            except Exception as error:  # noqa: BLE001 - nothing here may end the program
-                self.adapters[entry.name] = adapter
-                adapter.fail(_told(error))
-            self.mention_change()
+            for name in entry.modules:
+                when_imported(name, partial(self._install, entry))
 
-    def guarded(self, adapter: Optional[Adapter], call: Callable[..., Any], *args: Any) -> Any:
+    def _install(self, entry: AdapterEntry, module: ModuleType) -> None:
+        if entry.name in self.adapters:
+            return
+        adapter = Adapter(self)
+        adapter.library = entry.name
+        try:
+            adapter = entry.load(self)
+            self.hide(*adapter.hides)
+            adapter.version = adapter.version or _version_of(module)
+            adapter.installed(module)
+            adapter.state = "active"
+            if self.emit is not None:
+                adapter.attached()
+        except Exception as error:  # noqa: BLE001 - nothing here may end the program
+            self.adapter_failed(adapter, error)
+        self.adapters[entry.name] = adapter
+        self.mention_change()
+
+    def guarded(self, adapter: Adapter, call: Callable[..., Any], *args: Any) -> Any:
         """Call a method of an adapter; what it raises makes the adapter failed."""
-        if adapter is None or adapter.state == "failed":
+        if adapter.state == "failed":
             return None
         try:
             return call(*args)
         except Exception as error:  # noqa: BLE001 - nothing here may end the program
-            adapter.fail(_told(error))
+            self.adapter_failed(adapter, error)
             return None
+
+    def adapter_failed(self, adapter: Adapter, error: Exception) -> None:
+        """An adapter has raised: its library is not what it was."""
+        adapter.fail(_told(error))
+
+    def described_adapters(self) -> list[dict[str, str]]:
+        """Return all adapters, those that wait for their library too."""
+        found = []
+        for entry in ADAPTERS:
+            adapter = self.adapters.get(entry.name)
+            described = {"name": entry.name, "library": entry.name, "version": ""}
+            described.update(state="waiting", message="")
+            if adapter is not None:
+                described.update(library=adapter.library or entry.name, version=adapter.version)
+                described.update(state=adapter.state, message=adapter.message)
+            found.append(described)
+        return found
+
+    # ----------------------------------------------------------------- attachment
+
+    def attach(
+        self,
+        emit: Emit,
+        extend: Callable[[tuple[tuple[int, int, int, int, int], ...]], None],
+    ) -> None:
+        """Begin to report, with the clocks as they are."""
+        for adapter in list(self.adapters.values()):
+            self.guarded(adapter, adapter.attached)
+        for frames in self._frames.values():
+            frames.began_ns = frames.ended_ns = 0
+        with self.clocks.lock:
+            self.timers.clear()
+            self.extend = extend
+            self.describe_clocks()
+            self.emit = self.clocks.emit = emit
+
+    def describe_clocks(self) -> None:
+        """Describe all clocks as they are now."""
+        with self.clocks.lock:
+            self.extend(tuple(self.clocks.described()))
+
+    def detach(self) -> None:
+        """Stop reporting, and let everything go on."""
+        self.emit = self.clocks.emit = None
+        self.extend = lambda _: None
+        self.timers.clear()
+        self.release()
+        for adapter in list(self.adapters.values()):
+            self.guarded(adapter, adapter.released)
+
+    def forked(self) -> None:
+        """Begin again in a child process; other threads, and what they have locked, are gone."""
+        self._text_lock = Lock()
+        self.clocks.lock = RLock()
+        self._woken = Condition(self.clocks.lock)
+        self.detach()
+        for adapter in list(self.adapters.values()):
+            self.guarded(adapter, adapter.forked)
 
     def mention_change(self) -> None:
         """Have the inspector told about clocks, capabilities and adapters again."""
@@ -289,7 +348,9 @@ class Program:
         for below in list(self.clocks.branch(clock)):
             if below.adapter is not None:
                 self.guarded(below.adapter, below.adapter.changed, below)
-        self._woken.set()
+        if clock is self.own_clock:
+            self.holds += 1
+        self._woken.notify_all()
 
     def wait_while_held(self, clock: Clock, pump: Optional[Callable[[], object]] = None) -> None:
         """Hold the calling thread here while a clock is held, for loops that read no time.
@@ -298,13 +359,66 @@ class Program:
             clock: The clock.
             pump: Called again and again meanwhile, to keep a window alive.
         """
-        while True:
-            self._woken.clear()
-            if not clock.is_held:
-                return
+        while clock.is_held:
             if pump is not None:
                 pump()
-            self._woken.wait(PUMP_S)
+            with self._woken:
+                if clock.is_held:
+                    self._woken.wait(None if pump is None else PUMP_S)
+
+    def sleep_until(
+        self, clock: Clock, local_ns: int, pump: Optional[Callable[[], object]] = None
+    ) -> None:
+        """Let the calling thread sleep until a clock has reached a local instant.
+
+        Args:
+            clock: The clock, whose rate and pauses the sleep follows.
+            local_ns: The local instant.
+            pump: Called again and again while the clock is held, to keep a window alive.
+        """
+        while True:
+            with self._woken:
+                wait_ns = clock.real_ns_until(local_ns)
+                if wait_ns == 0:
+                    return
+                if wait_ns is None:
+                    self._woken.wait(None if pump is None else PUMP_S)
+                else:
+                    self._woken.wait(min(wait_ns / 1e9, TIMEOUT_MAX))
+            if wait_ns is None and pump is not None:
+                pump()
+
+    def pause(self, clock: Clock, cause: int = 0) -> None:
+        """Pause a clock; a step of the program ends."""
+        with self.clocks.lock:
+            if clock is self.own_clock:
+                self._frames_left = 0
+                self.clocks.end_step()
+            self.clocks.pause(clock, cause)
+
+    def resume(self, clock: Clock, cause: int = 0) -> None:
+        """Let a clock run; a step of the program goes on for good."""
+        with self.clocks.lock:
+            if clock is self.own_clock:
+                self._frames_left = 0
+                self.clocks.end_step()
+            self.clocks.resume(clock, cause)
+
+    def release(self) -> None:
+        """Let everything run at rate 1, from where it is."""
+        with self.clocks.lock:
+            self._frames_left = 0
+            self.clocks.release()
+
+    def step_frames(self, frames: int, cause: int) -> None:
+        """Let the held program run until so many frames have ended."""
+        with self.clocks.lock:
+            self._frames_left = frames
+            self.own_clock.cause = cause
+            self.clocks.resume(self.own_clock, cause)
+        for clock in list(self.clocks.by_number.values()):
+            if clock.adapter is not None:
+                self.guarded(clock.adapter, clock.adapter.step_frame, clock, frames)
 
     # --------------------------------------------------------------------- timers
 
@@ -346,6 +460,30 @@ class Program:
         if self.emit is not None:
             self.extend(timer.events(monotonic_ns()))
         return timer
+
+    def next_due_ns(self) -> Optional[int]:
+        """Return when the next timer is due, in local time of the program's clock.
+
+        ``None`` without one. Timers of paused branches are never due, and what is due already is
+        only waiting to be called.
+        """
+        earliest: dict[Clock, int] = {}
+        now_ns: dict[Clock, int] = {}
+        for timer in list(self.timers.values()):
+            clock, due_ns = timer.clock, timer.due_ns
+            if clock not in now_ns:
+                now_ns[clock] = clock.local_ns()
+            if now_ns[clock] < due_ns < earliest.get(clock, NEVER):
+                earliest[clock] = due_ns
+        own_clock = self.own_clock
+        dues = (clock.due_above(due_ns, own_clock) for clock, due_ns in earliest.items())
+        return min((due_ns for due_ns in dues if due_ns is not None), default=None)
+
+    def clear_timer(self, timer: Timer, cause: int) -> None:
+        """Clear a timer by command."""
+        adapter = timer.clock.adapter
+        if adapter is not None:
+            self.guarded(adapter, adapter.clear_timer, timer.clock, timer, cause)
 
     def described_again(self) -> Iterator[None]:
         """Describe all pending timers that are known, after a loss."""
@@ -408,11 +546,11 @@ class Program:
         emit((now_ns, FRAME_ENDED, clock.number, since_ns, now_ns - frames.began_ns))
         frames.ended_ns = now_ns
         frames.index += 1
+        self.next_frame = frames.index
         if self._frames_left:
             self._frames_left -= 1
             if self._frames_left == 0:
                 self.clocks.pause(self.own_clock, self.own_clock.cause)
-                self.on_held()
 
     # ---------------------------------------------------------------------- texts
 
@@ -463,6 +601,11 @@ class Program:
         number = self._sites.get(key)
         return self._new_site(key, code) if number is None else number
 
+    def is_hidden(self, frame: FrameType) -> bool:
+        """Return whether a frame is of a library that is skipped."""
+        hidden = self._is_hidden.get(frame.f_code.co_filename)
+        return self._hides(frame) if hidden is None else hidden
+
     def _hides(self, frame: FrameType) -> bool:
         module = str(frame.f_globals.get("__name__", ""))
         hidden = any(module == name or module.startswith(name + ".") for name in self._hidden)
@@ -493,7 +636,8 @@ def name_of(callback: Any) -> str:
     name = getattr(callback, "__qualname__", None) or getattr(callback, "__name__", None)
     if name is None:
         return type(callback).__qualname__
-    if owner is not None and not isinstance(owner, type) and "." not in name:
+    is_of_value = owner is not None and not isinstance(owner, (type, ModuleType))
+    if is_of_value and "." not in name:
         return f"{type(owner).__qualname__}.{name}"
     return str(name)
 

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from ..clocks import Clock
     from ..program import Program, Timer
 
-    #: ``True``, or the reason why not, as a sentence.
-    Capability = Union[bool, str]
-
+#: ``True``, or the reason why not, as a sentence.
+Capability = Union[bool, str]
 #: What may be possible with a clock.
 CAPABILITIES = ("pause", "rate", "step_frame", "step_timer", "step_time", "clear_timer")
 
@@ -40,7 +39,7 @@ class Adapter:
         message: Why it failed, or what it could not read.
     """
 
-    library = ""
+    library: str = ""
     hides: tuple[str, ...] = ()
 
     def __init__(self, program: Program) -> None:
@@ -129,4 +128,6 @@ class AdapterEntry(NamedTuple):
         return adapter
 
 
-ADAPTERS: tuple[AdapterEntry, ...] = ()
+ADAPTERS: tuple[AdapterEntry, ...] = (
+    AdapterEntry("asyncio", ("asyncio.base_events",), "AsyncioAdapter"),
+)

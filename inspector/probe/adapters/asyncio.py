@@ -1,0 +1,350 @@
+"""asyncio: one clock for each event loop, its timers, and its turns as frames.
+
+``time`` and the selector's ``select`` are replaced on the loop itself once an inspector attaches:
+both are needed, because a loop sleeps as long as the difference of two readings of ``time``. They
+stay afterwards, since the loop's time may lag behind the machine's from then on. Timers are
+followed by giving their handles a class with two more methods.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import re
+from functools import wraps
+from threading import enumerate as enumerate_threads
+from threading import get_ident, main_thread
+from typing import TYPE_CHECKING, Any, Callable, Optional
+from weakref import WeakKeyDictionary, finalize, ref
+
+from ..program import name_of
+from . import Adapter, Capability
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from ..clocks import Clock
+    from ..program import Program, Timer
+
+#: Timers described between two looks at the time.
+_PER_SLICE_STEP = 16
+#: Less is the time between two readings.
+_LEAST_LAG_S = 1e-3
+#: What callbacks of asyncio are for, in the words of its users.
+_PURPOSES = {
+    "_set_result_unless_cancelled": "sleep",
+    "_release_waiter": "wait_for",
+    "Timeout._on_timeout": "timeout",
+    "_SelectorSocketTransport._on_timeout": "timeout",
+}
+_NUMBERED_TASK = re.compile(r"Task-\d+")
+
+
+class AsyncioAdapter(Adapter):
+    """The event loops of the program that derive from asyncio's own."""
+
+    library = "asyncio"
+    hides: tuple[str, ...] = ("asyncio", "selectors")
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self._loops: WeakKeyDictionary[Any, LoopHooks] = WeakKeyDictionary()
+        self._by_clock: dict[int, LoopHooks] = {}
+
+    def installed(self, module: ModuleType) -> None:
+        base: Any = module.BaseEventLoop
+        events: Any = module.events
+        self._current_task: Callable[[Any], Any] = module.tasks.current_task
+        self._native_time = base.time
+        self._handle_type = events.TimerHandle
+        # What is read of a loop; better to know now than in the middle of a turn.
+        for name in ("call_at", "call_soon_threadsafe", "_run_once", "run_forever", "close"):
+            getattr(base, name)
+        run_forever, close = base.run_forever, base.close
+
+        @wraps(run_forever)
+        def following_run_forever(loop: Any) -> Any:
+            self.program.guarded(self, self.found, loop)
+            return run_forever(loop)
+
+        @wraps(close)
+        def following_close(loop: Any) -> Any:
+            self.program.guarded(self, self.closed, loop)
+            return close(loop)
+
+        base.run_forever, base.close = following_run_forever, following_close
+        if not getattr(module.__spec__, "_initializing", False):
+            # It was imported before: a loop may be running already.
+            for found in gc.get_objects():
+                if issubclass(type(found), base) and not found.is_closed():
+                    self.found(found)
+
+    def found(self, loop: Any) -> None:
+        """A loop is about to run, or was found running."""
+        if loop in self._loops or self.state == "failed":
+            return
+        program = self.program
+        hooks = LoopHooks(self, loop, _loop_name(loop))
+        self._loops[loop] = hooks
+        self._by_clock[hooks.clock.number] = hooks
+        finalize(loop, self._gone, hooks.clock).atexit = False
+        if program.emit is not None:
+            hooks.install()
+            for _ in hooks.described():
+                pass
+
+    def closed(self, loop: Any) -> None:
+        """A loop is closed: its timers are gone."""
+        hooks = self._loops.pop(loop, None)
+        if hooks is not None:
+            hooks.timers.clear()
+            self._gone(hooks.clock)
+
+    def _gone(self, clock: Clock) -> None:
+        self._by_clock.pop(clock.number, None)
+        self.program.remove_clock(clock)
+
+    def attached(self) -> None:
+        for hooks in list(self._loops.values()):
+            hooks.timers.clear()
+            hooks.install()
+
+    def released(self) -> None:
+        for hooks in list(self._loops.values()):
+            hooks.timers.clear()
+
+    def call_soon(self, clock: Clock, call: Callable[[], None]) -> None:
+        hooks = self._by_clock.get(clock.number)
+        loop = None if hooks is None else hooks.loop()
+        if loop is not None and loop.is_running():
+            loop.call_soon_threadsafe(call)
+        else:
+            call()
+
+    def keyframe(self, clock: Clock) -> Iterator[None]:
+        hooks = self._by_clock.get(clock.number)
+        return iter(()) if hooks is None else hooks.described()
+
+    def capabilities(self, clock: Clock) -> dict[str, Capability]:
+        hooks = self._by_clock.get(clock.number)
+        if hooks is not None and hooks.refusal:
+            return dict.fromkeys(("pause", "rate", "step_timer", "step_time"), hooks.refusal)
+        return {}
+
+    def changed(self, clock: Clock) -> None:
+        hooks = self._by_clock.get(clock.number)
+        loop = None if hooks is None else hooks.loop()
+        if loop is not None and not loop.is_closed():
+            # It sleeps for as long as was right before.
+            loop._write_to_self()
+
+    def clear_timer(self, clock: Clock, timer: Timer, cause: int) -> None:
+        hooks = self._by_clock.get(clock.number)
+        loop = None if hooks is None else hooks.loop()
+
+        def clear() -> None:
+            if hooks is not None and hooks.timers.pop(id(timer.handle), None) is not None:
+                timer.cleared(0, cause)
+                timer.handle.cancel()
+
+        if loop is not None:
+            loop.call_soon_threadsafe(clear)
+
+    # ------------------------------------------------------------------- for hooks
+
+    def name_and_site(self, loop: Any, handle: Any) -> tuple[str, int]:
+        """Return the name of a timer that is being set, and its call site."""
+        name = name_of(handle._callback)
+        purpose = _PURPOSES.get(name)
+        if purpose is not None:
+            task = self._current_task(loop)
+            name = purpose if task is None else f"{purpose} in {_task_name(task)}"
+        return name, self.program.call_site(3)
+
+    def pending_name_and_site(self, handle: Any) -> tuple[str, int]:
+        """Return the name of a timer that was set earlier, and where its task waits."""
+        callback, args = handle._callback, handle._args or ()
+        name = name_of(callback)
+        purpose = _PURPOSES.get(name)
+        awaited = args[0] if args and purpose is not None else None
+        for each in getattr(awaited, "_callbacks", None) or ():
+            task: Any = getattr(each[0], "__self__", None)
+            if hasattr(task, "get_coro"):
+                return f"{purpose} in {_task_name(task)}", self._waiting_site(task.get_coro())
+        code = getattr(callback, "__code__", None) or getattr(
+            getattr(callback, "__func__", None), "__code__", None
+        )
+        if code is None or purpose is not None:
+            return purpose or name, 0
+        return name, self.program.code_site(code, code.co_firstlineno)
+
+    def _waiting_site(self, coroutine: Any) -> int:
+        """Return the innermost place in the program's own code at which a coroutine waits."""
+        site = 0
+        while coroutine is not None:
+            frame = getattr(coroutine, "cr_frame", None) or getattr(coroutine, "gi_frame", None)
+            if frame is None:
+                break
+            if not self.program.is_hidden(frame):
+                site = self.program.code_site(frame.f_code, frame.f_lineno)
+            coroutine = getattr(coroutine, "cr_await", None)
+        return site
+
+
+class LoopHooks:
+    """One loop.
+
+    Attributes:
+        clock: Its clock.
+        timers: Its timers by the identity of their handles, while an inspector is attached.
+        refusal: Why its time cannot be controlled, empty if it can.
+    """
+
+    def __init__(self, adapter: AsyncioAdapter, loop: Any, name: str) -> None:
+        self.loop: Callable[[], Any] = ref(loop)
+        self.clock = adapter.program.clock(name, adapter=adapter)
+        self.timers: dict[int, Timer] = {}
+        self.refusal = ""
+        self._adapter = adapter
+        self._is_installed = False
+        # Time as the loop reads it is the clock's local time plus this.
+        self._base_ns = adapter.program.base_ns
+
+    def install(self) -> None:
+        """Put the hooks on the loop, once."""
+        loop = self.loop()
+        if self._is_installed or loop is None:
+            return
+        self._is_installed = True
+        self._handle_type = self._seen_handle_type()
+        self._follow_timers(loop)
+        if type(loop).time is not self._adapter._native_time or "time" in vars(loop):
+            self.refusal = "This event loop has a time of its own."
+            self._base_ns = round(loop.time() * 1e9) - self.clock.local_ns()
+            return
+        self._replace_time(loop)
+        self._replace_select(loop)
+
+    def _replace_time(self, loop: Any) -> None:
+        local_ns, base_ns = self.clock.local_ns, self._base_ns
+
+        def time() -> float:
+            """Return the time of the event loop in seconds."""
+            return (local_ns() + base_ns) / 1e9
+
+        # Timers that were set by the machine's time keep what is left of them.
+        lag_s = time() - loop.time()
+        if abs(lag_s) > _LEAST_LAG_S:
+            for handle in loop._scheduled:
+                handle._when += lag_s
+        loop.time = time
+
+    def _replace_select(self, loop: Any) -> None:
+        program, clock = self._adapter.program, self.clock
+        selector = loop._selector
+        select = selector.select
+        began = [0]
+
+        def following_select(timeout: Optional[float] = None) -> Any:
+            if program.emit is not None:
+                program.frame_ended(clock)
+            if timeout and not clock.is_plain and timeout > 0:
+                wait_ns = clock.real_ns_until(clock.local_ns() + math.ceil(timeout * 1e9))
+                timeout = None if wait_ns is None else wait_ns / 1e9
+            ready = select(timeout)
+            if program.emit is not None:
+                now_ns = clock.local_ns()
+                program.frame_began(clock, now_ns - began[0] if began[0] else 0)
+                began[0] = now_ns
+            return ready
+
+        selector.select = following_select
+
+    def _follow_timers(self, loop: Any) -> None:
+        program, call_at = self._adapter.program, loop.call_at
+
+        @wraps(call_at)
+        def following_call_at(
+            when: float, callback: Callable[..., object], *args: Any, context: Any = None
+        ) -> Any:
+            handle = call_at(when, callback, *args, context=context)
+            if program.emit is not None:
+                self._set(handle)
+            return handle
+
+        loop.call_at = following_call_at
+
+    def _set(self, handle: Any) -> None:
+        adapter = self._adapter
+        loop = self.loop()
+        if type(handle) is adapter._handle_type and loop is not None:
+            name, site = adapter.name_and_site(loop, handle)
+            self._describe(handle, name, site)
+
+    def _describe(self, handle: Any, name: str, site: int) -> None:
+        due_ns = round(handle._when * 1e9) - self._base_ns
+        handle.__class__ = self._handle_type
+        self.timers[id(handle)] = self._adapter.program.timer(
+            self.clock, name, site, due_ns, handle=handle
+        )
+
+    def described(self) -> Iterator[None]:
+        """Describe the pending timers of the loop, on its thread."""
+        loop = self.loop()
+        adapter, types = self._adapter, (self._adapter._handle_type, self._handle_type)
+        if loop is None:
+            return
+        for place, handle in enumerate(list(loop._scheduled)):
+            is_pending = handle._scheduled and not handle._cancelled
+            if is_pending and type(handle) in types and id(handle) not in self.timers:
+                self._describe(handle, *adapter.pending_name_and_site(handle))
+            if place % _PER_SLICE_STEP == 0:
+                yield
+
+    def _seen_handle_type(self) -> Any:
+        """Return the class of handles that are followed."""
+        program, clock, timers = self._adapter.program, self.clock, self.timers
+        handle_type: Any = self._adapter._handle_type
+        run, cancel = handle_type._run, handle_type.cancel
+
+        class TimerHandle(handle_type):  # type: ignore[misc] # known when asyncio is
+            """A timer that is followed."""
+
+            __slots__ = ()
+
+            def _run(self) -> Any:
+                if program.emit is not None:
+                    timer = timers.pop(id(self), None)
+                    if timer is not None:
+                        timer.fired(clock.local_ns() - timer.due_ns)
+                return run(self)
+
+            def cancel(self) -> Any:
+                if program.emit is not None:
+                    timer = timers.pop(id(self), None)
+                    if timer is not None:
+                        timer.cleared(program.call_site())
+                return cancel(self)
+
+        return TimerHandle
+
+
+def _loop_name(loop: Any) -> str:
+    """Return the name of a loop, with that of its thread unless it is the main thread."""
+    number = getattr(loop, "_thread_id", None) or get_ident()
+    names = {thread.ident: thread.name for thread in enumerate_threads()}
+    name = names.get(number, "")
+    is_main = number == main_thread().ident or not name
+    return "asyncio loop" if is_main else f"asyncio loop ({name})"
+
+
+def _task_name(task: Any) -> str:
+    """Return what a task does, with its name if somebody gave it one.
+
+    The numbers that asyncio gives would make every timer of a server a text of its own.
+    """
+    coroutine = task.get_coro()
+    name = str(getattr(coroutine, "__qualname__", type(coroutine).__qualname__))
+    given = task.get_name()
+    return name if _NUMBERED_TASK.fullmatch(given) else f"{name} ({given})"

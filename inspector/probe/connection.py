@@ -1,0 +1,209 @@
+"""A socket that carries frames without blocking, and the addresses of sockets."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from collections import deque
+from typing import Any, Optional
+
+from . import wire
+from .wire import FrameReader, WireError
+
+_RECEIVE_BYTES = 64 * 1024
+#: With more messages than this on their way out, nothing is received: who asks has to listen.
+_MOST_QUEUED_BYTES = 1 << 20
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+#: ``struct ucred``: process, user, group.
+_CREDENTIALS = struct.Struct("3i")
+CONNECT_S = 2.0
+
+
+class LinkClosed(Exception):  # noqa: N818 - an end is not always an error
+    """The link has ended; the message says why."""
+
+
+class Connection:
+    """A connected socket.
+
+    Attributes:
+        has_heard: Whether anything has arrived since this was set to ``False``.
+    """
+
+    def __init__(self, sock: socket.socket) -> None:
+        sock.setblocking(False)
+        if sock.family in (socket.AF_INET, socket.AF_INET6):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._sock = sock
+        self._reader = FrameReader()
+        self._queue: deque[tuple[memoryview, bool]] = deque()
+        self._message_bytes = 0
+        self.has_heard = False
+
+    def fileno(self) -> int:
+        """Return the descriptor, to wait for."""
+        return self._sock.fileno()
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Queue a message."""
+        data = wire.frame(wire.JSON, wire.packed_json(message))
+        self._queue.append((memoryview(data), True))
+        self._message_bytes += len(data)
+
+    def send_events(self, data: bytes) -> None:
+        """Queue a frame of events."""
+        self._queue.append((memoryview(data), False))
+
+    @property
+    def wants_to_send(self) -> bool:
+        """Whether something is queued."""
+        return bool(self._queue)
+
+    @property
+    def wants_to_receive(self) -> bool:
+        """Whether the other side listens to what it has asked for."""
+        return self._message_bytes < _MOST_QUEUED_BYTES
+
+    def flush(self) -> None:
+        """Send what the socket takes now.
+
+        Raises:
+            LinkClosed: The other side has closed.
+        """
+        queue = self._queue
+        try:
+            while queue:
+                data, is_message = queue[0]
+                sent = self._sock.send(data)
+                if is_message:
+                    self._message_bytes -= sent
+                if sent == len(data):
+                    queue.popleft()
+                else:
+                    queue[0] = data[sent:], is_message
+        except (BlockingIOError, InterruptedError):
+            pass
+        except OSError as error:
+            raise LinkClosed(error.strerror or "the connection broke") from None
+
+    def receive(self) -> list[dict[str, Any]]:
+        """Return the messages that have arrived.
+
+        Raises:
+            LinkClosed: The other side has closed.
+            WireError: What has arrived is no message for a probe.
+        """
+        if not self.wants_to_receive:
+            return []
+        try:
+            data = self._sock.recv(_RECEIVE_BYTES)
+        except (BlockingIOError, InterruptedError):
+            return []
+        except OSError as error:
+            raise LinkClosed(error.strerror or "the connection broke") from None
+        if not data:
+            raise LinkClosed("the inspector has closed the connection")
+        self.has_heard = True
+        messages = []
+        for kind, payload in self._reader.feed(data):
+            if kind != wire.JSON:
+                raise WireError(wire.MALFORMED, "an inspector sends no events")
+            messages.append(wire.unpacked_json(payload))
+        return messages
+
+    def close(self, *last: dict[str, Any]) -> None:
+        """Close; last messages are sent if the socket takes them."""
+        try:
+            for message in last:
+                self.send(message)
+            self.flush()
+        except (LinkClosed, WireError):
+            pass
+        self._sock.close()
+
+    def abandon(self) -> None:
+        """Close this process's copy, in a child that was forked."""
+        self._sock.close()
+
+
+# --------------------------------------------------------------------- addresses
+
+
+def dialled(address: str) -> Connection:
+    """Connect to ``unix:/path`` or ``tcp:HOST:PORT``, where only this machine and user listen.
+
+    Raises:
+        LinkClosed: Nothing listens there, or another user does.
+        ValueError: It is no such address.
+    """
+    family, place = _parsed(address)
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    sock.settimeout(CONNECT_S)
+    try:
+        sock.connect(place)
+    except OSError as error:
+        sock.close()
+        raise LinkClosed(f"{address}: {error.strerror or error}") from None
+    if not is_same_user(sock):
+        sock.close()
+        raise LinkClosed(f"{address} belongs to another user")
+    return Connection(sock)
+
+
+def listening(address: str) -> tuple[socket.socket, str]:
+    """Listen at an address; returns the socket, and the address with its port.
+
+    Raises:
+        OSError: The address is taken or cannot be made.
+        ValueError: It is no address of this machine's own.
+    """
+    family, place = _parsed(address)
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if isinstance(place, str):
+            before = os.umask(0o177)
+            try:
+                sock.bind(place)
+            finally:
+                os.umask(before)
+        else:
+            sock.bind(place)
+            host = "[::1]" if family == socket.AF_INET6 else "127.0.0.1"
+            address = f"tcp:{host}:{sock.getsockname()[1]}"
+        sock.listen(8)
+        sock.setblocking(False)
+    except OSError:
+        sock.close()
+        raise
+    return sock, address
+
+
+def _parsed(address: str) -> tuple[int, Any]:
+    carrier, _, place = address.partition(":")
+    if carrier == "unix" and place and hasattr(socket, "AF_UNIX"):
+        return socket.AF_UNIX, place
+    host, _, port = place.rpartition(":")
+    host = host.strip("[]")
+    if carrier != "tcp" or not port.isdigit():
+        raise ValueError(f"not an address, unix:/path or tcp:127.0.0.1:PORT: {address!r}")
+    if host not in _LOOPBACK:
+        raise ValueError(f"not an address of this machine's own: {address!r}")
+    is_six = host == "::1"
+    return (socket.AF_INET6 if is_six else socket.AF_INET), (
+        "::1" if is_six else "127.0.0.1",
+        int(port),
+    )
+
+
+def is_same_user(sock: socket.socket) -> bool:
+    """Return whether the process at the other end belongs to this process's user.
+
+    True where the system cannot say: there, a token and the mode of the folder have to do.
+    """
+    option: Optional[int] = getattr(socket, "SO_PEERCRED", None)
+    if option is None or sock.family != getattr(socket, "AF_UNIX", None):
+        return True
+    data = sock.getsockopt(socket.SOL_SOCKET, option, _CREDENTIALS.size)
+    uid: int = _CREDENTIALS.unpack(data)[1]
+    return uid == os.getuid()

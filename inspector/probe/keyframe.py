@@ -1,0 +1,85 @@
+"""Describes what is pending when an inspector comes, a few milliseconds at a time."""
+
+from __future__ import annotations
+
+from collections import deque
+from time import monotonic_ns
+from typing import TYPE_CHECKING, Optional
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .clocks import Clock
+    from .program import Program
+
+#: A slice takes at most 4 ms of the program's thread: it ends with the first timer after this.
+SLICE_NS = 3_000_000
+
+
+class Keyframe:
+    """The slices of one keyframe; each begins when the one before is done.
+
+    Attributes:
+        slices: Number of slices that have ended.
+        longest_ns: Duration of the longest.
+    """
+
+    def __init__(self, program: Program, *, is_first: bool) -> None:
+        self._program = program
+        self._waiting: deque[tuple[Optional[Clock], Iterator[None]]] = deque()
+        self._is_running = False
+        self.slices = 0
+        self.longest_ns = 0
+        if is_first:
+            for clock in list(program.clocks.by_number.values()):
+                self.add(clock)
+        else:
+            self._waiting.append((None, program.described_again()))
+
+    def add(self, clock: Clock) -> None:
+        """Have the pending timers of a clock described as well."""
+        adapter = clock.adapter
+        timers = adapter and self._program.guarded(adapter, adapter.keyframe, clock)
+        if timers is not None:
+            self._waiting.append((clock, timers))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything has been described."""
+        return not self._waiting and not self._is_running
+
+    def go_on(self) -> None:
+        """Have the next slice run, on the thread that it needs."""
+        if self._is_running or not self._waiting:
+            return
+        clock, _ = self._waiting[0]
+        self._is_running = True
+        if clock is None or clock.is_removed:
+            self._run()
+            return
+        adapter = clock.adapter
+        self._program.guarded(adapter, adapter.call_soon, clock, self._run)
+        if adapter.state == "failed":
+            self._waiting.popleft()
+            self._is_running = False
+
+    def _run(self) -> None:
+        clock, timers = self._waiting[0]
+        began_ns = now_ns = monotonic_ns()
+        is_over = True
+        try:
+            if clock is None or not clock.is_removed:
+                for _ in timers:
+                    now_ns = monotonic_ns()
+                    if now_ns - began_ns >= SLICE_NS:
+                        is_over = False
+                        break
+        except Exception as error:  # noqa: BLE001 - what adapters read may be gone
+            if clock is not None:
+                self._program.adapter_failed(clock.adapter, error)
+        finally:
+            if is_over:
+                self._waiting.popleft()
+            self.slices += 1
+            self.longest_ns = max(self.longest_ns, monotonic_ns() - began_ns)
+            self._is_running = False

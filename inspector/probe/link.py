@@ -1,0 +1,516 @@
+"""The probe's end of a link: a thread that sends, receives, and lets go when the inspector goes."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import select
+import socket
+import sys
+from threading import Event, Thread, current_thread
+from time import monotonic_ns, thread_time_ns
+from typing import TYPE_CHECKING, Any, Optional
+
+from . import wire
+from .connection import Connection, LinkClosed, dialled, is_same_user
+from .keyframe import Keyframe
+from .kinds import VOCABULARY_VERSION
+from .requests import Requests
+from .sink import Sink
+from .wire import WireError
+
+if TYPE_CHECKING:
+    from .program import Program
+
+#: How often the thread looks for events, so that a batch goes out in time.
+_TICK_NS = wire.BATCH_NS * 3 // 4
+#: While slices of a keyframe are due.
+_BUSY_TICK_NS = 1_000_000
+_COST_NS = 1_000_000_000
+#: Connections that have not said hello yet.
+_MOST_STRANGERS = 8
+
+
+class Attachment:
+    """An inspector that is attached.
+
+    Attributes:
+        sink: The events on their way to it.
+        keyframe: The keyframe that is being made.
+    """
+
+    def __init__(
+        self, program: Program, connection: Connection, grant: str, behind: list[dict[str, Any]]
+    ) -> None:
+        self._program = program
+        self._connection = connection
+        self._unhandled = behind
+        self._requests = Requests(program, grant)
+        self.sink = Sink(program.texts)
+        self._requests.on_acknowledged = self.sink.acknowledge
+        now_ns = monotonic_ns()
+        self._heard_ns = self._turned_ns = self._pinged_ns = self._cost_ns = now_ns
+        self._pings = 0
+        self._cpu_ns = thread_time_ns()
+        self._costed = (0, 0, 0)
+        self._changes = self._holds = -1
+        self._tell_changes()
+        self._say("Events.keyframe", state="begun")
+        program.attach(self.sink.emit, self.sink.extend)
+        self.keyframe: Optional[Keyframe] = Keyframe(program, is_first=True)
+        self._slices = 0
+
+    def _say(self, method: str, **params: object) -> None:
+        self._connection.send(wire.notification(method, params))
+
+    @property
+    def wait_ns(self) -> int:
+        """How long to wait for the socket at most."""
+        wait_ns = _BUSY_TICK_NS if self.keyframe is not None else _TICK_NS
+        ends_ns = self._program.clocks.step_ends_ns
+        if ends_ns is not None:
+            wait_ns = max(min(wait_ns, ends_ns - monotonic_ns()), 0)
+        return wait_ns
+
+    def turn(self) -> None:
+        """Do what is due.
+
+        Raises:
+            LinkClosed: The inspector has gone.
+            WireError: It does not follow the protocol.
+        """
+        connection, program = self._connection, self._program
+        now_ns = monotonic_ns()
+        if now_ns - self._turned_ns > wire.PING_NS:
+            # This thread could not run: that is not the inspector's silence.
+            self._heard_ns += now_ns - self._turned_ns
+        self._turned_ns = now_ns
+        connection.has_heard = False
+        self._unhandled += connection.receive()
+        while self._unhandled:
+            self._handle(self._unhandled.pop(0))
+        if connection.has_heard:
+            self._heard_ns = now_ns
+        elif now_ns - self._heard_ns > wire.SILENCE_NS:
+            raise LinkClosed("the inspector does not answer")
+        program.clocks.settle(program.own_clock)
+        self._send_events()
+        self._go_on_with_keyframe()
+        if program.holds != self._holds:
+            self._holds = program.holds
+            self._send_events()
+            self._say("Program.held", held=program.own_clock.is_held, frame=program.next_frame)
+        if program.changes != self._changes:
+            self._tell_changes()
+        if now_ns - self._pinged_ns >= wire.PING_NS:
+            self._pinged_ns = now_ns
+            self._pings += 1
+            self._say("Link.ping", n=self._pings)
+        if now_ns - self._cost_ns >= _COST_NS:
+            self._tell_cost(now_ns)
+        connection.flush()
+
+    def _handle(self, message: dict[str, Any]) -> None:
+        method, number = message.get("method"), message.get("id")
+        if method is None or method == "Link.pong":
+            return
+        params = message["params"]
+        if method == "Link.ping":
+            self._say("Link.pong", n=params.get("n", 0))
+        elif method == "Link.bye":
+            raise LinkClosed("the inspector has ended the link")
+        elif number is not None:
+            self._connection.send(self._answer(number, method, params))
+        elif self._requests.knows(method):
+            self._answer(0, method, params)
+
+    def _answer(self, number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return wire.answer(number, self._requests.apply(method, params))
+        except WireError as error:
+            return wire.refusal(number, error)
+
+    def _send_events(self) -> None:
+        messages, frames = self.sink.taken()
+        for message in messages:
+            self._connection.send(message)
+        for data in frames:
+            self._connection.send_events(data)
+
+    def _go_on_with_keyframe(self) -> None:
+        program, sink, requests = self._program, self.sink, self._requests
+        counts = sink.told_loss()
+        if counts:
+            self._say("Events.lost", counts=counts)
+        if counts or (requests.is_keyframe_wanted and self.keyframe is None):
+            requests.is_keyframe_wanted = False
+            self._send_events()
+            self._say("Events.keyframe", state="begun")
+            self._slices = 0
+            program.describe_clocks()
+            self.keyframe = Keyframe(program, is_first=False)
+        keyframe = self.keyframe
+        if keyframe is None or sink.is_lossy:
+            return
+        if keyframe.is_complete:
+            self._send_events()
+            self._say("Events.keyframe", state="complete")
+            self.keyframe = None
+            return
+        if keyframe.slices != self._slices:
+            self._slices = keyframe.slices
+            self._send_events()
+            self._say("Events.keyframe", state="partial")
+        if sink.has_room:
+            keyframe.go_on()
+
+    def _tell_changes(self) -> None:
+        program = self._program
+        self._changes = program.changes
+        self._say(
+            "Program.changed",
+            clocks=[
+                {
+                    "clock": clock.number,
+                    "adapter": "" if clock.adapter is None else clock.adapter.library,
+                    "title": clock.name,
+                    "capabilities": program.capabilities(clock),
+                }
+                for clock in list(program.clocks.by_number.values())
+            ],
+            adapters=program.described_adapters(),
+            grant=self._requests.grant,
+        )
+
+    def _tell_cost(self, now_ns: int) -> None:
+        sink = self.sink
+        cpu_ns, made = thread_time_ns(), sum(sink.by_kind.values())
+        hooks_ns = 0
+        before = self._costed
+        self._costed = (made, sink.dropped, hooks_ns)
+        self._say(
+            "Program.cost",
+            cpu_ns=cpu_ns - self._cpu_ns + hooks_ns - before[2],
+            interval_ns=now_ns - self._cost_ns,
+            events=made - before[0],
+            dropped=sink.dropped - before[1],
+            queued_bytes=sink.unacknowledged * wire.BYTES_PER_EVENT,
+        )
+        self._cpu_ns, self._cost_ns = cpu_ns, now_ns
+
+    def end(self, *last: dict[str, Any]) -> None:
+        """Let the program go on, and close."""
+        self._program.detach()
+        self._connection.close(*last)
+
+
+class _Stranger:
+    """A connection whose hello is awaited."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.until_ns = monotonic_ns() + wire.HELLO_NS
+
+
+class Link:
+    """The thread of the probe: dials, or listens, and serves one inspector at a time.
+
+    Attributes:
+        problem: Why there is no inspector, for people.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        token: str,
+        grant: str,
+        *,
+        address: str = "",
+        listener: Optional[socket.socket] = None,
+    ) -> None:
+        self._program = program
+        self._token = token
+        self._grant = grant
+        self._address = address
+        self._listener = listener
+        self._strangers: list[_Stranger] = []
+        self._attachment: Optional[Attachment] = None
+        self._connection: Optional[Connection] = None
+        self._thread: Optional[Thread] = None
+        self._is_stopping = False
+        self._settled = Event()
+        self._waker, self._woken = socket.socketpair()
+        self._waker.setblocking(False)
+        self._woken.setblocking(False)
+        self.problem = ""
+
+    # ----------------------------------------------------------------- its thread
+
+    def start(self) -> None:
+        """Begin, or go on after :meth:`stop`."""
+        self._is_stopping = False
+        self._thread = Thread(target=self._run, name="timeline-probe", daemon=True)
+        self._thread.start()
+
+    def wait_until_settled(self, seconds: float) -> bool:
+        """Wait until the inspector has answered, or is known not to."""
+        return self._settled.wait(seconds)
+
+    def stop(self) -> None:
+        """End the thread and nothing else; it takes about a millisecond."""
+        thread = self._thread
+        if thread is None or thread is current_thread():
+            return
+        self._is_stopping = True
+        try:
+            self._waker.send(b"x")
+        except OSError:
+            pass
+        thread.join()
+        self._thread = None
+
+    def close(self, reason: str) -> None:
+        """End the link in good order: what waits is sent, and everything goes on."""
+        self.stop()
+        if self._attachment is not None:
+            self._attachment._send_events()
+            self._end(wire.notification("Link.bye", {"reason": reason}))
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+        for stranger in self._strangers:
+            stranger.connection.close()
+        self._strangers.clear()
+
+    def abandon(self) -> None:
+        """Close this process's copies of the sockets, in a child that was forked."""
+        self._thread = None
+        for stranger in self._strangers:
+            stranger.connection.abandon()
+        if self._connection is not None:
+            self._connection.abandon()
+        if self._listener is not None:
+            self._listener.close()
+        self._waker.close()
+        self._woken.close()
+        self._program.detach()
+
+    def _run(self) -> None:
+        try:
+            if self._listener is None and self._connection is None:
+                self._dial()
+            while not self._is_stopping:
+                if self._attachment is None and self._listener is None:
+                    return
+                self._wait()
+                self._meet_strangers()
+                if self._attachment is not None:
+                    self._attend(self._attachment)
+        except Exception as error:  # noqa: BLE001 - whatever happens here, the program goes on
+            self.problem = f"{type(error).__name__}: {error}"
+            self._end(wire.notification("Link.bye", {"reason": self.problem}))
+        finally:
+            self._settled.set()
+
+    def _wait(self) -> None:
+        attachment, connection = self._attachment, self._connection
+        readers: list[Any] = [self._woken]
+        writers: list[Any] = []
+        timeout_ns = -1
+        if self._listener is not None:
+            readers.append(self._listener)
+        if self._strangers:
+            readers += [stranger.connection for stranger in self._strangers]
+            timeout_ns = wire.PING_NS
+        if attachment is not None and connection is not None:
+            timeout_ns = attachment.wait_ns
+            if connection.wants_to_receive:
+                readers.append(connection)
+            if connection.wants_to_send:
+                writers.append(connection)
+        _wait_for(readers, writers, timeout_ns)
+        try:
+            self._woken.recv(64)
+        except (BlockingIOError, InterruptedError):
+            pass
+
+    # ------------------------------------------------------------------ beginnings
+
+    def _dial(self) -> None:
+        try:
+            connection = dialled(self._address)
+        except (LinkClosed, ValueError) as error:
+            self.problem = str(error)
+            return
+        connection.send(wire.request(0, "Link.hello", {**self._hello(), "token": self._token}))
+        until_ns = monotonic_ns() + wire.HELLO_NS
+        try:
+            while not self._is_stopping:
+                connection.flush()
+                messages = connection.receive()
+                while messages:
+                    message = messages.pop(0)
+                    if "error" in message:
+                        raise LinkClosed(message["error"]["message"])
+                    if "result" in message:
+                        _check_hello(message["result"], "inspector")
+                        self._attach(connection, messages)
+                        return
+                if monotonic_ns() > until_ns:
+                    raise LinkClosed("the inspector does not answer")
+                writers = [connection] if connection.wants_to_send else []
+                _wait_for([connection, self._woken], writers, wire.PING_NS)
+        except LinkClosed as error:
+            self.problem = str(error)
+        except WireError as error:
+            self.problem = error.message
+        connection.close()
+
+    def _attach(self, connection: Connection, behind: list[dict[str, Any]]) -> None:
+        """Begin with an inspector, and with what has arrived together with its hello."""
+        self._connection = connection
+        self._attachment = Attachment(self._program, connection, self._grant, behind)
+        self._settled.set()
+
+    def _meet_strangers(self) -> None:
+        listener = self._listener
+        if listener is None:
+            return
+        try:
+            sock, _ = listener.accept()
+        except OSError:
+            pass
+        else:
+            if not is_same_user(sock) or len(self._strangers) >= _MOST_STRANGERS:
+                sock.close()
+            else:
+                self._strangers.append(_Stranger(Connection(sock)))
+        for stranger in list(self._strangers):
+            if not self._is_still_strange(stranger):
+                self._strangers.remove(stranger)
+
+    def _is_still_strange(self, stranger: _Stranger) -> bool:
+        """Listen to a connection; returns whether its hello is still awaited."""
+        last: list[dict[str, Any]] = []
+        try:
+            messages = stranger.connection.receive()
+            if messages:
+                self._meet(stranger.connection, messages)
+                return False
+            if monotonic_ns() < stranger.until_ns:
+                return True
+        except LinkClosed:
+            pass
+        except WireError as error:
+            last = [wire.refusal(0, error)]
+        stranger.connection.close(*last)
+        return False
+
+    def _meet(self, connection: Connection, messages: list[dict[str, Any]]) -> None:
+        """Take the first message of a connection, which has to be the inspector's hello."""
+        first = messages.pop(0)
+        number = first.get("id", 0)
+        try:
+            if first.get("method") != "Link.hello" or "id" not in first:
+                raise WireError(wire.MALFORMED, "The first message is the hello.")
+            params = first["params"]
+            given = params.get("token")
+            if not isinstance(given, str) or not hmac.compare_digest(
+                given.encode(), self._token.encode()
+            ):
+                raise WireError(wire.WRONG_TOKEN, "The token is wrong.")
+            _check_hello(params, "inspector")
+            if self._attachment is not None:
+                raise WireError(wire.NOT_POSSIBLE, "Another inspector is attached.")
+        except WireError as error:
+            connection.close(wire.refusal(number, error))
+            return
+        connection.send(wire.answer(number, self._hello()))
+        self._attach(connection, messages)
+
+    def _hello(self) -> dict[str, Any]:
+        return {
+            "protocol": wire.PROTOCOL,
+            "role": "probe",
+            "vocabulary": VOCABULARY_VERSION,
+            "pid": os.getpid(),
+            "parent_pid": os.getppid(),
+            "name": self._program.own_clock.name,
+            "argv": [wire.cut_text(each, 4_096) for each in command_line()[:64]],
+            "runtime": {
+                "language": "python",
+                "version": sys.version.split()[0],
+                "implementation": sys.implementation.name,
+            },
+            "clock_ns": self._program.clocks.now_ns(),
+            "grant": self._grant,
+            "adapters": self._program.described_adapters(),
+        }
+
+    # ------------------------------------------------------------------------ ends
+
+    def _attend(self, attachment: Attachment) -> None:
+        try:
+            attachment.turn()
+        except LinkClosed as error:
+            self.problem = str(error)
+            self._end(wire.notification("Link.bye", {"reason": self.problem}))
+        except WireError as error:
+            self.problem = error.message
+            self._end(wire.refusal(0, error))
+
+    def _end(self, last: dict[str, Any]) -> None:
+        attachment = self._attachment
+        self._attachment = self._connection = None
+        if attachment is not None:
+            attachment.end(last)
+        else:
+            self._program.detach()
+
+
+def _wait_for(readers: list[Any], writers: list[Any], timeout_ns: int) -> None:
+    """Wait until one of them is ready, or for a time; -1 waits for ever."""
+    if not hasattr(select, "poll"):
+        select.select(readers, writers, [], None if timeout_ns < 0 else timeout_ns / 1e9)
+        return
+    # select() knows no descriptor above 1 023, and servers have more.
+    poll = select.poll()
+    for each in readers:
+        poll.register(each, select.POLLIN)
+    for each in writers:
+        poll.register(each, select.POLLIN | select.POLLOUT)
+    poll.poll(-1 if timeout_ns < 0 else -(-timeout_ns // 1_000_000))
+
+
+def _check_hello(hello: dict[str, Any], role: str) -> None:
+    if hello.get("protocol") != wire.PROTOCOL:
+        raise WireError(wire.WRONG_VERSION, f"This probe speaks protocol {wire.PROTOCOL}.")
+    if hello.get("role") != role:
+        raise WireError(wire.BAD_PARAMS, f"A probe speaks with an {role} only.")
+
+
+def command_line() -> list[str]:
+    """Return the command line of this process; ``sys.argv`` is not complete at startup."""
+    found: Optional[list[str]] = getattr(sys, "orig_argv", None)
+    if found is not None:
+        return found
+    try:
+        with open("/proc/self/cmdline", "rb") as file:
+            return [os.fsdecode(each) for each in file.read().split(b"\0")[:-1]]
+    except OSError:
+        return list(getattr(sys, "argv", [""]))
+
+
+def program_name() -> str:
+    """Return what people call this program: its script, or its module."""
+    words = iter(command_line()[1:])
+    for word in words:
+        if word == "-c":
+            return "python -c"
+        if word == "-m":
+            return next(words, "python")
+        if word in ("-W", "-X", "--check-hash-based-pycs"):
+            next(words, None)
+        elif not word.startswith("-"):
+            return os.path.basename(word) or word
+    return "python"

@@ -1,0 +1,143 @@
+"""What an inspector can ask of a program, and whether it may."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, Optional
+
+from . import wire
+from .kinds import MAX_RATE, RATE_DENOMINATOR
+from .wire import WireError
+
+if TYPE_CHECKING:
+    from .clocks import Clock
+    from .program import Program
+
+READ_ONLY, STEP, FULL = "read-only", "step", "full"
+#: Each includes the ones before it.
+GRANTS = (READ_ONLY, STEP, FULL)
+#: Of one step.
+MOST_FRAMES = 1_000_000
+
+
+class Requests:
+    """Carries out requests, in their order, on the thread of the link.
+
+    Attributes:
+        grant: What the program lets the inspector do.
+        is_keyframe_wanted: Whether a new keyframe was asked for.
+    """
+
+    def __init__(self, program: Program, grant: str) -> None:
+        self._program = program
+        self.grant = grant if grant in GRANTS else READ_ONLY
+        self.is_keyframe_wanted = False
+        self.on_acknowledged: Callable[[int], None] = lambda _: None
+        self._methods: dict[str, tuple[str, Callable[[dict[str, Any]], Optional[dict[str, Any]]]]]
+        self._methods = {
+            "Program.time": (READ_ONLY, self._time),
+            "Program.grant": (READ_ONLY, self._grant),
+            "Program.step": (STEP, self._step),
+            "Clock.pause": (STEP, self._pause),
+            "Clock.resume": (STEP, self._resume),
+            "Clock.rate": (FULL, self._rate),
+            "Timer.clear": (FULL, self._clear),
+            "Events.keyframe": (READ_ONLY, self._keyframe),
+            "Events.ack": (READ_ONLY, self._acknowledge),
+            "Link.release": (READ_ONLY, self._release),
+        }
+
+    def knows(self, method: str) -> bool:
+        """Return whether there is such a request."""
+        return method in self._methods
+
+    def apply(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Carry out a request and return its result.
+
+        Raises:
+            WireError: It is unknown, wrong, not granted or not possible.
+        """
+        needed, call = self._methods.get(method, (READ_ONLY, None))
+        if call is None:
+            raise WireError(wire.UNKNOWN_METHOD, f"There is no request “{method[:80]}”.")
+        if GRANTS.index(needed) > GRANTS.index(self.grant):
+            raise WireError(wire.NOT_GRANTED, f"The program grants “{self.grant}” only.")
+        return call(params) or {}
+
+    # -------------------------------------------------------------------- requests
+
+    def _time(self, _params: dict[str, Any]) -> dict[str, Any]:
+        return {"clock_ns": self._program.clocks.now_ns()}
+
+    def _grant(self, _params: dict[str, Any]) -> dict[str, Any]:
+        return {"grant": self.grant}
+
+    def _keyframe(self, _params: dict[str, Any]) -> None:
+        self.is_keyframe_wanted = True
+
+    def _acknowledge(self, params: dict[str, Any]) -> None:
+        self.on_acknowledged(wire.whole(params, "events"))
+
+    def _release(self, _params: dict[str, Any]) -> None:
+        self._program.release()
+
+    def _pause(self, params: dict[str, Any]) -> None:
+        clock, cause = self._clock(params, "pause"), _cause(params)
+        self._program.pause(clock, cause)
+
+    def _resume(self, params: dict[str, Any]) -> None:
+        clock, cause = self._clock(params, "pause"), _cause(params)
+        self._program.resume(clock, cause)
+
+    def _rate(self, params: dict[str, Any]) -> None:
+        clock, cause = self._clock(params, "rate"), _cause(params)
+        rate_n = wire.whole(params, "rate_n", 0, MAX_RATE * RATE_DENOMINATOR)
+        self._program.clocks.set_rate(clock, rate_n, cause)
+
+    def _step(self, params: dict[str, Any]) -> None:
+        program, cause = self._program, _cause(params)
+        clock = program.own_clock
+        if not clock.is_paused:
+            raise WireError(wire.NOT_POSSIBLE, "Only a program that is held can be stepped.")
+        if clock.rate_n == 0:
+            raise WireError(wire.NOT_POSSIBLE, "The rate of the program's clock is 0.")
+        if "frames" in params:
+            frames = wire.whole(params, "frames", 1, MOST_FRAMES)
+            self._demand(clock, "step_frame")
+            program.step_frames(frames, cause)
+        elif "local_ns" in params:
+            self._demand(clock, "step_time")
+            local_ns = wire.whole(params, "local_ns", 1, 2**60)
+            program.clocks.step_to(clock, clock.local_ns() + local_ns, cause)
+        elif params.get("to") == "next_timer":
+            self._demand(clock, "step_timer")
+            due_ns = program.next_due_ns()
+            if due_ns is None:
+                raise WireError(wire.NOT_POSSIBLE, "No timer of the program will be due.")
+            program.clocks.step_to(clock, max(due_ns, clock.local_ns()), cause)
+        else:
+            raise WireError(wire.BAD_PARAMS, "frames, local_ns, or to with “next_timer”")
+
+    def _clear(self, params: dict[str, Any]) -> None:
+        number, cause = wire.whole(params, "timer"), _cause(params)
+        timer = self._program.timers.get(number)
+        if timer is None:
+            raise WireError(wire.NO_SUCH, f"There is no timer {number}.")
+        self._demand(timer.clock, "clear_timer")
+        self._program.clear_timer(timer, cause)
+
+    def _clock(self, params: dict[str, Any], capability: str) -> Clock:
+        number = wire.whole(params, "clock")
+        clock = self._program.clocks.by_number.get(number)
+        if clock is None:
+            raise WireError(wire.NO_SUCH, f"There is no clock {number}.")
+        self._demand(clock, capability)
+        return clock
+
+    def _demand(self, clock: Clock, capability: str) -> None:
+        reason = self._program.capabilities(clock).get(capability, True)
+        if reason is not True:
+            raise WireError(wire.NOT_POSSIBLE, str(reason))
+
+
+def _cause(params: dict[str, Any]) -> int:
+    return wire.whole(params, "cause") if "cause" in params else 0

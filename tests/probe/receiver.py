@@ -1,0 +1,296 @@
+"""An inspector's end of the protocol for tests: records what a probe says."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from inspector.events.timeline import Timeline
+from inspector.probe import wire
+from inspector.probe.kinds import CLOCK_ADDED, CLOCK_ANCHORED, TIMER_ADDED, TIMER_FIRED
+from inspector.probe.wire import FrameReader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from inspector.vocabulary import RawEvent
+
+_T = TypeVar("_T")
+
+PROJECT = Path(__file__).parents[2]
+TOKEN = "0123456789abcdef" * 2
+#: Nothing in a test takes so long unless it is broken; the machine may be busy.
+PATIENCE_S = 30.0
+
+
+class Receiver:
+    """One link, seen from the inspector.
+
+    Attributes:
+        hello: What the probe has said of itself.
+        messages: All messages but pings, oldest first.
+        events: All events.
+        texts: The table of texts.
+        acknowledges: Whether events are acknowledged.
+    """
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        sock.setblocking(False)
+        self._reader = FrameReader()
+        self._out = bytearray()
+        self._next = 1
+        self.hello: dict[str, Any] = {}
+        self.messages: list[dict[str, Any]] = []
+        self.events: list[RawEvent] = []
+        self.texts = [""]
+        self.acknowledges = True
+        self.reads = True
+        self.is_closed = False
+        self._pinged = 0.0
+
+    # ------------------------------------------------------------------- talking
+
+    def send(self, message: dict[str, Any]) -> None:
+        self.send_bytes(wire.frame(wire.JSON, wire.packed_json(message)))
+
+    def send_bytes(self, data: bytes) -> None:
+        self._out += data
+        self.turn(0)
+
+    def ask(self, method: str, **params: object) -> dict[str, Any]:
+        """Ask and wait for the answer: its result, or its error."""
+        number = self._next
+        self._next += 1
+        self.send(wire.request(number, method, params))
+        answer = self.wait_for(lambda: self.answers(number))[0]
+        result: dict[str, Any] = answer.get("result") or answer.get("error") or {}
+        return result
+
+    def answers(self, number: int) -> list[dict[str, Any]]:
+        """Return the answer to a request, if it has come."""
+        return [each for each in self.messages if each.get("id") == number and "method" not in each]
+
+    def turn(self, seconds: float = 0.01) -> None:
+        """Send and receive what can be, waiting at most so long for something."""
+        if self.is_closed:
+            return
+        if time.monotonic() - self._pinged > 0.3:
+            self._pinged = time.monotonic()
+            self._out += wire.frame(
+                wire.JSON, wire.packed_json(wire.notification("Link.ping", {"n": 1}))
+            )
+        with selectors.DefaultSelector() as selector:
+            wanted = selectors.EVENT_READ if self.reads else 0
+            wanted |= selectors.EVENT_WRITE if self._out else 0
+            if wanted:
+                selector.register(self.sock, wanted)
+            # Without a socket to wait for, this only waits.
+            ready = selector.select(seconds)
+        try:
+            for _, mask in ready:
+                if mask & selectors.EVENT_READ:
+                    data = self.sock.recv(1 << 20)
+                    if not data:
+                        self.close()
+                        return
+                    self._take(data)
+                elif mask & selectors.EVENT_WRITE:
+                    del self._out[: self.sock.send(self._out)]
+        except OSError:
+            self.close()
+
+    def _take(self, data: bytes) -> None:
+        count = len(self.events)
+        for kind, payload in self._reader.feed(data):
+            if kind == wire.EVENTS:
+                self.events += wire.unpacked_events(payload)
+                continue
+            message = wire.unpacked_json(payload)
+            method = message.get("method")
+            if method == "Events.texts":
+                assert message["params"]["first"] == len(self.texts)
+                self.texts += message["params"]["texts"]
+            elif method in ("Link.ping", "Link.pong"):
+                continue
+            message["events_before"] = len(self.events)
+            self.messages.append(message)
+            if method == "Link.hello":
+                self.hello = message["params"]
+        if len(self.events) > count and self.acknowledges:
+            self.acknowledge()
+
+    def acknowledge(self) -> None:
+        self._out += wire.frame(
+            wire.JSON,
+            wire.packed_json(wire.notification("Events.ack", {"events": len(self.events)})),
+        )
+
+    def wait_for(self, found: Callable[[], _T], seconds: float = PATIENCE_S) -> _T:
+        """Wait until a function finds something, and return it."""
+        until = time.monotonic() + seconds
+        while True:
+            result = found()
+            if result:
+                return result
+            assert time.monotonic() < until, f"waited in vain; heard {self.messages[-5:]}"
+            assert not self.is_closed or found(), f"closed; heard {self.messages[-5:]}"
+            self.turn()
+
+    def listen(self, seconds: float) -> None:
+        """Receive for a time."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self.turn()
+
+    def close(self) -> None:
+        self.is_closed = True
+        self.sock.close()
+
+    def wait_until_held(self, told: int = 0) -> None:
+        """Wait until the program is held, by what it said after so many times."""
+        self.wait_for(
+            lambda: [each["held"] for each in self.said("Program.held")[told:]][-1:] == [True]
+        )
+
+    # ---------------------------------------------------------------- what was said
+
+    def said(self, method: str) -> list[dict[str, Any]]:
+        """Return the parameters of all notifications of a method."""
+        return [each["params"] for each in self.messages if each.get("method") == method]
+
+    def wait_until_complete(self) -> None:
+        """Wait for the first keyframe."""
+        self.wait_for(lambda: {"state": "complete"} in self.said("Events.keyframe"))
+
+    def clocks(self) -> dict[str, int]:
+        """Return the numbers of the clocks by their names."""
+        return {
+            self.texts[b]: subject for _, kind, subject, _, b in self.events if kind == CLOCK_ADDED
+        }
+
+    def parents(self) -> dict[int, int]:
+        return {subject: a for _, kind, subject, a, _ in self.events if kind == CLOCK_ADDED}
+
+    def timer_names(self) -> dict[int, str]:
+        return {
+            subject: self.texts[b] for _, kind, subject, _, b in self.events if kind == TIMER_ADDED
+        }
+
+    def firings(self) -> Counter[str]:
+        """Return how often timers have fired, by name."""
+        names = self.timer_names()
+        return Counter(
+            names.get(subject, "?") for _, kind, subject, _, _ in self.events if kind == TIMER_FIRED
+        )
+
+    def timeline(self) -> Timeline:
+        """Fold all events below a root clock that is the machine's clock."""
+        timeline = Timeline([*self.texts, "root"])
+        shift = 1_000_000
+        begin = [
+            (0, CLOCK_ADDED, shift, 0, len(self.texts)),
+            (0, CLOCK_ANCHORED, shift, 0, 720_720_000),
+        ]
+        timeline.apply_all(begin)
+        timeline.apply_all(
+            (at, kind, s, shift if kind == CLOCK_ADDED and a == 0 else a, b)
+            for at, kind, s, a, b in self.events
+        )
+        return timeline
+
+
+class Inlet:
+    """Where programs dial.
+
+    Attributes:
+        address: The address for TIMELINE_PROBE_CONNECT.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "inlet"
+        self._sock = socket.socket(socket.AF_UNIX)
+        self._sock.bind(str(self._path))
+        self._sock.listen(16)
+        self._sock.settimeout(PATIENCE_S)
+        self.address = f"unix:{self._path}"
+
+    def accepted(self) -> Receiver:
+        """Return the next link, with the hello exchanged."""
+        receiver = Receiver(self._sock.accept()[0])
+        receiver.wait_for(lambda: receiver.hello)
+        receiver.send(wire.answer(0, {"protocol": wire.PROTOCOL, "role": "inspector"}))
+        return receiver
+
+    def close(self) -> None:
+        self._sock.close()
+
+
+@contextmanager
+def inlet() -> Iterator[Inlet]:
+    with TemporaryDirectory() as folder:
+        opened = Inlet(Path(folder))
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+#: Loads the probe under the name that it has in other programs.
+LOADER = f"""
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location(
+    "timeline_probe", {str(PROJECT / "inspector" / "probe" / "__init__.py")!r},
+    submodule_search_locations=[{str(PROJECT / "inspector" / "probe")!r}])
+timeline_probe = importlib.util.module_from_spec(spec)
+sys.modules["timeline_probe"] = timeline_probe
+spec.loader.exec_module(timeline_probe)
+"""
+
+
+@contextmanager
+def program(
+    code: str,
+    address: str = "",
+    *,
+    python: str = sys.executable,
+    options: str = "",
+) -> Iterator[subprocess.Popen[str]]:
+    """Run code in a process, with a probe that dials an address if there is one."""
+    head = LOADER
+    if address:
+        head += f"timeline_probe.start({address!r}, {TOKEN!r}{options})\n"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    process = subprocess.Popen(
+        [python, "-c", head + code],
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@contextmanager
+def attached(code: str, **options: str) -> Iterator[tuple[Receiver, subprocess.Popen[str]]]:
+    """Run code in a process to which a receiver is attached."""
+    with inlet() as opened, program(code, opened.address, **options) as process:
+        receiver = opened.accepted()
+        try:
+            yield receiver, process
+        finally:
+            receiver.close()

@@ -1,0 +1,251 @@
+"""asyncio programs that know nothing of the probe: seen, held, slowed, stepped and let go."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from inspector.probe.kinds import (
+    CLOCK_RATE,
+    RATE_DENOMINATOR,
+    TIMER_ADDED,
+    TIMER_CLEARED,
+    TIMER_FIRED,
+)
+from tests.interpreters import VERSIONS, interpreter
+from tests.probe.receiver import Receiver, attached
+
+D = RATE_DENOMINATOR
+
+TICKS = """
+import asyncio, sys
+
+async def ticking():
+    while True:
+        await asyncio.sleep(0.02)
+
+async def main():
+    asyncio.get_running_loop().call_later(3600, print, "an hour")
+    await ticking()
+
+asyncio.run(main())
+"""
+TICK = "sleep in main"
+
+
+def ticks_in(receiver: Receiver, seconds: float) -> int:
+    before = receiver.firings()[TICK]
+    receiver.listen(seconds)
+    return receiver.firings()[TICK] - before
+
+
+def own_clock(receiver: Receiver) -> int:
+    return next(number for number, parent in receiver.parents().items() if parent == 0)
+
+
+def wait_for_ticks(receiver: Receiver, count: int = 3) -> None:
+    wanted = receiver.firings()[TICK] + count
+    receiver.wait_for(lambda: receiver.firings()[TICK] >= wanted)
+
+
+def test_that_a_loop_and_its_timers_are_seen() -> None:
+    with attached(TICKS) as (receiver, process):
+        receiver.wait_until_complete()
+        wait_for_ticks(receiver)
+
+        assert receiver.hello["pid"] == process.pid
+        assert receiver.hello["runtime"]["language"] == "python"
+        assert {"python -c", "asyncio loop"} <= set(receiver.clocks())
+        assert {"print", TICK} <= set(receiver.timer_names().values())
+        timeline = receiver.timeline()
+        rows = [timeline.timers.row(number) for number in timeline.timers.ids()]
+        hour = next(row for row in rows if row.label == "print")
+        assert hour.call_site.endswith("in main")
+        assert 3599.9e9 < hour.due_ns < 3630e9
+        assert len(timeline.frames) > 3
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_that_other_pythons_are_seen_held_and_stepped(version: str) -> None:
+    with attached(TICKS, python=interpreter(version)) as (receiver, _):
+        receiver.wait_until_complete()
+        wait_for_ticks(receiver)
+        assert receiver.hello["runtime"]["version"].startswith(version)
+        receiver.ask("Clock.pause", clock=own_clock(receiver))
+        receiver.listen(0.1)
+
+        assert ticks_in(receiver, 0.2) == 0
+        receiver.ask("Program.step", to="next_timer")
+        wait_for_ticks(receiver, 1)
+
+
+def test_that_a_held_loop_fires_nothing_and_bursts_nothing() -> None:
+    with attached(TICKS) as (receiver, _):
+        wait_for_ticks(receiver)
+        top = own_clock(receiver)
+
+        assert receiver.ask("Clock.pause", clock=top, cause=5) == {}
+        receiver.wait_until_held()
+        assert ticks_in(receiver, 0.3) == 0
+        assert receiver.timeline().clocks[top].pause_cause == 5
+        receiver.ask("Clock.resume", clock=top, cause=6)
+        began = time.monotonic()
+        fired = ticks_in(receiver, 0.2)
+        assert 0 < fired <= (time.monotonic() - began) / 0.02 + 1
+
+
+def test_that_a_rate_is_followed_by_what_the_loop_reads_and_sleeps() -> None:
+    with attached(TICKS) as (receiver, _):
+        wait_for_ticks(receiver)
+        loop = receiver.clocks()["asyncio loop"]
+
+        receiver.ask("Clock.rate", clock=loop, rate_n=4 * D, cause=7)
+        receiver.listen(0.1)
+        receiver.ask("Clock.rate", clock=loop, rate_n=D // 4, cause=8)
+        receiver.listen(0.5)
+
+        wakes = wakes_by_rate(receiver, loop)
+        assert len(wakes[4 * D]) >= 4
+        assert all(gap >= 0.005e9 for gap in gaps(wakes[4 * D]))
+        assert all(gap >= 0.08e9 for gap in gaps(wakes[D // 4]))
+
+
+def gaps(instants: list[int]) -> list[int]:
+    return [after - before for before, after in pairwise(instants)]
+
+
+def wakes_by_rate(receiver: Receiver, clock: int) -> dict[int, list[int]]:
+    """Return the instants of firings by the rate of the clock, without the first of each rate."""
+    found: dict[int, list[int]] = {}
+    rate = D
+    for at_ns, kind, subject, a, _ in receiver.events:
+        if kind == CLOCK_RATE and subject == clock:
+            rate = a
+        elif kind == TIMER_FIRED:
+            found.setdefault(rate, []).append(at_ns)
+    return {rate: instants[1:] for rate, instants in found.items()}
+
+
+def test_that_a_step_of_time_ends_exactly() -> None:
+    with attached(TICKS) as (receiver, _):
+        wait_for_ticks(receiver)
+        top = own_clock(receiver)
+        receiver.ask("Clock.pause", clock=top)
+        receiver.listen(0.1)
+        before = receiver.timeline().local_ns(top)
+        told = len(receiver.said("Program.held"))
+
+        receiver.ask("Program.step", local_ns=50_000_000, cause=3)
+        receiver.wait_until_held(told)
+
+        timeline = receiver.timeline()
+        assert timeline.local_ns(top) - before == 50_000_000
+        assert timeline.clocks[top].pause_cause == 3
+
+
+def test_that_a_step_to_the_next_timer_fires_it_and_no_other() -> None:
+    with attached(TICKS) as (receiver, _):
+        wait_for_ticks(receiver)
+        receiver.ask("Clock.pause", clock=own_clock(receiver))
+        receiver.listen(0.2)
+        for _ in range(3):
+            before, told = receiver.firings(), len(receiver.said("Program.held"))
+            receiver.ask("Program.step", to="next_timer")
+            receiver.wait_until_held(told)
+            receiver.listen(0.1)
+
+            assert (receiver.firings() - before) == {TICK: 1}
+
+
+def test_that_a_timer_is_cleared_by_command() -> None:
+    with attached(TICKS) as (receiver, _):
+        receiver.wait_for(lambda: "print" in receiver.timer_names().values())
+        hour = next(number for number, name in receiver.timer_names().items() if name == "print")
+
+        receiver.ask("Timer.clear", timer=hour, cause=9)
+
+        receiver.wait_for(lambda: [e for e in receiver.events if e[1:3] == (TIMER_CLEARED, hour)])
+        assert receiver.events[-1][4] == 9 or hour not in receiver.timeline().timers
+        assert receiver.ask("Timer.clear", timer=hour)["code"] == 6
+
+
+def test_that_what_is_cancelled_by_the_program_is_cleared_where_it_was() -> None:
+    code = """
+import asyncio
+async def main():
+    while True:
+        handle = asyncio.get_running_loop().call_later(60, print)
+        await asyncio.sleep(0.01)
+        handle.cancel()
+asyncio.run(main())
+"""
+    with attached(code) as (receiver, _):
+        cleared = receiver.wait_for(
+            lambda: [event for event in receiver.events if event[1] == TIMER_CLEARED]
+        )
+
+        assert receiver.texts[cleared[0][3]].endswith(" in main")
+
+
+def test_that_a_program_goes_on_when_the_inspector_is_killed_while_it_is_held() -> None:
+    code = TICKS.replace("sleep(0.02)", "sleep(0.02); print('tick', flush=True)")
+    with attached(code) as (receiver, process):
+        wait_for_ticks(receiver)
+        receiver.ask("Clock.pause", clock=own_clock(receiver))
+
+        receiver.sock.close()
+        receiver.is_closed = True
+
+        assert process.stdout is not None
+        for _ in range(50):
+            assert process.stdout.readline() == "tick\n"
+
+
+def test_that_a_program_goes_on_when_the_inspector_falls_silent() -> None:
+    with attached(TICKS) as (receiver, process):
+        wait_for_ticks(receiver)
+        receiver.ask("Clock.pause", clock=own_clock(receiver))
+        before = receiver.firings()[TICK]
+
+        time.sleep(2.5)
+        receiver._pinged = time.monotonic()
+        receiver.turn(0.1)
+        while not receiver.is_closed:
+            receiver.turn(0.1)
+
+        assert receiver.said("Link.bye")[-1]["reason"] == "the inspector does not answer"
+        assert receiver.firings()[TICK] == before
+        assert process.poll() is None
+
+
+def test_that_several_loops_in_several_threads_have_clocks_of_their_own() -> None:
+    code = """
+import asyncio, threading
+async def ticking(name):
+    while True:
+        await asyncio.sleep(0.01)
+def run(name):
+    asyncio.run(ticking(name))
+threads = [threading.Thread(target=run, args=(n,), name=f"worker {n}") for n in range(3)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+"""
+    with attached(code) as (receiver, _):
+        names = [f"asyncio loop (worker {number})" for number in range(3)]
+        receiver.wait_for(lambda: set(names) <= set(receiver.clocks()))
+        held = receiver.clocks()[names[1]]
+        receiver.ask("Clock.pause", clock=held)
+        receiver.listen(0.1)
+        before = len(receiver.events)
+        receiver.listen(0.3)
+
+        clock_of = {number: a for _, kind, number, a, _ in receiver.events if kind == TIMER_ADDED}
+        fired = Counter(
+            clock_of[number]
+            for _, kind, number, _, _ in receiver.events[before:]
+            if kind == TIMER_FIRED
+        )
+        assert set(fired) == {receiver.clocks()[names[0]], receiver.clocks()[names[2]]}
