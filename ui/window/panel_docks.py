@@ -282,9 +282,9 @@ class PanelDocks(QObject):
         state, *self._sizes = layout.split(" ")
         data = QByteArray.fromHex(QByteArray(state.encode("ascii", "replace")))
         for dock in self:
-            # Said in so many words: what was never shown cannot be hidden, and Qt would
-            # show it in the next turn of the event loop.
-            dock.show()
+            # Said in so many words: Qt would show what was neither shown nor hidden before in the
+            # next turn of the event loop. Each that is shown here costs a layout of the window.
+            dock.hide()
         is_restored = bool(state) and self._window.restoreState(data, LAYOUT_VERSION)
         is_restored = is_restored and self._has_room_for_sizes()
         if is_restored:

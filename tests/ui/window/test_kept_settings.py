@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from typing_extensions import override
 
 from inspector.clocks import FailurePolicy
 from inspector.commands.breakpoints import AddBreakpoint
@@ -57,6 +58,42 @@ def test_that_the_layout_is_back_after_closing_and_opening(qtbot: QtBot, tmp_pat
     assert second.window.docks["event_list"].height() == height
     assert second.window.docks.is_in_front("event_list")
     assert not second.window.actions_by_id["panel-details"].isChecked()
+
+
+class ShownWidgets(QObject):
+    """The names of the widgets that were shown while it filtered events."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Show:
+            self.names.add(watched.objectName())
+        return False
+
+
+def test_that_a_panel_saved_as_hidden_is_not_shown_even_for_a_moment(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    first = open_shell(qtbot, tmp_path)
+    first.trigger("panel-details")
+    hidden, shown = (first.window.docks[name].objectName() for name in ("details", "clock_tree"))
+    first.window.close()
+    application = QApplication.instance()
+    assert application is not None
+    widgets = ShownWidgets()
+    application.installEventFilter(widgets)
+    try:
+        second = open_shell(qtbot, tmp_path)
+        QApplication.processEvents()
+    finally:
+        application.removeEventFilter(widgets)
+
+    assert second.window.docks["details"].isHidden()
+    assert shown in widgets.names
+    assert hidden not in widgets.names
 
 
 def test_that_hidden_panels_are_made_when_they_are_shown(qtbot: QtBot, tmp_path: Path) -> None:
