@@ -5,7 +5,10 @@ on the path. So ours is never imported by that name: :func:`load_ui` loads the
 folder beside this package by its location, under a private name.
 """
 
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -14,6 +17,19 @@ from types import ModuleType
 from inspector.environment import check_qt, qt_import_problem
 
 UI_NAME = "timeline_inspector_ui"
+
+#: The packages that the window is made of; a user's modules are in none of them.
+_KNOWN_PACKAGES = sys.stdlib_module_names | {
+    UI_NAME,
+    "inspector",
+    "msgspec",
+    "numpy",
+    "platformdirs",
+    "pyqtgraph",
+    "typing_extensions",
+}
+
+_THREAD_TIMEOUT = "OPENBLAS_THREAD_TIMEOUT"
 
 _UI_FOLDER = Path(__file__).resolve().parent.parent / "ui"
 
@@ -28,8 +44,9 @@ def load_ui(submodule: str | None = None) -> ModuleType:
     try:
         # By name, because nothing here may depend on Qt; its own import calls nothing of Qt.
         check_qt(import_module("PySide6").__version__, sys.version_info[:2])
-        package = sys.modules.get(UI_NAME) or _load_package()
-        return import_module(f"{UI_NAME}.{submodule}") if submodule else package
+        with quick_imports():
+            package = sys.modules.get(UI_NAME) or _load_package()
+            return import_module(f"{UI_NAME}.{submodule}") if submodule else package
     except ImportError as error:
         problem = qt_import_problem(error)
         if problem is None:
@@ -51,3 +68,42 @@ def _load_package() -> ModuleType:
         del sys.modules[UI_NAME]
         raise
     return package
+
+
+@contextmanager
+def quick_imports() -> Iterator[None]:
+    """Avoid two costs of importing the modules of the window.
+
+    PySide6 reads the source of every module that is imported after it and looks for its own
+    name there, because a module may ask for other names of Qt's methods (``from __feature__
+    import snake_case``). For the 500 modules of the window this takes half as long as a bare Qt
+    window takes to start, and 18 MB, because :mod:`linecache` keeps what was read. A module
+    that is already in the table of PySide6 is not read. So for as long as this lasts, the first
+    finder that Python asks for a module finds nothing, but enters the modules of the window
+    in that table: 0, no features. The modules of users are read as usual.
+
+    OpenBLAS, which numpy loads, starts threads that spin before they sleep, by default for
+    2 to the power of 26 ticks of the processor. It reads the environment while it is loaded;
+    programs started by the window do not inherit the change.
+    """
+    is_ours = _THREAD_TIMEOUT not in os.environ
+    if is_ours:
+        os.environ[_THREAD_TIMEOUT] = "20"
+    sys.meta_path.insert(0, _FeatureTable)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(_FeatureTable)
+        if is_ours:
+            del os.environ[_THREAD_TIMEOUT]
+
+
+class _FeatureTable:
+    """A finder that finds nothing, but enters the modules of the window in PySide6's table."""
+
+    @staticmethod
+    def find_spec(name: str, _path: object = None, _target: object = None) -> None:
+        features = sys.modules.get("shibokensupport.feature")
+        table = getattr(features, "pyside_feature_dict", None)
+        if isinstance(table, dict) and name.partition(".")[0] in _KNOWN_PACKAGES:
+            table.setdefault(name, 0)

@@ -24,7 +24,8 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.cli.call_names import find_timer
 from inspector.cli.endless_code import EndlessCodeNote
 from inspector.cli.preview import considered_command
-from inspector.cli.terminal import Progress, say
+from inspector.cli.progress import Progress
+from inspector.cli.terminal import say
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.errors import ArgumentError, UnreadableFileError

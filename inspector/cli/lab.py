@@ -15,7 +15,8 @@ from inspector.analysis.lab.refresh_lab import EXAMPLE_TIMER, LabResult, run_lab
 from inspector.analysis.lab.subjects import SUBJECTS, Subject, subjects_named
 from inspector.analysis.lab.timer import LabTimer
 from inspector.cli.lab_report import lab_text, subjects_text
-from inspector.cli.terminal import Progress, say
+from inspector.cli.progress import Progress
+from inspector.cli.terminal import say
 from inspector.errors import ArgumentError
 from inspector.exit_codes import ExitCode
 from inspector.formats.captures.capture import split_column

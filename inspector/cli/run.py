@@ -14,6 +14,7 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget
 from inspector.cli.call_tally import CallTally
 from inspector.cli.endless_code import EndlessCodeNote
+from inspector.cli.progress import Progress
 from inspector.cli.run_report import (
     RunReport,
     clock_lines,
@@ -23,7 +24,7 @@ from inspector.cli.run_report import (
     short_line,
     spread,
 )
-from inspector.cli.terminal import Progress, say
+from inspector.cli.terminal import say
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.clocks import SetRate
 from inspector.errors import ArgumentError, CaptureError, ExportError

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
+from inspector.window_loader import quick_imports
+
 from ..kit.theme import Theme
 from .main_window import MainWindow
 from .settings import SettingsFile
@@ -77,13 +79,14 @@ class _FirstPaint(QObject):
 
     @Slot()
     def _complete(self) -> None:
-        # With this line comes all that the first paint does not wait for: numpy, pyqtgraph,
-        # sessions, and every feature of the window.
-        from .completion import Completion  # noqa: PLC0415
-
         self._timer.stop()
         self._window.painted.disconnect(self._complete_soon)
-        self._completion = Completion(self._window)
+        with quick_imports():
+            # With this line comes all that the first paint does not wait for: numpy, pyqtgraph,
+            # sessions, and every feature of the window.
+            from .completion import Completion  # noqa: PLC0415
+
+            self._completion = Completion(self._window)
         self._completion.open(self._scene)
 
     def finish(self) -> int:

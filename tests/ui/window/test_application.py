@@ -40,7 +40,37 @@ def watch(window, *arguments):
     )
     window.completed.connect(lambda: QTimer.singleShot(300, window.close))
 
-HEAVY = {"numpy", "pyqtgraph", "asyncio", "msgspec"}
+HEAVY = {"numpy", "pyqtgraph", "asyncio", "msgspec", "decimal"}
+main_window.MainWindow.__init__ = watch
+sys.exit(application.main())
+"""
+
+WHAT_PYSIDE_READS = """
+import linecache, os, sys
+from PySide6.QtCore import QTimer
+from inspector.window_loader import load_ui
+application = load_ui("window.application")
+main_window = load_ui("window.main_window")
+make = main_window.MainWindow.__init__
+
+def watch(window, *arguments):
+    make(window, *arguments)
+    window.completed.connect(lambda: QTimer.singleShot(0, lambda: tell(window)))
+
+def tell(window):
+    import numpy, pyqtgraph, with_qt, without_qt
+    from shibokensupport.feature import pyside_feature_dict
+    own = sys.modules[type(window).__module__].__file__
+    folders = [os.path.dirname(each.__file__) for each in (numpy, pyqtgraph)]
+    folders.append(os.path.dirname(os.path.dirname(own)))
+    print([path for path in linecache.cache if path.startswith(tuple(folders))])
+    read = {os.path.basename(path) for path in linecache.cache}
+    print(read >= {"with_qt.py", "without_qt.py"})
+    print(pyside_feature_dict["with_qt"], pyside_feature_dict["without_qt"])
+    print("OPENBLAS_THREAD_TIMEOUT" in os.environ, len(sys.meta_path) - finders)
+    window.close()
+
+finders = len(sys.meta_path)
 main_window.MainWindow.__init__ = watch
 sys.exit(application.main())
 """
@@ -99,9 +129,25 @@ def test_that_nothing_slow_is_loaded_before_the_first_paint(tmp_path: Path) -> N
     lines = done.stdout.splitlines()
     assert lines[0] == "painted with []", done.stderr
     assert lines[1] == "Qt is made: False"
-    assert lines[2] == "complete with ['msgspec', 'numpy', 'pyqtgraph']"
+    assert lines[2] == "complete with ['decimal', 'msgspec', 'numpy', 'pyqtgraph']"
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "timeline-inspector" / "settings.json").is_file()
+
+
+def test_that_pyside_reads_the_modules_of_users_and_not_those_of_the_window(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT", raising=False)
+    (tmp_path / "with_qt.py").write_text("from PySide6.QtCore import QObject\n")
+    (tmp_path / "without_qt.py").write_text("import json\n")
+
+    done = run(WHAT_PYSIDE_READS, tmp_path)
+
+    window, users, features, left = done.stdout.splitlines()
+    assert window == "[]", done.stderr
+    assert users == "True"
+    assert features == "0 -1"
+    assert left == "False 0"
 
 
 def test_that_a_session_is_freed_once_another_is_shown(tmp_path: Path) -> None:
