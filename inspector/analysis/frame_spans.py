@@ -12,29 +12,20 @@ The cost depends on the frame, not on the log.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.evidence import listed
-from inspector.vocabulary import (
-    CALL_ENDED,
-    FRAME_BEGAN,
-    FRAME_ENDED,
-    MEMBER_ADDED,
-    MEMBER_ORIGIN,
-    PHASE_ENDED,
-    TIMER_ADDED,
-    TIMER_FIRED,
-    MemberKind,
-    Phase,
-)
+from inspector.analysis.frame_events import NO_PHASE, frames_in
+from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
+from inspector.events.schema import ADDED, Unit
+from inspector.vocabulary import MemberKind, Phase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
+    from inspector.analysis.frame_events import FrameEvents, MeasuredCall
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
-    from inspector.vocabulary import RawEvent
 
 PHASE_KIND: Final = "phase"
 TIMER_KIND: Final = "timer"
@@ -98,15 +89,14 @@ def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ..
     Raises:
         IndexError: There is no such frame, or it is no longer kept.
     """
-    found = _events_of(history, timeline, index)
-    if found is None:
+    frame = _frame_events(history, timeline, index)
+    if frame is None:
         return phases_of(timeline, index)
-    start, events = found
-    phases, calls, firings = _sorted_events(events)
-    names = _Names(history, timeline, start, events)
-    inside = {phase: _nested(found_calls, phase, names) for phase, found_calls in calls.items()}
-    spans = _laid_out(phases, inside, has_timers=bool(firings))
-    return tuple(_with_timers(spans, firings, names))
+    names = _Names(history, timeline, frame)
+    calls = {Phase(number): calls for number, calls in frame.calls.items() if number != NO_PHASE}
+    inside = {phase: _nested(found, phase, names) for phase, found in calls.items()}
+    spans = _laid_out(frame.phases, inside, has_timers=bool(frame.fired))
+    return tuple(_with_timers(spans, frame.fired, names))
 
 
 def phases_of(timeline: Timeline, index: int) -> tuple[Span, ...]:
@@ -116,7 +106,7 @@ def phases_of(timeline: Timeline, index: int) -> tuple[Span, ...]:
         IndexError: There is no such frame, or it is no longer kept.
     """
     frame = timeline.frames.frame(index)
-    phases = {phase: took_ns for phase in Phase if (took_ns := frame.phases[phase])}
+    phases: dict[int, int] = {phase: ns for phase in Phase if (ns := frame.phases[phase])}
     return tuple(_laid_out(phases, {}))
 
 
@@ -126,7 +116,7 @@ def are_calls_kept(history: History, timeline: Timeline, index: int) -> bool:
     Raises:
         IndexError: There is no such frame, or it is no longer kept.
     """
-    return _events_of(history, timeline, index) is not None
+    return _frame_events(history, timeline, index) is not None
 
 
 def extent_of(history: History, timeline: Timeline, index: int) -> tuple[int, int]:
@@ -164,85 +154,29 @@ def heaviest_in(history: History, timeline: Timeline, index: int) -> str:
     return f"what is called in {longest.label}"
 
 
-# ------------------------------------------------------------------ finding its events
-
-
-def _events_of(
-    history: History, timeline: Timeline, index: int
-) -> tuple[int, Sequence[RawEvent]] | None:
-    """Return a frame's events, with the timers before it, and the cursor of the first.
-
-    ``None`` when they are no longer in the log.
-    """
+def _frame_events(history: History, timeline: Timeline, index: int) -> FrameEvents | None:
+    """Return a frame with the timers before it, ``None`` when it is no longer in the log."""
     start, end = extent_of(history, timeline, index)
-    events = history.events(start, end)
-    place = _place_of(events, index, timeline.frames.frame(index).at_ns)
-    if place is None:
-        return None
-    first = place
-    while first and events[first - 1][1] != FRAME_ENDED:
-        first -= 1
-    stop = place
-    while stop < len(events) and events[stop][1] != FRAME_ENDED:
-        stop += 1
-    if stop == len(events):
-        return None
-    return start + first, events[first : stop + 1]
-
-
-def _place_of(events: Sequence[RawEvent], index: int, at_ns: int) -> int | None:
-    """Return where a frame begins; several may begin at the same instant."""
+    at_ns = timeline.frames.frame(index).at_ns
     found = None
-    for place, (event_ns, kind, _, number, _) in enumerate(events):
-        if kind == FRAME_BEGAN and event_ns == at_ns:
-            if number == index:
-                return place
-            found = place
-    # Numbers differ where a frame began and never ended.
+    for frame in frames_in(history.events(start, end), start):
+        # Several may begin at one instant; numbers differ where a frame began and never ended.
+        if frame.cursor >= 0 and frame.at_ns == at_ns:
+            found = frame
+            if frame.index == index:
+                break
     return found
 
 
-# ------------------------------------------------------------------ taking them apart
-
-_Call = tuple[int, int, int, int]  # began, took, place in the log, member
-
-
-def _sorted_events(
-    events: Iterable[RawEvent],
-) -> tuple[dict[Phase, int], dict[Phase, list[_Call]], list[tuple[int, int]]]:
-    """Return the phases with durations, the calls by phase, and timers with lateness."""
-    phases: dict[Phase, int] = {}
-    calls: dict[Phase, list[_Call]] = {}
-    firings: list[tuple[int, int]] = []
-    waiting: list[_Call] = []
-    is_begun = False
-    for place, (_, kind, subject, a, b) in enumerate(events):
-        if kind == CALL_ENDED:
-            waiting.append((a, b, place, subject))
-        elif kind == TIMER_FIRED and not is_begun:
-            firings.append((subject, a))
-        elif kind == FRAME_BEGAN:
-            is_begun = True
-            if waiting:
-                calls[Phase.TIMERS], waiting = waiting, []
-        elif kind == PHASE_ENDED:
-            phase = Phase(subject)
-            phases[phase] = phases.get(phase, 0) + b
-            # A call ends before its phase; calls of timers come before the frame.
-            if phase is not Phase.TIMERS and waiting:
-                calls.setdefault(phase, []).extend(waiting)
-                waiting = []
-    return phases, calls, firings
-
-
-def _nested(calls: list[_Call], phase: Phase, names: _Names) -> list[Span]:
+def _nested(calls: list[MeasuredCall], phase: Phase, names: _Names) -> list[Span]:
     """Return the calls of a phase in order of their beginnings, nested by depth."""
     # Of two calls with the same beginning and duration, the one that ended later is the outer.
-    ordered = sorted(calls, key=lambda call: (call[0], -call[1], -call[2]))
+    ordered = calls[::-1]
+    ordered.sort(key=lambda call: (call[0], -call[1]))
     spans: list[Span] = []
     own: list[int] = []
     stack: list[int] = []
-    for began_ns, took_ns, _, member_id in ordered:
+    for began_ns, took_ns, member_id in ordered:
         end_ns = began_ns + took_ns
         while stack and not (
             began_ns >= spans[stack[-1]].began_ns and end_ns <= spans[stack[-1]].end_ns
@@ -258,7 +192,7 @@ def _nested(calls: list[_Call], phase: Phase, names: _Names) -> list[Span]:
 
 
 def _laid_out(
-    phases: dict[Phase, int], inside: dict[Phase, list[Span]], *, has_timers: bool = False
+    phases: dict[int, int], inside: dict[Phase, list[Span]], *, has_timers: bool = False
 ) -> list[Span]:
     """Return the phases as early as possible, each followed by its calls."""
     spans: list[Span] = []
@@ -326,46 +260,39 @@ def timer_in(timeline: Timeline, number: int) -> str:
 class _Names:
     """Names of members and timers, including removed ones."""
 
-    def __init__(
-        self, history: History, timeline: Timeline, start: int, events: Sequence[RawEvent]
-    ) -> None:
+    def __init__(self, history: History, timeline: Timeline, frame: FrameEvents) -> None:
         self._history = history
         self._timeline = timeline
-        self._start = start
-        self._events = events
-        self._past: Timeline | None = None
-        self._added: dict[tuple[int, int], int] | None = None
+        self._frame = frame
 
     def member(self, number: int) -> tuple[str, str]:
-        for timeline in (self._timeline, None):
-            if found := member_in(timeline or self._state(), number):
-                return found
-        kind = self._found_within().get((MEMBER_ORIGIN, number))
-        name = self._name_added(MEMBER_ADDED, number, "member")
-        return name, "call" if kind is None else MemberKind(kind).text
+        found = member_in(self._timeline, number) or member_in(self._state, number)
+        if found:
+            return found
+        added = self._added[0].get(number)
+        name = "" if added is None else added.name
+        return (
+            name or f"member {number}",
+            "call" if not added or not added.kind else added.kind_text,
+        )
 
     def timer(self, number: int) -> str:
-        for timeline in (self._timeline, None):
-            if found := timer_in(timeline or self._state(), number):
-                return found
-        return self._name_added(TIMER_ADDED, number, "timer")
+        label = timer_in(self._timeline, number) or timer_in(self._state, number)
+        return label or self._added[1].get(number) or f"timer {number}"
 
+    @cached_property
     def _state(self) -> Timeline:
-        """Return the state before the frame, which has most of the removed ones."""
-        if self._past is None:
-            self._past = self._history.state_before(self._start)
-        return self._past
+        """The state before the frame, which has most of the removed ones."""
+        return self._history.state_before(self._frame.start)
 
-    def _name_added(self, kind: int, number: int, word: str) -> str:
-        """Return the name of a member or timer added and removed since the frame before."""
-        name = self._found_within().get((kind, number), 0)
-        return self._history.strings[name] or f"{word} {number}"
-
-    def _found_within(self) -> dict[tuple[int, int], int]:
-        """Return names and kinds added since the frame before, by kind of event and number."""
-        if self._added is None:
-            kinds = (MEMBER_ADDED, MEMBER_ORIGIN, TIMER_ADDED)
-            self._added = {
-                (kind, subject): b for _, kind, subject, _, b in self._events if kind in kinds
-            }
-        return self._added
+    @cached_property
+    def _added(self) -> tuple[MemberNames, dict[int, str]]:
+        """The members and timers added since the frame before."""
+        strings = self._history.strings
+        members, timers = MemberNames(strings), {}
+        for event in self._history.events(self._frame.start, self._frame.end):
+            if event[1] in MEMBER_NAMING_KINDS:
+                members.note(event)
+            elif event[1] == ADDED[Unit.TIMER]:
+                timers[event[2]] = strings[event[4]]
+        return members, timers

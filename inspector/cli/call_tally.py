@@ -6,27 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from inspector.calls.call import CALLED, SCHEDULERS
+from inspector.events.handlers import handlers_of, merged
 from inspector.events.log import EventLog
-from inspector.events.member_names import MEMBER_NAMING_KINDS, KnownMember, MemberNames
+from inspector.events.member_names import KnownMember, MemberNames
 from inspector.events.members import MemberState
-from inspector.events.schema import ABOUT_CLOCKS, ABOUT_MEMBERS
+from inspector.events.schema import ABOUT_CLOCKS
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
 from inspector.vocabulary import (
-    CALL_ENDED,
-    CLOCK_ADDED,
-    CLOCK_REMOVED,
-    MEMBER_ORIGIN,
-    MEMBER_REMOVED,
-    MEMBER_SET,
     NEVER,
     RATE_DENOMINATOR,
-    TICKS_MISSED,
-    TIMER_ADDED,
-    TIMER_ARMED,
-    TIMER_CLEARED,
-    TIMER_FIRED,
-    TIMER_ORIGIN,
     Field,
     MemberKind,
     RawEvent,
@@ -215,9 +204,10 @@ class CallTally:
         self._of_member: dict[int, _Members] = {}
         self._names = MemberNames(log.strings)
         self._schedulers: dict[int, KnownMember] = {}
-        # Has the clocks, for local times; names are not needed.
-        self._clocks = Timeline([""])
-        self._asked, self._answer_ns = (0, 0), 0
+        # For local times.
+        self._clocks = log.base.only_clocks()
+        self._asked, self._answer_ns = (0, 0, 0), 0
+        self._steps = merged(handlers_of(self), self._clocks.steps(ABOUT_CLOCKS))
         if log.first:
             self._begin_with(log.base)
         log.before_drop = self.update
@@ -343,8 +333,6 @@ class CallTally:
         """Take over the state before the oldest event kept."""
         for clock in base.clocks.values():
             self._clock_names[clock.id] = self._log.intern(clock.name)
-            self._clocks.clocks[clock.id] = clock.copy()
-        self._clocks.root_id = base.root_id
         table = base.timers
         columns = (table.id, table.clock, table.label, table.kind, table.due, table.interval)
         for timer_id, clock_id, label, kind, due_ns, interval_ns, fired in zip(
@@ -401,72 +389,81 @@ class CallTally:
         self._of_member[number] = group
         return group
 
-    def _count(self, events: Iterable[RawEvent]) -> None:  # noqa: C901 - one branch per kind
-        waiting = self._waiting
-        for event in events:
-            at_ns, kind, subject, a, b = event
-            if kind in ABOUT_MEMBERS:
-                self._count_member(event)
-            elif kind in ABOUT_CLOCKS:
-                self._count_clock(at_ns, kind, subject, a, b)
-            elif kind == TIMER_FIRED:
-                timer = waiting.get(subject)
-                if timer is not None:
-                    self._count_fired(timer, subject, a, b)
-            elif kind == TIMER_ADDED:
-                self._add_timer(subject, a, b)
-            elif kind == TIMER_ORIGIN and subject in waiting:
-                waiting[subject].group.kind = b
-            elif kind == TIMER_ARMED and subject in waiting:
-                timer = waiting[subject]
-                timer.first_due_ns = timer.due_ns = a
-                timer.interval_ns = b
-                timer.group.intervals_ns.take(b)
-                timer.group.delays_ns.take(a - self._local_ns(timer.group.clock_id, at_ns))
-            elif kind == TICKS_MISSED and subject in waiting:
-                timer = waiting[subject]
-                timer.left_out += a
-                timer.group.left_out += a
-            elif kind == TIMER_CLEARED:
-                self._forget(subject)
+    def _count(self, events: Iterable[RawEvent]) -> None:
+        steps = self._steps
+        for at_ns, kind, subject, a, b in events:
+            for step in steps.get(kind, ()):
+                step(at_ns, subject, a, b)
 
-    def _count_member(self, event: RawEvent) -> None:
-        _, kind, subject, a, b = event
-        if kind == CALL_ENDED:
-            if (called := self._of_member.get(subject)) is not None:
-                called.calls += 1
-                called.took_ns += b
-                called.longest_ns = max(called.longest_ns, b)
-        elif kind in MEMBER_NAMING_KINDS:
-            self._names.note(event)
-            if kind == MEMBER_ORIGIN:
-                self._add_member(subject)
-            elif kind == MEMBER_SET and a == Field.INTERVAL and subject in self._of_member:
-                _take_interval(self._of_member[subject], b)
-        elif kind == MEMBER_REMOVED:
-            for gone in self._names.forget(subject):
-                self._of_member.pop(gone, None)
+    def _on_timer_added(self, _at_ns: int, timer_id: int, clock_id: int, label: int) -> None:
+        self._add_timer(timer_id, clock_id, label)
+
+    def _on_timer_origin(self, _at_ns: int, timer_id: int, _site: int, kind: int) -> None:
+        if (timer := self._waiting.get(timer_id)) is not None:
+            timer.group.kind = kind
+
+    def _on_timer_armed(self, at_ns: int, timer_id: int, due_ns: int, interval_ns: int) -> None:
+        if (timer := self._waiting.get(timer_id)) is not None:
+            timer.first_due_ns = timer.due_ns = due_ns
+            timer.interval_ns = interval_ns
+            timer.group.intervals_ns.take(interval_ns)
+            timer.group.delays_ns.take(due_ns - self._local_ns(timer.group.clock_id, at_ns))
+
+    def _on_ticks_missed(self, _at_ns: int, timer_id: int, ticks: int, _kind: int) -> None:
+        if (timer := self._waiting.get(timer_id)) is not None:
+            timer.left_out += ticks
+            timer.group.left_out += ticks
+
+    def _on_timer_cleared(self, _at_ns: int, timer_id: int, _site: int, _cause: int) -> None:
+        self._forget(timer_id)
+
+    def _on_call_ended(self, _at_ns: int, number: int, _began_ns: int, took_ns: int) -> None:
+        if (called := self._of_member.get(number)) is not None:
+            called.calls += 1
+            called.took_ns += took_ns
+            called.longest_ns = max(called.longest_ns, took_ns)
+
+    def _on_member_added(self, _at_ns: int, number: int, parent: int, name: int) -> None:
+        self._names.add(number, parent, name)
+
+    def _on_member_origin(self, _at_ns: int, number: int, clock_id: int, kind: int) -> None:
+        self._names.place(number, clock_id, kind)
+        self._add_member(number)
+
+    def _on_member_set(self, _at_ns: int, number: int, field: int, value: int) -> None:
+        if field == Field.NAME:
+            self._names.rename(number, value)
+        elif field == Field.INTERVAL and number in self._of_member:
+            _take_interval(self._of_member[number], value)
+
+    def _on_member_moved(self, _at_ns: int, number: int, parent: int, _b: int) -> None:
+        self._names.move(number, parent)
+
+    def _on_member_removed(self, _at_ns: int, number: int, _a: int, _b: int) -> None:
+        for gone in self._names.forget(number):
+            self._of_member.pop(gone, None)
 
     def _local_ns(self, clock_id: int, at_ns: int) -> int:
         """Return a clock's local time; timers are often set by the thousand at one instant."""
-        if self._asked != (clock_id, at_ns):
-            self._asked = clock_id, at_ns
+        asked = clock_id, at_ns, self._clocks.mapping_version
+        if self._asked != asked:
+            self._asked = asked
             self._answer_ns = self._clocks.local_ns(clock_id, at_ns)
         return self._answer_ns
 
-    def _count_clock(self, at_ns: int, kind: int, subject: int, a: int, b: int) -> None:
-        if kind == CLOCK_ADDED:
-            self._clock_names[subject] = b
-            b = 0
-        elif kind == CLOCK_REMOVED:
-            gone = set(self._clocks.branch(subject))
-            waiting = self._waiting.items()
-            for timer_id in [number for number, each in waiting if each.group.clock_id in gone]:
-                self._forget(timer_id)
-        self._clocks.apply_all([(at_ns, kind, subject, a, b)])
-        self._asked = 0, 0
+    def _on_clock_added(self, _at_ns: int, clock_id: int, _parent: int, name: int) -> None:
+        self._clock_names[clock_id] = name
 
-    def _count_fired(self, timer: _Waiting, timer_id: int, late_ns: int, next_ns: int) -> None:
+    def _on_clock_removed(self, _at_ns: int, clock_id: int, _a: int, _b: int) -> None:
+        gone = set(self._clocks.branch(clock_id))
+        waiting = self._waiting.items()
+        for timer_id in [number for number, each in waiting if each.group.clock_id in gone]:
+            self._forget(timer_id)
+
+    def _on_timer_fired(self, _at_ns: int, timer_id: int, late_ns: int, next_ns: int) -> None:
+        timer = self._waiting.get(timer_id)
+        if timer is None:
+            return
         group = timer.group
         group.calls += 1
         if next_ns == timer.due_ns:

@@ -7,7 +7,7 @@ numbers, which :mod:`inspector.events.schema` defines. Other kinds pass by.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Final, TypeAlias
 
@@ -36,3 +36,11 @@ def _names(reader: type) -> tuple[tuple[int, str], ...]:
         message = f"{reader.__name__} takes what is no kind of event: {', '.join(unknown)}"
         raise TypeError(message)
     return tuple((kinds[name], name) for name in methods)
+
+
+def merged(*readers: Mapping[int, Handler]) -> dict[int, tuple[Handler, ...]]:
+    """Return what several readers do with an event, one after another."""
+    kinds = {kind for handlers in readers for kind in handlers}
+    return {
+        kind: tuple(handlers[kind] for handlers in readers if kind in handlers) for kind in kinds
+    }

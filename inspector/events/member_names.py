@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 #: The events that :meth:`MemberNames.note` reads.
 MEMBER_NAMING_KINDS: Final = frozenset({MEMBER_ADDED, MEMBER_ORIGIN, MEMBER_SET, MEMBER_MOVED})
-_HANGING: Final = frozenset({MEMBER_ADDED, MEMBER_MOVED})
 
 
 @dataclass(slots=True)
@@ -112,27 +111,46 @@ class MemberNames:
             The member, if the event changes it.
         """
         _, kind, subject, a, b = event
-        if kind in _HANGING and self._is_at_or_above(subject, a):
-            # Only in a damaged file: going up from there would never end.
-            return None
         if kind == MEMBER_ADDED:
-            self.take_out(subject)
-            known = self._known[subject] = KnownMember(self._text(b), a)
-            self._hang(subject, a)
-            return known
-        found = self._known.get(subject)
-        if found is None:
+            return self.add(subject, a, b)
+        if kind == MEMBER_SET:
+            return self.rename(subject, b) if a == Field.NAME else None
+        if kind == MEMBER_ORIGIN:
+            return self.place(subject, a, b)
+        return self.move(subject, a) if kind == MEMBER_MOVED else None
+
+    def add(self, number: int, parent: int, name: int) -> KnownMember | None:
+        """Add a member; ``None`` if it cannot hang there, as in a damaged file."""
+        # Going up from there would never end.
+        if self._is_at_or_above(number, parent):
             return None
-        if kind == MEMBER_SET and a == Field.NAME:
-            found.name = self._text(b)
-        elif kind == MEMBER_ORIGIN:
-            found.clock_id, found.kind = a, MemberKind(b)
-        elif kind == MEMBER_MOVED:
-            self.take_out(subject)
-            found.parent_id = a
-            self._hang(subject, a)
-        else:
+        self.take_out(number)
+        known = self._known[number] = KnownMember(self._text(name), parent)
+        self._hang(number, parent)
+        return known
+
+    def rename(self, number: int, name: int) -> KnownMember | None:
+        """Set the name of a member, ``None`` if it is unknown."""
+        found = self._known.get(number)
+        if found is not None:
+            found.name = self._text(name)
+        return found
+
+    def place(self, number: int, clock_id: int, kind: int) -> KnownMember | None:
+        """Set the clock and the kind of a member, ``None`` if it is unknown."""
+        found = self._known.get(number)
+        if found is not None:
+            found.clock_id, found.kind = clock_id, MemberKind(kind)
+        return found
+
+    def move(self, number: int, parent: int) -> KnownMember | None:
+        """Move a member to another parent; ``None`` if it is unknown, or cannot hang there."""
+        found = self._known.get(number)
+        if found is None or self._is_at_or_above(number, parent):
             return None
+        self.take_out(number)
+        found.parent_id = parent
+        self._hang(number, parent)
         return found
 
     def take_out(self, number: int) -> None:

@@ -369,9 +369,13 @@ ABOUT_MEMBERS: Final = kinds_with(subject=Unit.MEMBER) | kinds_with(subject=Unit
 #: Numbers of the kinds that set a field of a member, and of those with a timer or none.
 ABOUT_FIELDS: Final = kinds_with(a=Unit.FIELD)
 MAY_BE_ABOUT_TIMERS: Final = ABOUT_TIMERS | kinds_with(subject=Unit.TIMER_OR_NONE)
-#: Numbers of the kinds that say that a timer was called, and that a member was.
+#: Numbers of the kinds that report a call of a timer, a call of a member, and the bounds of frames.
 FIRINGS: Final = kinds_with(a=Unit.LATENESS)
 CALLS: Final = kinds_with(group=EventGroup.CALLS)
+FRAME_STARTS: Final = kinds_with(fold=Fold.FRAME_START)
+FRAME_ENDS: Final = kinds_with(fold=Fold.FRAME_END)
+#: Numbers of the kinds that add and name a clock, a timer or a member, by the unit of the subject.
+ADDED: Final = {row.subject: int(row.kind) for row in _ROWS if row.b is Unit.NAME}
 #: Numbers of the kinds that say more of the command right before them.
 COMMAND_DETAILS: Final = kinds_with(b=Unit.ASKER) | kinds_with(a=Unit.JSON)
 

@@ -33,6 +33,7 @@ from inspector.vocabulary import NEVER, Mode, Phase
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from inspector.events.handlers import Handler
     from inspector.events.members import MemberState
     from inspector.vocabulary import RawEvent
 
@@ -168,6 +169,17 @@ class Timeline:
         ):
             setattr(twin, name, getattr(self, name))
         return twin
+
+    def only_clocks(self) -> Timeline:
+        """Return an independent copy of the clocks alone, for local times."""
+        twin = Timeline(self.strings)
+        twin.clocks = {number: clock.copy() for number, clock in self.clocks.items()}
+        twin.root_id, twin.skips_misfits = self.root_id, self.skips_misfits
+        return twin
+
+    def steps(self, kinds: Iterable[int]) -> dict[int, Handler]:
+        """Return what folds events of some kinds, for readers that fold only these."""
+        return {kind: self._fold[kind] for kind in kinds}
 
     # -------------------------------------------------------------- questions
 

@@ -6,7 +6,6 @@ of the frame that was still running, and the timers called before it; the host t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.evidence import (
@@ -18,20 +17,12 @@ from inspector.analysis.evidence import (
     timer_label,
     times,
 )
-from inspector.analysis.explain.suspects import MeasuredCall, innermost_call, suspect
+from inspector.analysis.explain.suspects import innermost_call, suspect
+from inspector.analysis.frame_events import FrameEvents, frames_in
 from inspector.commands.timers import FireTimer
+from inspector.events.schema import ADDED, FIRINGS, FRAME_ENDS, FRAME_STARTS, Unit
 from inspector.timebase import NS_PER_MS, format_duration
-from inspector.vocabulary import (
-    CALL_ENDED,
-    DELTA_CUT,
-    FRAME_BEGAN,
-    FRAME_ENDED,
-    NEVER,
-    PHASE_ENDED,
-    TIMER_ADDED,
-    TIMER_FIRED,
-    Phase,
-)
+from inspector.vocabulary import NEVER
 
 if TYPE_CHECKING:
     from inspector.analysis.explain.story import CallStory, Firing
@@ -111,7 +102,7 @@ def ties_before(history: History, timeline: Timeline, story: CallStory) -> list[
     others = [
         event[2]
         for event in history.events(start, last.cursor)
-        if event[1] == TIMER_FIRED
+        if event[1] in FIRINGS
         and event[0] == last.at_ns
         and event[3] == last.late_ns
         and event[2] != story.id.number
@@ -130,29 +121,6 @@ def ties_before(history: History, timeline: Timeline, story: CallStory) -> list[
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """One frame, read from its events.
-
-    Attributes:
-        index: Its number.
-        at_ns: Session instant.
-        cursor: Its beginning in the log.
-        busy_ns: Time in callbacks, including the timers before it.
-        cut_ns: Time cut from its delta.
-        phases: Measured time by phase.
-        calls: Its measured calls.
-    """
-
-    index: int
-    at_ns: int
-    cursor: int
-    busy_ns: int
-    cut_ns: int
-    phases: dict[int, int]
-    calls: tuple[MeasuredCall, ...]
-
-
 class _Context:
     """The frame of a call, the frame before, and the events in between."""
 
@@ -161,15 +129,15 @@ class _Context:
         self.timeline = timeline
         self.cursor = cursor
         self.since = _frame_cursor(history, cursor)
-        self.frame = _read_frame(history, cursor, history.end)
-        start = max(history.first, self.since - NEARBY)
-        began = start - 1
-        for offset, event in enumerate(history.events(start, self.since)):
-            if event[1] == FRAME_BEGAN:
-                began = start + offset
-        self.before = _read_frame(history, began, self.since) if began >= start else None
+        self.frame = self._first_frame(cursor, cursor + 2 * NEARBY)
+        self.before = self._first_frame(_frame_cursor(history, self.since - 1), self.since)
 
-    def stretches(self, firing: Firing) -> list[tuple[_Frame, int, int, int]]:
+    def _first_frame(self, cursor: int, end: int) -> FrameEvents | None:
+        """Return the first frame that began and ended between two cursors."""
+        frames = frames_in(self.history.events(cursor, end), cursor)
+        return next((frame for frame in frames if frame.cursor >= 0), None)
+
+    def stretches(self, firing: Firing) -> list[tuple[FrameEvents, int, int, int]]:
         """Return the stretches of the log whose timers may have delayed the call.
 
         Returns:
@@ -179,34 +147,11 @@ class _Context:
         """
         found = []
         if self.before is not None:
-            since = _frame_cursor(self.history, self.before.cursor)
-            found.append((self.before, since, self.before.cursor, self.before.at_ns))
+            before = self.before
+            found.append((before, before.start, before.cursor, before.at_ns))
         if self.frame is not None:
             found.append((self.frame, self.since, firing.cursor, 0))
         return found
-
-
-def _read_frame(history: History, cursor: int, end: int) -> _Frame | None:
-    """Return the first frame that began after a cursor, ``None`` when it has not ended."""
-    index = at_ns = cut_ns = -1
-    began = cursor
-    phases: dict[int, int] = {}
-    calls: list[MeasuredCall] = []
-    events = history.events(cursor, min(end, cursor + 2 * NEARBY))
-    for place, (event_ns, kind, subject, a, b) in enumerate(events, cursor):
-        if kind == FRAME_BEGAN and index < 0:
-            index, at_ns, cut_ns, began = a, event_ns, 0, place
-        elif index < 0:
-            continue
-        elif kind == PHASE_ENDED:
-            phases[subject] = phases.get(subject, 0) + b
-        elif kind == DELTA_CUT:
-            cut_ns = a
-        elif kind == CALL_ENDED:
-            calls.append((a, b, subject))
-        elif kind == FRAME_ENDED:
-            return _Frame(index, at_ns, began, b, cut_ns, phases, tuple(calls))
-    return None
 
 
 def _frame_cursor(history: History, cursor: int) -> int:
@@ -214,7 +159,7 @@ def _frame_cursor(history: History, cursor: int) -> int:
     start = max(history.first, cursor - NEARBY)
     events = history.events(start, cursor)
     for offset in range(len(events) - 1, -1, -1):
-        if events[offset][1] == FRAME_ENDED:
+        if events[offset][1] in FRAME_ENDS:
             return start + offset + 1
     return start
 
@@ -224,16 +169,14 @@ def _running_frame(context: _Context, due_ns: int, firing: Firing) -> tuple[int,
     frame = context.before
     if frame is None:
         return 0, []
-    own_ns = frame.busy_ns - frame.phases.get(Phase.TIMERS, 0)
-    overlap_ns = min(frame.at_ns + own_ns, firing.read_ns) - max(due_ns, frame.at_ns)
+    overlap_ns = min(frame.at_ns + frame.own_ns, firing.read_ns) - max(due_ns, frame.at_ns)
     if overlap_ns < LATE_NS:
         return max(0, overlap_ns), []
-    took_ns, phase = max(
-        (took_ns, phase) for phase, took_ns in frame.phases.items() if phase != Phase.TIMERS
-    )
+    phase = frame.longest_phase
     text = (
         f"Frame {frame.index:,} was still running when it was due: its callbacks took "
-        f"{format_duration(own_ns)}, {format_duration(took_ns)} of that in {Phase(phase).text}"
+        f"{format_duration(frame.own_ns)}, {format_duration(frame.phases.get(phase, 0))} of that "
+        f"in {phase.text}"
     )
     call = _longest_call(context, frame)
     if call:
@@ -241,9 +184,9 @@ def _running_frame(context: _Context, due_ns: int, firing: Firing) -> tuple[int,
     return overlap_ns, [Reason(f"{text}.", frame.at_ns, frame.cursor, frame=frame.index)]
 
 
-def _longest_call(context: _Context, frame: _Frame) -> str:
+def _longest_call(context: _Context, frame: FrameEvents) -> str:
     """Return the longest call of a frame with its duration, in words; empty if unknown."""
-    inner = innermost_call(frame.calls)
+    inner = innermost_call(frame.own_calls)
     if inner is None:
         return ""
     member = context.timeline.members.by_id.get(inner[2])
@@ -258,13 +201,13 @@ def _timers_before(
     blamed_ns = 0
     reasons: list[Reason] = []
     for frame, since, end, from_ns in context.stretches(firing):
-        took_ns = frame.phases.get(Phase.TIMERS, 0)
+        took_ns = frame.timers_ns
         earlier = [
             (at_ns + max(late_ns, 0), other, cursor)
             for cursor, (at_ns, kind, other, late_ns, _) in enumerate(
                 context.history.events(since, end), since
             )
-            if kind == TIMER_FIRED and from_ns <= at_ns + max(late_ns, 0) < firing.read_ns
+            if kind in FIRINGS and from_ns <= at_ns + max(late_ns, 0) < firing.read_ns
         ]
         if not earlier or took_ns < LATE_NS:
             continue
@@ -321,7 +264,7 @@ def _out_of_turn(history: History, firing: Firing) -> Reason:
         if firing.late_ns < 0
         else "It was called outside its schedule"
     )
-    until = {TIMER_FIRED, TIMER_ADDED, FRAME_BEGAN}
+    until = FIRINGS | FRAME_STARTS | {ADDED[Unit.TIMER]}
     asked = command_behind(history, firing.cursor, FireTimer, until)
     if asked is not None:
         return Reason(f"{early}, by {asked[1]}.{kept}", firing.at_ns, asked[0])

@@ -7,21 +7,16 @@ frame: if the others were fast without a timer, that timer is the likely cause.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.evidence import NEARBY
-from inspector.vocabulary import (
-    FRAME_BEGAN,
-    FRAME_ENDED,
-    PHASE_ENDED,
-    TIMER_ADDED,
-    TIMER_FIRED,
-    Phase,
-)
+from inspector.analysis.frame_events import frames_in
+from inspector.events.schema import ADDED, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from inspector.analysis.frame_events import MeasuredCall
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
 
@@ -31,9 +26,6 @@ _MOST_CANDIDATES: Final = 40
 _SHARE: Final = 0.5
 #: A call nested in the longest call is named instead of it from this share of its time.
 _INNER_SHARE: Final = 0.6
-
-#: A call within a frame: its beginning, its duration, and its number.
-MeasuredCall: TypeAlias = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,21 +90,12 @@ def _timer_sets(
     labels = {
         timer_id: strings[label] for timer_id, label in zip(table.id, table.label, strict=True)
     }
-    timer_sets: list[tuple[frozenset[str], int]] = []
-    names: set[str] = set()
-    timers_ns = 0
-    for event in history.events(start, end):
-        kind, subject = event[1], event[2]
-        if kind == TIMER_FIRED:
-            names.add(labels.get(subject, ""))
-        elif kind == TIMER_ADDED:
-            labels[subject] = strings[event[4]]
-        elif kind == FRAME_BEGAN:
-            timers_ns = 0
-        elif kind == PHASE_ENDED and subject == Phase.TIMERS:
-            timers_ns += event[4]
-        elif kind == FRAME_ENDED:
-            if names:
-                timer_sets.append((frozenset(names), timers_ns))
-            names = set()
+    events = history.events(start, end)
+    added = ADDED[Unit.TIMER]
+    labels |= {event[2]: strings[event[4]] for event in events if event[1] == added}
+    timer_sets = [
+        (frozenset(labels.get(number, "") for number, _ in frame.fired), frame.timers_ns)
+        for frame in frames_in(events, start)
+        if frame.fired
+    ]
     return timer_sets, labels

@@ -7,26 +7,14 @@ frame callbacks are measured; of the timers of a frame, only the total.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from inspector.analysis.explain.suspects import MeasuredCall, innermost_call
-from inspector.vocabulary import (
-    CALL_ENDED,
-    FRAME_BEGAN,
-    FRAME_ENDED,
-    PHASE_ENDED,
-    TIMER_FIRED,
-    Phase,
-)
+from inspector.analysis.explain.suspects import innermost_call
+from inspector.vocabulary import Phase
 
 if TYPE_CHECKING:
+    from inspector.analysis.frame_events import FrameEvents, MeasuredCall
     from inspector.analysis.statistics.frame_budget import FrameBudget
-    from inspector.vocabulary import RawEvent
-
-#: The kinds of events for :meth:`LongFrames.take`.
-ABOUT_LONG_FRAMES: Final = frozenset(
-    {CALL_ENDED, FRAME_BEGAN, FRAME_ENDED, PHASE_ENDED, TIMER_FIRED}
-)
 
 
 @dataclass(slots=True)
@@ -57,7 +45,7 @@ class LongFrame:
 
 
 class LongFrames:
-    """Takes events one by one, and keeps the frames over budget.
+    """Takes frames one by one, and keeps those over budget.
 
     Attributes:
         budget: The frame budget.
@@ -74,92 +62,65 @@ class LongFrames:
         self.frames = 0
         self.over: list[tuple[int, int, int, int, int]] = []
         self.long: list[LongFrame] = []
+        self._before: FrameEvents | None = None
         self._former: LongFrame | None = None
-        self._fired: list[int] = []
-        # The place of each late timer in ``_fired``, and its lateness.
-        self._late: list[tuple[int, int]] = []
-        self._group = self._fired, self._late
-        self._calls: list[MeasuredCall] = []
-        self._timer_calls = self._calls
-        self._phases: dict[int, int] = {}
-        self._index = 0
-        self._before: tuple[int, int] | None = None
 
-    def take(self, cursor: int, event: RawEvent) -> None:
-        """Take one event about timers, calls or frames."""
-        _, kind, subject, a, b = event
-        if kind == TIMER_FIRED:
-            if a > self._tolerance_ns:
-                self._late.append((len(self._fired), a))
-            self._fired.append(subject)
-        elif kind == CALL_ENDED:
-            self._calls.append((a, b, subject))
-        elif kind == PHASE_ENDED:
-            self._phases[subject] = self._phases.get(subject, 0) + b
-        elif kind == FRAME_BEGAN:
-            self._index = a
-            self._group, self._fired, self._late = (self._fired, self._late), [], []
-            self._timer_calls, self._calls = self._calls, []
-            self._phases = {}
-        elif kind == FRAME_ENDED:
-            self._end(cursor, event)
-            self._calls = []
-
-    def _end(self, cursor: int, event: RawEvent) -> None:
-        at_ns, _, _, interval_ns, busy_ns = event
+    def take(self, frame: FrameEvents) -> None:
+        """Take a frame at its end."""
         longest_ns = self._longest_ns
-        is_over = interval_ns > longest_ns
-        timers_ns = self._phases.pop(Phase.TIMERS, 0)
-        own_ns = busy_ns - timers_ns
+        is_over = frame.interval_ns > longest_ns
         # The first frame may have waited for the scene to be built.
         if self._before is not None:
             self.frames += 1
             if is_over:
                 # Callbacks between the two beginnings. Timers of the frame before count if
                 # they were called by the wake-up that ran that frame.
-                before_busy_ns, before_own_ns = self._before
-                work_ns = max(before_busy_ns, before_own_ns + timers_ns)
-                self.over.append((interval_ns, work_ns, self._index, at_ns, cursor))
-        self._before = busy_ns, own_ns
+                work_ns = max(self._before.busy_ns, self._before.own_ns + frame.timers_ns)
+                at = frame.index, frame.end_ns, frame.end
+                self.over.append((frame.interval_ns, work_ns, *at))
+        self._before = frame
         former, self._former = self._former, None
         if former is not None:
             former.is_frame_late |= is_over
-            self._make_late(former, 0)
-        if busy_ns > longest_ns:
-            long = LongFrame(self._index, at_ns, cursor, max(own_ns, timers_ns))
+            self._make_late(former, frame, 0)
+        if frame.busy_ns > longest_ns:
+            timers_ns, own_ns = frame.timers_ns, frame.own_ns
+            long = LongFrame(frame.index, frame.end_ns, frame.end, max(own_ns, timers_ns))
             if timers_ns > own_ns:
-                self._blame_timers(long, is_over=is_over, is_first=former is None)
+                self._blame_timers(long, frame, is_over=is_over, is_first=former is None)
             else:
-                long.call = _longest_call(self._calls, long.took_ns)
-                phases = self._phases
-                long.phase = Phase(max(phases, key=phases.__getitem__, default=Phase.UPDATE))
+                long.call = _longest_call(frame.own_calls, long.took_ns)
+                long.phase = frame.longest_phase
             self.long.append(long)
             self._former = long
 
-    def _blame_timers(self, long: LongFrame, *, is_over: bool, is_first: bool) -> None:
+    def _blame_timers(
+        self, long: LongFrame, frame: FrameEvents, *, is_over: bool, is_first: bool
+    ) -> None:
         """Note which timers may have taken the time.
 
         Args:
             long: Their frame.
+            frame: Its events.
             is_over: Whether its frame time is over budget.
             is_first: Whether the frame before was not long, so that the timers delayed
                 whatever is late.
         """
-        fired, late = self._group
-        long.phase, long.call = Phase.TIMERS, _longest_call(self._timer_calls, long.took_ns)
+        fired = frame.fired
+        calls = frame.calls.get(Phase.TIMERS, [])
+        long.phase, long.call = Phase.TIMERS, _longest_call(calls, long.took_ns)
         # The first timer that is very late was called after the timer that delayed it.
-        behind = (place for place, late_ns in late if place and 2 * late_ns > long.took_ns)
-        before = next(behind, len(fired)) if is_first else len(fired)
-        long.fired = tuple(fired[:before])
+        is_late = (place for place, (_, late_ns) in enumerate(fired) if 2 * late_ns > long.took_ns)
+        before = next(filter(None, is_late), len(fired)) if is_first else len(fired)
+        long.fired = tuple(number for number, _ in fired[:before])
         if is_first:
-            self._make_late(long, before)
+            self._make_late(long, frame, before)
             long.is_frame_late = is_over
 
-    def _make_late(self, long: LongFrame, place: int) -> None:
-        fired, late = self._group
-        for at, late_ns in late:
-            if at >= place:
-                long.late[fired[at]] = max(late_ns, long.late.get(fired[at], 0))
+    def _make_late(self, long: LongFrame, frame: FrameEvents, place: int) -> None:
+        for number, late_ns in frame.fired[place:]:
+            if late_ns > self._tolerance_ns:
+                long.late[number] = max(late_ns, long.late.get(number, 0))
 
 
 def _longest_call(calls: list[MeasuredCall], took_ns: int) -> int | None:

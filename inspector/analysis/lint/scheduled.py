@@ -6,25 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.lint.seen import SeenMember, Survey, TimerGroup
 from inspector.events.member_names import MemberNames
-from inspector.vocabulary import (
-    CALL_ENDED,
-    FRAME_BEGAN,
-    FRAME_ENDED,
-    MEMBER_ADDED,
-    MEMBER_MOVED,
-    MEMBER_ORIGIN,
-    MEMBER_REMOVED,
-    MEMBER_SET,
-    NEVER,
-    RATE_DENOMINATOR,
-    Field,
-    MemberKind,
-)
+from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, MemberKind
 
 if TYPE_CHECKING:
+    from inspector.analysis.frame_events import FrameReader
     from inspector.events.members import MemberState
     from inspector.events.timeline import Timeline
-    from inspector.vocabulary import RawEvent
 
 #: Members called at an interval.
 TIMERS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
@@ -39,20 +26,23 @@ _PACE_FIELDS: Final = frozenset({Field.PAUSED, Field.RATE})
 
 
 class ScheduledCalls:
-    """Takes the events about calls in frames."""
+    """Takes the events about calls in frames, and the ends of frames."""
 
-    def __init__(self, seen: Survey, before: Timeline, clocks: Timeline) -> None:
+    def __init__(
+        self, seen: Survey, before: Timeline, clocks: Timeline, frames: FrameReader
+    ) -> None:
         """Begin with the members of a state.
 
         Args:
             seen: The survey to fill.
             before: The state before the first event.
             clocks: The clocks at the current event; updated by the caller.
+            frames: Knows the cursor of the current event.
         """
         self._seen = seen
         self._members = seen.members
         self._clocks = clocks
-        self._frame = 0
+        self._frames = frames
         self._in_frame: dict[int, int] = {}
         self._last_call = (0, 0)
         self._names = MemberNames(seen.history.strings)
@@ -60,28 +50,7 @@ class ScheduledCalls:
         for member in before.members.by_id.values():
             self._take_known(member)
 
-    def take(self, cursor: int, event: RawEvent) -> None:
-        """Take one event about members or frames."""
-        at_ns, kind, subject, a, _ = event
-        if kind == CALL_ENDED:
-            self._called(cursor, at_ns, subject)
-        elif kind == MEMBER_SET:
-            self._set(cursor, event)
-        elif kind == FRAME_BEGAN:
-            self._frame = a
-        elif kind == FRAME_ENDED:
-            self._end_frame()
-        elif kind == MEMBER_ADDED:
-            self._add(cursor, event)
-        elif kind == MEMBER_ORIGIN:
-            if self._names.note(event) is not None and subject in self._members:
-                self._origin(self._members[subject])
-        elif kind == MEMBER_MOVED:
-            self._names.note(event)
-        elif kind == MEMBER_REMOVED:
-            self._remove(subject, (cursor, at_ns))
-
-    def clock_removed(self) -> None:
+    def remove_with_clocks(self) -> None:
         """Remove the members of clocks that were removed."""
         for clock_id in [each for each in self._of_clock if each not in self._clocks.clocks]:
             for number in self._of_clock.pop(clock_id):
@@ -100,11 +69,19 @@ class ScheduledCalls:
         self._members[member.id] = call
         self._origin(call)
 
-    def _add(self, cursor: int, event: RawEvent) -> None:
-        at_ns, _, number, _, _ = event
-        known = self._names.note(event)
+    def _on_member_added(self, at_ns: int, number: int, parent: int, name: int) -> None:
+        known = self._names.add(number, parent, name)
         if known is not None:
+            cursor = self._frames.cursor
             self._members[number] = SeenMember(number, 0, at_ns, cursor, known=known)
+
+    def _on_member_origin(self, _at_ns: int, number: int, clock_id: int, kind: int) -> None:
+        known = self._names.place(number, clock_id, kind)
+        if known is not None and number in self._members:
+            self._origin(self._members[number])
+
+    def _on_member_moved(self, _at_ns: int, number: int, parent: int, _b: int) -> None:
+        self._names.move(number, parent)
 
     def _origin(self, call: SeenMember) -> None:
         call.clock_id = call.known.clock_id
@@ -119,14 +96,17 @@ class ScheduledCalls:
         group.added += more
         group.pending += more
 
-    def _rename(self, call: SeenMember, event: RawEvent) -> None:
+    def _rename(self, call: SeenMember, name: int) -> None:
         """Move a timer to the group of its new name."""
         is_counted = call.kind in TIMERS and not call.ended
         if is_counted:
             self._count(call, -1)
-        self._names.note(event)
+        self._names.rename(call.number, name)
         if is_counted:
             self._count(call, 1)
+
+    def _on_member_removed(self, at_ns: int, number: int, _a: int, _b: int) -> None:
+        self._remove(number, (self._frames.cursor, at_ns))
 
     def _remove(self, subject: int, where: tuple[int, int] | None = None) -> None:
         for call in self._branch(subject):
@@ -147,13 +127,14 @@ class ScheduledCalls:
 
     # ------------------------------------------------------------------ calls
 
-    def _set(self, cursor: int, event: RawEvent) -> None:  # noqa: C901 - one case per field
-        at_ns, _, subject, name, value = event
+    def _on_member_set(  # noqa: C901 - one case per field
+        self, at_ns: int, subject: int, name: int, value: int
+    ) -> None:
         call = self._members.get(subject)
         if call is None:
             return
         if name == Field.NAME:
-            self._rename(call, event)
+            self._rename(call, value)
         elif name in _PACE_FIELDS:
             if name == Field.RATE:
                 call.rate = value
@@ -169,16 +150,15 @@ class ScheduledCalls:
             setattr(call, _KEPT_FIELDS[name], value)
         elif name == Field.MISSED:
             if value > call.missed:
-                call.missed_at = cursor, at_ns
+                call.missed_at = self._frames.cursor, at_ns
             call.missed = value
 
-    def _called(self, cursor: int, at_ns: int, subject: int) -> None:
+    def _on_call_ended(self, at_ns: int, subject: int, _began_ns: int, _took_ns: int) -> None:
         call = self._members.get(subject)
         if call is None or call.kind not in TIMERS:
             return
         call.calls += 1
-        call.last_ns, call.last_cursor = at_ns, cursor
-        self._last_call = cursor, at_ns
+        self._last_call = call.last_cursor, call.last_ns = self._frames.cursor, at_ns
         self._in_frame[subject] = self._in_frame.get(subject, 0) + 1
         if not call.interval_ns:
             return
@@ -200,8 +180,9 @@ class ScheduledCalls:
         rate = RATE_DENOMINATOR if scheduler is None else scheduler.rate
         return self._clocks.local_ns(call.clock_id, at_ns) * rate // RATE_DENOMINATOR
 
-    def _end_frame(self) -> None:
+    def end_frame(self, frame: int) -> None:
+        """Take the end of a frame."""
         calls, self._in_frame = self._in_frame, {}
         if calls:
             cursor, at_ns = self._last_call
-            self._seen.note_load(calls, self._members, self._frame, at_ns, cursor, NEVER)
+            self._seen.note_load(calls, self._members, frame, at_ns, cursor, NEVER)

@@ -5,28 +5,18 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from inspector.analysis.lint.long_frames import ABOUT_LONG_FRAMES
+from inspector.analysis.frame_events import FrameReader
 from inspector.analysis.lint.scheduled import ScheduledCalls
 from inspector.analysis.lint.seen import Chain, SeenTimer, Survey, TimerGroup
-from inspector.events.schema import ABOUT_CLOCKS, ABOUT_MEMBERS, ABOUT_TIMERS
+from inspector.events.handlers import handlers_of, merged
+from inspector.events.schema import ABOUT_CLOCKS
 from inspector.events.timeline import MISFIT, Timeline
-from inspector.vocabulary import (
-    CLOCK_ADDED,
-    CLOCK_REMOVED,
-    FRAME_BEGAN,
-    FRAME_ENDED,
-    NEVER,
-    TICKS_MISSED,
-    TIMER_ADDED,
-    TIMER_ARMED,
-    TIMER_CLEARED,
-    TIMER_FIRED,
-    TIMER_ORIGIN,
-)
+from inspector.vocabulary import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from inspector.analysis.frame_events import FrameEvents
     from inspector.analysis.statistics.frame_budget import FrameBudget
     from inspector.events.history import History
     from inspector.vocabulary import RawEvent
@@ -77,12 +67,12 @@ class _Surveyor:
 
     def __init__(self, seen: Survey, before: Timeline) -> None:
         self.seen = seen
-        self.clocks = Timeline([""])
-        self.clocks.clocks = {number: clock.copy() for number, clock in before.clocks.items()}
-        self.clocks.root_id = before.root_id
-        self.clocks.skips_misfits = before.skips_misfits
+        self.clocks = before.only_clocks()
         self.calls: dict[int, int] = {}
-        self.scheduled = ScheduledCalls(seen, before, self.clocks)
+        self.frames = FrameReader(self._end_frame)
+        self.scheduled = ScheduledCalls(seen, before, self.clocks, self.frames)
+        readers = map(handlers_of, (self, self.scheduled, self.frames))
+        self._steps = merged(self.clocks.steps(ABOUT_CLOCKS), *readers)
         for timer_id in before.timers.ids():
             row = before.timers.index(timer_id)
             table = before.timers
@@ -95,58 +85,42 @@ class _Surveyor:
 
     def read(self, events: Sequence[RawEvent], cursor: int) -> None:
         """Take the events that begin at a cursor."""
-        for place, event in enumerate(events, cursor):
+        frames, steps = self.frames, self._steps
+        for frames.cursor, (at_ns, kind, subject, a, b) in enumerate(events, cursor):
             try:
-                self._take(place, event)
+                for step in steps.get(kind, ()):
+                    step(at_ns, subject, a, b)
             except MISFIT:
                 if not self.clocks.skips_misfits:
                     raise
 
-    def _take(self, place: int, event: RawEvent) -> None:
-        kind = event[1]
-        if kind in ABOUT_CLOCKS:
-            self._clock(event)
-        elif kind in ABOUT_TIMERS:
-            self._timer(place, event)
-        elif kind == FRAME_BEGAN:
-            self._frame(place, event)
-            self.scheduled.take(place, event)
-        elif kind in ABOUT_MEMBERS or kind == FRAME_ENDED:
-            self.scheduled.take(place, event)
-        if kind in ABOUT_LONG_FRAMES:
-            self.seen.long_frames.take(place, event)
+    def _on_clock_removed(self, _at_ns: int, _clock_id: int, _a: int, _b: int) -> None:
+        self.scheduled.remove_with_clocks()
 
-    def _clock(self, event: RawEvent) -> None:
-        at_ns, kind, subject, a, b = event
-        # The string table of this timeline is empty, and names do not matter here.
-        self.clocks.apply_all([(at_ns, kind, subject, a, 0 if kind == CLOCK_ADDED else b)])
-        if kind == CLOCK_REMOVED:
-            self.scheduled.clock_removed()
+    def _on_timer_added(self, at_ns: int, timer_id: int, clock_id: int, label: int) -> None:
+        timer = SeenTimer(timer_id, clock_id, at_ns, self.frames.cursor, label=label)
+        self.seen.timers[timer_id] = timer
 
-    def _timer(self, cursor: int, event: RawEvent) -> None:
-        at_ns, kind, subject, a, b = event
-        if kind == TIMER_ADDED:
-            self.seen.timers[subject] = SeenTimer(subject, a, at_ns, cursor, label=b)
-            return
-        timer = self.seen.timers.get(subject)
-        if timer is None:
-            return
-        if kind == TIMER_FIRED:
-            self._fired(timer, cursor, event)
-        elif kind == TIMER_ORIGIN:
-            timer.site, timer.kind = a, b
-        elif kind == TIMER_ARMED:
-            self._armed(timer, at_ns, a, b)
-        elif kind == TIMER_CLEARED:
+    def _on_timer_origin(self, _at_ns: int, timer_id: int, site: int, kind: int) -> None:
+        if (timer := self.seen.timers.get(timer_id)) is not None:
+            timer.site, timer.kind = site, kind
+
+    def _on_timer_cleared(self, _at_ns: int, timer_id: int, _site: int, _cause: int) -> None:
+        if (timer := self.seen.timers.get(timer_id)) is not None:
             timer.ended = True
             group = self._group(timer)
             group.cleared += 1
             group.pending -= 1
-        elif kind == TICKS_MISSED:
-            timer.missed += a
-            timer.missed_at = cursor, at_ns
 
-    def _armed(self, timer: SeenTimer, at_ns: int, due_ns: int, interval_ns: int) -> None:
+    def _on_ticks_missed(self, at_ns: int, timer_id: int, ticks: int, _kind: int) -> None:
+        if (timer := self.seen.timers.get(timer_id)) is not None:
+            timer.missed += ticks
+            timer.missed_at = self.frames.cursor, at_ns
+
+    def _on_timer_armed(self, at_ns: int, timer_id: int, due_ns: int, interval_ns: int) -> None:
+        timer = self.seen.timers.get(timer_id)
+        if timer is None:
+            return
         timer.due_ns, timer.interval_ns = due_ns, interval_ns
         timer.delay_ns = due_ns - self.clocks.local_ns(timer.clock_id, at_ns)
         group = self._group(timer)
@@ -155,11 +129,13 @@ class _Surveyor:
         if not interval_ns:
             self._join_chain(timer)
 
-    def _fired(self, timer: SeenTimer, cursor: int, event: RawEvent) -> None:
-        at_ns, _, _, _, next_ns = event
+    def _on_timer_fired(self, at_ns: int, timer_id: int, _late_ns: int, next_ns: int) -> None:
+        timer = self.seen.timers.get(timer_id)
+        if timer is None:
+            return
         timer.calls += 1
-        timer.last_ns, timer.last_cursor = at_ns, cursor
-        self.calls[timer.number] = self.calls.get(timer.number, 0) + 1
+        timer.last_ns, timer.last_cursor = at_ns, self.frames.cursor
+        self.calls[timer_id] = self.calls.get(timer_id, 0) + 1
         if next_ns == NEVER:
             timer.ended = True
             self._group(timer).pending -= 1
@@ -191,8 +167,7 @@ class _Surveyor:
         chain.slip_ns += timer.due_ns - chain.last.due_ns - timer.delay_ns
         chain.last = timer
 
-    def _frame(self, cursor: int, event: RawEvent) -> None:
-        at_ns, index = event[0], event[3]
+    def _on_frame_began(self, at_ns: int, _director: int, index: int, _delta_ns: int) -> None:
         seen = self.seen
         if not seen.frame_starts:
             seen.first_frame = index
@@ -200,7 +175,11 @@ class _Surveyor:
         calls, self.calls = self.calls, {}
         if calls:
             since_ns = seen.frame_starts[-2] if len(seen.frame_starts) > 1 else 0
-            seen.note_load(calls, seen.timers, index, at_ns, cursor, since_ns)
+            seen.note_load(calls, seen.timers, index, at_ns, self.frames.cursor, since_ns)
+
+    def _end_frame(self, frame: FrameEvents) -> None:
+        self.seen.long_frames.take(frame)
+        self.scheduled.end_frame(frame.index)
 
     def finish(self) -> None:
         """Work out the usual frame time."""

@@ -124,9 +124,7 @@ def _scheduled(
 
 def _clocks_after(timeline: Timeline, effect: ClockEffect) -> Timeline:
     """Return the clocks after a change."""
-    after = Timeline([""])
-    after.clocks = {number: clock.copy() for number, clock in timeline.clocks.items()}
-    after.root_id = timeline.root_id
+    after = timeline.only_clocks()
     after.set_present(timeline.at_ns)
     if effect.event is not None:
         after.apply_all([effect.event])

@@ -1,0 +1,146 @@
+"""Frames as values, taken apart from their events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from inspector.events.handlers import handlers_of
+from inspector.vocabulary import Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from inspector.vocabulary import RawEvent
+
+#: A call within a frame: its beginning, its duration, and the member.
+MeasuredCall: TypeAlias = tuple[int, int, int]
+
+#: In place of the phase, for calls that no phase followed.
+NO_PHASE: Final = -1
+
+
+class FrameEvents:
+    """A frame, with the timers that fired since the frame before.
+
+    Attributes:
+        start: Cursor of the first event after the frame before.
+        cursor: Cursor of its beginning, -1 if that was not read.
+        end: Cursor of its end.
+        index: Its number.
+        at_ns: Session instant of its beginning.
+        end_ns: Session instant of its end.
+        interval_ns: The source's time since the frame before.
+        busy_ns: Measured time in callbacks.
+        cut_ns: Time cut from its delta.
+        fired: The timers that fired before it, each with its lateness, in order.
+        phases: Measured time of each phase.
+        calls: The calls of each phase in the order of their ends; those of timers come before
+            the frame.
+    """
+
+    # In the class, as there are many frames, and most of their numbers are read once.
+    cursor = end = -1
+    index = at_ns = end_ns = interval_ns = busy_ns = cut_ns = 0
+
+    def __init__(self, start: int) -> None:
+        """Begin with no events."""
+        self.start = start
+        self.fired: list[tuple[int, int]] = []
+        self.phases: dict[int, int] = {}
+        self.calls: dict[int, list[MeasuredCall]] = {}
+
+    @property
+    def timers_ns(self) -> int:
+        """Measured time of the timers that fired before it."""
+        return self.phases.get(Phase.TIMERS, 0)
+
+    @property
+    def own_ns(self) -> int:
+        """Measured time in callbacks within it."""
+        return self.busy_ns - self.timers_ns
+
+    @property
+    def own_calls(self) -> list[MeasuredCall]:
+        """The calls within it."""
+        by_phase = self.calls.items()
+        return [call for phase, calls in by_phase if phase != Phase.TIMERS for call in calls]
+
+    @property
+    def longest_phase(self) -> Phase:
+        """The phase within it that took longest."""
+        own = [(took_ns, phase) for phase, took_ns in self.phases.items() if phase]
+        return Phase(max(own, default=(0, Phase.UPDATE))[1])
+
+
+class FrameReader:
+    """Takes events one by one, and hands over each frame at its end.
+
+    Attributes:
+        cursor: Cursor of the present event, set before it is taken.
+    """
+
+    def __init__(self, on_end: Callable[[FrameEvents], None], cursor: int = 0) -> None:
+        """Begin between two frames.
+
+        Args:
+            on_end: Takes each frame.
+            cursor: Cursor of the first event.
+        """
+        self.cursor = cursor
+        self._on_end = on_end
+        self._frame = FrameEvents(cursor)
+        # Calls whose phase has not ended.
+        self._open: list[MeasuredCall] = []
+
+    def _on_timer_fired(self, _at_ns: int, timer_id: int, late_ns: int, _next_ns: int) -> None:
+        if self._frame.cursor < 0:
+            self._frame.fired.append((timer_id, late_ns))
+
+    def _on_call_ended(self, _at_ns: int, member_id: int, began_ns: int, took_ns: int) -> None:
+        self._open.append((began_ns, took_ns, member_id))
+
+    def _on_frame_began(self, at_ns: int, _director: int, index: int, _delta_ns: int) -> None:
+        frame = self._frame
+        frame.cursor, frame.index, frame.at_ns = self.cursor, index, at_ns
+        if self._open:
+            self._end_calls(Phase.TIMERS)
+
+    def _on_delta_cut(self, _at_ns: int, _director: int, cut_ns: int, _b: int) -> None:
+        self._frame.cut_ns = cut_ns
+
+    def _on_phase_ended(self, _at_ns: int, phase: int, _index: int, took_ns: int) -> None:
+        phases = self._frame.phases
+        phases[phase] = phases.get(phase, 0) + took_ns
+        if phase and self._open:
+            self._end_calls(phase)
+
+    def _on_frame_ended(self, at_ns: int, _director: int, interval_ns: int, busy_ns: int) -> None:
+        if self._open:
+            self._end_calls(NO_PHASE)
+        frame, self._frame = self._frame, FrameEvents(self.cursor + 1)
+        frame.end, frame.end_ns = self.cursor, at_ns
+        frame.interval_ns, frame.busy_ns = interval_ns, busy_ns
+        self._on_end(frame)
+
+    def _end_calls(self, phase: int) -> None:
+        calls = self._frame.calls
+        calls[phase] = calls[phase] + self._open if phase in calls else self._open
+        self._open = []
+
+
+def frames_in(events: Iterable[RawEvent], cursor: int) -> Iterator[FrameEvents]:
+    """Yield the frames that end among events; the first may lack its beginning.
+
+    Args:
+        events: The events.
+        cursor: The cursor of the first.
+    """
+    ended: list[FrameEvents] = []
+    reader = FrameReader(ended.append, cursor)
+    steps = handlers_of(reader)
+    for reader.cursor, (at_ns, kind, subject, a, b) in enumerate(events, cursor):
+        step = steps.get(kind)
+        if step is not None:
+            step(at_ns, subject, a, b)
+            if ended:
+                yield ended.pop()
