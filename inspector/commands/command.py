@@ -48,10 +48,13 @@ class Capability(Enum):
     """What users can do with a session."""
 
     TRANSPORT = "run and hold"
-    STEP = "step"
+    STEP = "step frames"
+    STEP_TIME = "step by a time"
+    STEP_TIMER = "step to the next timer"
     PAUSE = "pause clocks"
     RATE = "change rates"
-    TIMERS = "clear and fire timers"
+    TIMERS = "clear timers"
+    FIRE = "fire timers"
     FRAME_RATE = "change the frame rate"
     MARK = "add marks"
     RELOAD = "reload the scene"
@@ -61,6 +64,7 @@ class Capability(Enum):
     REWIND = "go back in time"
     MEMBERS = "control schedulers and machines"
     RECORD = "record to a file"
+    PROGRAM = "let go of a program"
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ class FireTimer(TimerCommand):
     """Call a timer now; a one-shot is used up, a repeating timer keeps its schedule."""
 
     words: ClassVar = "fire {subject} now"
+    capability: ClassVar = Capability.FIRE
 
     @override
     def prepare(self, target: Target, number: int) -> Action:

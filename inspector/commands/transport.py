@@ -98,6 +98,7 @@ class StepBy(Step):
     """Let ``duration_ns`` of session time pass."""
 
     words: ClassVar = "step by {duration_ns}"
+    capability: ClassVar = Capability.STEP_TIME
 
     duration_ns: int
 
@@ -114,6 +115,7 @@ class StepToNextTimer(Step):
     """Let session time pass up to the instant at which the next timer fires."""
 
     words: ClassVar = "step to the next timer"
+    capability: ClassVar = Capability.STEP_TIMER
 
     @override
     def action(self, steps: Steps) -> Action:
@@ -125,6 +127,7 @@ class StepTo(Step):
     """Let session time pass up to ``at_ns``."""
 
     words: ClassVar = "step to {at_ns}"
+    capability: ClassVar = Capability.STEP_TIME
 
     at_ns: int
 

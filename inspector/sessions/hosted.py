@@ -77,7 +77,7 @@ class HostedSession(UniformSession):
         annotations: Bookmarks, notes and named ranges since the scene was loaded; going back
             in time keeps them.
         recorder: Writes it to files.
-        capabilities: All of them.
+        capabilities: All that scenes have.
         is_recorded: False.
         notes: Empty.
         rewinding: Going back in time in progress, ``None`` for none; read-only.
@@ -86,7 +86,7 @@ class HostedSession(UniformSession):
         has_arrived: False: a live run may always continue.
     """
 
-    capabilities: Final = frozenset(Capability)
+    capabilities: Final = frozenset(Capability) - {Capability.PROGRAM}
     is_recorded: Final = False
     notes: Final[tuple[str, ...]] = ()
     has_arrived: Final = False

@@ -7,8 +7,8 @@ is shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Generic, TypeVar
 
@@ -28,6 +28,8 @@ class Needs(Enum):
     NOTHING = "nothing", None
     TRANSPORT = "a session that can run and be held", Capability.TRANSPORT
     STEP = "a session that can be stepped", Capability.STEP
+    STEP_TIME = "a session that can be stepped by a time", Capability.STEP_TIME
+    STEP_TIMER = "a session that can be stepped to the next timer", Capability.STEP_TIMER
     ROOT_RATE = "a session whose rates can be changed", Capability.RATE
     FRAME_RATE = "a session whose frame rate can be changed", Capability.FRAME_RATE
     FAILURE_POLICY = "a session that accepts a failure policy", Capability.FAILURE_POLICY
@@ -36,7 +38,8 @@ class Needs(Enum):
     RECORD = "a session that can be recorded", Capability.RECORD
     CLOCK_PAUSE = "a selected clock that can be paused", Capability.PAUSE
     CLOCK_RATE = "a selected clock whose rate can be changed", Capability.RATE
-    TIMER = "a selected timer that can be changed", Capability.TIMERS
+    TIMER = "a selected timer that can be cleared", Capability.TIMERS
+    FIRED_TIMER = "a selected timer that can be fired", Capability.FIRE
     PAUSABLE_MEMBER = "a selected target, call, component or ticker", Capability.MEMBERS
     CALL = "a selected call or target", Capability.MEMBERS
     SCHEDULER = "a selected scheduler", Capability.MEMBERS
@@ -62,6 +65,7 @@ class Facts:
         has_session: A scene is open, be it a failed one.
         has_failed: The scene could not be loaded.
         possible: The needs that the session's capabilities cover.
+        reasons: Why others are not possible with what is selected.
         has_clock: A clock is selected, by itself or through its timer.
         has_timer: A pending timer is selected.
         has_frames: At least one frame was run.
@@ -73,6 +77,7 @@ class Facts:
     has_session: bool = False
     has_failed: bool = False
     possible: frozenset[Needs] = frozenset()
+    reasons: Mapping[Needs, str] = field(default_factory=dict)
     has_clock: bool = False
     has_timer: bool = False
     has_frames: bool = False
@@ -86,6 +91,7 @@ _ABOUT_SELECTION: Final = frozenset(
         Needs.CLOCK_PAUSE,
         Needs.CLOCK_RATE,
         Needs.TIMER,
+        Needs.FIRED_TIMER,
         Needs.PAUSABLE_MEMBER,
         Needs.CALL,
         Needs.SCHEDULER,
@@ -111,8 +117,9 @@ def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911 - one rea
         return "" if facts.has_frames else "no frame has run yet"
     if needs is Needs.LOOKING_BACK:
         return "" if facts.is_looking_back else _NOT_BACK
-    if needs not in facts.possible:
-        return f"not possible in this session: it needs {needs.text}"
+    if needs in facts.reasons or needs not in facts.possible:
+        generic = f"not possible in this session: it needs {needs.text}"
+        return facts.reasons.get(needs, generic)
     if facts.has_failed and needs not in (Needs.RELOAD, Needs.RECORD):
         return "the scene could not be loaded: fix the file and reload it"
     if needs in (Needs.CLOCK_PAUSE, Needs.CLOCK_RATE) and not facts.has_clock:
@@ -125,7 +132,7 @@ def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911 - one rea
         return "there is no intervention to undo"
     if needs in _NOT_SELECTED and needs not in facts.fulfilled:
         return _NOT_SELECTED[needs]
-    if needs is Needs.TIMER and not facts.has_timer:
+    if needs in (Needs.TIMER, Needs.FIRED_TIMER) and not facts.has_timer:
         return "no pending timer is selected"
     return ""
 

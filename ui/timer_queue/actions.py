@@ -35,7 +35,7 @@ TIMER_ACTIONS: Final = (
     ),
     ActionDescription(
         "fire-timer", "&Fire timer now", MenuId.TIMER, TimerActions.fire_timer,
-        shortcuts=("Shift+F",), icon="fire-timer", needs=Needs.TIMER,
+        shortcuts=("Shift+F",), icon="fire-timer", needs=Needs.FIRED_TIMER,
         tip="Call the selected timer now; a repeating timer keeps its schedule.",
     ),
 )  # fmt: skip

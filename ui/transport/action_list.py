@@ -81,12 +81,12 @@ TIME_ACTIONS: Final = (
     ),
     ActionDescription(
         "next-timer", "Step to the next &timer", MenuId.TIME, TransportActions.step_to_next_timer,
-        shortcuts=("N",), icon="next-timer", needs=Needs.STEP,
+        shortcuts=("N",), icon="next-timer", needs=Needs.STEP_TIMER,
         tip="Let time pass up to the instant at which the next timer fires.",
     ),
     ActionDescription(
         "step-by", "Step &by or go to …", MenuId.TIME, TransportActions.ask_where_to_go,
-        shortcuts=("Ctrl+G",), icon="go-to", needs=Needs.STEP,
+        shortcuts=("Ctrl+G",), icon="go-to", needs=Needs.STEP_TIME,
         tip="Let a duration pass, or go to an instant of session time.",
     ),
     ActionDescription(

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from ...session.bridge import SessionBridge
 
 #: What takes the place of running and stepping where nothing can run: moving the playhead.
-_PLAYED_NEEDS: Final = frozenset({Needs.TRANSPORT, Needs.STEP, Needs.REWIND})
+_PLAYED_NEEDS: Final = frozenset(
+    {Needs.TRANSPORT, Needs.STEP, Needs.STEP_TIME, Needs.STEP_TIMER, Needs.REWIND}
+)
+#: What is about the clock that the transport bar drives, not the selected one.
+_DRIVEN_NEEDS: Final = frozenset({Needs.ROOT_RATE})
+_WITHOUT_CLOCK: Final = frozenset(
+    {Needs.TRANSPORT, Needs.STEP, Needs.STEP_TIME, Needs.STEP_TIMER, Needs.MARK, Needs.RECORD}
+)
 
 
 class ActionStates(QObject):
@@ -76,17 +83,33 @@ class ActionStates(QObject):
             possible = frozenset({Needs.RELOAD}) if has_failed else frozenset()
             return Facts(has_session=has_failed, has_failed=has_failed, possible=possible)
         possible = frozenset(each for each in Needs if each.capability in bridge.capabilities)
+        clock = selected_clock(timeline, selection)
         return Facts(
             has_session=True,
             has_failed=has_failed,
             possible=possible | _PLAYED_NEEDS if session.is_recorded else possible,
-            has_clock=selected_clock(timeline, selection) is not None,
+            reasons=self._reasons(session, 0 if clock is None else clock.id),
+            has_clock=clock is not None,
             has_timer=bool(selected_timer(timeline, selection)),
             has_undo=has_undo,
             has_frames=timeline.frames.end > 0,
             is_looking_back=bridge.playhead_ns is not None,
             fulfilled=member_needs(timeline, selection),
         )
+
+    @staticmethod
+    def _reasons(session: Session, selected: int) -> dict[Needs, str]:
+        """Return why actions are not possible with the selected clock."""
+        found = {}
+        for needs in Needs:
+            if needs.capability is None:
+                continue
+            clock_id = 0 if needs in _WITHOUT_CLOCK else selected
+            if needs in _DRIVEN_NEEDS:
+                clock_id = session.driven_clock(selected)
+            if reason := session.why_not(needs.capability, clock_id):
+                found[needs] = reason
+        return found
 
     def _report_refusals(self) -> None:
         """Report what was refused since; a log that begins again repeats older commands."""
