@@ -29,6 +29,8 @@ class SessionPhase(Enum):
     REWINDING = "rewinding"
     STEPPING = "stepping"
     FAILED = "failed"
+    WAITING = "waiting"
+    ENDED = "ended"
 
     @property
     def goes_on(self) -> bool:

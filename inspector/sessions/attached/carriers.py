@@ -1,0 +1,302 @@
+"""What carries messages between the inspector and a probe: stream sockets and their addresses."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import struct
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
+from typing import Final, Protocol
+
+from inspector.errors import AttachError
+from inspector.probe.wire import MAX_FRAME_BYTES, FrameReader, frame
+
+#: Read at once.
+_READ_BYTES: Final = 1 << 18
+#: Kept at most for a program that does not read.
+_MOST_WAITING: Final = 4 * MAX_FRAME_BYTES
+_UNIX: Final = "unix:"
+_TCP: Final = "tcp:"
+_LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+_CREDENTIALS: Final = struct.Struct("3i")
+_HIGHEST_PORT: Final = 65_535
+_PORT_DIGITS: Final = 5
+_DIAL_S: Final = 5.0
+
+
+class CarrierClosedError(Exception):
+    """The connection has ended; the text says why, if that is known."""
+
+
+class Carrier(Protocol):
+    """Carries whole messages; for one thread, except :meth:`wake`.
+
+    Attributes:
+        is_local: Whether both sides can share the monotonic clock of one host.
+        text: What it is, for people.
+    """
+
+    is_local: bool
+    text: str
+
+    def send(self, kind: int, payload: bytes) -> None:
+        """Send a message soon; never blocks."""
+
+    def receive(self, timeout_s: float) -> list[tuple[int, bytes]]:
+        """Return messages as type and payload, waiting at most so long for the first.
+
+        Sends meanwhile what waits to be sent.
+
+        Raises:
+            CarrierClosedError: The connection has ended.
+            WireError: The other side does not follow the protocol.
+        """
+
+    def wake(self) -> None:
+        """End a :meth:`receive` early; from any thread."""
+
+    def close(self) -> None:
+        """Close the connection."""
+
+
+class Waker:
+    """Wakes a thread that waits for sockets; from any thread."""
+
+    def __init__(self) -> None:
+        self._reader, self._writer = socket.socketpair()
+        self._reader.setblocking(False)
+        self._writer.setblocking(False)
+
+    def fileno(self) -> int:
+        """Return what to wait for."""
+        return self._reader.fileno()
+
+    def wake(self) -> None:
+        """End the wait."""
+        with suppress(OSError):
+            self._writer.send(b"\0")
+
+    def clear(self) -> None:
+        """Wait again."""
+        with suppress(BlockingIOError):
+            self._reader.recv(4_096)
+
+    def close(self) -> None:
+        """Close both ends."""
+        self._reader.close()
+        self._writer.close()
+
+
+class StreamCarrier:
+    """Carries messages on a Unix or TCP socket.
+
+    Attributes:
+        is_local: True: nothing but this host is reached.
+        text: What it is, for people.
+    """
+
+    def __init__(self, connected: socket.socket) -> None:
+        connected.setblocking(False)
+        self._socket = connected
+        self._frames = FrameReader()
+        self._waiting = bytearray()
+        self._waker = Waker()
+        self._selector = DefaultSelector()
+        self._selector.register(connected, EVENT_READ)
+        self._selector.register(self._waker, EVENT_READ)
+        self.is_local = True
+        is_unix = connected.family not in {socket.AF_INET, socket.AF_INET6}
+        self.text = "Unix socket" if is_unix else "TCP on this host"
+        if not is_unix:
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def send(self, kind: int, payload: bytes) -> None:
+        """Send a message soon.
+
+        Raises:
+            CarrierClosedError: The connection has ended, or the other side reads nothing.
+        """
+        if len(self._waiting) > _MOST_WAITING:
+            message = "it reads nothing"
+            raise CarrierClosedError(message)
+        self._waiting += frame(kind, payload)
+        self._flush()
+
+    def _flush(self) -> None:
+        try:
+            while self._waiting:
+                del self._waiting[: self._socket.send(self._waiting)]
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            raise CarrierClosedError(_reason(error)) from None
+        events = EVENT_READ | (EVENT_WRITE if self._waiting else 0)
+        self._selector.modify(self._socket, events)
+
+    def receive(self, timeout_s: float) -> list[tuple[int, bytes]]:
+        """Return what has come, waiting at most so long for it; see :class:`Carrier`."""
+        ready = {key.fileobj: events for key, events in self._selector.select(timeout_s)}
+        if self._waker in ready:
+            self._waker.clear()
+        events = ready.get(self._socket, 0)
+        if events & EVENT_WRITE:
+            self._flush()
+        if not events & EVENT_READ:
+            return []
+        try:
+            data = self._socket.recv(_READ_BYTES)
+        except BlockingIOError:
+            return []
+        except OSError as error:
+            raise CarrierClosedError(_reason(error)) from None
+        if not data:
+            raise CarrierClosedError
+        return self._frames.feed(data)
+
+    def wake(self) -> None:
+        """End a :meth:`receive` early; from any thread."""
+        self._waker.wake()
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._selector.close()
+        self._socket.close()
+        self._waker.close()
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+# -------------------------------------------------------------------- addresses
+
+
+def dialled(address: str) -> StreamCarrier:
+    """Connect to a program that listens at ``unix:PATH`` or ``tcp:127.0.0.1:PORT``.
+
+    Raises:
+        AttachError: It is no such address, or nothing listens there.
+    """
+    found, target = _target_of(address)
+    try:
+        found.settimeout(_DIAL_S)
+        found.connect(target)
+        _check_peer(found)
+    except OSError as error:
+        found.close()
+        message = f"No program listens at {address}: {_reason(error)}."
+        raise AttachError(message) from None
+    except AttachError:
+        found.close()
+        raise
+    return StreamCarrier(found)
+
+
+def _target_of(address: str) -> tuple[socket.socket, str | tuple[str, int]]:
+    """Return a socket and what to connect it to.
+
+    Raises:
+        AttachError: It is no address, or not one of this host.
+    """
+    if address.startswith(_UNIX) and hasattr(socket, "AF_UNIX"):
+        path = address.removeprefix(_UNIX)
+        if path and "\0" not in path:
+            return socket.socket(socket.AF_UNIX), path
+    host, _, port = address.removeprefix(_TCP).rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    is_port = port.isascii() and port.isdecimal() and len(port) <= _PORT_DIGITS
+    if not address.startswith(_TCP) or not is_port or not 0 < int(port) <= _HIGHEST_PORT:
+        message = f"“{address}” is no address: write unix:/path or tcp:127.0.0.1:PORT."
+        raise AttachError(message)
+    if host not in _LOOPBACK:
+        message = (
+            f"“{host}” is not this host, and the protocol is not encrypted. Forward a port, as "
+            "with ssh -L, and dial that on 127.0.0.1."
+        )
+        raise AttachError(message)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.socket(family), ("127.0.0.1" if host == "localhost" else host, int(port))
+
+
+def _check_peer(connected: socket.socket) -> None:
+    """Refuse a process of another user at a Unix socket.
+
+    Raises:
+        AttachError: The process is of another user.
+    """
+    if not hasattr(socket, "SO_PEERCRED") or connected.family != socket.AF_UNIX:
+        # The folder of the socket keeps other users out, the token everything else.
+        return
+    data = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    _pid, uid, _gid = _CREDENTIALS.unpack(data)
+    if uid not in {os.getuid(), 0}:
+        message = f"The process at the other end belongs to another user ({uid})."
+        raise AttachError(message)
+
+
+class Listener:
+    """Listens for probes on a Unix socket that only this user can open, or on loopback TCP.
+
+    Attributes:
+        address: What probes dial.
+    """
+
+    def __init__(self, *, is_tcp: bool = False) -> None:
+        """Begin to listen.
+
+        Raises:
+            AttachError: There is no room for a socket.
+        """
+        self._folder: Path | None = None
+        try:
+            if is_tcp or sys.platform == "win32":
+                self._socket = socket.create_server(("127.0.0.1", 0))
+                self.address = f"{_TCP}127.0.0.1:{self._socket.getsockname()[1]}"
+            else:
+                # Readable by this user only, as everything that mkdtemp makes.
+                self._folder = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
+                path = self._folder / "socket"
+                self._socket = socket.socket(socket.AF_UNIX)
+                self._socket.bind(str(path))
+                path.chmod(stat.S_IRUSR | stat.S_IWUSR)
+                self._socket.listen()
+                self.address = f"{_UNIX}{path}"
+        except OSError as error:
+            message = f"The inspector cannot listen for programs: {_reason(error)}."
+            raise AttachError(message) from None
+        self._socket.setblocking(False)
+
+    def fileno(self) -> int:
+        """Return what to wait for."""
+        return self._socket.fileno()
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether programs can still find the socket."""
+        return self._folder is None or (self._folder / "socket").exists()
+
+    def accept(self) -> StreamCarrier | None:
+        """Return the next connection; ``None`` if there is none, or it is another user's."""
+        try:
+            connected, _ = self._socket.accept()
+        except OSError:
+            return None
+        try:
+            _check_peer(connected)
+        except AttachError:
+            connected.close()
+            return None
+        return StreamCarrier(connected)
+
+    def close(self) -> None:
+        """Stop listening, and remove the socket."""
+        self._socket.close()
+        if self._folder is not None:
+            with suppress(OSError):
+                (self._folder / "socket").unlink(missing_ok=True)
+                self._folder.rmdir()

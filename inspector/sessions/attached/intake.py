@@ -1,0 +1,347 @@
+"""The events of all programs and of the session itself, in one order, in one log.
+
+Programs send what has happened some milliseconds later. So events wait until none can come any
+more that is earlier, and are then sorted by their instants. Only events that fit the state enter
+the log, which can therefore be read, recorded and folded like that of a scene.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from itertools import chain
+from operator import length_hint
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from inspector.events.schema import ABOUT_CLOCKS, ABOUT_TIMERS
+from inspector.events.timeline import MISFIT
+from inspector.sessions.attached.translation import Rows, program_of, program_of_clock
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    CLOCK_ANCHORED,
+    CLOCK_RATE,
+    CLOCK_REMOVED,
+    CLOCK_RESUMED,
+    DELTA_CUT,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    MEMBER_ADDED,
+    MEMBER_ORIGIN,
+    MEMBER_REMOVED,
+    PHASE_ENDED,
+    TIMER_ADDED,
+    TIMER_ARMED,
+    TIMER_CLEARED,
+    TIMER_ORIGIN,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from inspector.events.log import EventLog
+    from inspector.events.timeline import Timeline
+    from inspector.events.timer_table import TimerTable
+
+#: Kinds of rows that are no events: a keyframe of a program begins, is complete.
+KEYFRAME_BEGUN: Final = -1
+KEYFRAME_COMPLETE: Final = -2
+
+#: More of them are refused, so that no program fills the memory.
+MOST_TIMERS: Final = 2_000_000
+MOST_CLOCKS: Final = 10_000
+MOST_MEMBERS: Final = 500_000
+
+_Row = list[int]
+
+
+class Intake:
+    """Sorts events and lets those that fit into the log.
+
+    Attributes:
+        at_ns: Session time up to which everything is in the log.
+        frames_of: The clock whose frames are in the log, as a log has one row of frames; 0
+            until the first.
+        frame_counts: How many frames each loop has run, by its clock.
+        misfits: How many events did not fit the state, by kind.
+        late: How many events came too late to be sorted in, and are shown later than they were.
+        late_ns: By how much at most.
+        resyncs: The programs of which a clock changed in such an event: only a keyframe tells
+            how it stands.
+    """
+
+    def __init__(self, log: EventLog, timeline: Timeline) -> None:
+        self.at_ns = 0
+        self.frames_of = 0
+        self.frame_counts: Counter[int] = Counter()
+        self.misfits: Counter[int] = Counter()
+        self.late = 0
+        self.late_ns = 0
+        self.resyncs: set[int] = set()
+        self._log = log
+        self._timeline = timeline
+        self._waiting: dict[int, deque[Rows]] = {}
+        self._frames_ended = 0
+        self._is_in_frame = False
+        self._loop_of: dict[int, int] = {}
+        self._keyframes: dict[int, _Keyframe] = {}
+        self._special: dict[int, Callable[[_Row], Iterable[_Row]]] = {
+            FRAME_BEGAN: self._frame_began,
+            PHASE_ENDED: self._phase_ended,
+            DELTA_CUT: self._delta_cut,
+            FRAME_ENDED: self._frame_ended,
+        }
+
+    def add(self, *events: tuple[int, int, int, int, int]) -> None:
+        """Add events of the session itself."""
+        self.add_rows(-1, np.array(events, np.int64))
+
+    def add_rows(self, program: int, rows: Rows) -> None:
+        """Add events of a program, in the order of their instants."""
+        if len(rows):
+            self._waiting.setdefault(program, deque()).append(rows)
+
+    def add_keyframe(self, program: int, kind: int, at_ns: int) -> None:
+        """Note where a keyframe of a program begins or is complete."""
+        self.add_rows(program, np.array([(at_ns, kind, program, 0, 0)], np.int64))
+
+    def release(self, until_ns: int) -> int:
+        """Let everything up to an instant into the log; returns the number of events."""
+        found = list(chain.from_iterable(self._ready(queue, until_ns) for queue in self._queues()))
+        count = 0
+        if found:
+            rows = np.concatenate(found)
+            if len(found) > 1:
+                rows = rows[np.argsort(rows[:, 0], kind="stable")]
+            self._correct_instants(rows)
+            count = self._enter(rows)
+        self.at_ns = max(self.at_ns, until_ns)
+        return count
+
+    def _queues(self) -> list[deque[Rows]]:
+        # The session's own first: among events of one instant, a command precedes its effects.
+        return [self._waiting[program] for program in sorted(self._waiting)]
+
+    @staticmethod
+    def _ready(queue: deque[Rows], until_ns: int) -> list[Rows]:
+        found = []
+        while queue and queue[0][0, 0] <= until_ns:
+            rows = queue.popleft()
+            end = int(np.searchsorted(rows[:, 0], until_ns, side="right"))
+            found.append(rows[:end])
+            if end < len(rows):
+                queue.appendleft(rows[end:])
+                break
+        return found
+
+    def _correct_instants(self, rows: Rows) -> None:
+        """Have nothing happen before what is in the log."""
+        last_ns = self.at_ns
+        late = rows[:, 0] < last_ns
+        if not late.any():
+            return
+        late &= rows[:, 1] > 0
+        self.late += int(np.count_nonzero(late))
+        self.late_ns = max(self.late_ns, last_ns - int(rows[:, 0].min()))
+        for kind, clock_id in rows[late, 1:3].tolist():
+            if kind in ABOUT_CLOCKS:
+                self.resyncs.add(program_of_clock(clock_id))
+        np.maximum(rows[:, 0], last_ns, out=rows[:, 0])
+
+    # ------------------------------------------------------------- what fits
+
+    def _enter(self, rows: Rows) -> int:
+        """Fold rows and append those that fit to the log."""
+        rows = self._without_too_many(rows)
+        special = self._special
+        plain: list[_Row] = []
+        count = 0
+        for row in rows.tolist():
+            if row[1] < 0 or self._keyframes:
+                # These depend on the state before them.
+                count += self._fold(plain)
+                plain = []
+                count += self._fold_in_keyframe(row)
+                continue
+            step = special.get(row[1])
+            if step is None:
+                plain.append(row)
+            else:
+                plain.extend(step(row))
+        return count + self._fold(plain)
+
+    def _without_too_many(self, rows: Rows) -> Rows:
+        timeline = self._timeline
+        for kind, count, most in (
+            (TIMER_ADDED, len(timeline.timers), MOST_TIMERS),
+            (CLOCK_ADDED, len(timeline.clocks), MOST_CLOCKS),
+            (MEMBER_ADDED, len(timeline.members.by_id), MOST_MEMBERS),
+        ):
+            if count >= most:
+                surplus = rows[:, 1] == kind
+                self.misfits[kind] += int(np.count_nonzero(surplus))
+                rows = rows[~surplus]
+        return rows
+
+    def _fold(self, rows: list[_Row]) -> int:
+        """Fold rows; what does not fit is counted and left out. Returns how many did."""
+        if not rows:
+            return 0
+        timeline, misfits = self._timeline, []
+        rest = iter(rows)
+        while True:
+            try:
+                timeline.apply_all(rest)  # type: ignore[arg-type] # rows have five numbers
+                break
+            except MISFIT:
+                place = len(rows) - length_hint(rest) - 1
+                self.misfits[rows[place][1]] += 1
+                misfits.append(place)
+        for place in reversed(misfits):
+            del rows[place]
+        self._log.append(list(chain.from_iterable(rows)))  # type: ignore[arg-type] # of five each
+        return len(rows)
+
+    # ---------------------------------------------------------------- frames
+
+    def _frame_began(self, row: _Row) -> Iterable[_Row]:
+        loop = row[2]
+        self._loop_of[program_of_clock(loop)] = loop
+        if not self.frames_of:
+            self.frames_of = loop
+        if loop != self.frames_of:
+            return ()
+        self._is_in_frame = True
+        row[3] = self._frames_ended
+        return (row,)
+
+    def _phase_ended(self, row: _Row) -> Iterable[_Row]:
+        loop = self._loop_of.get(row[3])
+        if not self._is_in_frame or loop != self.frames_of:
+            return ()
+        row[3] = self._frames_ended
+        return (row,)
+
+    def _delta_cut(self, row: _Row) -> Iterable[_Row]:
+        return (row,) if self._is_in_frame and row[2] == self.frames_of else ()
+
+    def _frame_ended(self, row: _Row) -> Iterable[_Row]:
+        self.frame_counts[row[2]] += 1
+        if not self._is_in_frame or row[2] != self.frames_of:
+            return ()
+        self._is_in_frame = False
+        self._frames_ended += 1
+        return (row,)
+
+    def show_frames_of(self, clock_id: int) -> None:
+        """Take the frames of another loop from now on; 0 for the next that runs one."""
+        self.frames_of = clock_id
+        self._is_in_frame = False
+
+    # ------------------------------------------------------------- keyframes
+
+    def _fold_in_keyframe(self, row: _Row) -> int:
+        """Fold a row while a program describes its present state."""
+        kind, subject = row[1], row[2]
+        if kind == KEYFRAME_BEGUN:
+            self._keyframes[subject] = _Keyframe(self._timeline)
+            return 0
+        if kind == KEYFRAME_COMPLETE:
+            keyframe = self._keyframes.pop(subject, None)
+            return 0 if keyframe is None else self._fold(keyframe.gone(subject, row[0]))
+        step = self._special.get(kind)
+        if step is not None:
+            return self._fold(list(step(row)))
+        is_clock = kind in ABOUT_CLOCKS
+        program = program_of_clock(subject) if is_clock else program_of(subject)
+        keyframe = self._keyframes.get(program)
+        return self._fold([row] if keyframe is None else keyframe.news(row))
+
+    def end_program(self, program: int) -> None:
+        """Forget what was under way in a program that has ended."""
+        self._keyframes.pop(program, None)
+        if program_of_clock(self.frames_of) == program:
+            self.show_frames_of(0)
+
+
+class _Keyframe:
+    """Compares the description of a program's present state with what is known of it."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._described: dict[int, set[int]] = {kind: set() for kind in _ADDING}
+        self._new: set[tuple[int, int]] = set()
+
+    def news(self, row: _Row) -> list[_Row]:
+        """Return what a row says that is not known."""
+        timeline, (at_ns, kind, subject, a, b) = self._timeline, row
+        known = self._known(kind)
+        if kind in _ADDING:
+            self._described[kind].add(subject)
+            if subject in known:
+                return []
+            self._new.add((kind, subject))
+            return [row]
+        if subject not in known or (_ADDED_BY.get(kind, 0), subject) in self._new:
+            return [row]
+        if kind == CLOCK_ANCHORED:
+            # What follows says whether it is paused.
+            is_paused = timeline.clocks[subject].paused
+            return [[at_ns, CLOCK_RESUMED, subject, 0, 0], row] if is_paused else [row]
+        if kind in {TIMER_ORIGIN, TIMER_ARMED}:
+            table, i = timeline.timers, timeline.timers.index(subject)
+            now = (table.due[i], table.interval[i])
+            if kind == TIMER_ORIGIN:
+                now = (table.site[i], table.kind[i])
+            return [] if now == (a, b) else [row]
+        return [] if kind == MEMBER_ORIGIN else [row]
+
+    def _known(self, kind: int) -> TimerTable | Mapping[int, object]:
+        timeline = self._timeline
+        if kind in ABOUT_CLOCKS:
+            return timeline.clocks
+        if kind in ABOUT_TIMERS:
+            return timeline.timers
+        return timeline.members.by_id
+
+    def gone(self, program: int, at_ns: int) -> list[_Row]:
+        """Return the end of everything that was not described."""
+        timeline = self._timeline
+        clocks = {
+            number
+            for number in timeline.clocks.keys() - self._described[CLOCK_ADDED]
+            if program_of_clock(number) == program
+        }
+        members = {
+            number
+            for number in timeline.members.by_id.keys() - self._described[MEMBER_ADDED]
+            if program_of(number) == program
+        }
+        timers = [
+            number
+            for number in timeline.timers.ids()
+            if program_of(number) == program and number not in self._described[TIMER_ADDED]
+        ]
+        # With the topmost goes everything below.
+        top_clocks = [n for n in clocks if timeline.clocks[n].parent_id not in clocks]
+        top_members = [n for n in members if timeline.members.by_id[n].parent_id not in members]
+        return [
+            [at_ns, kind, number, 0, 0]
+            for kind, numbers in (
+                (TIMER_CLEARED, timers),
+                (MEMBER_REMOVED, top_members),
+                (CLOCK_REMOVED, top_clocks),
+            )
+            for number in sorted(numbers)
+        ]
+
+
+_ADDING: Final = frozenset({CLOCK_ADDED, TIMER_ADDED, MEMBER_ADDED})
+#: What follows the event that adds a subject.
+_ADDED_BY: Final = {
+    CLOCK_ANCHORED: CLOCK_ADDED,
+    CLOCK_RATE: CLOCK_ADDED,
+    TIMER_ORIGIN: TIMER_ADDED,
+    TIMER_ARMED: TIMER_ADDED,
+    MEMBER_ORIGIN: MEMBER_ADDED,
+}

@@ -1,0 +1,574 @@
+"""The inspector's end of the connections with programs.
+
+Everything here happens in threads of its own: one that listens, and one for each program. The
+session takes what has come as news, in their order, and never waits for a program.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import secrets
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
+from selectors import EVENT_READ, DefaultSelector
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from inspector import __version__
+from inspector.errors import AttachError
+from inspector.probe.wire import (
+    BYTES_PER_EVENT,
+    EVENTS,
+    HELLO_NS,
+    JSON,
+    MAX_EVENTS,
+    NOT_POSSIBLE,
+    PING_NS,
+    PROTOCOL,
+    SILENCE_NS,
+    TOO_LARGE,
+    UNKNOWN_METHOD,
+    WINDOW_BYTES,
+    WRONG_TOKEN,
+    WRONG_VERSION,
+    WireError,
+    answer,
+    notification,
+    packed_json,
+    refusal,
+    request,
+    unpacked_json,
+)
+from inspector.sessions.attached.carriers import (
+    Carrier,
+    CarrierClosedError,
+    Listener,
+    Waker,
+    dialled,
+)
+from inspector.sessions.attached.messages import Bye, Hello, Time, decoded
+from inspector.timebase import NS_PER_SECOND
+from inspector.vocabulary import VOCABULARY_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+logger = logging.getLogger(__name__)
+
+#: What waits for the session; with more nothing is read, and the probe drops and counts.
+_MOST_WAITING_BYTES: Final = 4 * WINDOW_BYTES
+_MOST_PROGRAMS: Final = 256
+_MOST_STRANGERS: Final = 16
+#: The clocks of both sides are compared so often; the quickest comparison counts.
+_COMPARISONS: Final = 5
+_COMPARED_WITHIN_NS: Final = NS_PER_SECOND
+_ACK_NS: Final = 100_000_000
+_TURN_S: Final = 0.1
+#: After a longer turn this side did not run: the machine was suspended, or this process.
+_SUSPENDED_NS: Final = NS_PER_SECOND
+
+#: Receives the answer of a program: the result, or an empty one and why it refuses.
+Done: TypeAlias = "Callable[[dict[str, Any], str], None]"
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A program has connected.
+
+    Attributes:
+        link: The connection.
+        hello: What it said.
+        offset_ns: What to add to its instants for those of this process.
+        error_ns: By how much that can be wrong; 0 on the same clock.
+    """
+
+    link: Link
+    hello: Hello
+    offset_ns: int
+    error_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch of events, as it came, and when."""
+
+    link: Link
+    payload: bytes
+    at_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A notification of a program."""
+
+    link: Link
+    method: str
+    params: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer of a program."""
+
+    link: Link
+    done: Done
+    result: dict[str, Any]
+    refusal: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A connection has ended.
+
+    Attributes:
+        link: The connection.
+        reason: Why, as part of a sentence; empty if the program said nothing.
+        is_orderly: Whether the program said goodbye.
+        at_ns: When.
+    """
+
+    link: Link
+    reason: str
+    is_orderly: bool
+    at_ns: int
+
+
+News: TypeAlias = Attached | Batch | Notice | Answered | Ended
+
+
+def _own_hello() -> dict[str, Any]:
+    return {
+        "protocol": PROTOCOL,
+        "role": "inspector",
+        "name": "Timeline Inspector",
+        "version": __version__,
+        "vocabulary": VOCABULARY_VERSION,
+    }
+
+
+class Link:
+    """The connection with one program.
+
+    Attributes:
+        text: What carries it, for people.
+        is_open: Whether the program is still connected.
+        is_silent: Whether nothing was heard of it for a while.
+    """
+
+    def __init__(self, carrier: Carrier, inlet: Inlet) -> None:
+        self.text = carrier.text
+        self.is_open = True
+        self.is_silent = False
+        self._carrier = carrier
+        self._inlet = inlet
+        self._now_ns = inlet.now_ns
+        self._outgoing: deque[tuple[str, dict[str, Any], Done | None]] = deque()
+        self._pending: dict[int, Done] = {}
+        self._last_id = 0
+        self._wants_end = ""
+        self._early: list[News] | None = []
+        self._hello: Hello | None = None
+        self._comparisons: list[tuple[int, int]] = []
+        self._received = self._acked = 0
+        self._acked_ns = self._pinged_ns = self._heard_ns = self._began_ns = self._now_ns()
+        self._bye: str | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the program has said who it is."""
+        return self._hello is not None
+
+    # ----------------------------------------------- called by the session
+
+    def request(self, method: str, params: dict[str, Any], done: Done | None = None) -> None:
+        """Ask the program for something; ``done`` is called by the session that takes the news."""
+        self._outgoing.append((method, params, done))
+        self._carrier.wake()
+
+    def end(self, reason: str) -> None:
+        """Say goodbye and close the connection, soon."""
+        self._wants_end = reason
+        self._carrier.wake()
+
+    # ------------------------------------------------------ in its own thread
+
+    def run(self, *, dials: bool, token: str, is_shaken: bool = False) -> None:
+        """Serve the connection until it ends; ``dials``: this side speaks first."""
+        reason, is_told = "", True
+        try:
+            if not is_shaken:
+                self.shake_hands(token, dials=dials)
+            self._compare()
+            while True:
+                self._turn()
+        except CarrierClosedError as error:
+            reason = str(error)
+        except _RefusedError as error:
+            is_told = False
+            reason = str(error)
+        except WireError as error:
+            reason = f"it does not follow the protocol: {error.message}"
+            logger.info("a program does not follow the protocol: %s", error.message)
+            self._say_goodbye(error.message)
+        except _FinishedError as end:
+            reason = str(end)
+        finally:
+            self.is_open = False
+            self._carrier.close()
+            self._inlet.forget(self)
+        if is_told and self._hello is not None:
+            self._deliver_early()
+            is_orderly = self._bye is not None
+            self._put(Ended(self, self._bye or reason, is_orderly, self._now_ns()))
+        for done in self._pending.values():
+            self._put(Answered(self, done, {}, "The program has ended."))
+
+    def shake_hands(self, token: str, *, dials: bool) -> None:
+        """Exchange the first messages.
+
+        Raises:
+            WireError: The other side is no probe, or refuses.
+            CarrierClosedError: It has closed the connection.
+        """
+        if dials:
+            self._send(request(0, "Link.hello", {**_own_hello(), "token": token}))
+        until_ns = self._now_ns() + HELLO_NS
+        while not self.is_known:
+            if self._wants_end or self._now_ns() > until_ns:
+                message = "it has said nothing"
+                raise CarrierClosedError(message)
+            for kind, payload in self._carrier.receive(_TURN_S):
+                self._take_first(kind, payload, token, dials=dials)
+
+    def _take_first(self, kind: int, payload: bytes, token: str, *, dials: bool) -> None:
+        if self.is_known:
+            self._take(kind, payload)
+        elif kind != JSON:
+            raise WireError(NOT_POSSIBLE, "the first message is not a hello")
+        elif dials:
+            self._take_answered_hello(unpacked_json(payload))
+        else:
+            self._take_hello(unpacked_json(payload), token)
+
+    def _take_answered_hello(self, message: dict[str, Any]) -> None:
+        if "error" in message:
+            raise _RefusedError(message["error"]["message"])
+        self._hello = self._checked(decoded(message.get("result", {}), Hello))
+
+    def _take_hello(self, message: dict[str, Any], token: str) -> None:
+        number = message.get("id") or 0
+        try:
+            self._hello = self._hello_in(message, token)
+        except WireError as error:
+            self._send(refusal(number, error))
+            raise _RefusedError(error.message) from None
+        self._send(answer(number, _own_hello()))
+
+    def _hello_in(self, message: dict[str, Any], token: str) -> Hello:
+        if message.get("method") != "Link.hello":
+            raise WireError(NOT_POSSIBLE, "the first message is not a hello")
+        given = message["params"].get("token")
+        if not isinstance(given, str) or not hmac.compare_digest(given.encode(), token.encode()):
+            raise WireError(WRONG_TOKEN, "this is not the token of this inspector")
+        return self._checked(decoded(message["params"], Hello))
+
+    @staticmethod
+    def _checked(hello: Hello) -> Hello:
+        if hello.protocol != PROTOCOL:
+            raise WireError(
+                WRONG_VERSION, f"this inspector speaks version {PROTOCOL}, not {hello.protocol}"
+            )
+        return hello
+
+    def _compare(self) -> None:
+        """Find out how the program's clock and ours differ, then tell of the program."""
+        hello = self._hello
+        assert hello is not None, "hands were shaken"
+        until_ns = self._now_ns() + _COMPARED_WITHIN_NS
+        self._ask_for_time()
+        while len(self._comparisons) < _COMPARISONS and self._now_ns() < until_ns:
+            self._turn()
+        if self._comparisons:
+            error_ns, offset_ns = min(self._comparisons)
+        else:
+            error_ns, offset_ns = HELLO_NS, self._now_ns() - hello.clock_ns
+        if self._carrier.is_local and abs(offset_ns) <= error_ns:
+            # As near as can be measured: both read the monotonic clock of this host.
+            error_ns = offset_ns = 0
+        early, self._early = self._early, None
+        self._put(Attached(self, hello, offset_ns, error_ns))
+        for news in early or ():
+            self._put(news)
+
+    def _deliver_early(self) -> None:
+        """Tell of a program that ended before its clock was compared."""
+        early, self._early = self._early, None
+        if early is None or self._hello is None:
+            return
+        offset_ns = self._now_ns() - self._hello.clock_ns
+        self._put(Attached(self, self._hello, offset_ns, HELLO_NS))
+        for news in early:
+            self._put(news)
+
+    def _ask_for_time(self) -> None:
+        sent_ns = self._now_ns()
+
+        def note(result: dict[str, Any], _refusal: str) -> None:
+            with suppress(WireError):
+                clock_ns = decoded(result, Time).clock_ns
+                now_ns = self._now_ns()
+                half_ns = (now_ns - sent_ns + 1) // 2
+                self._comparisons.append((half_ns, sent_ns + half_ns - clock_ns))
+            if len(self._comparisons) < _COMPARISONS:
+                self._ask_for_time()
+
+        self._ask("Program.time", {}, note)
+
+    def _turn(self) -> None:
+        """Receive what comes within a moment, and send what is due."""
+        if self._wants_end:
+            self._say_goodbye(self._wants_end)
+            raise _FinishedError(self._wants_end)
+        before_ns = self._now_ns()
+        if self._inlet.waiting_bytes > _MOST_WAITING_BYTES:
+            # The session takes nothing: let the probe wait, and in the end drop and count.
+            time.sleep(_TURN_S)
+            messages = []
+            self._heard_ns = self._now_ns()
+        else:
+            messages = self._carrier.receive(_TURN_S)
+        now_ns = self._now_ns()
+        if now_ns - before_ns > _SUSPENDED_NS or messages:
+            self._heard_ns = now_ns
+        for kind, payload in messages:
+            self._take(kind, payload)
+        while self._outgoing:
+            method, params, done = self._outgoing.popleft()
+            self._ask(method, params, None if done is None else self._in_session(done))
+        if self._received != self._acked and now_ns - self._acked_ns >= _ACK_NS:
+            self._acked, self._acked_ns = self._received, now_ns
+            self._send(notification("Events.ack", {"events": self._received}))
+        if now_ns - self._pinged_ns >= PING_NS // 2:
+            self._pinged_ns = now_ns
+            self._send(notification("Link.ping", {"n": now_ns}))
+        is_silent = now_ns - self._heard_ns > SILENCE_NS
+        if is_silent is not self.is_silent:
+            # Stopped or busy: while the connection is open, it may come back.
+            self.is_silent = is_silent
+            self._inlet.on_news()
+
+    def _in_session(self, done: Done) -> Done:
+        """Have the session call ``done`` when it takes the news."""
+        return lambda result, refused: self._put(Answered(self, done, result, refused))
+
+    def _take(self, kind: int, payload: bytes) -> None:
+        if kind == EVENTS:
+            events, rest = divmod(len(payload), BYTES_PER_EVENT)
+            if rest or not 0 < events <= MAX_EVENTS:
+                raise WireError(TOO_LARGE, "not a batch of events")
+            self._received += events
+            self._put(Batch(self, payload, self._now_ns()))
+            return
+        message = unpacked_json(payload)
+        method, number = message.get("method"), message.get("id")
+        if method is None:
+            done = self._pending.pop(number, None)  # type: ignore[arg-type] # checked by the wire
+            if done is not None:
+                done(message.get("result", {}), message.get("error", {}).get("message", ""))
+        elif number is not None:
+            unknown = WireError(UNKNOWN_METHOD, f"the inspector knows no {method}")
+            self._send(refusal(number, unknown))
+        elif method == "Link.ping":
+            self._send(notification("Link.pong", message["params"]))
+        elif method == "Link.bye":
+            self._bye = decoded(message["params"], Bye).reason
+            raise _FinishedError(self._bye)
+        elif method != "Link.pong":
+            self._put(Notice(self, method, message["params"]), len(payload))
+
+    def _ask(self, method: str, params: dict[str, Any], done: Done | None) -> None:
+        self._last_id += 1
+        if done is not None:
+            self._pending[self._last_id] = done
+        self._send(request(self._last_id, method, params))
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self._carrier.send(JSON, packed_json(message))
+
+    def _say_goodbye(self, reason: str) -> None:
+        with suppress(CarrierClosedError):
+            self._send(notification("Link.bye", {"reason": reason}))
+
+    def _put(self, news: News, size: int = 0) -> None:
+        if self._early is not None:
+            self._early.append(news)
+        else:
+            self._inlet.put(news, size)
+
+
+class _RefusedError(Exception):
+    """Hands were not shaken; nothing is to be told of a stranger."""
+
+
+class _FinishedError(Exception):
+    """One side has said goodbye."""
+
+
+class Inlet:
+    """Where programs connect, and where the session finds what they say.
+
+    Attributes:
+        token: What a probe has to say first, in hexadecimal digits.
+        on_news: Called in any thread when there are news.
+        now_ns: The clock of this side.
+    """
+
+    def __init__(self, now_ns: Callable[[], int] = time.monotonic_ns) -> None:
+        """Listen for programs.
+
+        Raises:
+            AttachError: The inspector cannot listen.
+        """
+        self.token = secrets.token_hex(16)
+        self.on_news: Callable[[], None] = _nothing
+        self.now_ns = now_ns
+        self._news: deque[tuple[News, int]] = deque()
+        self._waiting = 0
+        self._lock = threading.Lock()
+        self._links: dict[Link, threading.Thread] = {}
+        self._listeners = [Listener()]
+        self._selector = DefaultSelector()
+        self._waker = Waker()
+        self._is_closed = False
+        self._selector.register(self._waker, EVENT_READ)
+        self._selector.register(self._listeners[0], EVENT_READ, self._listeners[0])
+        self._thread = threading.Thread(target=self._listen, name="attach: listen", daemon=True)
+        self._thread.start()
+
+    @property
+    def address(self) -> str:
+        """The address that a probe dials."""
+        return self._listeners[0].address
+
+    @property
+    def tcp_address(self) -> str:
+        """An address on loopback TCP, for programs that reach no Unix socket."""
+        found = next((each for each in self._listeners if each.address.startswith("tcp:")), None)
+        if found is None:
+            found = Listener(is_tcp=True)
+            self._listeners.append(found)
+            self._selector.register(found, EVENT_READ, found)
+            self._waker.wake()
+        return found.address
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether programs can still find the socket."""
+        return self._listeners[0].is_reachable
+
+    @property
+    def waiting_bytes(self) -> int:
+        """How much waits for the session."""
+        return self._waiting
+
+    def dial(self, address: str, token: str) -> None:
+        """Connect to a program that listens.
+
+        Raises:
+            AttachError: Nothing listens there, or the program refuses.
+        """
+        self.adopt(dialled(address), dials=True, token=token)
+
+    def adopt(self, carrier: Carrier, *, dials: bool, token: str = "") -> None:
+        """Take over a connection; ``dials``: this side speaks first.
+
+        Raises:
+            AttachError: The program refuses, or is none.
+        """
+        link = Link(carrier, self)
+        try:
+            link.shake_hands(token or self.token, dials=dials)
+        except (CarrierClosedError, WireError, _RefusedError) as error:
+            carrier.close()
+            told = str(error) or "it closed the connection"
+            message = f"The program refuses: {told.removesuffix('.')}."
+            raise AttachError(message) from None
+        self._start(link, dials=dials, token=token, is_shaken=True)
+
+    def _start(self, link: Link, *, dials: bool, token: str, is_shaken: bool) -> None:
+        thread = threading.Thread(
+            target=link.run,
+            kwargs={"dials": dials, "token": token, "is_shaken": is_shaken},
+            name="attach: program",
+            daemon=True,
+        )
+        with self._lock:
+            self._links[link] = thread
+        thread.start()
+
+    def _listen(self) -> None:
+        while not self._is_closed:
+            for key, _ in self._selector.select():
+                if key.fileobj is self._waker:
+                    self._waker.clear()
+                elif key.data is not None and (carrier := key.data.accept()) is not None:
+                    self._take_in(carrier)
+
+    def _take_in(self, carrier: Carrier) -> None:
+        with self._lock:
+            strangers = sum(not link.is_known for link in self._links)
+            is_full = len(self._links) >= _MOST_PROGRAMS or strangers >= _MOST_STRANGERS
+        if is_full or self._is_closed:
+            carrier.close()
+        else:
+            self._start(Link(carrier, self), dials=False, token=self.token, is_shaken=False)
+
+    def forget(self, link: Link) -> None:
+        """Let go of a connection that has ended."""
+        with self._lock:
+            self._links.pop(link, None)
+
+    def put(self, news: News, size: int = 0) -> None:
+        """Add news for the session; called by the links."""
+        if isinstance(news, Batch):
+            size = len(news.payload)
+        with self._lock:
+            self._waiting += size
+        self._news.append((news, size))
+        self.on_news()
+
+    def take(self) -> list[News]:
+        """Return what is new, in its order."""
+        found, taken = [], 0
+        while self._news:
+            news, size = self._news.popleft()
+            found.append(news)
+            taken += size
+        with self._lock:
+            self._waiting -= taken
+        return found
+
+    def close(self, reason: str = "the inspector was closed") -> None:
+        """Say goodbye to all programs, and stop listening; waits for it a moment at most."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self.on_news = _nothing
+        self._waker.wake()
+        with self._lock:
+            links = dict(self._links)
+        for link in links:
+            link.end(reason)
+        for thread in (self._thread, *links.values()):
+            thread.join(timeout=1.0)
+        self._selector.close()
+        for listener in self._listeners:
+            listener.close()
+        self._waker.close()
+
+
+def _nothing() -> None:
+    """Do nothing."""

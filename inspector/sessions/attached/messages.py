@@ -1,0 +1,142 @@
+"""What probes say, as types: everything from outside is decoded into these first."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+import msgspec
+
+from inspector.probe.wire import BAD_PARAMS, WireError
+
+_T = TypeVar("_T")
+
+_MOST: Final = 10_000
+
+Whole = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+#: Numbers of clocks and timers: see :data:`~inspector.sessions.attached.translation.NUMBER_BITS`.
+Number = Annotated[int, msgspec.Meta(ge=1, lt=2**40)]
+Text = Annotated[str, msgspec.Meta(max_length=2**16)]
+Name = Annotated[str, msgspec.Meta(max_length=1_000)]
+Grant = Literal["read-only", "step", "full"]
+
+
+class Message(msgspec.Struct, frozen=True):
+    """The parameters of a message; unknown fields are ignored."""
+
+
+class Runtime(Message, frozen=True):
+    """What a program runs on."""
+
+    language: Name = ""
+    version: Name = ""
+    implementation: Name = ""
+
+
+class AdapterState(Message, frozen=True):
+    """An adapter of a program: what it reads, and whether it works."""
+
+    name: Name
+    library: Name = ""
+    version: Name = ""
+    state: Literal["active", "waiting", "failed"] = "waiting"
+    message: Text = ""
+
+
+class Hello(Message, frozen=True):
+    """What a program says first."""
+
+    protocol: Whole
+    pid: Whole
+    name: Name
+    token: Name = ""
+    role: Literal["probe"] = "probe"
+    vocabulary: Whole = 0
+    parent_pid: Whole = 0
+    argv: Annotated[list[Text], msgspec.Meta(max_length=_MOST)] = []
+    runtime: Runtime = Runtime()
+    clock_ns: int = 0
+    grant: Grant = "full"
+    adapters: Annotated[list[AdapterState], msgspec.Meta(max_length=_MOST)] = []
+
+
+class Time(Message, frozen=True):
+    """The present instant of a program."""
+
+    clock_ns: int
+
+
+class Texts(Message, frozen=True):
+    """Texts and the number of the first."""
+
+    first: Whole
+    texts: Annotated[list[Text], msgspec.Meta(max_length=2**20)]
+
+
+class Keyframe(Message, frozen=True):
+    """Where the description of the present state has come to."""
+
+    state: Literal["begun", "partial", "complete"]
+
+
+class Lost(Message, frozen=True):
+    """How many events were lost, by kind."""
+
+    counts: Annotated[dict[Name, Whole], msgspec.Meta(max_length=_MOST)]
+
+
+class ClockState(Message, frozen=True):
+    """A clock of a program, and what can be done with it: true, or why not."""
+
+    clock: Number
+    adapter: Name | None = None
+    title: Name = ""
+    capabilities: Annotated[dict[Name, bool | Text], msgspec.Meta(max_length=100)] = {}
+
+
+class Changed(Message, frozen=True):
+    """What has changed of a program; what is missing has not."""
+
+    clocks: Annotated[list[ClockState], msgspec.Meta(max_length=_MOST)] | None = None
+    adapters: Annotated[list[AdapterState], msgspec.Meta(max_length=_MOST)] | None = None
+    grant: Grant | None = None
+
+
+class Cost(Message, frozen=True):
+    """What a probe costs: processor time in an interval, and what it sends."""
+
+    cpu_ns: Whole
+    interval_ns: Whole
+    events: Whole = 0
+    dropped: Whole = 0
+    queued_bytes: Whole = 0
+
+
+class Held(Message, frozen=True):
+    """Whether a program is held now, and after which frame."""
+
+    held: bool
+    frame: int | None = None
+
+
+class Bye(Message, frozen=True):
+    """An orderly end."""
+
+    reason: Text = ""
+
+
+class Child(Message, frozen=True):
+    """A child process that will dial by itself."""
+
+    pid: Whole
+
+
+def decoded(params: dict[str, Any], kind: type[_T]) -> _T:
+    """Return parameters as what they are to be.
+
+    Raises:
+        WireError: They are something else.
+    """
+    try:
+        return msgspec.convert(params, kind)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise WireError(BAD_PARAMS, str(error)) from None

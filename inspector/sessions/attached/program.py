@@ -1,0 +1,174 @@
+"""An attached program: what it says of itself, and what can be done with its clocks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from inspector.commands.command import Capability
+from inspector.sessions.attached.translation import own_clock, own_number
+from inspector.timebase import format_duration
+from inspector.vocabulary import EventKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from inspector.sessions.attached.link import Attached, Done
+    from inspector.sessions.attached.messages import (
+        AdapterState,
+        Changed,
+        ClockState,
+        Cost,
+        Grant,
+    )
+    from inspector.sessions.attached.translation import Translation
+
+#: What a program calls its capabilities.
+_NAMES: Final = {
+    Capability.TRANSPORT: "pause",
+    Capability.PAUSE: "pause",
+    Capability.RATE: "rate",
+    Capability.STEP: "step_frame",
+    Capability.STEP_TIME: "step_time",
+    Capability.STEP_TIMER: "step_timer",
+    Capability.TIMERS: "clear_timer",
+}
+#: What the programs of an inspector can never be asked for, and why.
+NEVER_POSSIBLE: Final = {
+    Capability.FRAME_RATE: "an attached program has its own frame rate",
+    Capability.RELOAD: "an attached program cannot be reloaded: end it, and open it again",
+    Capability.FAILURE_POLICY: "an attached program decides itself what follows a failure",
+    Capability.REWIND: "an attached program cannot be rewound",
+    Capability.MEMBERS: "the schedulers of an attached program cannot be controlled",
+    Capability.FIRE: "a timer of an attached program cannot be fired",
+}
+_STEP_GRANT: Final = frozenset(
+    {
+        Capability.TRANSPORT,
+        Capability.PAUSE,
+        Capability.STEP,
+        Capability.STEP_TIME,
+        Capability.STEP_TIMER,
+    }
+)
+_NS_PER_PERCENT: Final = 100
+
+
+class Program:
+    """A program that is or was attached.
+
+    Attributes:
+        index: Its number in the session.
+        name: Its name.
+        pid: Its process.
+        link: The connection.
+        translation: Puts its events in terms of the session.
+        error_ns: By how much its instants can be wrong; 0 on the same clock.
+        adapters: Its adapters.
+        grant: What it grants.
+        clocks: Its clocks, by their number in the session.
+        cost: What the probe said last of its own cost, if it did.
+        lost: How many of its events were lost, by kind.
+        is_described: Whether its state was described in full.
+        is_stepping: Whether a step is under way.
+        ended: Why it is no longer attached, as a sentence; empty while it is.
+    """
+
+    def __init__(self, index: int, attached: Attached, translation: Translation) -> None:
+        hello = attached.hello
+        self.index = index
+        self.name = hello.name or f"process {hello.pid}"
+        self.pid = hello.pid
+        self.parent_pid = hello.parent_pid
+        self.argv = tuple(hello.argv)
+        self.runtime = hello.runtime
+        self.link = attached.link
+        self.translation = translation
+        self.error_ns = attached.error_ns
+        self.adapters: tuple[AdapterState, ...] = tuple(hello.adapters)
+        self.grant: Grant = hello.grant
+        self.clocks: dict[int, ClockState] = {}
+        self.cost: Cost | None = None
+        self.lost: Counter[str] = Counter()
+        self.is_described = False
+        self.is_stepping = False
+        self.ended = ""
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether it is attached now."""
+        return not self.ended
+
+    def take_change(self, changed: Changed) -> None:
+        """Take over what has changed."""
+        if changed.clocks is not None:
+            translated = self.translation.clock_id
+            self.clocks = {translated(each.clock): each for each in changed.clocks}
+        if changed.adapters is not None:
+            self.adapters = tuple(changed.adapters)
+        if changed.grant is not None:
+            self.grant = changed.grant
+
+    def take_loss(self, counts: Mapping[str, int]) -> int:
+        """Count lost events by kind; returns how many are new."""
+        for number, count in counts.items():
+            self.lost[_kind_name(number)] += count
+        return sum(counts.values())
+
+    def why_not(self, capability: Capability, clock_id: int) -> str:
+        """Return why something is not possible with a clock, as part of a sentence."""
+        if self.ended:
+            return f"“{self.name}” is no longer attached"
+        if self.grant == "read-only":
+            return f"“{self.name}” grants nothing but reading"
+        if self.grant == "step" and capability not in _STEP_GRANT:
+            return f"“{self.name}” grants nothing but pausing and stepping"
+        clock = self.clocks.get(clock_id)
+        found = True if clock is None else clock.capabilities.get(_NAMES[capability], True)
+        if isinstance(found, str):
+            return found.rstrip(".") or f"“{self.name}” does not support it"
+        return "" if found else f"“{self.name}” does not support it"
+
+    def ask_clock(
+        self, method: str, clock_id: int, more: Mapping[str, Any], done: Done | None = None
+    ) -> None:
+        """Ask it to do something with a clock."""
+        self.link.request(method, {"clock": own_clock(clock_id), **more}, done)
+
+    def ask_timer(self, method: str, timer_id: int, more: Mapping[str, Any], done: Done) -> None:
+        """Ask it to do something with a timer."""
+        self.link.request(method, {"timer": own_number(timer_id), **more}, done)
+
+    # ------------------------------------------------------------------ in words
+
+    @property
+    def cost_text(self) -> str:
+        """What the probe costs, in words; empty if unknown."""
+        cost = self.cost
+        if cost is None or not cost.interval_ns:
+            return ""
+        percent = _NS_PER_PERCENT * cost.cpu_ns / cost.interval_ns
+        return f"{percent:.1f} % of a processor, {cost.events:,} events/s"
+
+    @property
+    def loss_text(self) -> str:
+        """How many events were lost, by kind; empty for none."""
+        if not self.lost:
+            return ""
+        listed = ", ".join(f"{count:,} {kind}" for kind, count in self.lost.most_common())
+        return f"{self.lost.total():,} events were lost: {listed}"
+
+    @property
+    def clock_text(self) -> str:
+        """How exactly its instants are known."""
+        if not self.error_ns:
+            return "the same clock as the inspector"
+        return f"compared with the inspector's, ± {format_duration(self.error_ns)}"
+
+
+def _kind_name(number: str) -> str:
+    try:
+        return EventKind(int(number)).name.lower()
+    except ValueError:
+        return "unknown"

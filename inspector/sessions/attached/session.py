@@ -1,0 +1,699 @@
+"""The attached session: programs that run in other processes, through probes inside them."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from typing_extensions import override
+
+from inspector import __version__
+from inspector.clocks.rate import DEFAULT_FRAME_RATE
+from inspector.commands.clocks import PauseClock
+from inspector.commands.command import Capability, Command, Prepared, Undoing, prepared, usable
+from inspector.commands.transport import Hold
+from inspector.errors import AttachError
+from inspector.events.conditions.breakpoint import BreakAction
+from inspector.events.history import LogHistory
+from inspector.events.log import EventLog
+from inspector.events.recording import About
+from inspector.events.timeline import Timeline
+from inspector.probe.wire import BAD_PARAMS, WireError
+from inspector.sessions.annotations import Annotations
+from inspector.sessions.attached.intake import KEYFRAME_BEGUN, KEYFRAME_COMPLETE, Intake
+from inspector.sessions.attached.link import (
+    Answered,
+    Attached,
+    Batch,
+    Ended,
+    Inlet,
+    Link,
+    News,
+    Notice,
+)
+from inspector.sessions.attached.messages import (
+    Changed,
+    Cost,
+    Held,
+    Keyframe,
+    Lost,
+    Texts,
+    decoded,
+)
+from inspector.sessions.attached.program import NEVER_POSSIBLE, Program
+from inspector.sessions.attached.target import AttachedTarget
+from inspector.sessions.attached.translation import ROOT_ID, Translation, program_of_clock
+from inspector.sessions.breakpoints.breakpoints import Breakpoints
+from inspector.sessions.recorder import Recorder
+from inspector.sessions.replay.journal import AppliedCommand, Place, command_events
+from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
+from inspector.vocabulary import (
+    BREAKPOINT_HIT,
+    CLOCK_ADDED,
+    CLOCK_PAUSED,
+    CLOCK_REMOVED,
+    MARK,
+    TRANSPORT,
+    Mode,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from fractions import Fraction
+
+    from inspector.sessions.attached.doors.door import Door, Opened
+    from inspector.sessions.attached.link import Done
+    from inspector.sessions.breakpoints.breakpoints import BreakpointHit
+
+#: Events come at latest 16 ms after they happened; so long later all of them are there.
+SETTLED_NS: Final = 50 * NS_PER_MS
+#: The launched process is looked after so often, and loss is marked so often at most.
+_LOOKED_AFTER_NS: Final = NS_PER_SECOND // 2
+_MARKED_NS: Final = NS_PER_SECOND
+#: A process ends at most so long after its connection.
+_EXITS_WITHIN_NS: Final = NS_PER_SECOND
+_POSSIBLE: Final = frozenset(Capability) - NEVER_POSSIBLE.keys()
+#: What the session can do by itself, whatever programs allow.
+_OWN: Final = frozenset(
+    {Capability.MARK, Capability.BREAKPOINTS, Capability.UNDO, Capability.RECORD}
+)
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A command whose programs have not all answered yet.
+
+    Attributes:
+        number: Its number.
+        ready: The command made ready.
+        applied: The command as it is recorded.
+        at_ns: When it was applied.
+        waits_for: How many answers are missing.
+        answers: How many programs have done it.
+        refusals: Why others have not.
+    """
+
+    number: int
+    ready: Prepared
+    applied: AppliedCommand
+    at_ns: int
+    waits_for: int = 0
+    answers: int = 0
+    refusals: list[str] = field(default_factory=list)
+
+
+class AttachedSession:
+    """Programs in other processes, seen and controlled through their probes.
+
+    Session time is real time since the session began, and passes while programs are held. Every
+    program is a clock under the root clock. The session opens its door in a thread of its own;
+    programs that dial join it, the children of a program too.
+
+    Everything but :meth:`submit` is for the thread that made it.
+
+    Attributes:
+        log: The events of all programs.
+        history: The past, as far as the log goes back.
+        timeline: The log folded up to the last :meth:`refresh`.
+        annotations: Bookmarks, notes and named ranges.
+        breakpoints: The breakpoints; a hit holds the programs some 60 ms later.
+        undoing: The inverses of commands.
+        recorder: Writes it to files.
+        inlet: Where programs connect.
+        programs: Every program that was attached, by its number in the session.
+        capabilities: What may be possible; :meth:`why_not` says it for a clock.
+        is_recorded: False.
+        wake_errors: None: not known.
+        frame_rate: What frame times are compared with, as programs do not say theirs.
+        generation: 0: it begins once.
+        can_wait: False: other processes do not wait for the disk.
+        command_number: The number of the last command.
+        wants_hold: Whether programs that join are held.
+        is_running: Whether time passes in any program.
+    """
+
+    capabilities: Final = _POSSIBLE
+    is_recorded: Final = False
+    wake_errors: Final = None
+    generation: Final = 0
+    can_wait: Final = False
+    frame_rate: Final[Fraction] = DEFAULT_FRAME_RATE
+
+    def __init__(
+        self, door: Door, now_ns: Callable[[], int] = time.monotonic_ns, inlet: Inlet | None = None
+    ) -> None:
+        """Open a door; :attr:`status` says what becomes of it.
+
+        Raises:
+            AttachError: The inspector cannot listen for programs.
+        """
+        self.title = door.title
+        self.log = EventLog()
+        self.history = LogHistory(self.log)
+        self.timeline = Timeline(self.log.strings)
+        self.annotations = Annotations()
+        self.breakpoints = Breakpoints()
+        self.undoing = Undoing()
+        self.recorder = Recorder(self)
+        self.annotations.keep = self.recorder.take_annotations
+        self.inlet = inlet or Inlet(now_ns)
+        self.programs: dict[int, Program] = {}
+        self.command_number = 0
+        self.wants_hold = False
+        self.is_running = False
+        self._now_ns = now_ns
+        self._began_ns = now_ns()
+        self._ended_ns: int | None = None
+        self._intake = Intake(self.log, self.timeline)
+        self._target = AttachedTarget(self)
+        self._by_link: dict[Link, Program] = {}
+        self._takers: dict[str, tuple[type[Any], Callable[[Program, Any], None]]] = {
+            "Events.texts": (Texts, self._take_texts),
+            "Events.keyframe": (Keyframe, self._take_keyframe),
+            "Events.lost": (Lost, self._take_loss),
+            "Program.changed": (Changed, Program.take_change),
+            "Program.cost": (Cost, self._take_cost),
+            "Program.held": (Held, self._take_held),
+        }
+        self._owner = threading.get_ident()
+        self._commands: deque[Command] = deque()
+        self._ending: dict[Program, Ended] = {}
+        self._asked: _Asked | None = None
+        self._broken_by = ""
+        self._end = ""
+        self._is_closed = False
+        self._looked_after_ns = self._marked_ns = self._began_ns
+        self._lost_since_mark = 0
+        self._opened: Opened | None = None
+        self._opening_problem: AttachError | None = None
+        self.note(CLOCK_ADDED, ROOT_ID, 0, self.log.intern("session"))
+        self._opener = threading.Thread(
+            target=self._open, args=(door,), name="attach: open", daemon=True
+        )
+        self._opener.start()
+        self.refresh()
+
+    def _open(self, door: Door) -> None:
+        try:
+            self._opened = door.open(self.inlet)
+        except AttachError as error:
+            self._opening_problem = error
+        self.inlet.on_news()
+
+    @override
+    def __repr__(self) -> str:
+        """Show the door and the phase."""
+        return f"<AttachedSession {self.title} {self.status.phase.value}>"
+
+    # ------------------------------------------------------------------ questions
+
+    @property
+    def source_label(self) -> str:
+        """The programs and what carries their events."""
+        known = [f"{each.name} (process {each.pid}, {each.link.text})" for each in self._live()]
+        return ", ".join(known) or self.title
+
+    @property
+    def now_ns(self) -> int:
+        """Session time at this moment."""
+        return (self._now_ns() if self._ended_ns is None else self._ended_ns) - self._began_ns
+
+    @property
+    def present_ns(self) -> int:
+        """Session time up to which everything is known."""
+        return self._intake.at_ns
+
+    @property
+    def frames_run(self) -> int:
+        """How many frames have ended."""
+        return self.timeline.frames.end
+
+    @property
+    def frames_of(self) -> int:
+        """The clock whose frames are shown, 0 for none."""
+        return self._intake.frames_of
+
+    @property
+    def about(self) -> About:
+        """The description of its recordings."""
+        return About(
+            title=self.title,
+            tool_version=__version__,
+            frame_rate=str(self.frame_rate),
+            source="attached",
+        )
+
+    @property
+    def file_stem(self) -> str:
+        """The name of the first program in the names of recordings."""
+        name = next((each.name for each in self.programs.values()), "attached")
+        return "".join(c if c.isalnum() or c in "-_." else " " for c in name).strip() or "attached"
+
+    @property
+    def expects_news(self) -> bool:
+        """Whether anything may come without a command: there is a program, or will be."""
+        return self._ended_ns is None
+
+    @property
+    def pid(self) -> int | None:
+        """The process behind the door, if that is known."""
+        return None if self._opened is None else self._opened.pid
+
+    def _live(self) -> list[Program]:
+        return [each for each in self.programs.values() if each.is_attached]
+
+    def own_clocks(self) -> list[tuple[Program, int]]:
+        """Return the attached programs, each with its own clock."""
+        clocks = self.timeline.clocks
+        found = []
+        for clock_id in clocks[ROOT_ID].children if ROOT_ID in clocks else ():
+            program = self.program_of_clock(clock_id)
+            if program is not None and program.is_attached:
+                found.append((program, clock_id))
+        return found
+
+    def program_of_clock(self, clock_id: int) -> Program | None:
+        """Return the program of a clock, ``None`` for the session's own."""
+        return self.programs.get(program_of_clock(clock_id))
+
+    def driven_clock(self, selected: int) -> int:
+        """Return the selected clock of a program, else that of the only program."""
+        if self.program_of_clock(selected) is not None:
+            return selected
+        clocks = self.own_clocks()
+        return clocks[0][1] if len(clocks) == 1 else 0
+
+    def why_not(self, capability: Capability, clock_id: int = 0) -> str:
+        """Return why something is not possible with a clock, as part of a sentence."""
+        if capability in NEVER_POSSIBLE:
+            return NEVER_POSSIBLE[capability]
+        if capability in _OWN:
+            return ""
+        if not (clocks := self.own_clocks()):
+            return self._end.rstrip(".") or "no program is attached yet"
+        if clock_id in {0, ROOT_ID}:
+            if capability in {Capability.PAUSE, Capability.RATE} and (clock_id or len(clocks) > 1):
+                return "the session's own time is real time: select a program or a clock below it"
+            # All programs: possible if any of them can.
+            reasons = [program.why_not(capability, each) for program, each in clocks]
+            return "" if "" in reasons else reasons[0]
+        program = self.program_of_clock(clock_id)
+        return "" if program is None else program.why_not(capability, clock_id)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what is missing or inexact."""
+        found = []
+        for program in self.programs.values():
+            if text := program.loss_text:
+                found.append(f"{program.name}: {text}.")
+            if count := program.translation.unusable.total():
+                found.append(f"{program.name}: {count:,} events were not valid and were left out.")
+            if program.error_ns:
+                found.append(f"{program.name}: its clock was {program.clock_text}.")
+        intake = self._intake
+        if count := intake.misfits.total():
+            found.append(f"{count:,} events did not fit the state and were left out.")
+        if intake.late:
+            found.append(
+                f"{intake.late:,} events came late and are shown up to "
+                f"{format_duration(intake.late_ns)} after they happened."
+            )
+        return tuple(found)
+
+    @property
+    def status(self) -> SessionStatus:
+        """The present status."""
+        if self._is_closed:
+            return SessionStatus(SessionPhase.EMPTY, "No program is attached.")
+        if self._opening_problem is not None and not self.programs:
+            problem = self._opening_problem
+            return SessionStatus(SessionPhase.FAILED, str(problem), problem.detail)
+        if self._end:
+            return SessionStatus(SessionPhase.ENDED, self._end)
+        if not (live := self._live()):
+            return SessionStatus(SessionPhase.WAITING, f"Waiting for “{self.title}” to connect.")
+        if not self.own_clocks():
+            reading = f"Reading the state of “{live[0].name}” …"
+            return SessionStatus(SessionPhase.WAITING, reading)
+        phase = SessionPhase.RUNNING if self.is_running else SessionPhase.HELD
+        if any(each.is_stepping for each in live):
+            phase = SessionPhase.STEPPING
+        return SessionStatus(phase, " ".join((self._what_they_do(live), *self._more(live))))
+
+    def _what_they_do(self, live: list[Program]) -> str:
+        """Return a sentence on the attached programs."""
+        if silent := [f"“{each.name}”" for each in live if each.link.is_silent]:
+            verb = "does" if len(silent) == 1 else "do"
+            return f"{', '.join(silent)} {verb} not answer: busy, or stopped from outside."
+        names = ", ".join(f"“{each.name}”" for each in live)
+        verb = "is" if len(live) == 1 else "are"
+        if any(each.is_stepping for each in live):
+            return f"{names} {verb} being stepped."
+        if self.is_running:
+            return f"{names} {verb} running."
+        because = f" because {self._broken_by}" if self._broken_by else ""
+        return f"{names} {verb} held{because}."
+
+    def _more(self, live: list[Program]) -> Iterator[str]:
+        for program in live:
+            if not program.is_described:
+                yield f"The state of “{program.name}” is still being read."
+            for adapter in program.adapters:
+                if adapter.state == "failed":
+                    yield f"{adapter.library or adapter.name}: {adapter.message.rstrip('.')}."
+            if text := program.loss_text:
+                yield f"“{program.name}”: {text}."
+        if not self.inlet.is_reachable:
+            yield "The socket was removed from outside: no further program can connect."
+
+    # ------------------------------------------------------------------- commands
+
+    def submit(self, command: Command) -> None:
+        """Submit a command, from any thread; it is applied at once, or at the next refresh.
+
+        Its :data:`~inspector.vocabulary.COMMAND` event follows when the programs have answered.
+        """
+        self._commands.append(usable(command))
+        if threading.get_ident() == self._owner:
+            self._apply_waiting()
+        else:
+            self.inlet.on_news()
+
+    def _apply_waiting(self) -> None:
+        while self._commands:
+            self._apply(self._commands.popleft())
+
+    def _apply(self, command: Command, by: str = "") -> None:
+        """Carry out a command, or refuse it."""
+        if self._is_closed:
+            return
+        self.command_number = number = self.command_number + 1
+        timeline = self.timeline
+        reason = ""
+        if command.capability not in self.capabilities or command.capability not in _OWN:
+            reason = self.why_not(command.capability, command.clock_about(timeline))
+        if reason:
+            sentence = f"{reason[:1].upper()}{reason[1:]}."
+            ready = Prepared(
+                command.sentence(timeline), command.clock_about(timeline), None, sentence
+            )
+        else:
+            ready = prepared(command, self._target, number)
+        by = command.asker or by
+        host_ms = time.time_ns() // NS_PER_MS
+        asked = _Asked(
+            number, ready, AppliedCommand(command, Place.AT_ONCE, by, host_ms), self.now_ns
+        )
+        if ready.action is not None:
+            inverse = command.inverse(self._target)
+            self._asked = asked
+            try:
+                ready.action()
+            finally:
+                self._asked = None
+            self.undoing.note(number, inverse)
+            if command.lets_time_pass:
+                self._broken_by = ""
+        if not asked.waits_for:
+            self._answer(asked)
+
+    def expect_answer(self) -> Done:
+        """Return what takes the answer to a request of the command that is being applied."""
+        asked = self._asked
+        assert asked is not None, "only commands ask"
+        asked.waits_for += 1
+
+        def done(_result: dict[str, Any], refusal: str) -> None:
+            asked.waits_for -= 1
+            if refusal:
+                asked.refusals.append(refusal)
+            else:
+                asked.answers += 1
+            if not asked.waits_for:
+                self._answer(asked)
+
+        return done
+
+    def _answer(self, asked: _Asked) -> None:
+        """Record a command and its outcome."""
+        if asked.refusals and not asked.answers:
+            self.undoing.done(asked.number)
+            ready = asked.ready
+            reason = " ".join(dict.fromkeys(asked.refusals))
+            asked.ready = Prepared(ready.text, ready.clock_id, None, reason)
+        answer = command_events(self.log, asked.number, asked.ready, asked.applied)
+        self._intake.add(*((asked.at_ns, *event) for event in answer))
+
+    def note(self, kind: int, subject: int, a: int = 0, b: int = 0) -> None:
+        """Add an event of the session at this moment."""
+        self._intake.add((self.now_ns, kind, subject, a, b))
+
+    # -------------------------------------------------------------------- refresh
+
+    def refresh(self) -> int:
+        """Take what programs have sent, and fold what is settled; returns the number of events."""
+        if self._is_closed:
+            return 0
+        for news in self.inlet.take():
+            self._take(news)
+        self._apply_waiting()
+        self._look_after_process()
+        count = self._settle(self.now_ns - (SETTLED_NS if self.expects_news else 0))
+        self.timeline.set_present(self._intake.at_ns)
+        self.recorder.pump(at_once=not self.is_running)
+        self.log.settle()
+        return count
+
+    def _settle(self, until_ns: int) -> int:
+        count = self._intake.release(until_ns)
+        for index in self._intake.resyncs:
+            if index in self.programs and self.programs[index].is_attached:
+                self.programs[index].link.request("Events.keyframe", {})
+        self._intake.resyncs.clear()
+        self._show_transport()
+        self._look_around()
+        return count
+
+    def _take(self, news: News) -> None:
+        if isinstance(news, Attached):
+            self._attach(news)
+        elif isinstance(news, Answered):
+            news.done(news.result, news.refusal)
+        else:
+            program = self._by_link.get(news.link)
+            if program is None or not program.is_attached:
+                return
+            try:
+                self._take_from(program, news)
+            except WireError as error:
+                told = f"it does not follow the protocol: {error.message}"
+                self._detach(program, told, self.now_ns)
+                program.link.end(error.message)
+
+    def _attach(self, news: Attached) -> None:
+        index = len(self.programs)
+        shift_ns = news.offset_ns - self._began_ns
+        translation = Translation(index, shift_ns, self.log.intern)
+        translation.last_ns = self._intake.at_ns
+        self.programs[index] = self._by_link[news.link] = Program(index, news, translation)
+
+    def _take_from(self, program: Program, news: Batch | Notice | Ended) -> None:
+        """Take what a program has sent; raises a :class:`WireError` if it makes no sense."""
+        if isinstance(news, Batch):
+            at_ns = news.at_ns - self._began_ns
+            rows = program.translation.rows(news.payload, at_ns, self.command_number)
+            self._intake.add_rows(program.index, rows)
+        elif isinstance(news, Ended):
+            self._end_program(program, news)
+        elif news.method in self._takers:
+            # Others are of a newer probe.
+            kind, take = self._takers[news.method]
+            take(program, decoded(news.params, kind))
+
+    def _take_texts(self, program: Program, texts: Texts) -> None:
+        if not program.translation.take_texts(texts.first, texts.texts):
+            message = f"texts from {texts.first:,} on do not follow those before"
+            raise WireError(BAD_PARAMS, message)
+
+    def _take_loss(self, program: Program, lost: Lost) -> None:
+        self._lost_since_mark += program.take_loss(lost.counts)
+
+    def _take_cost(self, program: Program, cost: Cost) -> None:
+        program.cost = cost
+
+    def _take_held(self, program: Program, held: Held) -> None:
+        if held.held:
+            program.is_stepping = False
+
+    def _take_keyframe(self, program: Program, keyframe: Keyframe) -> None:
+        at_ns = program.translation.last_ns
+        if keyframe.state == "begun":
+            self._intake.add_keyframe(program.index, KEYFRAME_BEGUN, at_ns)
+        elif keyframe.state == "complete":
+            self._intake.add_keyframe(program.index, KEYFRAME_COMPLETE, at_ns)
+            program.is_described = True
+            if self.wants_hold:
+                self._hold_new(program)
+
+    def _hold_new(self, program: Program) -> None:
+        """Hold a program that joins programs that are held."""
+        self._settle(self.now_ns)
+        for each, clock_id in self.own_clocks():
+            if each is program and not self.timeline.clocks[clock_id].paused:
+                cause = {"cause": self.command_number}
+                program.ask_clock("Clock.pause", clock_id, cause)
+
+    def _show_transport(self) -> None:
+        """Let the transport show what the clocks of the programs do."""
+        clocks = self.own_clocks()
+        if any(program.is_stepping for program, _ in clocks):
+            return
+        is_running = any(not self.timeline.clocks[clock_id].paused for _, clock_id in clocks)
+        if is_running is not self.is_running:
+            self.is_running = is_running
+            self.note(TRANSPORT, Mode.RUNNING if is_running else Mode.HELD)
+
+    # -------------------------------------------------------- acting on breakpoints
+
+    def watch(self) -> None:
+        """Have the breakpoints look at what comes from now on, if they do not yet."""
+        if not self.breakpoints.is_watching:
+            self.breakpoints.watch(self.log, self.timeline)
+
+    def _look_around(self) -> None:
+        """Act on the breakpoints that were hit; what that brings about hits none of them."""
+        if not self.breakpoints.is_looking:
+            return
+        self.watch()
+        for hit in self.breakpoints.look():
+            self._act_on(hit)
+
+    def _act_on(self, hit: BreakpointHit) -> None:
+        text = self.log.intern(hit.text)
+        self.note(BREAKPOINT_HIT, hit.number, text, hit.frame)
+        by = f"breakpoint {hit.number}"
+        match hit.action:
+            case BreakAction.HOLD:
+                self._broken_by = self._broken_by or hit.text
+                if self.is_running and not self.wants_hold:
+                    self._apply(Hold(), by)
+            case BreakAction.MARK:
+                self.note(MARK, 0, text)
+            case BreakAction.PAUSE_ROOT | BreakAction.PAUSE_BRANCH:
+                is_branch = hit.action is BreakAction.PAUSE_BRANCH and hit.clock_id > ROOT_ID
+                clocks = [hit.clock_id] if is_branch else [each for _, each in self.own_clocks()]
+                for clock_id in clocks:
+                    self._apply(PauseClock(clock_id), by)
+            case _:
+                self.recorder.take_hit(hit, self.breakpoints.get(hit.number))
+
+    # ------------------------------------------------------------------ the end
+
+    def _end_program(self, program: Program, news: Ended) -> None:
+        opened = self._opened
+        is_own = opened is not None and opened.pid == program.pid
+        exit_code = opened.poll() if opened is not None and is_own else None
+        if is_own and exit_code is None and self._now_ns() - news.at_ns < _EXITS_WITHIN_NS:
+            # Its connection ends a moment before the process does.
+            self._ending[program] = news
+            return
+        if exit_code is not None:
+            how = _how_it_ended(exit_code)
+        elif news.is_orderly:
+            how = news.reason or "it has ended"
+        else:
+            how = news.reason or "it has ended, or was killed"
+        self._detach(program, how, news.at_ns - self._began_ns)
+
+    def _detach(self, program: Program, how: str, at_ns: int) -> None:
+        """Let a program go that has ended: its clock stands still from then on.
+
+        A child is removed while other programs go on, or those would pile up.
+        """
+        at_ns = max(at_ns, program.translation.last_ns)
+        clocks = [clock_id for each, clock_id in self.own_clocks() if each is program]
+        program.ended = f"“{program.name}” is no longer attached: {how}."
+        program.is_stepping = False
+        live = self._live()
+        is_child = any(program.parent_pid == each.pid for each in live)
+        self._intake.end_program(program.index)
+        text = self.log.intern(program.ended)
+        self._intake.add((at_ns, MARK, clocks[0] if clocks else 0, text, 0))
+        kind = CLOCK_REMOVED if is_child else CLOCK_PAUSED
+        self._intake.add(*((at_ns, kind, clock_id, 0, 0) for clock_id in clocks))
+        if not live and not self._end:
+            self._finish(program.ended, at_ns)
+
+    def _finish(self, sentence: str, at_ns: int) -> None:
+        """End session time; what is in the log can still be read."""
+        self._end = sentence
+        self._ended_ns = at_ns + self._began_ns
+        self._settle(at_ns)
+
+    def _look_after_process(self) -> None:
+        """Notice that the program behind the door has ended, or has no probe."""
+        now_ns = self._now_ns()
+        if self._lost_since_mark and now_ns - self._marked_ns >= _MARKED_NS:
+            self._marked_ns = now_ns
+            text = f"{self._lost_since_mark:,} events were lost"
+            self._lost_since_mark = 0
+            self.note(MARK, 0, self.log.intern(text))
+        if now_ns - self._looked_after_ns < _LOOKED_AFTER_NS or self._end:
+            return
+        self._looked_after_ns = now_ns
+        for program, news in self._ending.items():
+            if program.is_attached:
+                self._end_program(program, news)
+        opened = self._opened
+        if opened is None or self.programs:
+            return
+        if problem := opened.problem():
+            self._opening_problem = self._opening_problem or AttachError(problem)
+            self._finish(problem, self.now_ns)
+
+    def detach(self) -> None:
+        """Let all programs go; they go on at their own speed."""
+        if self._end:
+            return
+        names = ", ".join(f"“{each.name}”" for each in self._live()) or f"“{self.title}”"
+        at_ns = self.now_ns
+        self._end = f"Detached from {names}; what was held goes on."
+        for program in self._live():
+            self._detach(program, "detached by the inspector", at_ns)
+        self.inlet.close("detached")
+        self._finish(self._end, at_ns)
+
+    @property
+    def can_end_program(self) -> bool:
+        """Whether the inspector has launched a program that still runs."""
+        return self._opened is not None and self._opened.pid is not None and not self._end
+
+    def end_program(self) -> None:
+        """End the program that was launched."""
+        if self._opened is not None:
+            self._opened.end()
+
+    def close(self) -> None:
+        """Let all programs go, and close the connections."""
+        if self._is_closed:
+            return
+        self.inlet.close()
+        self.recorder.close()
+        self._is_closed = True
+
+
+def _how_it_ended(exit_code: int) -> str:
+    """Return how a process ended, by its exit code as shells give it."""
+    number = exit_code - 128 if exit_code > 128 else -exit_code  # noqa: PLR2004 - of shells
+    if number > 0:
+        try:
+            return f"it was ended by {signal.Signals(number).name}"
+        except ValueError:
+            pass
+    return f"it has ended with exit code {exit_code}"

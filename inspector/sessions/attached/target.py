@@ -1,0 +1,281 @@
+"""Attached programs as the target of commands: what a command does becomes requests."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from inspector.clocks.failures import FailurePolicy
+from inspector.clocks.rate import D, rate_numerator
+from inspector.commands.command import Capability
+from inspector.errors import CommandError
+from inspector.sessions.attached.program import NEVER_POSSIBLE
+from inspector.vocabulary import MARK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.commands.command import Action, Undoing
+    from inspector.events.timeline import Timeline
+    from inspector.sessions.attached.program import Program
+    from inspector.sessions.attached.session import AttachedSession
+    from inspector.sessions.breakpoints.breakpoints import Breakpoints
+    from inspector.sessions.recorder import Recorder
+
+_NO_PROGRAM: Final = "No program is attached."
+
+
+def _sentence(reason: str) -> str:
+    return f"{reason[:1].upper()}{reason[1:]}."
+
+
+class RemoteClock:
+    """A clock of a program."""
+
+    def __init__(self, session: AttachedSession, program: Program, clock_id: int) -> None:
+        self._session = session
+        self._program = program
+        self._clock_id = clock_id
+
+    @property
+    def rate(self) -> Fraction:
+        """Its rate as far as is known."""
+        return self._session.timeline.clocks[self._clock_id].rate
+
+    def pause(self, *, cause: int) -> None:
+        """Pause it."""
+        self._ask("Clock.pause", cause=cause)
+
+    def resume(self, *, cause: int) -> None:
+        """Resume it."""
+        self._ask("Clock.resume", cause=cause)
+
+    def set_rate(self, rate: Fraction, /, *, cause: int) -> None:
+        """Set its rate."""
+        self._ask("Clock.rate", rate_n=rate_numerator(rate), cause=cause)
+
+    def clear(self, timer: RemoteTimer, /, *, cause: int) -> None:
+        """Clear one of its timers."""
+        done = self._session.expect_answer()
+        self._program.ask_timer("Timer.clear", timer.id, {"cause": cause}, done)
+
+    def fire_now(self, _timer: RemoteTimer, /) -> NoReturn:
+        """Refuse: no adapter can."""
+        raise CommandError(_sentence(NEVER_POSSIBLE[Capability.FIRE]))
+
+    def _ask(self, method: str, **more: int) -> None:
+        done = self._session.expect_answer()
+        self._program.ask_clock(method, self._clock_id, more, done)
+
+
+class RemoteTimer:
+    """A pending timer of a program."""
+
+    def __init__(self, clock: RemoteClock, timer_id: int) -> None:
+        self.clock = clock
+        self.id = timer_id
+
+
+class RemoteTransport:
+    """Holds all programs, and lets them go on."""
+
+    def __init__(self, session: AttachedSession) -> None:
+        self._session = session
+
+    @property
+    def is_running(self) -> bool:
+        """Whether time passes in any program."""
+        return self._session.is_running
+
+    def run(self) -> None:
+        """Let all programs go on."""
+        self._session.wants_hold = False
+        self._for_each("Clock.resume", is_paused=True)
+
+    def hold(self) -> None:
+        """Hold all programs."""
+        self._session.wants_hold = True
+        self._for_each("Clock.pause", is_paused=False)
+
+    def _for_each(self, method: str, *, is_paused: bool) -> None:
+        session = self._session
+        for program, clock_id in session.own_clocks():
+            clock = session.timeline.clocks[clock_id]
+            if program.is_stepping or clock.paused is is_paused:
+                done = session.expect_answer()
+                cause = {"cause": session.command_number}
+                program.ask_clock(method, clock_id, cause, done)
+
+
+class RemoteSteps:
+    """The steps of held programs; each pauses its program again at its end."""
+
+    def __init__(self, session: AttachedSession) -> None:
+        self._session = session
+
+    def frames(self, count: int) -> Action:
+        """Run frames of every program that has some."""
+        return lambda: self._for_each(self._able(Capability.STEP), {"frames": count})
+
+    def by(self, duration_ns: int) -> Action:
+        """Let local time of every program pass."""
+        return lambda: self._for_each(self._able(Capability.STEP_TIME), {"local_ns": duration_ns})
+
+    def to(self, at_ns: int) -> NoReturn:  # noqa: ARG002 - the interface
+        """Refuse: session time is real time."""
+        raise CommandError(
+            "The session time of attached programs is real time: step by a duration instead."
+        )
+
+    def to_next_timer(self) -> Action:
+        """Let the program with the next timer go there, and all others as long."""
+        able = self._able(Capability.STEP_TIMER)
+        waits = {program: self._until_next_ns(clock_id) for program, clock_id in able}
+        known = {program: wait for program, wait in waits.items() if wait is not None}
+        if not known:
+            raise CommandError("No timer is pending that can fire, so there is none to step to.")
+        first = min(known, key=known.__getitem__)
+
+        def step() -> None:
+            for program, clock_id in able:
+                if program is first:
+                    self._step(program, clock_id, {"to": "next_timer"})
+                elif known[first]:
+                    self._step(program, clock_id, {"local_ns": known[first]})
+
+        return step
+
+    def _able(self, capability: Capability) -> list[tuple[Program, int]]:
+        """Return the programs that can take a step, with their clocks.
+
+        Raises:
+            CommandError: None can.
+        """
+        clocks = self._session.own_clocks()
+        reasons = [program.why_not(capability, clock_id) for program, clock_id in clocks]
+        if not clocks or all(reasons):
+            raise CommandError(_sentence(reasons[0]) if reasons else _NO_PROGRAM)
+        return [each for each, reason in zip(clocks, reasons, strict=True) if not reason]
+
+    def _for_each(self, clocks: list[tuple[Program, int]], how: dict[str, int | str]) -> None:
+        for program, clock_id in clocks:
+            self._step(program, clock_id, how)
+
+    def _step(self, program: Program, clock_id: int, how: dict[str, int | str]) -> None:
+        session = self._session
+        program.is_stepping = True
+        answered = session.expect_answer()
+
+        def done(result: dict[str, object], refusal: str) -> None:
+            if refusal:
+                program.is_stepping = False
+            answered(result, refusal)
+
+        more = {**how, "cause": session.command_number}
+        program.ask_clock("Program.step", clock_id, more, done)
+
+    def _until_next_ns(self, clock_id: int) -> int | None:
+        """Return how much local time of a held program passes until its next timer fires."""
+        timeline = self._session.timeline
+        table = timeline.timers
+        branch = set(timeline.branch(clock_id))
+        now_ns = timeline.local_ns(clock_id)
+        waits = []
+        for below, due_ns in zip(table.clock, table.due, strict=True):
+            if below not in branch:
+                continue
+            at_ns: int | None = due_ns
+            for clock in timeline.path(below):
+                if clock.id == clock_id or at_ns is None:
+                    break
+                at_ns = None if clock.n == 0 else -((clock.off - at_ns * D) // clock.n)
+            if at_ns is not None:
+                waits.append(max(0, at_ns - now_ns))
+        return min(waits, default=None)
+
+
+class RemoteStage:
+    """What a stage is to commands on a scene."""
+
+    def __init__(self, session: AttachedSession) -> None:
+        self._session = session
+        self.frame_rate = session.frame_rate
+
+    def mark(self, text: str) -> None:
+        """Mark the present instant."""
+        self._session.note(MARK, 0, self._session.log.intern(text))
+
+
+class AttachedTarget:
+    """The target of commands on attached programs."""
+
+    def __init__(self, session: AttachedSession) -> None:
+        self._session = session
+        self.transport = RemoteTransport(session)
+        self.steps = RemoteSteps(session)
+        self.stage = RemoteStage(session)
+        self.pauses: dict[int, list[Callable[[], object]]] = {}
+        self.failure_policy = FailurePolicy.CONTINUE
+
+    @property
+    def timeline(self) -> Timeline:
+        """The state of the programs."""
+        return self._session.timeline
+
+    @property
+    def undoing(self) -> Undoing:
+        """The inverses of commands."""
+        return self._session.undoing
+
+    @property
+    def frame_rate(self) -> Fraction:
+        """Target frames per second."""
+        return self._session.frame_rate
+
+    @property
+    def frames_run(self) -> int:
+        """How many frames have ended."""
+        return self._session.frames_run
+
+    @property
+    def breakpoints(self) -> Breakpoints:
+        """The breakpoints of the session."""
+        return self._session.breakpoints
+
+    @property
+    def recorder(self) -> Recorder:
+        """Writes recordings."""
+        return self._session.recorder
+
+    @property
+    def tree(self) -> NoReturn:
+        """Refuse: the clocks are those of other processes."""
+        raise CommandError(_sentence(NEVER_POSSIBLE[Capability.MEMBERS]))
+
+    @property
+    def scene(self) -> AttachedTarget:
+        """The target itself; raises a :class:`CommandError` without a program."""
+        if not self._session.own_clocks():
+            raise CommandError(_NO_PROGRAM)
+        return self
+
+    def clock(self, clock_id: int) -> RemoteClock | None:
+        """Return a clock of a program that is attached."""
+        program = self._session.program_of_clock(clock_id)
+        if program is None or clock_id not in self.timeline.clocks:
+            return None
+        return RemoteClock(self._session, program, clock_id)
+
+    def timer(self, clock_id: int, timer_id: int, _due_ns: int) -> RemoteTimer | None:
+        """Return a pending timer of such a clock."""
+        clock = self.clock(clock_id)
+        is_pending = timer_id in self.timeline.timers
+        return RemoteTimer(clock, timer_id) if clock is not None and is_pending else None
+
+    def check_journal(self) -> NoReturn:
+        """Refuse: nothing can be run again."""
+        raise CommandError(_sentence(NEVER_POSSIBLE[Capability.REWIND]))
+
+    def watch(self) -> None:
+        """Have the breakpoints look at what comes from now on."""
+        self._session.watch()

@@ -1,0 +1,228 @@
+"""The events of a program in terms of the session: its numbers, texts and instants.
+
+What is to be done with a number follows from its unit in the schema. Numbers of programs become
+numbers of the session by a shift for each program, texts by a table, instants by the offset of the
+clocks. Numbers that cannot be are refused, event by event.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from inspector.clocks.rate import MAX_RATE
+from inspector.events.schema import FIELDS, SCHEMA, EventGroup, Unit
+from inspector.timebase import MAX_NS
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    CLOCK_ANCHORED,
+    MEMBER_SET,
+    NEVER,
+    PHASE_ENDED,
+    RATE_DENOMINATOR,
+    EventKind,
+    Field,
+    Life,
+    MemberKind,
+    Phase,
+    TimerKind,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+#: Rows of an instant, a kind and three numbers: int64, shape (events, 5).
+Rows: TypeAlias = "NDArray[np.int64]"
+
+#: Numbers of a program are below 2 to the power of this; above are the numbers of programs.
+NUMBER_BITS: Final = 40
+_MOST_NUMBERS: Final = 1 << NUMBER_BITS
+#: The session's own root clock is 1, so clocks of programs follow it.
+ROOT_ID: Final = 1
+#: What a program may fill our memory with.
+_MOST_TEXTS: Final = 1_000_000
+_MOST_CHARACTERS: Final = 64_000_000
+_TOO_MANY: Final = "(too many texts)"
+
+_GROUPS_OF_SESSIONS: Final = {EventGroup.COMMANDS, EventGroup.BREAKPOINTS, EventGroup.READINGS}
+#: The kinds that programs report; the others are the session's.
+KINDS: Final = {
+    int(kind): row
+    for kind, row in SCHEMA.items()
+    if row.group not in _GROUPS_OF_SESSIONS and kind is not EventKind.SCENE
+}
+_SPAN: Final = (0, MAX_NS)
+_INSTANT: Final = (-MAX_NS, MAX_NS)
+_CLOCKS: Final = {Unit.CLOCK, Unit.CLOCK_OR_NONE, Unit.DIRECTOR}
+_OTHERS: Final = {Unit.TIMER, Unit.TIMER_OR_NONE, Unit.MEMBER, Unit.MACHINE}
+_CAUSES: Final = {Unit.CAUSE: 0, Unit.CAUSE_PLUS_ONE: 1}
+#: The least and the greatest value of a unit; of those that are missing, those of a span.
+_RANGES: Final = {
+    Unit.LOCAL_INSTANT: _INSTANT,
+    Unit.LATENESS: _INSTANT,
+    Unit.ORDER: _INSTANT,
+    Unit.CALLS: (-1, MAX_NS),
+    Unit.RATE: (0, MAX_RATE * RATE_DENOMINATOR),
+    Unit.TIMER_KIND: (min(TimerKind), max(TimerKind)),
+    Unit.MEMBER_KIND: (min(MemberKind), max(MemberKind)),
+    Unit.FIELD: (min(Field), max(Field)),
+    Unit.PHASE: (min(Phase), max(Phase)),
+    Unit.LIFE: (min(Life), max(Life)),
+}
+
+
+def program_of(number: int) -> int:
+    """Return the index of the program of a timer or member of the session."""
+    return number >> NUMBER_BITS
+
+
+def program_of_clock(clock_id: int) -> int:
+    """Return the index of the program of a clock, -1 for the session's own."""
+    return -1 if clock_id <= ROOT_ID else (clock_id - ROOT_ID) >> NUMBER_BITS
+
+
+def own_number(number: int) -> int:
+    """Return the number that a program itself gave a timer or member."""
+    return number & (_MOST_NUMBERS - 1)
+
+
+def own_clock(clock_id: int) -> int:
+    """Return the number that a program itself gave a clock."""
+    return own_number(clock_id - ROOT_ID)
+
+
+class Translation:
+    """Translates what one program sends.
+
+    Attributes:
+        index: The program's number in the session.
+        shift_ns: What is added to its instants.
+        last_ns: Session time of its last event.
+        unusable: How many events were refused, by kind.
+    """
+
+    def __init__(self, index: int, shift_ns: int, intern: Callable[[str], int]) -> None:
+        self.index = index
+        self.shift_ns = shift_ns
+        self.last_ns = 0
+        self.unusable: Counter[int] = Counter()
+        self._intern = intern
+        self._base = index << NUMBER_BITS
+        self._texts = np.zeros(1, np.int64)
+        self._text_count = 1
+        self._characters = 0
+        self._top_clocks: set[int] = set()
+
+    def clock_id(self, number: int) -> int:
+        """Return the session's number of a clock."""
+        return number + self._base + ROOT_ID
+
+    def take_texts(self, first: int, texts: Sequence[str]) -> bool:
+        """Take texts numbered from ``first``; returns whether the numbers go on as they must."""
+        end = first + len(texts)
+        if not 0 < first <= self._text_count or end > _MOST_TEXTS:
+            return False
+        if end > len(self._texts):
+            grown = np.zeros(max(end, 2 * len(self._texts)), np.int64)
+            grown[: self._text_count] = self._texts[: self._text_count]
+            self._texts = grown
+        for number, text in enumerate(texts, first):
+            self._characters += len(text)
+            kept = text if self._characters <= _MOST_CHARACTERS else _TOO_MANY
+            self._texts[number] = self._intern(kept)
+        self._text_count = max(self._text_count, end)
+        return True
+
+    def rows(self, payload: bytes, now_ns: int, last_command: int) -> Rows:
+        """Return a batch of events in terms of the session, without those that cannot be.
+
+        Args:
+            payload: Events as they came.
+            now_ns: Session time at which they came: none can be later.
+            last_command: Number of the last command, the highest possible cause.
+        """
+        sent = np.frombuffer(payload, "<i8").reshape(-1, 5)
+        rows = sent.astype(np.int64)
+        is_good = (sent[:, 0] > _INSTANT[0]) & (sent[:, 0] < _INSTANT[1])
+        for kind in np.unique(sent[:, 1]).tolist():
+            mine = sent[:, 1] == kind
+            row = KINDS.get(kind)
+            if row is None:
+                is_good &= ~mine
+                continue
+            for place, unit in enumerate((row.subject, row.a, row.b), 2):
+                if unit is Unit.FIELD_VALUE:
+                    continue
+                values, fits = self._value(unit, sent[mine, place], last_command)
+                rows[mine, place] = values
+                is_good[mine] &= fits
+            if kind == MEMBER_SET:
+                self._translate_fields(sent, rows, is_good, mine, last_command)
+            elif kind == PHASE_ENDED:
+                # Has no director; the frame it belongs to is found by its program.
+                rows[mine, 3] = self.index
+        self._shift_top_clocks(sent, rows, is_good)
+        if not is_good.all():
+            self.unusable.update(sent[~is_good, 1].tolist())
+            rows, sent = rows[is_good], sent[is_good]
+        if len(rows):
+            instants = np.minimum(rows[:, 0] + self.shift_ns, now_ns)
+            instants[0] = max(instants[0], self.last_ns)
+            rows[:, 0] = np.maximum.accumulate(instants)
+            self.last_ns = int(rows[-1, 0])
+        return rows
+
+    def _value(
+        self, unit: Unit, values: NDArray[np.int64], last_command: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return numbers of a unit in terms of the session, and which of them can be."""
+        if unit.is_text:
+            fits = (values >= 0) & (values < self._text_count)
+            return self._texts[np.where(fits, values, 0)], fits
+        if unit in _CLOCKS or unit in _OTHERS:
+            fits = (values >= 0) & (values < _MOST_NUMBERS)
+            shift = self._base + (ROOT_ID if unit in _CLOCKS else 0)
+            return np.where(fits & (values > 0), values + shift, 0), fits
+        if unit in _CAUSES:
+            fits = (values >= 0) & (values <= last_command + _CAUSES[unit])
+            # Whatever it was, no command of this session.
+            return np.where(fits, values, _CAUSES[unit]), np.ones_like(fits)
+        if unit is Unit.NOTHING:
+            return np.zeros_like(values), np.ones(len(values), np.bool_)
+        low, high = _RANGES.get(unit, _SPAN)
+        fits = (values >= low) & (values <= high)
+        if unit is Unit.LOCAL_DUE:
+            fits = (np.abs(values) <= MAX_NS) | (values == NEVER)
+        return values, fits
+
+    def _translate_fields(
+        self,
+        sent: Rows,
+        rows: Rows,
+        is_good: NDArray[np.bool_],
+        mine: NDArray[np.bool_],
+        last_command: int,
+    ) -> None:
+        """Translate the values of fields, whose unit follows from the field."""
+        for field, row in FIELDS.items():
+            chosen = mine & (sent[:, 3] == int(field))
+            values, fits = self._value(row.unit, sent[chosen, 4], last_command)
+            rows[chosen, 4] = values
+            is_good[chosen] &= fits
+
+    def _shift_top_clocks(self, sent: Rows, rows: Rows, is_good: NDArray[np.bool_]) -> None:
+        """Put clocks without a parent under the root clock, which is at session time.
+
+        The local time of their parent, in which they are anchored, is their program's own.
+        """
+        added = is_good & (sent[:, 1] == CLOCK_ADDED) & (sent[:, 3] == 0)
+        rows[added, 3] = ROOT_ID
+        self._top_clocks.update(sent[added, 2].tolist())
+        anchored = is_good & (sent[:, 1] == CLOCK_ANCHORED)
+        if anchored.any():
+            tops = np.isin(sent[:, 2], np.fromiter(self._top_clocks, np.int64))
+            rows[anchored & tops, 3] += self.shift_ns

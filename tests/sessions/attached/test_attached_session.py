@@ -1,0 +1,403 @@
+"""Attached programs: what they report, what they are asked for, and how they end."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from inspector.commands.breakpoints import AddBreakpoint
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.command import Capability
+from inspector.commands.recording import StartRecording, StopRecording
+from inspector.commands.scene import AddMark, StepBack
+from inspector.commands.timers import ClearTimer
+from inspector.commands.transport import Hold, Run, StepFrames, StepToNextTimer
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
+from inspector.sessions.attached.session import AttachedSession
+from inspector.sessions.recorded import RecordedSession
+from inspector.sessions.session import SessionPhase
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    CLOCK_RATE,
+    COMMAND,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    NEVER,
+    RATE_DENOMINATOR,
+    TIMER_ARMED,
+    TIMER_FIRED,
+)
+from tests.sessions.attached.fake_probe import MS, Attachment, FakeProbe
+
+SERVER = 2
+SECOND = 2 + (1 << 40)
+
+
+def running(attachment: Attachment, **more: object) -> FakeProbe:
+    """Return a program with two timers that is attached and runs."""
+    session = attachment.session
+    known = len(session.timeline.clocks)
+    probe = attachment.join(**more)
+    probe.keyframe((1, "beat", 500 * MS), (2, "end", 900 * MS))
+    attachment.settle(lambda: session.is_running and len(session.timeline.clocks) > known)
+    return probe
+
+
+def labels(session: AttachedSession) -> dict[int, str]:
+    return {each: session.timeline.timers.row(each).label for each in session.timeline.timers.ids()}
+
+
+def test_that_a_program_is_a_branch_under_the_root_with_its_timers(attachment: Attachment) -> None:
+    session = attachment.session
+    assert session.status.phase is SessionPhase.WAITING
+
+    running(attachment)
+
+    clocks = session.timeline.clocks
+    assert [(each.name, each.parent_id) for each in clocks.values()] == [
+        ("session", 0),
+        ("server", 1),
+    ]
+    assert labels(session) == {1: "beat", 2: "end"}
+    assert session.timeline.timers.row(1).call_site == "server.py:7"
+    assert session.timeline.session_due_ns(1) == 500 * MS
+    assert session.status.message == "“server” is running."
+
+
+def test_that_holding_pauses_the_program_and_is_shown_when_it_is_paused(
+    attachment: Attachment,
+) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    session.submit(Hold())
+    assert session.is_running
+
+    attachment.settle(lambda: not session.is_running and session.timeline.commands)
+
+    assert probe.asked == [("Clock.pause", {"clock": 1, "cause": 1})]
+    record = session.timeline.commands[0]
+    assert (record.number, record.text, record.refusal) == (1, "hold", "")
+    clock = session.timeline.clocks[SERVER]
+    assert clock.paused
+    assert clock.pause_cause == 1
+    assert session.status.phase is SessionPhase.HELD
+    held_ns = session.timeline.local_ns(SERVER)
+    attachment.hand.advance(1_000)
+    session.refresh()
+    assert session.timeline.at_ns > held_ns + 900 * MS
+    assert session.timeline.local_ns(SERVER) == held_ns
+
+    session.submit(Run())
+    attachment.settle(lambda: session.is_running)
+    assert probe.asked[-1] == ("Clock.resume", {"clock": 1, "cause": 2})
+
+
+def test_that_a_rate_is_exact_and_can_be_undone(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    session.submit(SetRate(SERVER, Fraction(1, 4)))
+    attachment.settle(lambda: session.timeline.clocks[SERVER].rate_n != RATE_DENOMINATOR)
+    cause = {"clock": 1, "rate_n": RATE_DENOMINATOR // 4, "cause": 1}
+    assert probe.asked == [("Clock.rate", cause)]
+    (changed_ns,) = (each[0] for each in session.log.read().events if each[1] == CLOCK_RATE)
+    at_ns = changed_ns + 4_000
+    assert session.timeline.local_ns(SERVER, at_ns) == changed_ns + 1_000
+    assert session.undoing.newest == 1
+
+
+def test_that_what_a_program_refuses_is_a_refused_command(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    probe.refusals["Timer.clear"] = "uvloop cannot clear timers that were set before."
+    session.submit(ClearTimer(1))
+    attachment.settle(lambda: session.timeline.commands)
+    assert session.timeline.commands[0].text == "clear “beat”"
+    assert session.timeline.commands[0].refusal == probe.refusals["Timer.clear"]
+    assert session.undoing.newest == 0
+
+
+def test_that_capabilities_have_a_reason_for_each_clock(attachment: Attachment) -> None:
+    session = attachment.session
+    assert session.why_not(Capability.PAUSE, SERVER) == "no program is attached yet"
+    probe = running(attachment)
+    probe.clock(2, "loop", parent=1)
+    why = "The loop has no clock that could be replaced."
+    probe.tell(
+        "Program.changed",
+        clocks=[
+            {"clock": 1, "title": "server", "capabilities": {"pause": True, "rate": True}},
+            {"clock": 2, "title": "loop", "capabilities": {"pause": True, "rate": why}},
+        ],
+    )
+    attachment.settle(lambda: SERVER + 1 in session.timeline.clocks)
+    attachment.settle(lambda: session.why_not(Capability.RATE, SERVER + 1))
+    assert session.why_not(Capability.RATE, SERVER + 1) == why.removesuffix(".")
+    assert not session.why_not(Capability.PAUSE, SERVER + 1)
+    assert not session.why_not(Capability.RATE, SERVER)
+    assert session.why_not(Capability.RATE, 1).startswith("the session's own time is real time")
+    assert session.why_not(Capability.REWIND) == "an attached program cannot be rewound"
+    assert not session.why_not(Capability.RECORD)
+    session.submit(SetRate(SERVER + 1, Fraction(2)))
+    attachment.settle(lambda: session.timeline.commands)
+    assert session.timeline.commands[0].refusal == why
+    assert session.driven_clock(0) == SERVER
+    assert session.driven_clock(SERVER + 1) == SERVER + 1
+
+    probe.tell("Program.changed", grant="read-only")
+    attachment.settle(lambda: session.why_not(Capability.PAUSE, SERVER))
+    assert session.why_not(Capability.PAUSE, SERVER) == "“server” grants nothing but reading"
+
+
+def test_that_rewinding_is_refused_with_a_sentence(attachment: Attachment) -> None:
+    session = attachment.session
+    running(attachment)
+    session.submit(StepBack())
+    attachment.settle(lambda: session.timeline.commands)
+    assert session.timeline.commands[0].refusal == "An attached program cannot be rewound."
+
+
+def test_that_a_step_is_over_when_the_program_is_held_again(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    session.submit(StepFrames(2))
+    attachment.settle(lambda: session.timeline.commands)
+    assert session.timeline.commands[0].refusal == "The scene is running. Hold it first."
+    session.submit(Hold())
+    attachment.settle(lambda: not session.is_running)
+    session.submit(StepFrames(2))
+    attachment.settle(lambda: len(session.timeline.commands) == 3)
+    assert probe.asked[-1] == ("Program.step", {"clock": 1, "frames": 2, "cause": 3})
+    assert session.status.phase is SessionPhase.STEPPING
+    probe.tell("Program.held", held=True, frame=2)
+    attachment.settle(lambda: session.status.phase is SessionPhase.HELD)
+
+
+def test_that_all_programs_step_to_the_next_timer_of_any(attachment: Attachment) -> None:
+    session = attachment.session
+    first = running(attachment)
+    second = attachment.join(pid=5, name="worker")
+    second.keyframe((1, "soon", 300 * MS))
+    attachment.settle(lambda: len(session.own_clocks()) == 2)
+    session.submit(Hold())
+    attachment.settle(lambda: not session.is_running)
+    waits = [
+        due - session.timeline.local_ns(c) for c, due in ((SERVER, 500 * MS), (SECOND, 300 * MS))
+    ]
+    assert waits[1] < waits[0]
+    session.submit(StepToNextTimer())
+    attachment.settle(lambda: len(session.timeline.commands) == 2)
+    assert second.asked[-1][1] == {"clock": 1, "to": "next_timer", "cause": 2}
+    assert first.asked[-1][1] == {"clock": 1, "local_ns": waits[1], "cause": 2}
+
+
+def test_that_several_programs_are_one_log_in_the_order_of_their_instants(
+    attachment: Attachment,
+) -> None:
+    session = attachment.session
+    first = running(attachment)
+    second = attachment.join(pid=5, name="worker")
+    second.keyframe((1, "beat", 5_000 * MS))
+    attachment.settle(lambda: SECOND in session.timeline.clocks)
+    cursor, now_ns = session.log.end, attachment.hand.now_ns
+    attachment.hand.advance(20)
+    second.events(*((now_ns + n * MS, TIMER_ARMED, 1, n, 0) for n in (1, 3, 5)))
+    first.events(*((now_ns + n * MS, TIMER_ARMED, 1, n, 0) for n in (2, 4, 6)))
+    attachment.settle(lambda: session.log.end >= cursor + 6)
+    armed = [each for each in session.log.read(cursor).events if each[1] == TIMER_ARMED]
+    assert [each[3] for each in armed] == [1, 2, 3, 4, 5, 6]
+    assert [each[2] >> 40 for each in armed] == [1, 0, 1, 0, 1, 0]
+    assert [b[0] - a[0] for a, b in pairwise(armed)] == [MS] * 5
+
+
+def test_that_a_program_joins_held_programs_held(attachment: Attachment) -> None:
+    session = attachment.session
+    running(attachment)
+    session.submit(Hold())
+    attachment.settle(lambda: not session.is_running)
+    child = attachment.join(pid=5, parent_pid=4_711, name="child")
+    child.keyframe()
+    attachment.settle(lambda: child.asked)
+    assert child.asked == [("Clock.pause", {"clock": 1, "cause": 1})]
+    attachment.settle(lambda: session.timeline.clocks[SECOND].paused)
+
+    child.close()
+    attachment.settle(lambda: SECOND not in session.timeline.clocks)
+    assert "“child” is no longer attached" in session.timeline.marks[-1].text
+    assert session.status.phase is SessionPhase.HELD
+
+
+def test_that_events_that_come_late_are_counted_and_a_clock_is_described_again(
+    attachment: Attachment,
+) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    attachment.settle(lambda: session.present_ns > 200 * MS)
+    early_ns = attachment.hand.now_ns - 180 * MS
+    probe.events((early_ns, CLOCK_RATE, 1, RATE_DENOMINATOR // 2, 0))
+    attachment.settle(lambda: ("Events.keyframe", {}) in probe.asked)
+    assert session.log.read().events[-1][0] >= 0
+    instants = [each[0] for each in session.log.read().events]
+    assert instants == sorted(instants)
+    assert any("1 events came late" in each for each in session.notes)
+
+
+def test_that_a_keyframe_after_a_loss_tells_what_has_gone_and_come(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    cursor = session.log.end
+    probe.tell("Events.lost", counts={str(TIMER_FIRED): 7, str(FRAME_BEGAN): 2})
+    probe.keyframe((2, "end", 900 * MS), (3, "later", 2_000 * MS))
+    attachment.settle(lambda: 3 in session.timeline.timers)
+    attachment.settle(lambda: session.timeline.marks)
+    assert labels(session) == {2: "end", 3: "later"}
+    kinds = [each[1] for each in session.log.read(cursor).events]
+    assert CLOCK_ADDED not in kinds
+    assert session.programs[0].lost == {"timer_fired": 7, "frame_began": 2}
+    assert session.timeline.marks[-1].text == "9 events were lost"
+    assert session.notes == ("server: 9 events were lost: 7 timer_fired, 2 frame_began.",)
+
+
+def test_that_a_paused_clock_is_as_it_was_after_a_loss(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    session.submit(PauseClock(SERVER))
+    attachment.settle(lambda: session.timeline.clocks[SERVER].paused)
+    probe.keyframe()
+    attachment.settle(lambda: not session.timeline.clocks[SERVER].paused)
+    assert session.timeline.local_ns(SERVER) < 200 * MS
+
+
+def test_that_only_one_loop_makes_the_frames_of_the_log(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    probe.clock(2, "second loop", parent=1)
+    now_ns = attachment.hand.now_ns
+    for index in range(3):
+        probe.events(
+            (now_ns, FRAME_BEGAN, 1, 70 + index, MS),
+            (now_ns, FRAME_BEGAN, 2, index, MS),
+            (now_ns, FRAME_ENDED, 2, MS, MS),
+            (now_ns, FRAME_ENDED, 1, 16 * MS, 2 * MS),
+        )
+    attachment.settle(lambda: session.frames_run == 3)
+    began = [each for each in session.log.read().events if each[1] == FRAME_BEGAN]
+    assert [(each[2], each[3]) for each in began] == [(SERVER, 0), (SERVER, 1), (SERVER, 2)]
+    assert session.frames_of == SERVER
+
+
+def test_that_what_does_not_fit_is_left_out_and_told(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    attachment.settle(lambda: session.timeline.is_running)
+    cursor, now_ns = session.log.end, attachment.hand.now_ns
+    probe.events(
+        (now_ns, TIMER_FIRED, 77, 0, NEVER),
+        (now_ns, TIMER_FIRED, -5, 0, NEVER),
+        (now_ns, COMMAND, 1, 0, 0),
+        (now_ns, 999, 1, 0, 0),
+        (now_ns, TIMER_FIRED, 1, 0, NEVER),
+    )
+    attachment.settle(lambda: session.log.end > cursor)
+    assert [each[1:] for each in session.log.read(cursor).events] == [(TIMER_FIRED, 1, 0, NEVER)]
+    assert session.notes == (
+        "server: 3 events were not valid and were left out.",
+        "1 events did not fit the state and were left out.",
+    )
+
+
+def test_that_a_breakpoint_holds_the_program(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    session.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "beat")))
+    attachment.hand.advance(500)
+    probe.events((attachment.hand.now_ns, TIMER_FIRED, 1, 0, NEVER))
+    attachment.settle(lambda: not session.is_running)
+    assert probe.asked[-1][0] == "Clock.pause"
+    assert "because" in session.status.message
+    assert [each.number for each in session.timeline.hits] == [1]
+
+
+def test_that_a_silent_program_is_told_and_may_come_back(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    # Not at once: a long turn means that this side was suspended.
+    attachment.settle(lambda: "does not answer" in session.status.message)
+    probe.tell("Link.ping", n=1)
+    attachment.until(lambda: "does not answer" not in session.status.message)
+
+
+@pytest.mark.parametrize(
+    ("is_orderly", "exit_code", "said"),
+    [
+        (False, None, "it has ended, or was killed"),
+        (True, None, "the main loop has ended"),
+        (False, 1, "it has ended with exit code 1"),
+        (False, 137, "it was ended by SIGKILL"),
+    ],
+)
+def test_that_the_timeline_stays_readable_after_the_end(
+    attachment: Attachment, exit_code: int | None, said: str, *, is_orderly: bool
+) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    attachment.door.opened.exit_code = exit_code
+    if is_orderly:
+        probe.tell("Link.bye", reason="the main loop has ended")
+    probe.close()
+    attachment.settle(lambda: session.status.phase is SessionPhase.ENDED)
+    assert session.status.message == f"“server” is no longer attached: {said}."
+    assert labels(session) == {1: "beat", 2: "end"}
+    assert session.timeline.clocks[SERVER].paused
+    assert session.timeline.marks[-1].text == session.status.message
+    at_ns = session.timeline.at_ns
+    attachment.hand.advance(5_000)
+    session.refresh()
+    assert session.timeline.at_ns == at_ns
+    assert session.history.state_at(at_ns - MS).timers
+    session.submit(ResumeClock(SERVER))
+    session.refresh()
+    assert session.timeline.commands[-1].refusal == session.status.message
+
+
+def test_that_detaching_says_goodbye_and_keeps_the_timeline(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    session.detach()
+    assert session.status.message == "Detached from “server”; what was held goes on."
+    attachment.until(lambda: any(method == "Link.bye" for method, _ in probe.notices))
+    assert labels(session) == {1: "beat", 2: "end"}
+    assert not attachment.door.opened.is_ended
+
+
+def test_that_a_program_without_a_probe_is_told(attachment: Attachment) -> None:
+    session = attachment.session
+    attachment.door.opened.why = "“ls” has ended before the probe could connect."
+    attachment.settle(lambda: session.status.phase is SessionPhase.FAILED)
+    assert session.status.message == attachment.door.opened.why
+
+
+def test_that_a_recording_opens_with_the_same_state_and_commands(
+    attachment: Attachment, tmp_path: Path
+) -> None:
+    session = attachment.session
+    path = tmp_path / "server.tlrec"
+    running(attachment)
+    session.submit(StartRecording(str(path)))
+    session.submit(AddMark("here"))
+    session.submit(Hold())
+    attachment.settle(lambda: not session.is_running and session.timeline.marks)
+    session.refresh()
+    session.submit(StopRecording())
+    assert session.recorder.problem == ""
+    recorded = RecordedSession(path)
+    timeline = recorded.timeline
+    assert [each.name for each in timeline.clocks.values()] == ["session", "server"]
+    assert timeline.clocks[SERVER].paused
+    assert {timeline.timers.row(each).label for each in timeline.timers.ids()} == {"beat", "end"}
+    assert [each.text for each in timeline.marks] == ["here"]
+    assert timeline.local_ns(SERVER) == session.timeline.local_ns(SERVER)
+    assert recorded.title == "server"
+    recorded.close()
