@@ -280,8 +280,18 @@ def report(error: ExtensionError) -> None:
 
 def registry_of(group: str) -> Registry[Any]:
     """Return the registry of a group that is not the window's."""
-    module, _, name = GROUPS[group].partition(":")
-    return cast("Registry[Any]", getattr(import_module(module), name))
+    return cast("Registry[Any]", object_at(GROUPS[group]))
+
+
+def object_at(place: str, package: str | None = None) -> Any:  # noqa: ANN401 - of whatever is there
+    """Import what a place of the form ``module:name`` names.
+
+    Args:
+        place: The module may begin with a dot, and is then one of ``package``.
+        package: The name of a package.
+    """
+    module, _, name = place.partition(":")
+    return getattr(import_module(module, package), name)
 
 
 def are_installed() -> bool:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
-from typing import TextIO
+from typing import TextIO, TypeAlias
+
+from inspector.extensions import object_at
+
+#: Runs a command with the arguments, standard output and standard error; returns the exit code.
+Run: TypeAlias = Callable[[Namespace, TextIO, TextIO], int]
 
 
 def _take_any(_options: Namespace) -> None:
@@ -19,16 +23,22 @@ class Command:
 
     Attributes:
         add_arguments: Adds its arguments to a parser.
-        run: Runs it with the arguments, standard output and standard error; returns the exit
-            code.
+        run: What runs it, or ``module:name`` of that, imported when it does: arguments and
+            help need none of what the command works with.
         epilog: Examples and exit codes, shown below its arguments.
         check: Refuses invalid combinations of arguments by ``options.parser.error``.
     """
 
     add_arguments: Callable[[ArgumentParser], None]
-    run: Callable[[Namespace, TextIO, TextIO], int]
+    run: Run | str
     epilog: str = ""
     check: Callable[[Namespace], None] = _take_any
+
+    @property
+    def runner(self) -> Run:
+        """What runs it; imports it if need be."""
+        runner: Run = object_at(self.run) if isinstance(self.run, str) else self.run
+        return runner
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +59,8 @@ class CommandEntry:
     place: str
 
     def load(self) -> Command:
-        """Import the command with all that it needs to do its work."""
-        module, _, name = self.place.partition(":")
-        command = getattr(import_module(module, "inspector.cli.commands"), name)
+        """Import the arguments and the help of the command."""
+        command = object_at(self.place, "inspector.cli.commands")
         if not isinstance(command, Command):
             message = f"{self.place} is not a Command"
             raise TypeError(message)

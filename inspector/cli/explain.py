@@ -22,6 +22,7 @@ from inspector.analysis.predict.scores import Score
 from inspector.analysis.predict.table import preview_table
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.cli.call_names import find_timer
+from inspector.cli.commands.explain import DEFAULT_REAL_SECONDS, DEFAULT_SECONDS
 from inspector.cli.endless_code import EndlessCodeNote
 from inspector.cli.preview import considered_command
 from inspector.cli.progress import Progress
@@ -48,10 +49,6 @@ from inspector.sessions.scene import find_scene
 from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 
-#: Default session time of a scene.
-DEFAULT_SECONDS = 60
-#: Default in real time, where the user waits.
-DEFAULT_REAL_SECONDS = 10
 #: What every SQLite file begins with: so recordings are told from scenes.
 _SQLITE = b"SQLite format 3\0"
 #: Timers of a preview that are printed; JSON has all.

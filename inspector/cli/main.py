@@ -317,7 +317,7 @@ def _run_command(options: argparse.Namespace, out: TextIO) -> int:
     command: Command = options.the_command
     with COMMANDS.guarding(options.entry):
         command.check(options)
-        return command.run(options, out, sys.stderr)
+        return command.runner(options, out, sys.stderr)
 
 
 def _version_text() -> str:

@@ -3,12 +3,12 @@
 Commands, their help and the export dialog offer the exporters of :data:`EXPORTERS`.
 """
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.extensions import Registry
-from inspector.formats.captures.frame_times_csv import write_csv
-from inspector.formats.captures.frame_times_json import write_json
 from inspector.formats.file_formats import (
     FileFormat,
     check_file,
@@ -16,9 +16,11 @@ from inspector.formats.file_formats import (
     picture_formats,
     write_file,
 )
-from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Exporter: TypeAlias = FileFormat[FrameTimes, ExportOptions]
 
@@ -26,9 +28,19 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
     "exporters",
     FileFormat,
     (
-        *picture_formats(frame_graph, "the graph"),
-        FileFormat("CSV", ".csv", "table, one row per frame", write_csv),
-        FileFormat("JSON", ".json", "columns with provenance", write_json),
+        *picture_formats("inspector.formats.frame_graph.frame_graph:frame_graph", "the graph"),
+        FileFormat(
+            "CSV",
+            ".csv",
+            "table, one row per frame",
+            "inspector.formats.captures.frame_times_csv:write_csv",
+        ),
+        FileFormat(
+            "JSON",
+            ".json",
+            "columns with provenance",
+            "inspector.formats.captures.frame_times_json:write_json",
+        ),
     ),
     names=lambda each: (each.format, each.suffix),
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import BinaryIO, Generic, Protocol, TypeVar, cast
 
 from inspector.errors import ExportError
+from inspector.extensions import object_at
 from inspector.formats.atomic_file import check_target, replacing
 from inspector.formats.display_list import DisplayList
 from inspector.formats.frame_times import Provenance
@@ -36,14 +37,15 @@ class FileFormat(Generic[DataT, OptionsT]):
         format: Name of the format.
         suffix: Its suffix, with the dot.
         description: What the file is for, in a few words.
-        write: Writes to a binary stream.
+        write: What writes to a binary stream, or ``module:name`` of that, imported when it
+            does: the help of commands names the formats and needs none of what writes them.
         is_picture: Whether the file shows the graph, or else holds the data.
     """
 
     format: str
     suffix: str
     description: str
-    write: Callable[[DataT, Provenance, OptionsT, BinaryIO], None]
+    write: Callable[[DataT, Provenance, OptionsT, BinaryIO], None] | str
     is_picture: bool = False
 
     def __post_init__(self) -> None:
@@ -55,6 +57,13 @@ class FileFormat(Generic[DataT, OptionsT]):
         if not self.suffix.startswith(".") or self.suffix != self.suffix.strip().lower():
             message = f"a suffix is a dot and lower-case letters: {self.suffix!r}"
             raise ValueError(message)
+
+    def write_to(
+        self, stream: BinaryIO, data: DataT, provenance: Provenance, options: OptionsT
+    ) -> None:
+        """Write to a binary stream."""
+        write = object_at(self.write) if isinstance(self.write, str) else self.write
+        write(data, provenance, options, stream)
 
 
 class PictureWriter(Protocol):
@@ -70,24 +79,29 @@ class PictureWriter(Protocol):
 
 
 def picture_formats(
-    draw: Callable[[DataT, Provenance, OptionsT], DisplayList], what: str
+    draw: Callable[[DataT, Provenance, OptionsT], DisplayList] | str, what: str
 ) -> tuple[FileFormat[DataT, OptionsT], ...]:
     """Return the picture formats: PNG, SVG and PDF.
 
     Args:
-        draw: Makes the picture.
+        draw: What makes the picture, or ``module:name`` of that.
         what: Its contents in a word or two: "the graph".
     """
 
+    def drawn(data: DataT, provenance: Provenance, options: OptionsT) -> DisplayList:
+        drawing = object_at(draw) if isinstance(draw, str) else draw
+        picture: DisplayList = drawing(data, provenance, options)
+        return picture
+
     def write_png(data: DataT, provenance: Provenance, options: OptionsT, stream: BinaryIO) -> None:
-        picture = draw(data, provenance, options)
+        picture = drawn(data, provenance, options)
         _picture_writer().write_png(picture, stream, dots_per_inch=options.dots_per_inch)
 
     def write_svg(data: DataT, provenance: Provenance, options: OptionsT, stream: BinaryIO) -> None:
-        stream.write(svg_text(draw(data, provenance, options)).encode())
+        stream.write(svg_text(drawn(data, provenance, options)).encode())
 
     def write_pdf(data: DataT, provenance: Provenance, options: OptionsT, stream: BinaryIO) -> None:
-        _picture_writer().write_pdf(draw(data, provenance, options), stream)
+        _picture_writer().write_pdf(drawn(data, provenance, options), stream)
 
     return (
         FileFormat("PNG", ".png", f"picture of {what}", write_png, is_picture=True),
@@ -138,7 +152,7 @@ def write_file(
     """
     chosen = format_for(path, formats)
     with replacing(path) as stream:
-        chosen.write(data, provenance, options, stream)
+        chosen.write_to(stream, data, provenance, options)
 
 
 def _picture_writer() -> PictureWriter:

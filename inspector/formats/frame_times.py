@@ -1,13 +1,12 @@
 """The frame times of a range of frames as plain columns, with their provenance."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
-from typing import Literal, Protocol, Self
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeAlias
 
 from inspector.analysis.intervention_list import Intervention, interventions_between
 from inspector.analysis.landmarks import Landmark, landmarks_between, landmarks_within
@@ -18,11 +17,15 @@ from inspector.events.timeline import Timeline
 from inspector.foreign.numbers import count_in
 from inspector.vocabulary import Phase
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 #: Which time is plotted: source time between frame starts, time in callbacks, or local time
 #: passed to the callbacks.
 Measure = Literal["interval", "busy", "delta"]
 
-NsColumn = NDArray[np.int64]
+NsColumn: TypeAlias = "NDArray[np.int64]"
 
 
 class FrameColumns(Protocol):
@@ -76,6 +79,8 @@ class FrameTimes:
             start: Number of the first frame.
             stop: Number of the frame after the last; by default all that follow.
         """
+        import numpy as np  # noqa: PLC0415 - the help of commands mentions formats and needs no numpy
+
         end = history.end if stop is None else min(stop, history.end)
         begin = max(start, history.first)
         end = max(begin, end)

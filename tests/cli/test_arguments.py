@@ -79,11 +79,13 @@ def test_that_arguments_that_make_no_sense_are_one_sentence(
     assert "--help" in err
 
 
-def test_that_help_and_scenes_do_not_wait_for_numpy(tmp_path: Path) -> None:
+def test_that_scenes_and_the_help_of_every_command_do_not_wait_for_numpy(tmp_path: Path) -> None:
     program = (
         "import sys\n"
         "from inspector.launcher import main\n"
         "main(['--version']); main(['--help']); main(['scenes'])\n"
+        "from inspector.cli.commands import COMMANDS\n"
+        "for each in COMMANDS: main([each.name, '--help'])\n"
         "sys.exit('numpy' in sys.modules)\n"
     )
 

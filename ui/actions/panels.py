@@ -6,10 +6,9 @@ and panels bring numpy and pyqtgraph with them.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Final, cast
 
-from inspector.extensions import Panel, PanelArea, Registry
+from inspector.extensions import Panel, PanelArea, Registry, object_at
 
 from ..kit.guards import report_faults
 
@@ -24,9 +23,8 @@ def make_panel(
     panel: Panel, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None
 ) -> QWidget:
     """Import and make a panel; a module that begins with a dot is one of this window."""
-    module, _, name = panel.widget.partition(":")
-    is_own = module.startswith(".")
-    widget_class = getattr(import_module(f".{module}" if is_own else module, __package__), name)
+    is_own = panel.widget.startswith(".")
+    widget_class = object_at(f".{panel.widget}" if is_own else panel.widget, __package__)
     if not is_own:
         report_faults(widget_class)
     return cast("QWidget", widget_class(bridge, theme, parent))

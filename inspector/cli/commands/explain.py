@@ -9,13 +9,12 @@ from typing import Final
 from inspector.analysis.lint.rules import kinds
 from inspector.cli.command import Command
 from inspector.cli.commands.values import add_time_source, duration_ns
-from inspector.cli.explain import (
-    DEFAULT_REAL_SECONDS,
-    DEFAULT_SECONDS,
-    explain_command,
-    lint_command,
-)
 from inspector.timebase import parse_duration_ns
+
+#: Default session time of a scene.
+DEFAULT_SECONDS: Final = 60
+#: Default in real time, where the user waits.
+DEFAULT_REAL_SECONDS: Final = 10
 
 EXPLAIN_EPILOG: Final = f"""\
 A scene is first run in virtual time, for --seconds or up to --at. Each line gives an
@@ -139,5 +138,7 @@ def _instant_ns(text: str) -> int:
     return at_ns
 
 
-EXPLAIN: Final = Command(add_explain_arguments, explain_command, EXPLAIN_EPILOG)
-LINT: Final = Command(add_lint_arguments, lint_command, LINT_EPILOG)
+EXPLAIN: Final = Command(
+    add_explain_arguments, "inspector.cli.explain:explain_command", EXPLAIN_EPILOG
+)
+LINT: Final = Command(add_lint_arguments, "inspector.cli.explain:lint_command", LINT_EPILOG)

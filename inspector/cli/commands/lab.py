@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final
 
 from inspector.cli.command import Command
 from inspector.cli.commands.values import add_stream, duration_ns
@@ -107,10 +107,4 @@ def add_lab_arguments(lab: ArgumentParser) -> None:
     output.add_argument("--list", action="store_true", help="list subjects and displays")
 
 
-def _lab(options: Namespace, out: TextIO, errors: TextIO) -> int:
-    from inspector.cli.lab import run_lab_command  # noqa: PLC0415 - loads every subject
-
-    return run_lab_command(options, out, errors)
-
-
-LAB: Final = Command(add_lab_arguments, _lab, LAB_EPILOG)
+LAB: Final = Command(add_lab_arguments, "inspector.cli.lab:run_lab_command", LAB_EPILOG)

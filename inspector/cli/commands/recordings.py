@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final
 
 from inspector.cli.command import Command
 from inspector.cli.commands.values import number_of_one
@@ -146,19 +146,12 @@ def _add_scene(parser: ArgumentParser) -> None:
     )
 
 
-def _replay(options: Namespace, out: TextIO, errors: TextIO) -> int:
-    from inspector.cli.recordings import replay_recording  # noqa: PLC0415 - loads numpy
-
-    return replay_recording(options, out, errors)
-
-
-def _annotate(options: Namespace, out: TextIO, errors: TextIO) -> int:
-    from inspector.cli.annotate import annotate_recording  # noqa: PLC0415 - loads numpy
-
-    return annotate_recording(options, out, errors)
-
-
-REPLAY: Final = Command(add_replay_arguments, _replay, REPLAY_EPILOG)
+REPLAY: Final = Command(
+    add_replay_arguments, "inspector.cli.recordings:replay_recording", REPLAY_EPILOG
+)
 ANNOTATE: Final = Command(
-    add_annotate_arguments, _annotate, ANNOTATE_EPILOG, check_annotate_arguments
+    add_annotate_arguments,
+    "inspector.cli.annotate:annotate_recording",
+    ANNOTATE_EPILOG,
+    check_annotate_arguments,
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from inspector.analysis.statistics.frame_budget import OVER_RULE
-from inspector.cli.command import Command
+from inspector.cli.command import Command, Run
 from inspector.cli.commands.recordings import add_formats, is_pytest
 from inspector.cli.commands.values import (
     add_stream,
@@ -22,6 +22,7 @@ from inspector.cli.commands.values import (
     step_ns,
 )
 from inspector.clocks.failures import FailurePolicy
+from inspector.extensions import object_at
 from inspector.formats.export import EXPORTERS
 
 RUN_EPILOG: Final = f"""\
@@ -196,19 +197,14 @@ def _check_run(options: Namespace) -> None:
         options.parser.error("give a length: --frames N or --seconds S")
 
 
-def _run(options: Namespace, out: TextIO, errors: TextIO) -> int:
-    from inspector.cli.run import run_scene  # noqa: PLC0415 - loads numpy
-
-    return run_scene(options, out, errors)
-
-
 def _export(options: Namespace, out: TextIO, errors: TextIO) -> int:
-    if is_pytest(options):
-        from inspector.cli.recordings import export_as_pytest as export  # noqa: PLC0415 - likewise
-    else:
-        from inspector.cli.run import export_file as export  # noqa: PLC0415 - likewise
+    is_test = is_pytest(options)
+    place = (
+        "inspector.cli.recordings:export_as_pytest" if is_test else "inspector.cli.run:export_file"
+    )
+    export: Run = object_at(place)
     return export(options, out, errors)
 
 
-RUN: Final = Command(add_run_arguments, _run, RUN_EPILOG, _check_run)
+RUN: Final = Command(add_run_arguments, "inspector.cli.run:run_scene", RUN_EPILOG, _check_run)
 EXPORT: Final = Command(add_export_arguments, _export, EXPORT_EPILOG)
