@@ -130,4 +130,11 @@ class AdapterEntry(NamedTuple):
 
 ADAPTERS: tuple[AdapterEntry, ...] = (
     AdapterEntry("asyncio", ("asyncio.base_events",), "AsyncioAdapter"),
+    AdapterEntry("uvloop", ("uvloop",), "UvloopAdapter"),
+    AdapterEntry("trio", ("trio",), "TrioAdapter"),
+    AdapterEntry("pygame", ("pygame",), "PygameAdapter"),
+    AdapterEntry("pyglet", ("pyglet.clock",), "PygletAdapter"),
+    AdapterEntry("qt", ("PySide6.QtCore", "PyQt6.QtCore"), "QtAdapter"),
+    AdapterEntry("kivy", ("kivy.clock",), "KivyAdapter"),
+    AdapterEntry("panda3d", ("direct.task.Task",), "PandaAdapter"),
 )

@@ -1,0 +1,393 @@
+"""pygame and pygame-ce: frames by flip, update and tick; Clock, get_ticks, wait, delay, set_timer.
+
+The functions are replaced in their modules as soon as pygame is imported, so that the program takes
+the replacements. SDL itself keeps real time; what the program reads and waits for is local time.
+"""
+
+from __future__ import annotations
+
+import sys
+from threading import current_thread, main_thread
+from time import monotonic_ns
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+
+from ..kinds import INTERVAL_BURST, TIMEOUT
+from . import Adapter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from ..clocks import Clock
+    from ..program import Program, Timer
+
+_MS = 1_000_000
+#: How long the program waits for an event at most before it looks at the clock again.
+_WAIT_MS = 50
+#: From how many ticks pygame works out its frame rate.
+_FPS_TICKS = 10
+
+
+class PygameAdapter(Adapter):
+    """One clock for SDL's ticks, with the frames of the program's loop."""
+
+    library = "pygame"
+    hides: tuple[str, ...] = ("pygame",)
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self._original: dict[str, Any] = {}
+        self._timers: dict[int, _EventTimer] = {}
+        self._next_due_ns: Optional[int] = None
+        self._base_ms: Optional[int] = None
+        self._sdl_ms = 0
+        self._frame_ns: Optional[int] = None
+        self._last_frame_ns: Optional[int] = None
+        self._frame_real_ns = 0
+        self._reads_time = False
+        self._has_presented = False
+        self._has_turned = True
+
+    def installed(self, module: ModuleType) -> None:
+        if getattr(module, "IS_CE", False):
+            self.library = "pygame-ce"
+        pygame: Any = module
+        self._pygame = pygame
+        self.version = pygame.version.ver
+        self._clock = self.program.clock(self.library, adapter=self)
+        self._local_ns = self._clock.local_ns
+        if pygame.get_init():
+            self.message = (
+                "The program took pygame's clock before the probe came: its frames are held, "
+                "stepped and slowed down, but not sped up."
+            )
+        clock_class = type("Clock", (_Clock,), {"__slots__": (), "_adapter": self})
+        clock_class.__module__ = "pygame.time"
+        replacements: list[tuple[Any, str, Any]] = [
+            (pygame.time, "Clock", clock_class),
+            (pygame, "Clock", clock_class),
+            (pygame.time, "get_ticks", self.get_ticks),
+            (pygame.time, "wait", self.wait),
+            (pygame.time, "delay", self.wait),
+            (pygame.time, "set_timer", self.set_timer),
+            (pygame.display, "flip", self._flip),
+            (pygame.display, "update", self._update),
+            (pygame.event, "wait", self._wait_for_event),
+        ]
+        self._exposed = getattr(pygame, "WINDOWEXPOSED", pygame.VIDEOEXPOSE)
+        replacements += [
+            (pygame.event, name, self._reading(getattr(pygame.event, name)))
+            for name in ("get", "poll", "peek", "pump")
+        ]
+        for owner, name, replacement in replacements:
+            if hasattr(owner, name):
+                self._original[f"{owner.__name__}.{name}"] = getattr(owner, name)
+                setattr(owner, name, replacement)
+        if hasattr(pygame, "Window"):
+            self._watch_windows(pygame.Window)
+
+    def _watch_windows(self, original: Any) -> None:
+        """Replace the class of windows, which cannot be written to, by one that ends frames."""
+        flip, adapter = original.flip, self
+
+        def window_flip(window: Any) -> None:
+            flip(window)
+            adapter.presented()
+
+        members = {"flip": window_flip, "__module__": original.__module__}
+        replacement = type("Window", (original,), members)
+        for name, module in list(sys.modules.items()):
+            if name.startswith("pygame") and getattr(module, "Window", None) is original:
+                setattr(module, "Window", replacement)  # noqa: B010 - a module of any kind
+
+    # --------------------------------------------------------------------- frames
+
+    def begin_frame(self) -> None:
+        """Begin a frame if the last one has ended: events are read, or a wait is over."""
+        self._has_turned = True
+        if self._frame_ns is None:
+            now_ns = self._frame_ns = self._local_ns()
+            self._frame_real_ns = monotonic_ns()
+            last_ns, self._last_frame_ns = self._last_frame_ns, now_ns
+            if self.program.emit is not None:
+                self.program.frame_began(self._clock, 0 if last_ns is None else now_ns - last_ns)
+
+    def end_frame(self) -> None:
+        """End the frame, and let none begin while the clock is held.
+
+        A frame that read no time takes as much local time as its work took real time: this slows
+        down a loop that runs as fast as it can.
+        """
+        self.begin_frame()
+        assert self._frame_ns is not None
+        began_ns, self._frame_ns = self._frame_ns, None
+        self._has_turned = False
+        reads_time, self._reads_time = self._reads_time, False
+        if self.program.emit is None:
+            return
+        self.program.frame_ended(self._clock)
+        if self._clock.is_held:
+            self._sleep_until(self._local_ns() + 1)
+        elif not reads_time and not self._clock.is_plain:
+            worked_ns = monotonic_ns() - self._frame_real_ns
+            self._sleep_until(began_ns + worked_ns)
+
+    def presented(self) -> None:
+        """The program has shown a frame."""
+        self._has_presented = True
+        self.end_frame()
+
+    def ticked(self) -> None:
+        """The program asks its clock: the end of a frame in a loop that shows none."""
+        if self._has_presented:
+            self._has_presented = False
+        else:
+            self.end_frame()
+
+    def _flip(self) -> None:
+        self._original["pygame.display.flip"]()
+        self.presented()
+
+    def _update(self, *args: Any, **kwargs: Any) -> None:
+        self._original["pygame.display.update"](*args, **kwargs)
+        # A frame may show several parts, one after the other.
+        if self._has_turned or not args:
+            self.presented()
+
+    def _sleep_until(self, local_ns: int) -> None:
+        try:
+            self.program.sleep_until(self._clock, local_ns, self._keep_alive)
+        except _ClosedError:
+            pass
+
+    def _keep_alive(self) -> None:
+        """Keep the window of the held program alive.
+
+        Raises:
+            _ClosedError: It is asked to close, which the program has to see.
+        """
+        pygame = self._pygame
+        if current_thread() is not main_thread() or not pygame.display.get_init():
+            return
+        original = self._original
+        original["pygame.event.pump"]()
+        peek = original["pygame.event.peek"]
+        surface = pygame.display.get_surface()
+        is_drawn_by_sdl = surface is not None and not surface.get_flags() & pygame.OPENGL
+        if is_drawn_by_sdl and peek(self._exposed):
+            original["pygame.display.flip"]()
+        if peek(pygame.QUIT):
+            raise _ClosedError
+
+    # --------------------------------------------------------------------- events
+
+    def _reading(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def replacement(*args: Any, **kwargs: Any) -> Any:
+            if self._frame_ns is None:
+                self.begin_frame()
+            if self._next_due_ns is not None:
+                self.program.guarded(self, self.post_due)
+            return original(*args, **kwargs)
+
+        replacement.__name__ = original.__name__
+        replacement.__doc__ = original.__doc__
+        return replacement
+
+    def _wait_for_event(self, timeout: int = 0) -> Any:
+        """Wait for an event, or for ``timeout`` local milliseconds (0: no limit)."""
+        self.begin_frame()
+        self._reads_time = True
+        original = self._original["pygame.event.wait"]
+        end_ns = self._local_ns() + timeout * _MS if timeout > 0 else None
+        while True:
+            if self._next_due_ns is not None:
+                self.program.guarded(self, self.post_due)
+            instants = [ns for ns in (end_ns, self._next_due_ns) if ns is not None]
+            if not instants:
+                return original()
+            real_ns = self._clock.real_ns_until(min(instants))
+            wait_ms = _WAIT_MS if real_ns is None else min(_WAIT_MS, -(-real_ns // _MS))
+            event = original(max(1, wait_ms))
+            if event.type != self._pygame.NOEVENT:
+                return event
+            if end_ns is not None and self._local_ns() >= end_ns:
+                return event
+
+    # ----------------------------------------------------------------------- time
+
+    def ticks_ms(self) -> int:
+        """Return the local milliseconds since pygame.init, 0 before it."""
+        sdl_ms = self._original["pygame.time.get_ticks"]()
+        if sdl_ms == 0:
+            return 0
+        local_ms = self._local_ns() // _MS
+        if self._base_ms is None or sdl_ms < self._sdl_ms:
+            # SDL's ticks begin again after pygame.quit.
+            self._base_ms = sdl_ms - local_ms
+        self._sdl_ms = sdl_ms
+        return int(self._base_ms + local_ms)
+
+    def get_ticks(self) -> int:
+        """The replacement of pygame.time.get_ticks."""
+        self._reads_time = True
+        return self.ticks_ms()
+
+    def sleep(self, milliseconds: int) -> None:
+        """Sleep for local milliseconds."""
+        self._reads_time = True
+        self._sleep_until(self._local_ns() + milliseconds * _MS)
+
+    def wait(self, milliseconds: int) -> int:
+        """The replacement of pygame.time.wait and delay."""
+        began_ns = self._local_ns()
+        self.begin_frame()
+        if milliseconds > 0:
+            self.sleep(milliseconds)
+        return (self._local_ns() - began_ns) // _MS
+
+    # --------------------------------------------------------------------- timers
+
+    def set_timer(self, event: Union[int, Any], millis: int, loops: int = 0, once: int = 0) -> None:
+        """The replacement of pygame.time.set_timer: events are posted when events are read."""
+        event_type = event if isinstance(event, int) else event.type
+        is_attached = self.program.emit is not None
+        site = self.program.call_site() if is_attached else 0
+        previous = self._timers.pop(event_type, None)
+        if previous is not None and previous.shown is not None:
+            previous.shown.cleared(site)
+        if millis > 0:
+            timer = _EventTimer(event, millis * _MS, self._local_ns(), 1 if once else loops, site)
+            self._timers[event_type] = timer
+            if is_attached:
+                self.program.guarded(self, self._show, event_type, timer)
+        self._find_next_due()
+
+    def _show(self, event_type: int, timer: _EventTimer) -> None:
+        name = self._pygame.event.event_name(event_type)
+        if event_type > self._pygame.USEREVENT:
+            name = f"{name} {event_type}"
+        kind, period_ns = (TIMEOUT, 0) if timer.loops == 1 else (INTERVAL_BURST, timer.period_ns)
+        timer.shown = self.program.timer(
+            self._clock, name, timer.site, timer.due_ns, period_ns, kind, event_type
+        )
+
+    def keyframe(self, clock: Clock) -> Iterator[None]:
+        for event_type, timer in list(self._timers.items()):
+            if timer.shown is None:
+                self._show(event_type, timer)
+            yield
+
+    def released(self) -> None:
+        for timer in list(self._timers.values()):
+            timer.shown = None
+
+    def clear_timer(self, clock: Clock, timer: Timer, cause: int) -> None:
+        self._timers.pop(timer.handle, None)
+        self._find_next_due()
+        timer.cleared(cause=cause)
+
+    def _find_next_due(self) -> None:
+        self._next_due_ns = min(
+            (timer.due_ns for timer in list(self._timers.values())), default=None
+        )
+
+    def post_due(self) -> None:
+        """Post the events of all timers that are due."""
+        now_ns = self._local_ns()
+        if self._next_due_ns is None or now_ns < self._next_due_ns:
+            return
+        pygame = self._pygame
+        for event_type, timer in list(self._timers.items()):
+            while timer.due_ns <= now_ns:
+                due_ns = timer.due_ns
+                timer.due_ns += timer.period_ns
+                timer.loops -= 1
+                is_last = timer.loops == 0
+                if timer.shown is not None:
+                    timer.shown.fired(now_ns - due_ns, None if is_last else timer.due_ns)
+                event = timer.event
+                try:
+                    pygame.event.post(
+                        pygame.event.Event(event) if isinstance(event, int) else event
+                    )
+                except pygame.error:
+                    pass  # The queue is full: SDL's timer would lose the event as well.
+                if is_last:
+                    self._timers.pop(event_type, None)
+                    break
+        self._find_next_due()
+
+
+class _ClosedError(Exception):
+    """The window of the held program is asked to close."""
+
+
+class _EventTimer:
+    """A timer of pygame, which posts an event; ``loops`` counts down to 0, or for ever from 0."""
+
+    __slots__ = ("due_ns", "event", "loops", "period_ns", "shown", "site")
+
+    def __init__(self, event: Any, period_ns: int, now_ns: int, loops: int, site: int) -> None:
+        self.event = event
+        self.period_ns = period_ns
+        self.due_ns = now_ns + period_ns
+        self.loops = loops
+        self.site = site
+        self.shown: Optional[Timer] = None
+
+
+class _Clock:
+    """pygame.time.Clock in local time, with pygame's arithmetic in whole milliseconds."""
+
+    __slots__ = ("_counted", "_counted_from_ms", "_fps", "_last_ms", "_passed_ms", "_worked_ms")
+
+    _adapter: PygameAdapter
+
+    def __init__(self) -> None:
+        self._last_ms = self._adapter.ticks_ms()
+        self._passed_ms = 0
+        self._worked_ms = 0
+        self._counted = 0
+        self._counted_from_ms = 0
+        self._fps = 0.0
+
+    def tick(self, framerate: float = 0) -> int:
+        """Sleep for the rest of the frame; return its milliseconds."""
+        adapter = self._adapter
+        adapter.ticked()
+        if framerate:
+            self._worked_ms = adapter.get_ticks() - self._last_ms
+            left_ms = int(1000 / framerate) - self._worked_ms
+            if left_ms > 0:
+                adapter.sleep(left_ms)
+        now_ms = adapter.get_ticks()
+        self._passed_ms = now_ms - self._last_ms
+        self._last_ms = now_ms
+        if not framerate:
+            self._worked_ms = self._passed_ms
+        self._counted += 1
+        if not self._counted_from_ms:
+            self._counted, self._counted_from_ms = 0, now_ms
+        elif self._counted >= _FPS_TICKS:
+            span_ms = now_ms - self._counted_from_ms
+            self._fps = self._counted * 1000 / span_ms if span_ms else 0.0
+            self._counted, self._counted_from_ms = 0, now_ms
+        adapter.begin_frame()
+        return self._passed_ms
+
+    tick_busy_loop = tick
+
+    def get_time(self) -> int:
+        """Return the milliseconds between the last two ticks."""
+        return self._passed_ms
+
+    def get_rawtime(self) -> int:
+        """Return the milliseconds of the last frame without its sleep."""
+        return self._worked_ms
+
+    def get_fps(self) -> float:
+        """Return the frame rate, from the last ten frames."""
+        return self._fps
+
+    def __repr__(self) -> str:
+        return f"<Clock(fps={self._fps:.2f})>"

@@ -1,0 +1,709 @@
+"""PySide6 and PyQt6: QTimer, QBasicTimer, startTimer, singleShot, animations and QElapsedTimer.
+
+A timer of Qt is a number that an object holds and the event dispatcher of its thread serves. Only
+the dispatcher is told to serve it sooner, later or not at all: the object, its interval and the
+way it is called stay Qt's, and a held program has nothing to wake up for.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from functools import wraps
+from threading import current_thread, get_ident, main_thread
+from typing import TYPE_CHECKING, Any, Callable, Optional
+from weakref import WeakKeyDictionary, WeakSet, ref
+
+from ..kinds import INTERVAL_SKIP, TIMEOUT
+from ..program import name_of
+from . import Adapter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from ..clocks import Clock
+    from ..program import Program, Timer
+
+_MS = 1_000_000
+#: Between two steps of an animation whose clock does not run at rate 1.
+_ANIMATION_MS = 16
+
+
+class QtAdapter(Adapter):
+    """One clock for each thread with timers; all objects that Python has started timers for."""
+
+    library = "Qt"
+    hides: tuple[str, ...] = ("PySide6", "PyQt6", "shiboken6")
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self._loops: dict[int, _Loop] = {}
+
+    def installed(self, module: ModuleType) -> None:
+        core: Any = module
+        self.core = core
+        self.library = module.__name__.partition(".")[0]
+        self.version = core.qVersion()
+        self.wake_type = core.QEvent.Type(core.QEvent.registerEventType())
+        self._watcher_class = _watcher_class(core)
+        self.animations = _Animations(self)
+        _hook_timers(self)
+        _hook_single_shot(self)
+        _hook_elapsed(self)
+        if current_thread() is main_thread():
+            self.loop()
+
+    def loop(self) -> _Loop:
+        """Return the loop of the calling thread."""
+        found = self._loops.get(get_ident())
+        if found is None:
+            is_main = current_thread() is main_thread()
+            name = self.library if is_main else f"{self.library} {current_thread().name}"
+            clock = self.program.clock(name, adapter=self)
+            found = self._loops[get_ident()] = _Loop(self, clock, self._watcher_class())
+            found.watcher.loop = found
+        return found
+
+    def clock_here(self) -> Clock:
+        """Return the clock that the calling thread reads."""
+        loop = self._loops.get(get_ident())
+        return self.program.own_clock if loop is None else loop.clock
+
+    def take(self, timer: Any) -> Optional[_QtTimer]:
+        """Give up a timer that is about to be started again, and return it."""
+        found: Optional[_QtTimer] = self.program.guarded(self, self._take, timer)
+        return found
+
+    def _take(self, timer: Any) -> Optional[_QtTimer]:
+        return self.loop().timers.pop(_value(timer.timerId()), None)
+
+    def forget(self, number: int) -> None:
+        """Give up a timer that the program is about to stop."""
+        self.program.guarded(self, self._forget, number)
+
+    def _forget(self, number: int) -> None:
+        self.loop().forget(number, self.program.call_site())
+
+    def _loop_of(self, clock: Clock) -> _Loop:
+        return next(loop for loop in list(self._loops.values()) if loop.clock is clock)
+
+    def changed(self, clock: Clock) -> None:
+        loop = self._loop_of(clock)
+        loop.is_stale = True
+        self._wake(loop)
+
+    def call_soon(self, clock: Clock, call: Callable[[], None]) -> None:
+        if self.core.QCoreApplication.instance() is None:
+            call()  # There are no timers before there is an application.
+        else:
+            loop = self._loop_of(clock)
+            loop.calls.append(call)
+            self._wake(loop)
+
+    def _wake(self, loop: _Loop) -> None:
+        core = self.core
+        if core.QCoreApplication.instance() is not None:
+            core.QCoreApplication.postEvent(loop.watcher, core.QEvent(self.wake_type))
+
+    def keyframe(self, clock: Clock) -> Iterator[None]:
+        loop = self._loop_of(clock)
+        if self.core.QCoreApplication.instance() is not None:
+            yield from loop.find_timers()
+        for timer in list(loop.timers.values()):
+            if timer.number in loop.timers and timer.shown is None:
+                timer.show()
+            yield
+
+    def fail(self, message: str) -> None:
+        super().fail(message)
+        for loop in list(self._loops.values()):
+            self._wake(loop)
+
+    def released(self) -> None:
+        for loop in list(self._loops.values()):
+            for timer in list(loop.timers.values()):
+                timer.shown = None
+
+    def clear_timer(self, clock: Clock, timer: Timer, cause: int) -> None:
+        loop = self._loop_of(clock)
+        self.call_soon(clock, lambda: loop.stop(timer, cause))
+
+
+class _QtTimer:
+    """A timer of Qt.
+
+    Attributes:
+        number: Its number in the event dispatcher.
+        owner: Weak reference to the object that receives its events.
+        interval_ms: As the program has set it.
+        precision: Its type, in Qt's words.
+        is_once: Whether it stops by itself.
+        due_ns: Local time at which it should fire.
+        is_plain: Whether Qt serves it by its own interval.
+        shown: The timer in the inspector.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a timer is
+        self,
+        loop: _Loop,
+        owner: Any,
+        number: int,
+        interval_ms: int,
+        precision: Any,
+        *,
+        is_once: bool,
+    ) -> None:
+        self.loop = loop
+        self.number = number
+        self.owner = ref(owner, lambda _: loop.forget(number))
+        self.interval_ms = interval_ms
+        self.precision = precision
+        self.is_once = is_once
+        self.due_ns = loop.clock.local_ns() + interval_ms * _MS
+        self.is_plain = True
+        self.name = f"{type(owner).__name__}.timerEvent"
+        self.site = 0
+        self.shown: Optional[Timer] = None
+
+    def show(self) -> None:
+        """Describe the timer."""
+        period_ns, kind = (0, TIMEOUT) if self.is_once else (self.interval_ms * _MS, INTERVAL_SKIP)
+        loop = self.loop
+        self.shown = loop.adapter.program.timer(
+            loop.clock, self.name, self.site, self.due_ns, period_ns, kind, self.number
+        )
+
+
+class _Loop:
+    """The timers of one thread; used on that thread only, but for ``calls``."""
+
+    def __init__(self, adapter: QtAdapter, clock: Clock, watcher: Any) -> None:
+        self.adapter = adapter
+        self.clock = clock
+        self.watcher = watcher
+        self.timers: dict[int, _QtTimer] = {}
+        self.calls: list[Callable[[], None]] = []
+        self.is_stale = False
+
+    def add(  # noqa: PLR0913 - what a timer is
+        self,
+        owner: Any,
+        number: int,
+        interval_ms: int,
+        precision: Any,
+        *,
+        is_once: bool = False,
+        name: str = "",
+        again: Optional[_QtTimer] = None,
+    ) -> None:
+        """Take over a timer that Qt has just started."""
+        if number <= 0:
+            return
+        program = self.adapter.program
+        timer = _QtTimer(self, owner, number, interval_ms, precision, is_once=is_once)
+        if again is not None:
+            timer.name, timer.site, timer.shown = again.name, again.site, again.shown
+        elif name:
+            timer.name = name
+        self.timers[number] = timer
+        owner.installEventFilter(self.watcher)
+        if program.emit is not None:
+            if timer.shown is not None:
+                timer.shown.handle = number
+                timer.shown.armed(timer.due_ns, 0 if is_once else interval_ms * _MS)
+            else:
+                timer.site = program.call_site(1)
+                timer.show()
+        if not self.clock.is_plain:
+            self.serve(timer)
+
+    def forget(self, number: int, site: int = 0, cause: int = 0) -> None:
+        """Give up a timer that is stopped."""
+        timer = self.timers.pop(number, None)
+        if timer is not None and timer.shown is not None:
+            timer.shown.cleared(site, cause)
+
+    def stop(self, shown: Timer, cause: int) -> None:
+        """Stop a timer by command."""
+        timer = self.timers.get(shown.handle)
+        if timer is None or timer.shown is not shown:
+            return
+        owner = timer.owner()
+        self.forget(timer.number, cause=cause)
+        if owner is not None:
+            core = self.adapter.core
+            if isinstance(owner, core.QTimer):
+                owner.stop()
+            else:
+                owner.killTimer(timer.number)
+
+    def serve(self, timer: _QtTimer) -> None:
+        """Have Qt serve a timer when it is due by the clock."""
+        owner = timer.owner()
+        core = self.adapter.core
+        dispatcher = core.QAbstractEventDispatcher.instance()
+        if owner is None or dispatcher is None:
+            return
+        timer.is_plain = False
+        dispatcher.unregisterTimer(timer.number)
+        real_ns = self.clock.real_ns_until(timer.due_ns)
+        if real_ns is None:
+            return
+        try:
+            # A coarse timer may be early by a twentieth of a wait that is not its own.
+            precise = core.Qt.TimerType.PreciseTimer
+            dispatcher.registerTimer(timer.number, -(-real_ns // _MS), precise, owner)
+        except RuntimeError:  # Qt has deleted the object.
+            self.forget(timer.number)
+
+    def fired(self, number: int) -> None:
+        """Qt is about to deliver the event of a timer."""
+        timer = self.timers.get(number)
+        if timer is None:
+            return
+        local_ns = self.clock.local_ns()
+        # A coarse timer of Qt may be early.
+        late_ns = max(local_ns - timer.due_ns, 0)
+        next_ns: Optional[int] = None
+        if timer.is_once:
+            del self.timers[number]
+        else:
+            self.rearm(timer, local_ns)
+            next_ns = timer.due_ns
+        if timer.shown is not None:
+            timer.shown.fired(late_ns, next_ns)
+
+    def rearm(self, timer: _QtTimer, local_ns: int) -> None:
+        """Work out when an interval is due again, and have it served then."""
+        dispatcher = self.adapter.core.QAbstractEventDispatcher.instance()
+        if timer.is_plain:
+            timer.due_ns = local_ns + max(dispatcher.remainingTime(timer.number), 0) * _MS
+        elif self.clock.is_plain:
+            # The wait for the rest of an interval is over: back to Qt's own.
+            dispatcher.unregisterTimer(timer.number)
+            owner = timer.owner()
+            dispatcher.registerTimer(timer.number, timer.interval_ms, timer.precision, owner)
+            timer.is_plain = True
+            timer.due_ns = local_ns + timer.interval_ms * _MS
+        else:
+            interval_ns = max(timer.interval_ms, 1) * _MS
+            timer.due_ns += (max(local_ns - timer.due_ns, 0) // interval_ns + 1) * interval_ns
+            self.serve(timer)
+
+    def let_go(self) -> None:
+        """Give all timers back to Qt, because the adapter has failed."""
+        dispatcher = self.adapter.core.QAbstractEventDispatcher.instance()
+        for number, timer in list(self.timers.items()):
+            owner = timer.owner()
+            if not timer.is_plain and owner is not None:
+                dispatcher.unregisterTimer(number)
+                dispatcher.registerTimer(number, timer.interval_ms, timer.precision, owner)
+        self.timers.clear()
+
+    def find_timers(self) -> Iterator[None]:
+        """Take over what was started, and give up what was stopped, while nobody was attached."""
+        core = self.adapter.core
+        dispatcher = core.QAbstractEventDispatcher.instance()
+        thread, animations = core.QThread.currentThread(), self.adapter.animations
+        active = set()
+        for count, found in enumerate(gc.get_objects()):
+            if count % 1000 == 0:
+                yield
+            if isinstance(found, core.QObject):
+                try:
+                    if found.thread() != thread:
+                        continue
+                    for info in dispatcher.registeredTimers(found):
+                        number = _value(info.timerId)
+                        active.add(number)
+                        if number not in self.timers and not animations.is_ticker(found):
+                            is_timer = isinstance(found, core.QTimer)
+                            is_once = is_timer and found.isSingleShot()
+                            self.add(found, number, info.interval, info.timerType, is_once=is_once)
+                except RuntimeError:
+                    continue  # deleted by Qt
+        for number, timer in list(self.timers.items()):
+            if number not in active and timer.is_plain:
+                self.forget(number)
+
+    def woken(self) -> None:
+        """The clock has changed, or something wants to be called here."""
+        while self.calls:
+            self.calls.pop(0)()
+        if self.is_stale:
+            self.is_stale = False
+            for timer in list(self.timers.values()):
+                self.serve(timer)
+            self.adapter.animations.changed(self)
+
+
+def _watcher_class(core: Any) -> Any:
+    timer_type = core.QEvent.Type.Timer
+
+    class Watcher(core.QObject):  # type: ignore[misc]
+        """Sees the events of the objects with timers; is woken by an event of its own."""
+
+        loop: _Loop
+
+        def eventFilter(self, _watched: Any, event: Any) -> bool:  # noqa: N802
+            if event.type() == timer_type:
+                loop = self.loop
+                loop.adapter.program.guarded(loop.adapter, loop.fired, _value(event.timerId()))
+            return False
+
+        def event(self, event: Any) -> bool:
+            loop = self.loop
+            if event.type() == loop.adapter.wake_type:
+                adapter = loop.adapter
+                adapter.program.guarded(adapter, loop.woken)
+                if adapter.state == "failed":
+                    loop.let_go()
+                return True
+            return bool(core.QObject.event(self, event))
+
+    return Watcher
+
+
+def _value(number: Any) -> int:
+    """Return the number of a timer, which newer versions wrap."""
+    return number if isinstance(number, int) else int(number.value)
+
+
+def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of a few lines each
+    """Hook what starts and stops timers, in place."""
+    core, program = adapter.core, adapter.program
+    timer_class, object_class, basic_class = core.QTimer, core.QObject, core.QBasicTimer
+    start, stop, remaining_time = timer_class.start, timer_class.stop, timer_class.remainingTime
+    set_interval = timer_class.setInterval
+    start_timer, kill_timer = object_class.startTimer, object_class.killTimer
+    basic_start, basic_stop = basic_class.start, basic_class.stop
+
+    def restarted(timer: Any, call: Callable[..., None], *args: Any) -> None:
+        if program.emit is None:
+            call(timer, *args)
+            return
+        again = adapter.take(timer)
+        call(timer, *args)
+        program.guarded(adapter, take_over, timer, again)
+
+    def take_over(timer: Any, again: Optional[_QtTimer]) -> None:
+        if timer.isActive():
+            adapter.loop().add(
+                timer,
+                _value(timer.timerId()),
+                timer.interval(),
+                timer.timerType(),
+                is_once=timer.isSingleShot(),
+                name=again.name if again else _timer_name(timer),
+                again=again,
+            )
+        elif again is not None and again.shown is not None:
+            again.shown.cleared(program.call_site())
+
+    # A signal passes what it carries to as many parameters as there are: bools are dropped,
+    # because a timer that is connected to clicked starts with its own interval.
+    @wraps(start)
+    def timer_start(self: Any, msec: Any = None) -> None:
+        restarted(self, start, *(() if msec is None or isinstance(msec, bool) else (msec,)))
+
+    @wraps(stop)
+    def timer_stop(self: Any) -> None:
+        if program.emit is not None:
+            adapter.forget(_value(self.timerId()))
+        stop(self)
+
+    @wraps(set_interval)
+    def timer_set_interval(self: Any, msec: Any) -> None:
+        restarted(self, set_interval, msec)
+
+    @wraps(remaining_time)
+    def timer_remaining_time(self: Any) -> int:
+        if program.emit is not None:
+            loop = adapter.loop()
+            timer = loop.timers.get(_value(self.timerId()))
+            if timer is not None and not timer.is_plain:
+                return max(0, -((loop.clock.local_ns() - timer.due_ns) // _MS))
+        return int(remaining_time(self))
+
+    @wraps(start_timer)
+    def object_start_timer(self: Any, interval: Any, *args: Any, **kwargs: Any) -> int:
+        number: int = start_timer(self, interval, *args, **kwargs)
+        if program.emit is not None and isinstance(interval, int):
+            precision = args[0] if args else core.Qt.TimerType.CoarseTimer
+            precision = kwargs.get("timerType", precision)
+            program.guarded(adapter, start_basic, self, number, interval, precision)
+        return number
+
+    @wraps(kill_timer)
+    def object_kill_timer(self: Any, number: Any) -> None:
+        if program.emit is not None:
+            adapter.forget(_value(number))
+        kill_timer(self, number)
+
+    def start_basic(  # noqa: PLR0913, PLR0917 - what a timer is
+        owner: Any,
+        number: int,
+        msec: int,
+        precision: Any,
+        again: Optional[_QtTimer] = None,
+        name: str = "",
+    ) -> None:
+        adapter.loop().add(owner, number, msec, precision, name=name, again=again)
+
+    @wraps(basic_start)
+    def basic_timer_start(self: Any, msec: Any, *args: Any) -> None:
+        if program.emit is None:
+            basic_start(self, msec, *args)
+            return
+        again = adapter.take(self)
+        basic_start(self, msec, *args)
+        precision = args[0] if args[1:] else core.Qt.TimerType.CoarseTimer
+        name = "" if again else _timer_name(self)
+        number = _value(self.timerId())
+        program.guarded(adapter, start_basic, args[-1], number, msec, precision, again, name)
+
+    @wraps(basic_stop)
+    def basic_timer_stop(self: Any) -> None:
+        if program.emit is not None:
+            adapter.forget(_value(self.timerId()))
+        basic_stop(self)
+
+    timer_class.start, timer_class.stop = timer_start, timer_stop
+    timer_class.setInterval, timer_class.remainingTime = timer_set_interval, timer_remaining_time
+    object_class.startTimer, object_class.killTimer = object_start_timer, object_kill_timer
+    basic_class.start, basic_class.stop = basic_timer_start, basic_timer_stop
+
+
+def _timer_name(timer: Any) -> str:
+    """Return the name under which an object of the program keeps a timer, or its own name."""
+    frame = sys._getframe(1)
+    package = __name__.partition(".")[0]
+    while str(frame.f_globals.get("__name__")).partition(".")[0] == package and frame.f_back:
+        frame = frame.f_back
+    for namespace in (getattr(frame.f_locals.get("self"), "__dict__", {}), frame.f_locals):
+        for name, value in list(namespace.items()):
+            if value is timer:
+                owner = frame.f_locals.get("self") if namespace is not frame.f_locals else None
+                return f"{type(owner).__name__}.{name}" if owner is not None else name
+    object_name = getattr(timer, "objectName", str)()
+    return object_name or ("" if hasattr(timer, "fromId") else type(timer).__name__)
+
+
+def _hook_single_shot(adapter: QtAdapter) -> None:
+    """Let single shots be timers with a name."""
+    core, program = adapter.core, adapter.program
+    single_shot = core.QTimer.singleShot
+    kept: set[Any] = set()
+
+    @wraps(single_shot)
+    def timer_single_shot(msec: Any, *args: Any) -> None:
+        call = args[-1]
+        precise = bool(args[1:]) and isinstance(args[0], core.Qt.TimerType)
+        if program.emit is None or not callable(call) or msec <= 0 or len(args) != 1 + precise:
+            single_shot(msec, *args)
+            return
+        timer = core.QTimer()
+        timer.setSingleShot(True)
+        if precise:
+            timer.setTimerType(args[0])
+        kept.add(timer)
+        timer.timeout.connect(lambda: kept.discard(timer))
+        timer.timeout.connect(call)
+        core.QTimer.start.__wrapped__(timer, msec)
+        program.guarded(adapter, take_over, timer, msec, call)
+
+    def take_over(timer: Any, msec: int, call: Any) -> None:
+        number, precision = _value(timer.timerId()), timer.timerType()
+        adapter.loop().add(timer, number, msec, precision, is_once=True, name=name_of(call))
+
+    core.QTimer.singleShot = staticmethod(timer_single_shot)
+
+
+def _hook_elapsed(adapter: QtAdapter) -> None:
+    """Let QElapsedTimer read the clock of its thread."""
+    core, program = adapter.core, adapter.program
+    elapsed_class = core.QElapsedTimer
+    start, restart, elapsed = elapsed_class.start, elapsed_class.restart, elapsed_class.elapsed
+    nsecs_elapsed, has_expired = elapsed_class.nsecsElapsed, elapsed_class.hasExpired
+
+    def behind_ns() -> int:
+        return program.clocks.present_ns() - adapter.clock_here().local_ns()
+
+    @wraps(start)
+    def elapsed_start(self: Any) -> None:
+        start(self)
+        self.timeline_behind_ns = behind_ns()
+
+    @wraps(nsecs_elapsed)
+    def elapsed_nsecs(self: Any) -> int:
+        since = getattr(self, "timeline_behind_ns", None)
+        real_ns = int(nsecs_elapsed(self))
+        return real_ns if since is None else max(real_ns - behind_ns() + since, 0)
+
+    @wraps(elapsed)
+    def elapsed_ms(self: Any) -> int:
+        return elapsed_nsecs(self) // _MS
+
+    @wraps(restart)
+    def elapsed_restart(self: Any) -> int:
+        passed_ms = elapsed_ms(self)
+        elapsed_start(self)
+        return passed_ms
+
+    @wraps(has_expired)
+    def elapsed_has_expired(self: Any, timeout: int) -> bool:
+        return timeout >= 0 and elapsed_ms(self) > timeout
+
+    elapsed_class.start, elapsed_class.restart = elapsed_start, elapsed_restart
+    elapsed_class.elapsed, elapsed_class.nsecsElapsed = elapsed_ms, elapsed_nsecs
+    elapsed_class.hasExpired = elapsed_has_expired
+
+
+class _Animation:
+    """A running animation.
+
+    Attributes:
+        from_ns: Local time since which its time is set, None while Qt does that.
+        from_ms: Its time at that instant.
+    """
+
+    __slots__ = ("from_ms", "from_ns", "loop", "shown")
+
+    def __init__(self, loop: _Loop) -> None:
+        self.loop = loop
+        self.shown: Optional[Timer] = None
+        self.from_ns: Optional[int] = None
+        self.from_ms = 0
+
+
+class _Animations:
+    """The running animations that Python has started; Qt's own clock for them is out of reach.
+
+    While the clock does not run at rate 1 they are paused, and a timer sets their time.
+    """
+
+    def __init__(self, adapter: QtAdapter) -> None:
+        self._adapter = adapter
+        self._running: WeakKeyDictionary[Any, _Animation] = WeakKeyDictionary()
+        self._connected: WeakSet[Any] = WeakSet()
+        self._tickers: dict[_Loop, Any] = {}
+        self._class = animation = adapter.core.QAbstractAnimation
+        self._original_pause, self._original_state = animation.pause, animation.state
+        self._original_resume = animation.resume
+        self._hook("start", self._started)
+        self._hook("resume", self._started)
+        self._hook("stop", self._stopped)
+        self._hook("pause", self._stopped)
+
+        @wraps(animation.state)
+        def state(instance: Any) -> Any:
+            found = self._original_state(instance)
+            known = self._running.get(instance)
+            is_driven = known is not None and known.from_ns is not None
+            is_paused = found == animation.State.Paused
+            return animation.State.Running if is_driven and is_paused else found
+
+        animation.state = state
+
+    def _hook(self, name: str, then: Callable[[Any, bool], None]) -> None:
+        original, adapter, animation = getattr(self._class, name), self._adapter, self._class
+
+        @wraps(original)
+        def replacement(instance: Any, *args: Any, **kwargs: Any) -> None:
+            if adapter.program.emit is None:
+                original(instance, *args, **kwargs)
+                return
+            was = self._original_state(instance)
+            known = self._running.get(instance)
+            is_driven = known is not None and known.from_ns is not None
+            if not (is_driven and was == animation.State.Paused and name in {"start", "resume"}):
+                was_stopped = was == animation.State.Stopped
+                original(instance, *args, **kwargs)
+                adapter.program.guarded(adapter, then, instance, was_stopped)
+
+        setattr(self._class, name, replacement)
+
+    def _started(self, instance: Any, was_stopped: object) -> None:
+        if self._original_state(instance) != self._class.State.Running or instance.group():
+            return
+        if instance in self._running:
+            if not was_stopped:
+                return
+            # It has ended, and is started again by what it calls at its end.
+            self._ended(instance)
+        program, loop = self._adapter.program, self._adapter.loop()
+        known = self._running[instance] = _Animation(loop)
+        left_ms = instance.totalDuration() - instance.currentTime()
+        if instance.totalDuration() > 0:
+            name, site = type(instance).__name__, program.call_site()
+            property_name = getattr(instance, "propertyName", bytes)()
+            name += f" {bytes(property_name).decode()}" if len(property_name) else ""
+            due_ns = loop.clock.local_ns() + left_ms * _MS
+            known.shown = program.timer(loop.clock, name, site, due_ns)
+        if instance not in self._connected:
+            self._connected.add(instance)
+            weak = ref(instance)
+            instance.finished.connect(lambda: self._finished(weak()))
+        if not loop.clock.is_plain:
+            self.changed(loop)
+
+    def _stopped(self, instance: Any, _was_stopped: object) -> None:
+        known = self._running.pop(instance, None)
+        if known is not None and known.shown is not None:
+            known.shown.cleared(self._adapter.program.call_site())
+
+    def _finished(self, instance: Any) -> None:
+        if instance is not None and self._original_state(instance) == self._class.State.Stopped:
+            self._ended(instance)
+
+    def _ended(self, instance: Any) -> None:
+        known = self._running.pop(instance, None)
+        if known is not None and known.shown is not None:
+            known.shown.fired(max(known.loop.clock.local_ns() - known.shown.due_ns, 0))
+
+    def changed(self, loop: _Loop) -> None:
+        """The clock of a loop was paused or resumed, or has another rate."""
+        is_plain, local_ns = loop.clock.is_plain, loop.clock.local_ns()
+        self._tick(loop)
+        is_any_driven = False
+        for instance, known in list(self._running.items()):
+            if known.loop is not loop:
+                continue
+            if self._original_state(instance) == self._class.State.Stopped:
+                self._ended(instance)
+            elif is_plain and known.from_ns is not None:
+                known.from_ns = None
+                self._unnoticed(instance, self._original_resume)
+            elif not is_plain:
+                is_any_driven = True
+                if known.from_ns is None:
+                    known.from_ns, known.from_ms = local_ns, instance.currentTime()
+                    self._unnoticed(instance, self._original_pause)
+        ticker = self._tickers.get(loop)
+        if is_any_driven and not loop.clock.is_held:
+            if ticker is None:
+                ticker = self._tickers[loop] = self._adapter.core.QTimer()
+                ticker.timeout.connect(lambda: self._tick(loop))
+            type(ticker).start.__wrapped__(ticker, _ANIMATION_MS)
+        elif ticker is not None:
+            type(ticker).stop.__wrapped__(ticker)
+
+    @staticmethod
+    def _unnoticed(instance: Any, call: Callable[[Any], None]) -> None:
+        was_blocked = instance.blockSignals(True)
+        call(instance)
+        instance.blockSignals(was_blocked)
+
+    def _tick(self, loop: _Loop) -> None:
+        local_ns = loop.clock.local_ns()
+        for instance, known in list(self._running.items()):
+            if known.loop is loop and known.from_ns is not None:
+                passed_ms = (local_ns - known.from_ns) // _MS
+                if instance.direction() == self._class.Direction.Backward:
+                    passed_ms = -passed_ms
+                instance.setCurrentTime(max(known.from_ms + passed_ms, 0))
+
+    def is_ticker(self, timer: Any) -> bool:
+        """Return whether a timer is the adapter's own."""
+        return any(timer is ticker for ticker in self._tickers.values())

@@ -1,0 +1,231 @@
+"""trio: the deadlines of cancel scopes, which its sleeps and timeouts are made of.
+
+A run of trio reads and waits for its clock, which can be another one; deadlines stand still with
+it, while everything that waits for input and output goes on.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import wraps
+from math import ceil, inf
+from threading import current_thread, main_thread
+from typing import TYPE_CHECKING, Any, Callable
+
+from . import Adapter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from ..clocks import Clock
+    from ..program import Program, Timer
+    from . import Capability
+
+_NS = 1_000_000_000
+
+
+class TrioAdapter(Adapter):
+    """One clock for each run."""
+
+    library = "trio"
+    hides: tuple[str, ...] = ("trio", "outcome", "contextlib")
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self._runs: list[_Run] = []
+
+    def installed(self, module: ModuleType) -> None:
+        self._core: Any = sys.modules["trio._core._run"]
+        self._clock_class = _clock_class(module)
+        self._hook_runs()
+        self._hook_deadlines()
+        runner = getattr(self._core.GLOBAL_RUN_CONTEXT, "runner", None)
+        if runner is not None:
+            self._run_began(runner)
+
+    def _hook_runs(self) -> None:
+        core, adapter, program = self._core, self, self.program
+        setup_runner, close = core.setup_runner, core.Runner.close
+
+        @wraps(setup_runner)
+        def runner_set_up(*args: Any, **kwargs: Any) -> Any:
+            runner = setup_runner(*args, **kwargs)
+            program.guarded(adapter, adapter._run_began, runner)
+            return runner
+
+        @wraps(close)
+        def runner_close(runner: Any) -> None:
+            program.guarded(adapter, adapter._run_ended, runner)
+            close(runner)
+
+        core.setup_runner, core.Runner.close = runner_set_up, runner_close
+
+    def _hook_deadlines(self) -> None:
+        deadlines, adapter, program = self._core.Deadlines, self, self.program
+        add, remove, expire = deadlines.add, deadlines.remove, deadlines.expire
+
+        @wraps(add)
+        def deadlines_add(self: Any, deadline: float, scope: Any) -> None:
+            add(self, deadline, scope)
+            if program.emit is not None:
+                program.guarded(adapter, adapter._added, self, deadline, scope)
+
+        @wraps(remove)
+        def deadlines_remove(self: Any, deadline: float, scope: Any) -> None:
+            remove(self, deadline, scope)
+            if program.emit is not None:
+                program.guarded(adapter, adapter._removed, self, deadline, scope)
+
+        @wraps(expire)
+        def deadlines_expire(self: Any, now: float) -> bool:
+            run = adapter._run_of(self)
+            if run is not None:
+                run.expires_at = now
+            try:
+                return bool(expire(self, now))
+            finally:
+                if run is not None:
+                    run.expires_at = -inf
+
+        deadlines.add, deadlines.remove = deadlines_add, deadlines_remove
+        deadlines.expire = deadlines_expire
+
+    def _run_began(self, runner: Any) -> None:
+        run = _Run(runner)
+        here = "" if current_thread() is main_thread() else f" {current_thread().name}"
+        run.clock = self.program.clock(f"trio{here}", adapter=self)
+        run.is_ours = isinstance(runner.clock, self._core.SystemClock)
+        if run.is_ours:
+            run.base_s = runner.clock.current_time() - run.clock.now_s
+            runner.clock = self._clock_class(run)
+        self._runs.append(run)
+
+    def _run_ended(self, runner: Any) -> None:
+        for run in [run for run in self._runs if run.runner is runner]:
+            self._runs.remove(run)
+            self.program.remove_clock(run.clock)
+
+    def _run_of(self, deadlines: Any) -> Any:
+        for run in self._runs:
+            if run.deadlines is deadlines:
+                return run
+        return None
+
+    def _run_on(self, clock: Clock) -> Any:
+        return next((run for run in list(self._runs) if run.clock is clock), None)
+
+    # --------------------------------------------------------------------- timers
+
+    def _added(self, deadlines: Any, deadline: float, scope: Any) -> None:
+        run = self._run_of(deadlines)
+        if run is not None and run.is_ours:
+            task = getattr(self._core.GLOBAL_RUN_CONTEXT, "task", None)
+            self._show(run, deadline, scope, task, self.program.call_site())
+
+    def _show(self, run: _Run, deadline: float, scope: Any, task: Any, site: int) -> None:
+        name = "deadline" if task is None else task.name
+        # Rounded up: at that instant, trio's time has reached it.
+        due_ns = ceil((deadline - run.base_s) * _NS) + 1
+        run.shown[scope] = self.program.timer(run.clock, name, site, due_ns)
+
+    def _removed(self, deadlines: Any, deadline: float, scope: Any) -> None:
+        run = self._run_of(deadlines)
+        timer = None if run is None else run.shown.pop(scope, None)
+        if timer is None:
+            return
+        if deadline <= run.expires_at:
+            timer.fired(max(run.clock.local_ns() - timer.due_ns, 0))
+        else:
+            timer.cleared(self.program.call_site())
+
+    def keyframe(self, clock: Clock) -> Iterator[None]:
+        run = self._run_on(clock)
+        if run is None or not run.is_ours:
+            return
+        for deadline, _, scope in list(run.deadlines._heap):
+            if deadline == scope._registered_deadline and scope not in run.shown:
+                tasks = list(scope._cancel_status._tasks)
+                task = tasks[0] if tasks else None
+                site = 0
+                frame = None if task is None else getattr(task.coro, "cr_frame", None)
+                if frame is not None:
+                    site = self.program.code_site(frame.f_code, frame.f_lineno)
+                self._show(run, deadline, scope, task, site)
+            yield
+
+    def released(self) -> None:
+        for run in list(self._runs):
+            run.shown.clear()
+
+    # -------------------------------------------------------------------- control
+
+    def capabilities(self, clock: Clock) -> dict[str, Capability]:
+        run = self._run_on(clock)
+        reasons: dict[str, Capability] = {
+            "clear_timer": "Without its deadline, a task of trio might wait for ever."
+        }
+        if run is not None and not run.is_ours:
+            own = "The program runs trio with a clock of its own."
+            reasons.update(dict.fromkeys(("pause", "rate", "step_timer", "step_time"), own))
+        return reasons
+
+    def changed(self, clock: Clock) -> None:
+        self.call_soon(clock, _nothing)
+
+    def call_soon(self, clock: Clock, call: Callable[[], None]) -> None:
+        run = self._run_on(clock)
+        if run is None:
+            return
+        try:
+            run.runner.entry_queue.run_sync_soon(call)
+        except RuntimeError:
+            pass  # It has ended just now.
+
+
+class _Run:
+    """One run.
+
+    Attributes:
+        shown: The timer in the inspector by cancel scope.
+        is_ours: Whether the run follows the inspector's clock.
+        expires_at: While deadlines expire, the time for which they do.
+    """
+
+    clock: Clock
+
+    def __init__(self, runner: Any) -> None:
+        self.runner = runner
+        self.deadlines = runner.deadlines
+        self.shown: dict[Any, Timer] = {}
+        self.is_ours = True
+        self.base_s = 0.0
+        self.expires_at = -inf
+
+
+def _clock_class(trio: Any) -> Any:
+    class InspectedClock(trio.abc.Clock):  # type: ignore[misc]
+        """The clock of a run."""
+
+        def __init__(self, run: _Run) -> None:
+            self._run = run
+
+        def start_clock(self) -> None:
+            """Do nothing: the clock runs already."""
+
+        def current_time(self) -> float:
+            run = self._run
+            return run.base_s + run.clock.local_ns() / _NS
+
+        def deadline_to_sleep_time(self, deadline: float) -> float:
+            if deadline == inf:
+                return inf
+            run = self._run
+            real_ns = run.clock.real_ns_until(ceil((deadline - run.base_s) * _NS) + 1)
+            return inf if real_ns is None else real_ns / _NS
+
+    return InspectedClock
+
+
+def _nothing() -> None:
+    pass

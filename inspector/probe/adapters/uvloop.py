@@ -1,0 +1,236 @@
+"""uvloop: the timers that a program sets on its loops while an inspector is attached.
+
+libuv's own time is out of reach, so each timer is set for the real time that is left, and set
+again when the clock changes; the loop's ``time`` is local time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Callable, Optional
+from weakref import WeakKeyDictionary, ref
+
+from ..program import name_of
+from . import Adapter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from ..clocks import Clock
+    from ..program import Program, Timer
+
+_NS = 1_000_000_000
+
+
+class UvloopAdapter(Adapter):
+    """One clock for each loop."""
+
+    library = "uvloop"
+    hides: tuple[str, ...] = ("uvloop", "asyncio")
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self._loops: WeakKeyDictionary[Any, _Loop] = WeakKeyDictionary()
+
+    def installed(self, module: ModuleType) -> None:
+        loop_class: Any = module.Loop
+        adapter, program = self, self.program
+        native_time, native_later = loop_class.time, loop_class.call_later
+        close, run_forever = loop_class.close, loop_class.run_forever
+        self.native_time, self.native_later = native_time, native_later
+
+        @wraps(native_time)
+        def time(loop: Any) -> float:
+            known = adapter.found(loop)
+            return float(native_time(loop)) if known is None else known.time_s()
+
+        @wraps(native_later)
+        def call_later(
+            loop: Any,
+            delay: float,
+            callback: Callable[..., object],
+            *args: Any,
+            context: Any = None,
+        ) -> Any:
+            known = adapter.found(loop)
+            if known is None or program.emit is None or delay <= 0:
+                return native_later(loop, delay, callback, *args, context=context)
+            return known.call_in(delay, callback, args, context)
+
+        @wraps(loop_class.call_at)
+        def call_at(
+            loop: Any, when: float, callback: Callable[..., object], *args: Any, context: Any = None
+        ) -> Any:
+            return call_later(loop, when - time(loop), callback, *args, context=context)
+
+        @wraps(run_forever)
+        def loop_run_forever(loop: Any) -> Any:
+            adapter.found(loop)
+            return run_forever(loop)
+
+        @wraps(close)
+        def loop_close(loop: Any) -> Any:
+            known = adapter._loops.pop(loop, None)
+            if known is not None:
+                program.remove_clock(known.clock)
+            return close(loop)
+
+        loop_class.time, loop_class.call_later, loop_class.call_at = time, call_later, call_at
+        loop_class.run_forever, loop_class.close = loop_run_forever, loop_close
+        if getattr(asyncio, "_get_running_loop", lambda: None)() is not None:
+            self.message = "Timers that were set before the probe came are not seen and not held."
+
+    def found(self, loop: Any) -> Optional[_Loop]:
+        """Return what follows a loop; None once the adapter has failed."""
+        known = self._loops.get(loop)
+        if known is None and self.state != "failed":
+            number = len(self._loops) + 1
+            name = "uvloop" if number == 1 else f"uvloop loop {number}"
+            known = self._loops[loop] = _Loop(self, loop, self.program.clock(name, adapter=self))
+        return known
+
+    def _loop_of(self, clock: Clock) -> Optional[_Loop]:
+        return next((loop for loop in list(self._loops.values()) if loop.clock is clock), None)
+
+    def changed(self, clock: Clock) -> None:
+        known = self._loop_of(clock)
+        if known is not None:
+            self.call_soon(clock, known.set_again)
+
+    def call_soon(self, clock: Clock, call: Callable[[], None]) -> None:
+        known = self._loop_of(clock)
+        loop = None if known is None else known.loop()
+        if loop is None or not loop.is_running():
+            call()
+        else:
+            loop.call_soon_threadsafe(call)
+
+    def keyframe(self, clock: Clock) -> Iterator[None]:
+        known = self._loop_of(clock)
+        for handle in list(known.pending.values()) if known else ():
+            if handle.shown is None and not handle.cancelled():
+                handle.show(0)
+            yield
+
+    def released(self) -> None:
+        for known in list(self._loops.values()):
+            for handle in list(known.pending.values()):
+                handle.shown = None
+
+    def clear_timer(self, clock: Clock, timer: Timer, cause: int) -> None:
+        def clear() -> None:
+            handle = timer.handle
+            if handle.shown is timer:
+                handle.shown = None
+                timer.cleared(cause=cause)
+                handle.cancel()
+
+        self.call_soon(clock, clear)
+
+
+class _Loop:
+    """One loop.
+
+    Attributes:
+        pending: The timers that wait, by identity.
+    """
+
+    def __init__(self, adapter: UvloopAdapter, loop: Any, clock: Clock) -> None:
+        self.adapter = adapter
+        self.loop: Callable[[], Any] = ref(loop)
+        self.clock = clock
+        self.pending: dict[int, _Handle] = {}
+        self.base_s = float(adapter.native_time(loop)) - clock.local_ns() / _NS
+
+    def time_s(self) -> float:
+        """Return the time of the loop."""
+        return self.base_s + self.clock.local_ns() / _NS
+
+    def call_in(
+        self, delay: float, callback: Callable[..., object], args: Any, context: Any
+    ) -> _Handle:
+        """Set a timer."""
+        handle = _Handle(self, delay, callback, args, context)
+        self.pending[id(handle)] = handle
+        self.set(handle)
+        program = self.adapter.program
+        program.guarded(self.adapter, handle.show, program.call_site())
+        return handle
+
+    def set(self, handle: _Handle) -> None:
+        """Have libuv call a timer in the real time that is left."""
+        real_ns = self.clock.real_ns_until(handle.due_ns)
+        if real_ns is not None:
+            later = self.adapter.native_later
+            handle.native = later(self.loop(), max(real_ns / _NS, 0.001), handle.reached)
+
+    def set_again(self) -> None:
+        """Set all timers again, because the clock has changed."""
+        for handle in list(self.pending.values()):
+            if handle.native is not None:
+                handle.native.cancel()
+                handle.native = None
+            self.set(handle)
+
+
+class _Handle(asyncio.TimerHandle):
+    """A timer of a program, with the one of libuv that serves it."""
+
+    __slots__ = ("due_ns", "following", "native", "shown")
+
+    def __init__(
+        self,
+        following: _Loop,
+        delay: float,
+        callback: Callable[..., object],
+        args: Any,
+        context: Any,
+    ) -> None:
+        loop = following.loop()
+        super().__init__(following.time_s() + delay, callback, args, loop, context)
+        self.following = following
+        self.due_ns = following.clock.local_ns() + round(delay * _NS)
+        self.native: Any = None
+        self.shown: Optional[Timer] = None
+
+    def show(self, site: int) -> None:
+        """Describe the timer."""
+        following: Any = self.following
+        callback: Any = self._callback  # type: ignore[attr-defined]
+        name = name_of(callback)
+        if name == "_set_result_unless_cancelled":
+            name = "sleep"
+        task = asyncio.current_task(following.loop())
+        if task is not None:
+            coroutine: Any = task.get_coro()
+            name = f"{name} in {getattr(coroutine, '__qualname__', task.get_name())}"
+        program = following.adapter.program
+        self.shown = program.timer(following.clock, name, site, self.due_ns, handle=self)
+
+    def reached(self) -> None:
+        """Called by libuv: call what is due, or wait for the rest."""
+        self.native = None
+        following = self.following
+        local_ns = following.clock.local_ns()
+        if local_ns < self.due_ns:
+            following.set(self)
+            return
+        following.pending.pop(id(self), None)
+        if self.shown is not None:
+            shown, self.shown = self.shown, None
+            shown.fired(local_ns - self.due_ns)
+        self._run()
+
+    def cancel(self) -> None:
+        """Cancel the timer."""
+        following = self.following
+        if following.pending.pop(id(self), None) is not None:
+            if self.native is not None:
+                self.native.cancel()
+                self.native = None
+            if self.shown is not None:
+                shown, self.shown = self.shown, None
+                shown.cleared(following.adapter.program.call_site())
+        asyncio.Handle.cancel(self)

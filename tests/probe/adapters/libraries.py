@@ -1,0 +1,156 @@
+"""Programs of the libraries that have adapters, and Pythons that can run them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from shutil import which
+
+import pytest
+
+#: Another Python to look into, because the development environment has no game engines.
+PYTHON_VARIABLE = "TIMELINE_ADAPTERS_PYTHON"
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library with a program of it.
+
+    Attributes:
+        module: What has to be importable.
+        clock: The name of its clock.
+        code: A program with a timer every 50 ms whose name ends with ``ticking``, from line 3 on.
+        has_frames: Whether the program has frames.
+        needs_display: Whether it needs a display.
+        due_in_frames: Whether timers fire only when a frame looks at them.
+    """
+
+    module: str
+    clock: str
+    code: str
+    has_frames: bool = True
+    needs_display: bool = False
+    due_in_frames: bool = False
+
+    def __str__(self) -> str:
+        return self.module
+
+
+def python_with(module: str) -> str:
+    """Return a Python that can import a module; without one, the test is skipped."""
+    for python in (sys.executable, os.environ.get(PYTHON_VARIABLE)):
+        if python and _can_import(python, module):
+            return python
+    pytest.skip(f"{module} is not installed; “uv sync --group adapters” gets it")
+
+
+@cache
+def _can_import(python: str, module: str) -> bool:
+    code = f"import importlib.util as u, sys; sys.exit(u.find_spec({module!r}) is None)"
+    return subprocess.run([python, "-c", code], check=False, capture_output=True).returncode == 0
+
+
+@contextmanager
+def display() -> Iterator[str]:
+    """Have a display of one's own; without an X server, the test is skipped."""
+    server = which("Xvfb")
+    if server is None:
+        pytest.skip("there is no Xvfb to show windows on")
+    reader, writer = os.pipe()
+    command = [server, "-displayfd", str(writer), "-screen", "0", "640x480x24", "-nolisten", "tcp"]
+    with subprocess.Popen(command, pass_fds=[writer], stderr=subprocess.DEVNULL) as process:
+        os.close(writer)
+        try:
+            with os.fdopen(reader) as numbers:
+                yield f":{numbers.readline().strip()}"
+        finally:
+            process.terminate()
+
+
+PYGAME = """
+import pygame
+pygame.init()
+pygame.display.set_mode((100, 100))
+ticking = pygame.USEREVENT
+pygame.event.event_name = lambda number: "ticking"
+pygame.time.set_timer(ticking, 50)
+clock = pygame.time.Clock()
+while True:
+    pygame.event.get()
+    pygame.display.flip()
+    clock.tick(50)
+"""
+PYGLET = """
+import pyglet
+def ticking(dt): pass
+pyglet.clock.schedule_interval(ticking, 0.05)
+pyglet.app.run()
+"""
+QT = """
+import os
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+from {binding}.QtCore import QCoreApplication, QTimer
+application = QCoreApplication([])
+class Program:
+    def __init__(self):
+        self.ticking = QTimer()
+        self.ticking.timeout.connect(lambda: None)
+        self.ticking.start(50)
+program = Program()
+application.exec()
+"""
+UVLOOP = """
+import asyncio, uvloop
+async def main():
+    loop = asyncio.get_running_loop()
+    def ticking():
+        loop.call_later(0.05, ticking)
+    ticking()
+    await asyncio.Event().wait()
+uvloop.run(main())
+"""
+TRIO = """
+import trio
+async def ticking():
+    while True:
+        await trio.sleep(0.05)
+trio.run(ticking)
+"""
+KIVY = """
+import os
+os.environ.update(KIVY_NO_ARGS="1", KIVY_NO_CONSOLELOG="1", KIVY_NO_FILELOG="1")
+from kivy.clock import Clock
+def ticking(dt): pass
+Clock.schedule_interval(ticking, 0.05)
+while True:
+    Clock.tick()
+"""
+PANDA3D = """
+from panda3d.core import loadPrcFileData
+loadPrcFileData("", "window-type none")
+loadPrcFileData("", "audio-library-name null")
+loadPrcFileData("", "clock-mode limited")
+loadPrcFileData("", "clock-frame-rate 60")
+from direct.showbase.ShowBase import ShowBase
+base = ShowBase()
+def ticking(task):
+    return task.again
+base.taskMgr.doMethodLater(0.05, ticking, "ticking")
+base.run()
+"""
+
+LIBRARIES = (
+    Library("pygame", "pygame-ce", PYGAME, due_in_frames=True),
+    Library("pyglet", "pyglet", PYGLET, needs_display=True),
+    Library("PySide6", "PySide6", QT.format(binding="PySide6"), has_frames=False),
+    Library("PyQt6", "PyQt6", QT.format(binding="PyQt6"), has_frames=False),
+    Library("uvloop", "uvloop", UVLOOP, has_frames=False),
+    Library("trio", "trio", TRIO, has_frames=False),
+    Library("kivy", "Kivy", KIVY, needs_display=True),
+    Library("direct", "Panda3D", PANDA3D, due_in_frames=True),
+)
