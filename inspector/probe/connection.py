@@ -25,11 +25,7 @@ class LinkClosed(Exception):  # noqa: N818 - an end is not always an error
 
 
 class Connection:
-    """A connected socket.
-
-    Attributes:
-        has_heard: Whether anything has arrived since this was set to ``False``.
-    """
+    """A connected socket."""
 
     def __init__(self, sock: socket.socket) -> None:
         sock.setblocking(False)
@@ -39,7 +35,6 @@ class Connection:
         self._reader = FrameReader()
         self._queue: deque[tuple[memoryview, bool]] = deque()
         self._message_bytes = 0
-        self.has_heard = False
 
     def fileno(self) -> int:
         """Return the descriptor, to wait for."""
@@ -104,7 +99,6 @@ class Connection:
             raise LinkClosed(error.strerror or "the connection broke") from None
         if not data:
             raise LinkClosed("the inspector has closed the connection")
-        self.has_heard = True
         messages = []
         for kind, payload in self._reader.feed(data):
             if kind != wire.JSON:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .program import Program
 
 #: How often the thread looks for events, so that a batch goes out in time.
-_TICK_NS = wire.BATCH_NS * 3 // 4
+_TICK_NS = wire.BATCH_NS - 2_000_000
 #: While slices of a keyframe are due.
 _BUSY_TICK_NS = 1_000_000
 _COST_NS = 1_000_000_000
@@ -72,8 +72,11 @@ class Attachment:
             wait_ns = max(min(wait_ns, ends_ns - monotonic_ns()), 0)
         return wait_ns
 
-    def turn(self) -> None:
+    def turn(self, *, has_news: bool) -> None:
         """Do what is due.
+
+        Args:
+            has_news: Whether the inspector may have sent something.
 
         Raises:
             LinkClosed: The inspector has gone.
@@ -85,30 +88,36 @@ class Attachment:
             # This thread could not run: that is not the inspector's silence.
             self._heard_ns += now_ns - self._turned_ns
         self._turned_ns = now_ns
-        connection.has_heard = False
-        self._unhandled += connection.receive()
-        while self._unhandled:
-            self._handle(self._unhandled.pop(0))
-        if connection.has_heard:
+        if has_news:
+            self._unhandled += connection.receive()
             self._heard_ns = now_ns
         elif now_ns - self._heard_ns > wire.SILENCE_NS:
             raise LinkClosed("the inspector does not answer")
-        program.clocks.settle(program.own_clock)
+        while self._unhandled:
+            self._handle(self._unhandled.pop(0))
+        if program.clocks.step_ends_ns is not None:
+            program.clocks.settle(program.own_clock)
         self._send_events()
-        self._go_on_with_keyframe()
+        if self.keyframe is not None or self._requests.is_keyframe_wanted or self.sink.is_lossy:
+            self._go_on_with_keyframe()
+        self._tell(now_ns)
+        if connection.wants_to_send:
+            connection.flush()
+
+    def _tell(self, now_ns: int) -> None:
+        program = self._program
         if program.holds != self._holds:
             self._holds = program.holds
             self._send_events()
             self._say("Program.held", held=program.own_clock.is_held, frame=program.next_frame)
         if program.changes != self._changes:
             self._tell_changes()
-        if now_ns - self._pinged_ns >= wire.PING_NS:
+        if now_ns - self._pinged_ns >= wire.PING_NS * 4 // 5:
             self._pinged_ns = now_ns
             self._pings += 1
             self._say("Link.ping", n=self._pings)
         if now_ns - self._cost_ns >= _COST_NS:
             self._tell_cost(now_ns)
-        connection.flush()
 
     def _handle(self, message: dict[str, Any]) -> None:
         method, number = message.get("method"), message.get("id")
@@ -238,6 +247,7 @@ class Link:
         self._connection: Optional[Connection] = None
         self._thread: Optional[Thread] = None
         self._is_stopping = False
+        self._waiting = _Waiting()
         self._settled = Event()
         self._waker, self._woken = socket.socketpair()
         self._waker.setblocking(False)
@@ -302,17 +312,17 @@ class Link:
             while not self._is_stopping:
                 if self._attachment is None and self._listener is None:
                     return
-                self._wait()
-                self._meet_strangers()
+                has_news = self._wait()
                 if self._attachment is not None:
-                    self._attend(self._attachment)
+                    self._attend(self._attachment, has_news=has_news)
         except Exception as error:  # noqa: BLE001 - whatever happens here, the program goes on
             self.problem = f"{type(error).__name__}: {error}"
             self._end(wire.notification("Link.bye", {"reason": self.problem}))
         finally:
             self._settled.set()
 
-    def _wait(self) -> None:
+    def _wait(self) -> bool:
+        """Wait for sockets or time; returns whether the inspector may have sent something."""
         attachment, connection = self._attachment, self._connection
         readers: list[Any] = [self._woken]
         writers: list[Any] = []
@@ -328,11 +338,15 @@ class Link:
                 readers.append(connection)
             if connection.wants_to_send:
                 writers.append(connection)
-        _wait_for(readers, writers, timeout_ns)
-        try:
-            self._woken.recv(64)
-        except (BlockingIOError, InterruptedError):
-            pass
+        ready = self._waiting.wait(readers, writers, timeout_ns)
+        if self._woken in ready:
+            try:
+                self._woken.recv(64)
+            except (BlockingIOError, InterruptedError):
+                pass
+        if self._listener in ready or self._strangers:
+            self._meet_strangers()
+        return connection in ready
 
     # ------------------------------------------------------------------ beginnings
 
@@ -359,7 +373,7 @@ class Link:
                 if monotonic_ns() > until_ns:
                     raise LinkClosed("the inspector does not answer")
                 writers = [connection] if connection.wants_to_send else []
-                _wait_for([connection, self._woken], writers, wire.PING_NS)
+                self._waiting.wait([connection, self._woken], writers, wire.PING_NS)
         except LinkClosed as error:
             self.problem = str(error)
         except WireError as error:
@@ -449,9 +463,9 @@ class Link:
 
     # ------------------------------------------------------------------------ ends
 
-    def _attend(self, attachment: Attachment) -> None:
+    def _attend(self, attachment: Attachment, *, has_news: bool) -> None:
         try:
-            attachment.turn()
+            attachment.turn(has_news=has_news)
         except LinkClosed as error:
             self.problem = str(error)
             self._end(wire.notification("Link.bye", {"reason": self.problem}))
@@ -468,18 +482,31 @@ class Link:
             self._program.detach()
 
 
-def _wait_for(readers: list[Any], writers: list[Any], timeout_ns: int) -> None:
-    """Wait until one of them is ready, or for a time; -1 waits for ever."""
-    if not hasattr(select, "poll"):
-        select.select(readers, writers, [], None if timeout_ns < 0 else timeout_ns / 1e9)
-        return
-    # select() knows no descriptor above 1 023, and servers have more.
-    poll = select.poll()
-    for each in readers:
-        poll.register(each, select.POLLIN)
-    for each in writers:
-        poll.register(each, select.POLLIN | select.POLLOUT)
-    poll.poll(-1 if timeout_ns < 0 else -(-timeout_ns // 1_000_000))
+class _Waiting:
+    """Waits for sockets; keeps what it has told the system while that stays the same."""
+
+    def __init__(self) -> None:
+        self._key: tuple[list[Any], list[Any]] = ([], [])
+        self._poll: Any = None
+        self._by_number: dict[int, Any] = {}
+
+    def wait(self, readers: list[Any], writers: list[Any], timeout_ns: int) -> list[Any]:
+        """Return what is ready after a time at most; -1 waits for ever."""
+        # select() knows no descriptor above 1 023, and servers have more.
+        if not hasattr(select, "poll"):
+            timeout_s = None if timeout_ns < 0 else timeout_ns / 1e9
+            readable, writable, _ = select.select(readers, writers, [], timeout_s)
+            return readable + writable
+        if self._key != (readers, writers):
+            self._key = (readers, writers)
+            self._poll = select.poll()
+            self._by_number = {each.fileno(): each for each in readers + writers}
+            for each in {*readers, *writers}:
+                is_read, is_written = each in readers, each in writers
+                mask = select.POLLIN * is_read | select.POLLOUT * is_written
+                self._poll.register(each, mask)
+        ready = self._poll.poll(-1 if timeout_ns < 0 else -(-timeout_ns // 1_000_000))
+        return [self._by_number[number] for number, _ in ready]
 
 
 def _check_hello(hello: dict[str, Any], role: str) -> None:

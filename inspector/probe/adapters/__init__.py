@@ -129,6 +129,7 @@ class AdapterEntry(NamedTuple):
 
 
 ADAPTERS: tuple[AdapterEntry, ...] = (
+    AdapterEntry("python_time", ("time",), "PythonTimeAdapter"),
     AdapterEntry("asyncio", ("asyncio.base_events",), "AsyncioAdapter"),
     AdapterEntry("uvloop", ("uvloop",), "UvloopAdapter"),
     AdapterEntry("trio", ("trio",), "TrioAdapter"),

@@ -1,0 +1,166 @@
+"""Python's ``time``: what a program reads there follows a clock, and its sleeps are timers.
+
+The functions of the module are replaced before the program runs. The parts of the standard library
+that wait on sockets, locks and processes keep the machine's time: what they wait for is outside of
+the program. Calls from C, such as ``datetime.now()``, keep it too.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from functools import wraps
+from threading import get_ident
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, Callable
+
+from ..bootstrap.import_hook import when_imported
+from . import Adapter, Capability
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..clocks import Clock
+    from ..program import Program, Timer
+
+_READINGS = ("monotonic", "perf_counter", "time")
+#: Less is the time between two readings.
+_CLOCK_SET_NS = 1_000_000
+#: Not longer than ``Condition.wait`` and ``time.sleep`` take.
+_LONGEST_S = 2**31
+#: Modules of the standard library that use the machine's time. Not among them: ``sched`` and
+#: ``turtle``, whose time is the program's.
+_REAL_TIME = (  # noqa: SIM905 - a list would be 56 lines
+    "_android_support _pydatetime _pyrepl.commands _pyrepl.unix_console _strptime "
+    "asyncio.base_events asyncio.windows_events asyncore cgitb concurrent.futures._base "
+    "concurrent.interpreters._queues datetime email._parseaddr email.generator email.utils gzip "
+    "http.cookiejar http.cookies http.server imaplib logging logging.handlers mailbox "
+    "multiprocessing.connection multiprocessing.managers multiprocessing.pool "
+    "multiprocessing.queues multiprocessing.resource_tracker multiprocessing.synchronize pprint "
+    "profile pstats pydoc queue random selectors smtpd socketserver sqlite3.dbapi2 ssl subprocess "
+    "tarfile telnetlib threading timeit trace urllib.request urllib.robotparser uuid "
+    "wsgiref.handlers xmlrpc.client zipfile zipimport"
+).split()
+
+
+class PythonTimeAdapter(Adapter):
+    """The functions of the module ``time``."""
+
+    library: str = "time"
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self.version = sys.version.split()[0]
+        self.clock = program.clock("Python time", adapter=self)
+        self._sleeping: dict[int, Timer] = {}
+        #: What follows the clock, and what it has replaced.
+        self._natives: dict[Any, Any] = {}
+        self._real: Any = ModuleType("time", time.__doc__)
+
+    def installed(self, module: ModuleType) -> None:
+        self._real.__dict__.update(vars(module))
+        for name in _READINGS:
+            self._follow(module, name)
+        self._replace(module, "sleep", self._sleep_function(module))
+        for name in _REAL_TIME:
+            when_imported(name, self._spare)
+
+    def _follow(self, module: ModuleType, name: str) -> None:
+        """Let the two functions of a reading, in seconds and in nanoseconds, follow the clock."""
+        native: Any = getattr(module, name)
+        native_ns: Callable[[], int] = getattr(module, f"{name}_ns")
+        monotonic_ns: Callable[[], int] = self._real.monotonic_ns
+        clock, base_ns = self.clock, self.program.base_ns
+        # The object that stands for "never changed" until the first change of rate or pause.
+        unchanged = clock._shift
+        # From one of the machine's clocks to the other; the time of day may be set.
+        ahead_ns = native_ns() - monotonic_ns()
+
+        def followed_ns() -> int:
+            nonlocal ahead_ns
+            now_ahead_ns = native_ns() - monotonic_ns()
+            if abs(now_ahead_ns - ahead_ns) > _CLOCK_SET_NS:
+                ahead_ns = now_ahead_ns
+            return clock.local_ns() + base_ns + ahead_ns
+
+        @wraps(native)
+        def reading() -> Any:
+            return native() if clock._shift is unchanged else followed_ns() / 1e9
+
+        @wraps(native_ns)
+        def reading_ns() -> Any:
+            return native_ns() if clock._shift is unchanged else followed_ns()
+
+        self._replace(module, name, reading)
+        self._replace(module, f"{name}_ns", reading_ns)
+
+    def _replace(self, module: ModuleType, name: str, follower: Any) -> None:
+        self._natives[follower] = getattr(module, name)
+        setattr(module, name, follower)
+
+    def _spare(self, module: ModuleType) -> None:
+        """Give a module of the standard library the machine's time back."""
+        for name, value in list(vars(module).items()):
+            if value is time:
+                setattr(module, name, self._real)
+            elif isinstance(value, FunctionType) and value in self._natives:
+                setattr(module, name, self._natives[value])
+
+    # ----------------------------------------------------------------------- sleep
+
+    def _sleep_function(self, module: ModuleType) -> Any:
+        program, native, monotonic_ns = self.program, module.sleep, self._real.monotonic_ns
+        follow = self._sleep
+
+        def sleep(seconds: Any, /) -> None:
+            is_sound = isinstance(seconds, (int, float)) and 0 < seconds < _LONGEST_S
+            if program.emit is not None and is_sound:
+                follow(seconds)
+                return
+            # An inspector that comes meanwhile finds these in the frame.
+            began_ns = monotonic_ns()  # noqa: F841
+            native(seconds)
+            if program.emit is not None:
+                self._woken()
+
+        self._sleep_code = sleep.__code__
+        return wraps(native)(sleep)
+
+    def _sleep(self, seconds: Any) -> None:
+        clock, program = self.clock, self.program
+        due_ns = clock.local_ns() + math.ceil(seconds * 1e9)
+        timer = program.timer(clock, "time.sleep", program.call_site(2), due_ns)
+        try:
+            program.sleep_until(clock, due_ns)
+        except BaseException:
+            timer.cleared()
+            raise
+        timer.fired(clock.local_ns() - due_ns)
+
+    def _woken(self) -> None:
+        """A thread has slept by the machine's time, and an inspector has come meanwhile."""
+        timer = self._sleeping.pop(get_ident(), None)
+        if timer is not None:
+            timer.fired(self.clock.local_ns() - timer.due_ns)
+
+    def keyframe(self, clock: Clock) -> Iterator[None]:
+        for thread, frame in list(sys._current_frames().items()):
+            above = frame.f_back
+            if frame.f_code is self._sleep_code and above is not None:
+                seen = frame.f_locals
+                if "began_ns" in seen:
+                    local_ns = seen["began_ns"] - self.program.base_ns
+                    due_ns = local_ns + math.ceil(seen["seconds"] * 1e9)
+                    site = self.program.code_site(above.f_code, above.f_lineno)
+                    self._sleeping[thread] = self.program.timer(clock, "time.sleep", site, due_ns)
+            yield
+
+    def attached(self) -> None:
+        self._sleeping.clear()
+
+    def forked(self) -> None:
+        self._sleeping.clear()
+
+    def capabilities(self, clock: Clock) -> dict[str, Capability]:
+        return {"clear_timer": "A thread that sleeps cannot be woken before its time."}
