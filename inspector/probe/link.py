@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hmac
 import os
 import select
 import socket
 import sys
-from threading import Event, Thread, current_thread
+from hmac import compare_digest
+from threading import Event, Thread
 from time import monotonic_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -269,7 +269,7 @@ class Link:
     def stop(self) -> None:
         """End the thread and nothing else; it takes about a millisecond."""
         thread = self._thread
-        if thread is None or thread is current_thread():
+        if thread is None:
             return
         self._is_stopping = True
         try:
@@ -291,6 +291,8 @@ class Link:
         for stranger in self._strangers:
             stranger.connection.close()
         self._strangers.clear()
+        self._waker.close()
+        self._woken.close()
 
     def abandon(self) -> None:
         """Close this process's copies of the sockets, in a child that was forked."""
@@ -429,7 +431,7 @@ class Link:
                 raise WireError(wire.MALFORMED, "The first message is the hello.")
             params = first["params"]
             given = params.get("token")
-            if not isinstance(given, str) or not hmac.compare_digest(
+            if not isinstance(given, str) or not compare_digest(
                 given.encode(), self._token.encode()
             ):
                 raise WireError(wire.WRONG_TOKEN, "The token is wrong.")

@@ -253,16 +253,17 @@ class Program:
 
     def described_adapters(self) -> list[dict[str, str]]:
         """Return all adapters, those that wait for their library too."""
-        found = []
-        for entry in ADAPTERS:
-            adapter = self.adapters.get(entry.name)
-            described = {"name": entry.name, "library": entry.name, "version": ""}
-            described.update(state="waiting", message="")
-            if adapter is not None:
-                described.update(library=adapter.library or entry.name, version=adapter.version)
-                described.update(state=adapter.state, message=adapter.message)
-            found.append(described)
-        return found
+        waiting = {entry.name: Adapter(self) for entry in ADAPTERS}
+        return [
+            {
+                "name": name,
+                "library": adapter.library or name,
+                "version": adapter.version,
+                "state": adapter.state,
+                "message": adapter.message,
+            }
+            for name, adapter in {**waiting, **self.adapters}.items()
+        ]
 
     # ----------------------------------------------------------------- attachment
 

@@ -41,6 +41,8 @@ class Receiver:
         events: All events.
         texts: The table of texts.
         acknowledges: Whether events are acknowledged.
+        pings: Whether it shows that it is there.
+        reads: Whether it receives.
     """
 
     def __init__(self, sock: socket.socket) -> None:
@@ -54,6 +56,7 @@ class Receiver:
         self.events: list[RawEvent] = []
         self.texts = [""]
         self.acknowledges = True
+        self.pings = True
         self.reads = True
         self.is_closed = False
         self._pinged = 0.0
@@ -84,7 +87,7 @@ class Receiver:
         """Send and receive what can be, waiting at most so long for something."""
         if self.is_closed:
             return
-        if time.monotonic() - self._pinged > 0.3:
+        if self.pings and time.monotonic() - self._pinged > 0.3:
             self._pinged = time.monotonic()
             self._out += wire.frame(
                 wire.JSON, wire.packed_json(wire.notification("Link.ping", {"n": 1}))
@@ -207,6 +210,32 @@ class Receiver:
             for at, kind, s, a, b in self.events
         )
         return timeline
+
+
+def dialled(address: str, **hello: object) -> Receiver:
+    """Connect to a program that listens, and say hello."""
+    receiver = connected(address)
+    params = {"protocol": wire.PROTOCOL, "role": "inspector", "token": TOKEN, **hello}
+    receiver.send(wire.request(0, "Link.hello", params))
+    receiver.wait_for(lambda: receiver.answers(0) or receiver.is_closed)
+    if receiver.answers(0) and "result" in receiver.answers(0)[0]:
+        receiver.hello = receiver.answers(0)[0]["result"]
+        receiver.pings = True
+    return receiver
+
+
+def connected(address: str) -> Receiver:
+    """Connect to a program that listens, and say nothing."""
+    carrier, _, place = address.partition(":")
+    if carrier == "unix":
+        sock = socket.socket(socket.AF_UNIX)
+        sock.connect(place)
+    else:
+        host, _, port = place.rpartition(":")
+        sock = socket.create_connection((host, int(port)))
+    receiver = Receiver(sock)
+    receiver.pings = False
+    return receiver
 
 
 class Inlet:
