@@ -196,10 +196,11 @@ def test_that_a_second_inspector_is_refused_and_the_first_stays() -> None:
         assert error_of(dialled(opened.address)) == wire.NOT_POSSIBLE
         assert first.ask("Program.grant") == {"grant": "full"}
         first.close()
-        second = dialled(opened.address)
-        while not second.hello:
-            second = dialled(opened.address)
-        second.close()
+        receiver = dialled(opened.address)
+        while not receiver.hello:
+            receiver.close()
+            receiver = dialled(opened.address)
+        receiver.close()
 
 
 def test_that_a_connection_without_hello_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
