@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from inspector.calls.dues import session_instant
 from inspector.clocks.rate import local_ns
-from inspector.vocabulary import NEVER, TimerKind
+from inspector.vocabulary import NEVER, RATE_DENOMINATOR, TimerKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,6 +59,9 @@ def next_fires(timeline: Timeline, timer_id: int, until_ns: int, most: int = 100
     Raises:
         KeyError: The timer is not pending.
     """
+    steady = _steady_firings(timeline, timer_id, until_ns)
+    if steady is not None:
+        return list(steady[:most])
     instants = (at_ns for at_ns, _ in _firings(timeline, timer_id))
     return list(islice(takewhile(lambda at_ns: at_ns <= until_ns, instants), most))
 
@@ -149,6 +152,26 @@ def _firings(timeline: Timeline, timer_id: int) -> Iterator[tuple[int, int]]:
         if not interval_ns:
             return
         due_ns = _next_due(due_ns, interval_ns, kind, max(at_ns, timeline.at_ns), path)
+
+
+def _steady_firings(timeline: Timeline, timer_id: int, until_ns: int) -> range | None:
+    """Return the calls of an interval at the rate of the session that is not late, else ``None``.
+
+    Most timers are such, and their next calls are at equal distances.
+
+    Raises:
+        KeyError: The timer is not pending.
+    """
+    table = timeline.timers
+    row = table.index(timer_id)
+    interval_ns = table.interval[row]
+    path = timeline.path(table.clock[row])
+    if not interval_ns or any(clock.n != RATE_DENOMINATOR for clock in path):
+        return None
+    at_ns = session_instant(table.due[row], path)
+    if at_ns < max(timeline.newest_ns, timeline.at_ns) or until_ns >= NEVER:
+        return None
+    return range(at_ns, until_ns + 1, interval_ns)
 
 
 def _next_due(due_ns: int, interval_ns: int, kind: int, at_ns: int, path: list[ClockState]) -> int:
