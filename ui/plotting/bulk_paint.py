@@ -5,6 +5,7 @@ rectangles are the fastest thing the raster engine fills: 1 280 columns take 0.3
 the same as ``QRectF`` 0.78 ms and as cosmetic lines 1.0 ms.
 """
 
+from collections.abc import Sequence
 from typing import Final, cast
 
 import numpy as np
@@ -80,6 +81,12 @@ def fill_rects(painter: QPainter, rects: PixelRects, brush: QColor | QBrush) -> 
     draw_rects(painter, rects)
 
 
+def fill_all(painter: QPainter, rects: Sequence[PixelRects], brush: QColor | QBrush) -> None:
+    """Fill several arrays of rectangles in one call."""
+    if rects:
+        fill_rects(painter, np.concatenate(rects), brush)
+
+
 def draw_rects(painter: QPainter, rects: PixelRects) -> None:
     """Draw rectangles with pen and brush of the painter."""
     if not len(rects):
@@ -87,6 +94,29 @@ def draw_rects(painter: QPainter, rects: PixelRects) -> None:
     # The array outlives the call, as the wrapped pointer requires.
     wrapped = cast("QRect", shiboken6.wrapInstance(rects.ctypes.data, QRect))
     painter.drawRects(wrapped, len(rects))
+
+
+class RectLayers:
+    """Rectangles of rows that do not overlap, filled in one call for each layer and colour.
+
+    A call costs as much as some twenty rectangles, and a row has few.
+    """
+
+    def __init__(self) -> None:
+        self._rects: dict[tuple[int, int], tuple[QColor, list[PixelRects]]] = {}
+
+    def add(self, layer: int, color: QColor, rects: PixelRects) -> None:
+        """Fill rectangles later; in a row, higher layers cover lower ones."""
+        if len(rects):
+            key = (layer, color.rgba())
+            self._rects.setdefault(key, (color, []))[1].append(rects)
+
+    def fill(self, painter: QPainter) -> None:
+        """Fill everything that was added."""
+        for key in sorted(self._rects):
+            color, rects = self._rects[key]
+            fill_all(painter, rects, color)
+        self._rects.clear()
 
 
 def mixed(color: QColor, background: QColor, share: float) -> QColor:

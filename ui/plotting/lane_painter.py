@@ -6,7 +6,8 @@ counted and drawn as density, at a cost that depends on the pixels only.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from PySide6.QtCore import QRect, QRectF, Qt
@@ -16,7 +17,7 @@ from inspector.analysis.lanes.lanes import GONE_STATE
 from inspector.display_text import one_line
 
 from ..kit.theme import ColorRole
-from .bulk_paint import draw_rects, fill_rects, mixed, row_rects
+from .bulk_paint import RectLayers, draw_rects, fill_rects, mixed, pixel_rects, row_rects
 from .machines import state_color, text_color_on
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from inspector.analysis.lanes.columns import Instants, Steps
 
     from ..kit.theme import Theme
+    from .bulk_paint import PixelRects
     from .lane_view import LaneWindow
 
 #: Records per pixel above which density is drawn.
@@ -41,12 +43,41 @@ _PAD: Final = 3
 _MOST_HOLLOW: Final = 400
 _ALL: Final = slice(None)
 
+#: Records of a lane, from an index up to, not including, another one, and their row.
+_Stretch: TypeAlias = "tuple[Instants, int, int, QRect]"
+
+
+class _Layer(IntEnum):
+    """What covers what in a row; of each, what is late lies one higher."""
+
+    WHISKERS = 0
+    TICKS = 2
+
+
+class _Look(NamedTuple):
+    """What records of several lanes have in common.
+
+    Attributes:
+        role: Meaning of the colour.
+        late_ns: Value from which a record stands out; 0 for never.
+        wide: Width of a tick in pixels.
+        has_whiskers: Whether values are durations, drawn to scale.
+    """
+
+    role: ColorRole
+    late_ns: int
+    wide: int
+    has_whiskers: bool
+
 
 class LanePainter:
     """Paints the records of lanes into rows, in the colours of a theme."""
 
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
+        self._layers = RectLayers()
+        self._sparse: dict[tuple[LaneWindow, _Look], list[_Stretch]] = {}
+        self._outlines: list[PixelRects] = []
         self._tables: dict[tuple[str, ...], NDArray[np.uint32]] = {}
         self._edges: tuple[LaneWindow | None, NDArray[np.int64]] = (None, np.zeros(0, np.int64))
 
@@ -67,7 +98,7 @@ class LanePainter:
         late_ns: int,
         has_whiskers: bool = True,
     ) -> None:
-        """Paint records at instants.
+        """Paint records at instants; where there is room for each, with :meth:`finish` only.
 
         Args:
             painter: The painter.
@@ -84,42 +115,65 @@ class LanePainter:
         if stop - start > window.width * _DENSE_INSTANTS:
             self._dense_instants(painter, instants, window, row, (role, late_ns))
             return
-        at_ns = np.frombuffer(instants.at_ns, np.int64, stop - start, 8 * start)
-        values = np.frombuffer(instants.value, np.int64, stop - start, 8 * start)
+        wide = 2 if stop - start < window.width / 8 else 1
+        look = _Look(role, late_ns, wide, has_whiskers)
+        self._sparse.setdefault((window, look), []).append((instants, start, stop, row))
+
+    def _sparse_instants(self, window: LaneWindow, look: _Look, lanes: list[_Stretch]) -> None:
+        """Add the rectangles of records that look alike, those of all lanes at once."""
+        counts = np.array([stop - start for _, start, stop, _ in lanes])
+        at_ns, values = (
+            np.concatenate(
+                [
+                    np.frombuffer(getattr(instants, column), np.int64, stop - start, 8 * start)
+                    for instants, start, stop, _ in lanes
+                ]
+            )
+            for column in ("at_ns", "value")
+        )
         xs = window.left + ((at_ns - window.low) / window.per_pixel).astype(np.int64)
-        top, bottom = row.top() + _PAD, row.bottom() + 1 - _PAD
-        color = self._theme.color(role)
+        tops, middles, bottoms = np.repeat(
+            [
+                [row.top() + _PAD for *_, row in lanes],
+                [(row.top() + row.bottom()) // 2 for *_, row in lanes],
+                [row.bottom() + 1 - _PAD for *_, row in lanes],
+            ],
+            counts,
+            axis=1,
+        )
+        color = self._theme.color(look.role)
         late_color = self._theme.color(ColorRole.LATE)
-        is_late = (values >= late_ns) if late_ns else np.zeros(len(xs), dtype=bool)
+        is_late = (values >= look.late_ns) if look.late_ns else np.zeros(len(xs), dtype=bool)
         # Usually all of them are on time.
         has_late = bool(is_late.any())
-        parts: tuple[tuple[NDArray[np.bool_] | slice, bool], ...] = ((_ALL, False),)
+        parts: tuple[tuple[NDArray[np.bool_] | slice, int], ...] = ((_ALL, 0),)
         if has_late:
-            parts = ((~is_late, False), (is_late, True))
-        if has_whiskers:
+            parts = ((~is_late, 0), (is_late, 1))
+        add = self._layers.add
+        if look.has_whiskers:
             ends = np.minimum(xs + (values / window.per_pixel).astype(np.int64), 1 << 24)
-            middle = (row.top() + row.bottom()) // 2
-            upper, lower = middle - 1, middle + 1
+            uppers, lowers = middles - 1, middles + 1
             faint = mixed(color, self._background(), 0.6)
             has_cap = ends - xs > 3  # noqa: PLR2004 - pixels, room for a cap
             has_caps = bool(has_cap.any())
             for some, is_of_late in parts:
                 whisker = late_color if is_of_late else faint
-                rects = row_rects(xs[some], upper, ends[some], lower)
-                fill_rects(painter, rects, whisker)
+                layer = _Layer.WHISKERS + is_of_late
+                add(layer, whisker, pixel_rects(xs[some], uppers[some], ends[some], lowers[some]))
                 if not has_caps:
                     continue
                 caps = has_cap & is_late if is_of_late else has_cap & ~is_late
-                rects = row_rects(ends[caps] - 1, upper - 2, ends[caps], lower + 2)
-                fill_rects(painter, rects, whisker)
-        wide = 2 if stop - start < window.width / 8 else 1
+                edges = (ends[caps] - 1, uppers[caps] - 2, ends[caps], lowers[caps] + 2)
+                add(layer, whisker, pixel_rects(*edges))
+        wide = look.wide
         for some, is_of_late in parts:
-            rects = row_rects(xs[some], top, xs[some] + wide, bottom)
-            fill_rects(painter, rects, late_color if is_of_late else color)
+            rects = pixel_rects(xs[some], tops[some], xs[some] + wide, bottoms[some])
+            add(_Layer.TICKS + is_of_late, late_color if is_of_late else color, rects)
         if has_late:
             # Not by colour alone.
-            rects = row_rects(xs[is_late] - 1, top - 1, xs[is_late] + wide + 1, top + 1)
-            fill_rects(painter, rects, late_color)
+            lefts, edge = xs[is_late] - 1, tops[is_late] - 1
+            rects = pixel_rects(lefts, edge, lefts + wide + 2, edge + 2)
+            add(_Layer.TICKS + 1, late_color, rects)
 
     def _dense_instants(
         self,
@@ -145,12 +199,8 @@ class LanePainter:
             rects = row_rects(xs, row.top() + 1, xs + 1, row.top() + 3)
             fill_rects(painter, rects, self._theme.color(ColorRole.LATE))
 
-    def hollow(
-        self, painter: QPainter, instants_ns: Sequence[int], window: LaneWindow, row: QRect
-    ) -> None:
-        """Paint predictions: hollow ticks."""
-        painter.setPen(QPen(self._theme.color(ColorRole.GOOD), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+    def hollow(self, instants_ns: Sequence[int], window: LaneWindow, row: QRect) -> None:
+        """Paint predictions as hollow ticks, with :meth:`finish`."""
         top, height = row.top() + _PAD, row.height() - 2 * _PAD - 1
         xs = []
         last = -10
@@ -162,7 +212,22 @@ class LanePainter:
                 last = x
         lefts = np.array(xs, dtype=np.int64) - 1
         # An outline is a pixel wider and higher than what it encloses.
-        draw_rects(painter, row_rects(lefts, top, lefts + 3, top + height))
+        self._outlines.append(row_rects(lefts, top, lefts + 3, top + height))
+
+    def finish(self, painter: QPainter) -> None:
+        """Paint what is left of the rows: ticks, whiskers and predictions of all at once.
+
+        Before anything that covers them.
+        """
+        for (window, look), lanes in self._sparse.items():
+            self._sparse_instants(window, look, lanes)
+        self._sparse.clear()
+        self._layers.fill(painter)
+        if self._outlines:
+            painter.setPen(QPen(self._theme.color(ColorRole.GOOD), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            draw_rects(painter, np.concatenate(self._outlines))
+            self._outlines.clear()
 
     # ---------------------------------------------------------------- states
 

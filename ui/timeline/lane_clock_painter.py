@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QRect, QRectF, Qt
@@ -11,12 +11,22 @@ from PySide6.QtGui import QBrush, QColor, QImage, QPainter
 from inspector.vocabulary import RATE_DENOMINATOR, rate_text
 
 from ..kit.theme import ColorRole
-from ..plotting.bulk_paint import fill_rects, mixed, nearest_pixels, pixel_rects, row_rects
+from ..plotting.bulk_paint import (
+    fill_all,
+    fill_rects,
+    mixed,
+    nearest_pixels,
+    pixel_rects,
+    row_rects,
+)
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from inspector.analysis.lanes.clocks import ClockPast, ClockPasts
 
     from ..kit.theme import Theme
+    from ..plotting.bulk_paint import PixelRects
     from ..plotting.lane_view import LaneWindow
 
 _PAD: Final = 2
@@ -28,6 +38,23 @@ _OWN: Final = 0.85
 _EFFECTIVE: Final = 0.42
 
 
+_FLAGS: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+
+class _Standstills(NamedTuple):
+    """The standstills of a clock in view.
+
+    Attributes:
+        begins_ns: When each began.
+        rights: Where each ends, in pixels.
+        are_paused: Whether it was paused, or had rate 0.
+    """
+
+    begins_ns: NDArray[np.int64]
+    rights: NDArray[np.float64]
+    are_paused: NDArray[np.bool_]
+
+
 class ClockPainter:
     """Paints clocks: the height is the rate, hatching is a standstill.
 
@@ -36,11 +63,18 @@ class ClockPainter:
 
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
+        self._running: list[PixelRects] = []
+        self._rates: list[tuple[QRect, str]] = []
+        self._above: list[PixelRects] = []
+        self._own: list[PixelRects] = []
+        self._begins: list[PixelRects] = []
+        self._labels: list[tuple[QRectF, str]] = []
+        self._standstills: dict[int, _Standstills | None] = {}
 
     def paint(
         self, painter: QPainter, clocks: ClockPasts, number: int, window: LaneWindow, row: QRect
     ) -> None:
-        """Paint one clock into a row."""
+        """Paint one clock into a row, completely with :meth:`finish` only."""
         past = clocks.by_id[number]
         end_ns = min(window.high, window.present_ns)
         if not len(past) or end_ns <= window.low:
@@ -52,18 +86,35 @@ class ClockPainter:
         if stop - start > window.width * _DENSE:
             self._dense(painter, past, window, inner)
         else:
-            self._sparse(painter, past, window, inner, (start, stop))
+            self._sparse(past, window, inner, (start, stop))
         for above in clocks.path_at(number, end_ns)[1:]:
-            self._hatch(painter, clocks, above, window, inner, _EFFECTIVE, past.at_ns[0])
-        self._hatch(painter, clocks, number, window, inner, _OWN, past.at_ns[0])
+            self._hatch(clocks, above, window, inner, past.at_ns[0], is_own=False)
+        self._hatch(clocks, number, window, inner, past.at_ns[0], is_own=True)
+
+    def finish(self, painter: QPainter) -> None:
+        """Paint what is left of the rows, which do not overlap: each colour in one call."""
+        theme = self._theme
+        background = theme.color(ColorRole.BACKGROUND)
+        paused = theme.color(ColorRole.PAUSED)
+        fill_all(painter, self._running, self._running_color())
+        painter.setPen(theme.color(ColorRole.TEXT))
+        for room, rate in self._rates:
+            painter.drawText(room, _FLAGS, rate)
+        for rects, share in ((self._above, _EFFECTIVE), (self._own, _OWN)):
+            # A clock stopped by another one has its own rate, but does not run.
+            fill_all(painter, rects, background)
+            hatching = QBrush(mixed(paused, background, share), Qt.BrushStyle.BDiagPattern)
+            fill_all(painter, rects, hatching)
+        fill_all(painter, self._begins, mixed(paused, background, _OWN))
+        for box, text in self._labels:
+            self._label(painter, box, text)
+        for each in (self._running, self._rates, self._above, self._own, self._begins):
+            each.clear()
+        self._labels.clear()
+        self._standstills.clear()
 
     def _sparse(
-        self,
-        painter: QPainter,
-        past: ClockPast,
-        window: LaneWindow,
-        inner: QRect,
-        places: tuple[int, int],
+        self, past: ClockPast, window: LaneWindow, inner: QRect, places: tuple[int, int]
     ) -> None:
         start, stop = places
         count = stop - start
@@ -80,15 +131,12 @@ class ClockPainter:
         highest = max(int(rates.max()), RATE_DENOMINATOR)
         heights = np.ceil(inner.height() * np.maximum(rates, 0) / highest).astype(np.int64)
         bottoms = np.full(count, inner.bottom() + 1)
-        rects = pixel_rects(x0, bottoms - heights, x1, bottoms)
-        fill_rects(painter, rects, self._running())
-        painter.setPen(self._theme.color(ColorRole.TEXT))
-        flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self._running.append(pixel_rects(x0, bottoms - heights, x1, bottoms))
         for place in np.flatnonzero((x1 - x0 >= _TEXT_FROM) & (rates > 0)).tolist():
             box = QRect(
                 int(x0[place]) + 4, inner.top(), int(x1[place] - x0[place]) - 6, inner.height()
             )
-            painter.drawText(box, flags, f"×{rate_text(int(rates[place]))}")
+            self._rates.append((box, f"×{rate_text(int(rates[place]))}"))
 
     def _dense(self, painter: QPainter, past: ClockPast, window: LaneWindow, inner: QRect) -> None:
         """Paint for each column the share in which the clock ran, and changes."""
@@ -101,7 +149,7 @@ class ClockPainter:
         still = mixed(
             self._theme.color(ColorRole.PAUSED), self._theme.color(ColorRole.BACKGROUND), _OWN
         )
-        running = self._running()
+        running = self._running_color()
         table = np.array(
             [mixed(running, still, share / _LOOKS).rgb() for share in range(_LOOKS + 1)],
             dtype=np.uint32,
@@ -119,52 +167,37 @@ class ClockPainter:
         rects = row_rects(xs, inner.top(), xs + 1, inner.top() + 2)
         fill_rects(painter, rects, self._theme.color(ColorRole.TEXT))
 
-    def _hatch(  # noqa: PLR0913, PLR0917 - one clock in one row
+    def _hatch(  # noqa: PLR0913 - one clock in one row
         self,
-        painter: QPainter,
         clocks: ClockPasts,
         number: int,
         window: LaneWindow,
         inner: QRect,
-        share: float,
         since_ns: int,
+        *,
+        is_own: bool,
     ) -> None:
-        past = clocks.by_id[number]
-        end_ns = min(window.high, window.present_ns)
-        start, stop = past.within(window.low, end_ns)
-        if not start < stop <= start + window.width * _DENSE:
+        if number not in self._standstills:
+            self._standstills[number] = _standstills_of(clocks.by_id[number], window)
+        found = self._standstills[number]
+        if found is None:
             return
-        color = mixed(
-            self._theme.color(ColorRole.PAUSED), self._theme.color(ColorRole.BACKGROUND), share
-        )
-        # The last step in view is as long as what is in view of it.
-        stops_ns = np.append(
-            np.frombuffer(past.at_ns, np.int64)[start + 1 : stop],
-            past.end_of(stop - 1, int(end_ns)),
-        )
-        places = start + np.flatnonzero(np.frombuffer(past.value, np.int64)[start:stop] == 0)
-        begins_ns = np.maximum(np.frombuffer(past.at_ns, np.int64)[places], since_ns)
-        lefts = np.maximum(window.xs(begins_ns), window.left)
-        rights = np.minimum(window.xs(stops_ns[places - start]), window.left + window.width)
-        is_there = rights >= lefts
-        places, lefts, rights = places[is_there], lefts[is_there], rights[is_there]
-        widths = np.maximum(rights - lefts, 1.0)
+        lefts = np.maximum(window.xs(np.maximum(found.begins_ns, since_ns)), window.left)
+        is_there = found.rights >= lefts
+        lefts, are_paused = lefts[is_there], found.are_paused[is_there]
+        widths = np.maximum(found.rights[is_there] - lefts, 1.0)
         x0, x1 = nearest_pixels(lefts), nearest_pixels(lefts + widths)
         top, bottom = inner.top(), inner.bottom() + 1
-        rects = row_rects(x0, top, x1, bottom)
-        # A clock stopped by another one has its own rate, but does not run.
-        fill_rects(painter, rects, self._theme.color(ColorRole.BACKGROUND))
-        fill_rects(painter, rects, QBrush(color, Qt.BrushStyle.BDiagPattern))
-        if share != _OWN:
+        if not is_own:
+            self._above.append(row_rects(x0, top, x1, bottom))
             return
-        fill_rects(painter, row_rects(x0, top, nearest_pixels(lefts + 1), bottom), color)
-        flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self._own.append(row_rects(x0, top, x1, bottom))
+        self._begins.append(row_rects(x0, top, nearest_pixels(lefts + 1), bottom))
         for place in np.flatnonzero(widths >= _TEXT_FROM + 20).tolist():
             box = QRectF(lefts[place], inner.top(), widths[place], inner.height())
-            text = "paused" if past.paused[places[place]] else "rate 0"
-            self._label(painter, box, text, flags)
+            self._labels.append((box, "paused" if are_paused[place] else "rate 0"))
 
-    def _label(self, painter: QPainter, box: QRectF, text: str, flags: int) -> None:
+    def _label(self, painter: QPainter, box: QRectF, text: str) -> None:
         """Write on hatching, over a legible patch."""
         width = painter.fontMetrics().horizontalAdvance(text)
         patch = QRectF(box.left() + 3, box.top() + 1, width + 6, box.height() - 2)
@@ -172,9 +205,28 @@ class ClockPainter:
             return
         painter.fillRect(patch, self._theme.color(ColorRole.BACKGROUND))
         painter.setPen(self._theme.color(ColorRole.TEXT))
-        painter.drawText(patch.adjusted(3, 0, 0, 0), flags, text)
+        painter.drawText(patch.adjusted(3, 0, 0, 0), _FLAGS, text)
 
-    def _running(self) -> QColor:
+    def _running_color(self) -> QColor:
         return mixed(
             self._theme.color(ColorRole.GOOD), self._theme.color(ColorRole.BACKGROUND), _RUNNING
         )
+
+
+def _standstills_of(past: ClockPast, window: LaneWindow) -> _Standstills | None:
+    """Return the standstills in view; ``None`` if there are none, or too many to tell apart."""
+    end_ns = min(window.high, window.present_ns)
+    start, stop = past.within(window.low, end_ns)
+    if not start < stop <= start + window.width * _DENSE:
+        return None
+    places = start + np.flatnonzero(np.frombuffer(past.value, np.int64)[start:stop] == 0)
+    if not len(places):
+        return None
+    at_ns = np.frombuffer(past.at_ns, np.int64)
+    # The last step in view is as long as what is in view of it.
+    stops_ns = np.append(at_ns[start + 1 : stop], past.end_of(stop - 1, int(end_ns)))
+    return _Standstills(
+        at_ns[places],
+        np.minimum(window.xs(stops_ns[places - start]), window.left + window.width),
+        np.frombuffer(past.paused, np.int8)[places] > 0,
+    )

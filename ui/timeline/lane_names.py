@@ -70,17 +70,32 @@ class PlacedRows(NamedTuple):
     pinned: tuple[PlacedRow, ...]
 
     def paint(
-        self, painter: QPainter, theme: Theme, paint_row: Callable[[QPainter, PlacedRow], None]
+        self,
+        painter: QPainter,
+        theme: Theme,
+        paint_row: Callable[[QPainter, PlacedRow], None],
+        finish: Callable[[QPainter], None] | None = None,
     ) -> None:
-        """Paint all rows, the pinned ones over the others."""
+        """Paint all rows, the pinned ones over the others.
+
+        Args:
+            painter: The painter.
+            theme: The colours.
+            paint_row: Paints what is on a row.
+            finish: Paints what is left of rows that do not overlap.
+        """
         for placed in self.scrolled:
             self._paint_row(painter, theme, placed, paint_row)
+        if finish is not None:
+            finish(painter)
         if not self.pinned:
             return
         box = self.pinned_box
         painter.fillRect(box, theme.color(ColorRole.BACKGROUND))
         for placed in self.pinned:
             self._paint_row(painter, theme, placed, paint_row)
+        if finish is not None:
+            finish(painter)
         painter.setPen(theme.color(ColorRole.MUTED_TEXT))
         painter.drawLine(0, box.bottom(), box.width(), box.bottom())
 

@@ -115,7 +115,11 @@ class LanePicture:
             box = QRect(window.left, placed.y, window.width, placed.height)
             self._records(painter, canvas, placed.row, window, box)
 
-        rows.paint(painter, self._theme, records)
+        def finish(painter: QPainter) -> None:
+            self._clocks.finish(painter)
+            self._lanes.finish(painter)
+
+        rows.paint(painter, self._theme, records, finish)
         # These cover what reaches over the left edge.
         names = QSize(canvas.header_width, viewport.height())
         self.names.paint(painter, names, rows, self._frames_top_ns)
@@ -152,16 +156,9 @@ class LanePicture:
                 has_whiskers=is_timer or row.kind is LaneKind.CALL,
             )
             if is_timer:
-                self._predicted(painter, canvas, lane, window, box)
+                self._predicted(canvas, lane, window, box)
 
-    def _predicted(
-        self,
-        painter: QPainter,
-        canvas: LaneSurface,
-        lane: Lane,
-        window: LaneWindow,
-        box: QRect,
-    ) -> None:
+    def _predicted(self, canvas: LaneSurface, lane: Lane, window: LaneWindow, box: QRect) -> None:
         """Paint predictions from the present, or from the playhead."""
         timeline = canvas.timeline if canvas.past is None else canvas.past
         if window.high <= timeline.at_ns:
@@ -176,7 +173,7 @@ class LanePicture:
                 is_dense = timeline.timers.interval[row] < _APART * window.per_pixel
                 most = _MOST_CROWDED if is_dense else _MOST_PREDICTED
                 instants += next_fires(timeline, timer_id, int(window.high), most)
-        self._lanes.hollow(painter, sorted(instants), window, box)
+        self._lanes.hollow(sorted(instants), window, box)
 
     def _frames(
         self, painter: QPainter, canvas: LaneSurface, window: LaneWindow, box: QRect

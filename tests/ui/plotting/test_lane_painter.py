@@ -47,6 +47,12 @@ class Canvas:
     def instants(self, instants: Instants, shown: LaneWindow, late_ns: int = 0) -> None:
         painter = LanePainter(self.theme)
         painter.instants(self.painter, instants, shown, ROW, role=ColorRole.GOOD, late_ns=late_ns)
+        painter.finish(self.painter)
+
+    def clock(self, clocks: ClockPasts, number: int, shown: LaneWindow) -> None:
+        painter = ClockPainter(self.theme)
+        painter.paint(self.painter, clocks, number, shown, ROW)
+        painter.finish(self.painter)
 
     def steps(self, steps: Steps, shown: LaneWindow) -> None:
         LanePainter(self.theme).steps(
@@ -115,7 +121,8 @@ def test_that_a_whisker_is_as_long_as_the_firing_was_late(canvas: Canvas) -> Non
 
 def test_that_what_is_to_come_is_hollow(canvas: Canvas) -> None:
     painter = LanePainter(canvas.theme)
-    painter.hollow(canvas.painter, [200 * MS], window(0, 400, 100), ROW)
+    painter.hollow([200 * MS], window(0, 400, 100), ROW)
+    painter.finish(canvas.painter)
     background = canvas.theme.color(ColorRole.BACKGROUND)
     assert canvas.image.pixelColor(200, ROW.center().y()) == background
     assert canvas.is_painted(199)
@@ -166,7 +173,7 @@ def test_that_a_pause_of_a_nanosecond_is_painted(canvas: Canvas) -> None:
         (500 * MS, CLOCK_PAUSED, 1, 0, 0),
         (500 * MS + 1, CLOCK_RESUMED, 1, 0, 0),
     )
-    ClockPainter(canvas.theme).paint(canvas.painter, clocks, 1, window(0, 1_000, 1_000), ROW)
+    canvas.clock(clocks, 1, window(0, 1_000, 1_000))
     assert canvas.colors(200) != canvas.colors(190)
 
 
@@ -179,7 +186,7 @@ def test_that_a_clock_that_stands_still_because_of_another_is_not_shown_as_runni
         (0, CLOCK_ANCHORED, 2, 0, RATE_DENOMINATOR),
         (500 * MS, CLOCK_PAUSED, 1, 0, 0),
     )
-    ClockPainter(canvas.theme).paint(canvas.painter, clocks, 2, window(0, 1_000, 1_000), ROW)
+    canvas.clock(clocks, 2, window(0, 1_000, 1_000))
     running: QColor = canvas.image.pixelColor(50, ROW.bottom() - 4)
     assert all(running.name() not in canvas.colors(x) for x in range(205, WIDTH))
 
@@ -194,12 +201,12 @@ def test_that_a_clock_is_painted_also_when_it_changes_many_times_a_pixel(canvas:
         )
     )
     clocks = pasts(*root_clock(0), *pauses)
-    ClockPainter(canvas.theme).paint(canvas.painter, clocks, 1, window(0, 1_000, 1_000), ROW)
+    canvas.clock(clocks, 1, window(0, 1_000, 1_000))
     assert all(canvas.is_painted(x) for x in range(WIDTH))
     assert canvas.theme.color(ColorRole.TEXT).name() in canvas.colors(100)
 
 
 def test_that_a_clock_that_came_later_than_what_is_in_view_is_not_painted(canvas: Canvas) -> None:
     clocks = pasts(*root_clock(800 * MS))
-    ClockPainter(canvas.theme).paint(canvas.painter, clocks, 1, window(0, 500, 1_000), ROW)
+    canvas.clock(clocks, 1, window(0, 500, 1_000))
     assert not any(canvas.is_painted(x) for x in range(WIDTH))

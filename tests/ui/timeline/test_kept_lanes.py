@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.events import EventLog, Timeline
@@ -42,6 +44,16 @@ from ui.timeline.lane_picture import LanePicture
 MS = 1_000_000
 
 
+class RowByRow(LanePicture):
+    """A picture whose rows are completed one by one, not each colour of all of them at once."""
+
+    @override
+    def _records(self, painter: QPainter, *what: Any) -> None:
+        super()._records(painter, *what)
+        self._clocks.finish(painter)
+        self._lanes.finish(painter)
+
+
 class World:
     """Lanes on a canvas, painted as they are kept and as a whole."""
 
@@ -54,7 +66,7 @@ class World:
         self.canvas = LaneCanvas(self.theme)
         self.canvas.resize(520, 300)
         self.canvas.show()
-        self.whole = LanePicture(self.theme)
+        self.whole = RowByRow(self.theme)
         self.ratio = 1
         self.now_ms = 0
         append, intern = self.log.append, self.log.intern

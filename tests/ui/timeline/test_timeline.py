@@ -439,9 +439,7 @@ def test_that_what_was_to_come_is_predicted_from_the_playhead(
     bridge.refresh_now()
     panel.refresh()
     painted: list[list[int]] = []
-    monkeypatch.setattr(
-        LanePainter, "hollow", lambda _self, _painter, instants, *_: painted.append(instants)
-    )
+    monkeypatch.setattr(LanePainter, "hollow", lambda _self, instants, *_: painted.append(instants))
 
     bridge.set_playhead(1_600 * MS)
     qtbot.waitUntil(lambda: canvas.past is not None)
