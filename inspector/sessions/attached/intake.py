@@ -59,7 +59,8 @@ class Intake:
     """Sorts events and lets those that fit into the log.
 
     Attributes:
-        at_ns: Session time up to which everything is in the log.
+        at_ns: Session time up to which events are in the log, unless they come late.
+        newest_ns: Session time of the newest event in the log.
         frames_of: The clock whose frames are in the log, as a log has one row of frames; 0
             until the first.
         frame_counts: How many frames each loop has run, by its clock.
@@ -72,6 +73,7 @@ class Intake:
 
     def __init__(self, log: EventLog, timeline: Timeline) -> None:
         self.at_ns = 0
+        self.newest_ns = 0
         self.frames_of = 0
         self.frame_counts: Counter[int] = Counter()
         self.misfits: Counter[int] = Counter()
@@ -136,7 +138,8 @@ class Intake:
 
     def _correct_instants(self, rows: Rows) -> None:
         """Have nothing happen before what is in the log."""
-        last_ns = self.at_ns
+        last_ns = self.newest_ns
+        self.newest_ns = max(last_ns, int(rows[-1, 0]))
         late = rows[:, 0] < last_ns
         if not late.any():
             return

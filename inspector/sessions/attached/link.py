@@ -156,6 +156,7 @@ class Link:
         text: What carries it, for people.
         is_open: Whether the program is still connected.
         is_silent: Whether nothing was heard of it for a while.
+        began_ns: When it began to connect.
     """
 
     def __init__(self, carrier: Carrier, inlet: Inlet) -> None:
@@ -173,8 +174,13 @@ class Link:
         self._hello: Hello | None = None
         self._comparisons: list[tuple[int, int]] = []
         self._received = self._acked = 0
-        self._acked_ns = self._pinged_ns = self._heard_ns = self._began_ns = self._now_ns()
+        self._acked_ns = self._pinged_ns = self._heard_ns = self.began_ns = self._now_ns()
         self._bye: str | None = None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the session does not know of the program yet."""
+        return self._early is not None
 
     @property
     def is_known(self) -> bool:
@@ -220,7 +226,7 @@ class Link:
             self._carrier.close()
             self._inlet.forget(self)
         if is_told and self._hello is not None:
-            self._deliver_early()
+            self._introduce(self._now_ns() - self._hello.clock_ns, HELLO_NS)
             is_orderly = self._bye is not None
             self._put(Ended(self, self._bye or reason, is_orderly, self._now_ns()))
         for done in self._pending.values():
@@ -298,20 +304,18 @@ class Link:
         if self._carrier.is_local and abs(offset_ns) <= error_ns:
             # As near as can be measured: both read the monotonic clock of this host.
             error_ns = offset_ns = 0
-        early, self._early = self._early, None
-        self._put(Attached(self, hello, offset_ns, error_ns))
-        for news in early or ():
-            self._put(news)
+        self._introduce(offset_ns, error_ns)
 
-    def _deliver_early(self) -> None:
-        """Tell of a program that ended before its clock was compared."""
-        early, self._early = self._early, None
+    def _introduce(self, offset_ns: int, error_ns: int) -> None:
+        """Tell the session of the program, and what it has sent meanwhile."""
+        early = self._early
         if early is None or self._hello is None:
             return
-        offset_ns = self._now_ns() - self._hello.clock_ns
-        self._put(Attached(self, self._hello, offset_ns, HELLO_NS))
+        self._inlet.put(Attached(self, self._hello, offset_ns, error_ns))
         for news in early:
-            self._put(news)
+            self._inlet.put(news)
+        # Not before: until then the session waits for what happened before.
+        self._early = None
 
     def _ask_for_time(self) -> None:
         sent_ns = self._now_ns()
@@ -468,6 +472,12 @@ class Inlet:
     def is_reachable(self) -> bool:
         """Whether programs can still find the socket."""
         return self._listeners[0].is_reachable
+
+    @property
+    def connecting_since_ns(self) -> int | None:
+        """Since when a program has been connecting, ``None`` if none is."""
+        with self._lock:
+            return min((each.began_ns for each in self._links if each.is_new), default=None)
 
     @property
     def waiting_bytes(self) -> int:

@@ -69,6 +69,9 @@ class Program:
         grant: What it grants.
         clocks: Its clocks, by their number in the session.
         cost: What the probe said last of its own cost, if it did.
+        cost_cpu_ns: Its processor time since it was attached.
+        cost_interval_ns: The time in which it was measured.
+        events: How many events it has sent in that time.
         lost: How many of its events were lost, by kind.
         is_described: Whether its state was described in full.
         is_stepping: Whether a step is under way.
@@ -90,6 +93,7 @@ class Program:
         self.grant: Grant = hello.grant
         self.clocks: dict[int, ClockState] = {}
         self.cost: Cost | None = None
+        self.cost_cpu_ns = self.cost_interval_ns = self.events = 0
         self.lost: Counter[str] = Counter()
         self.is_described = False
         self.is_stepping = False
@@ -109,6 +113,13 @@ class Program:
             self.adapters = tuple(changed.adapters)
         if changed.grant is not None:
             self.grant = changed.grant
+
+    def take_cost(self, cost: Cost) -> None:
+        """Take over and add up what the probe costs."""
+        self.cost = cost
+        self.cost_cpu_ns += cost.cpu_ns
+        self.cost_interval_ns += cost.interval_ns
+        self.events += cost.events
 
     def take_loss(self, counts: Mapping[str, int]) -> int:
         """Count lost events by kind; returns how many are new."""

@@ -70,8 +70,10 @@ if TYPE_CHECKING:
     from inspector.sessions.attached.link import Done
     from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 
-#: Events come at latest 16 ms after they happened; so long later all of them are there.
+#: Events come at latest 16 ms after they happened; so long later all of them are there, or at
+#: most so long on a machine that is busy.
 SETTLED_NS: Final = 50 * NS_PER_MS
+_SETTLED_LATEST_NS: Final = 500 * NS_PER_MS
 #: The launched process is looked after so often, and loss is marked so often at most.
 _LOOKED_AFTER_NS: Final = NS_PER_SECOND // 2
 _MARKED_NS: Final = NS_PER_SECOND
@@ -133,6 +135,7 @@ class AttachedSession:
         generation: 0: it begins once.
         can_wait: False: other processes do not wait for the disk.
         command_number: The number of the last command.
+        opening_problem: Why the door does not open, ``None`` while it may.
         wants_hold: Whether programs that join are held.
         is_running: Whether time passes in any program.
     """
@@ -177,7 +180,7 @@ class AttachedSession:
             "Events.keyframe": (Keyframe, self._take_keyframe),
             "Events.lost": (Lost, self._take_loss),
             "Program.changed": (Changed, Program.take_change),
-            "Program.cost": (Cost, self._take_cost),
+            "Program.cost": (Cost, Program.take_cost),
             "Program.held": (Held, self._take_held),
         }
         self._owner = threading.get_ident()
@@ -190,7 +193,7 @@ class AttachedSession:
         self._looked_after_ns = self._marked_ns = self._began_ns
         self._lost_since_mark = 0
         self._opened: Opened | None = None
-        self._opening_problem: AttachError | None = None
+        self.opening_problem: AttachError | None = None
         self.note(CLOCK_ADDED, ROOT_ID, 0, self.log.intern("session"))
         self._opener = threading.Thread(
             target=self._open, args=(door,), name="attach: open", daemon=True
@@ -202,7 +205,7 @@ class AttachedSession:
         try:
             self._opened = door.open(self.inlet)
         except AttachError as error:
-            self._opening_problem = error
+            self.opening_problem = error
         self.inlet.on_news()
 
     @override
@@ -331,8 +334,8 @@ class AttachedSession:
         """The present status."""
         if self._is_closed:
             return SessionStatus(SessionPhase.EMPTY, "No program is attached.")
-        if self._opening_problem is not None and not self.programs:
-            problem = self._opening_problem
+        if self.opening_problem is not None and not self.programs:
+            problem = self.opening_problem
             return SessionStatus(SessionPhase.FAILED, str(problem), problem.detail)
         if self._end:
             return SessionStatus(SessionPhase.ENDED, self._end)
@@ -460,15 +463,26 @@ class AttachedSession:
         """Take what programs have sent, and fold what is settled; returns the number of events."""
         if self._is_closed:
             return 0
+        until_ns = self._settled_until_ns()
         for news in self.inlet.take():
             self._take(news)
         self._apply_waiting()
         self._look_after_process()
-        count = self._settle(self.now_ns - (SETTLED_NS if self.expects_news else 0))
+        count = self._settle(until_ns if self.expects_news else self.now_ns)
         self.timeline.set_present(self._intake.at_ns)
         self.recorder.pump(at_once=not self.is_running)
         self.log.settle()
         return count
+
+    def _settled_until_ns(self) -> int:
+        """Return the instant before which no event is expected any more."""
+        now_ns = self.now_ns
+        since_ns = self.inlet.connecting_since_ns
+        if since_ns is not None:
+            # A program that connects sends what has happened meanwhile.
+            now_ns = min(now_ns, since_ns - self._began_ns)
+        wait_ns = max(SETTLED_NS, 3 * self._intake.late_ns // 2)
+        return now_ns - min(wait_ns, _SETTLED_LATEST_NS)
 
     def _settle(self, until_ns: int) -> int:
         count = self._intake.release(until_ns)
@@ -523,9 +537,6 @@ class AttachedSession:
 
     def _take_loss(self, program: Program, lost: Lost) -> None:
         self._lost_since_mark += program.take_loss(lost.counts)
-
-    def _take_cost(self, program: Program, cost: Cost) -> None:
-        program.cost = cost
 
     def _take_held(self, program: Program, held: Held) -> None:
         if held.held:
@@ -654,7 +665,7 @@ class AttachedSession:
         if opened is None or self.programs:
             return
         if problem := opened.problem():
-            self._opening_problem = self._opening_problem or AttachError(problem)
+            self.opening_problem = self.opening_problem or AttachError(problem)
             self._finish(problem, self.now_ns)
 
     def detach(self) -> None:
