@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -81,6 +82,56 @@ class MeasuresWakeErrors(Protocol):
         """Restart the measurement of wake-up delays."""
 
 
+class AttachedProgram(Protocol):
+    """What there is to say of an attached program.
+
+    Attributes:
+        name: Its name.
+    """
+
+    name: str
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether it is attached now."""
+
+    @property
+    def brief(self) -> str:
+        """Adapters, cost and loss in a few words."""
+
+    @property
+    def facts(self) -> Sequence[tuple[str, str]]:
+        """Everything that is known of it, as titles and texts."""
+
+    def limits(self, clock_id: int) -> Sequence[tuple[str, str]]:
+        """Return what is not possible with a clock, and why."""
+
+
+@runtime_checkable
+class AttachesPrograms(Protocol):
+    """A session with programs in other processes."""
+
+    @property
+    def programs(self) -> Mapping[int, AttachedProgram]:
+        """The programs that are or were attached."""
+
+    @property
+    def can_end_program(self) -> bool:
+        """Whether the inspector has launched a program that still runs."""
+
+    def program_of_clock(self, clock_id: int) -> AttachedProgram | None:
+        """Return the program of a clock, ``None`` for the session's own."""
+
+    def detach(self) -> None:
+        """Let all programs go; they go on."""
+
+    def end_program(self) -> None:
+        """End the program that was launched; takes a moment."""
+
+    def show_frames_of(self, clock_id: int) -> None:
+        """Take the frames of another loop from now on."""
+
+
 class _HasTimeline(Protocol):
     @property
     def timeline(self) -> Timeline:
@@ -93,6 +144,11 @@ class UniformSession:
     def why_not(self, _capability: Capability, _clock_id: int = 0) -> str:
         """Return nothing, as the capabilities say it all."""
         return ""
+
+    @property
+    def expects_news(self) -> bool:
+        """False: nothing happens in it but what the window has it do."""
+        return False
 
     def driven_clock(self: _HasTimeline, _selected: int) -> int:
         """Return the root clock."""
@@ -134,6 +190,10 @@ class Session(Protocol):
         Args:
             selected: The selected clock, 0 for none.
         """
+
+    @property
+    def expects_news(self) -> bool:
+        """Whether events come from other processes, also while time is held."""
 
     @property
     def status(self) -> SessionStatus:

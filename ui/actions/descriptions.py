@@ -49,6 +49,8 @@ class Needs(Enum):
     PAST = "a session with frames", None
     LOOKING_BACK = "a session in which you look back", None
     REWIND = "a session that can go back in time", Capability.REWIND
+    PROGRAM = "an attached program", Capability.PROGRAM
+    PROGRAM_CLOCK = "a selected clock of an attached program", Capability.PROGRAM
     REWIND_TO_PLAYHEAD = "a session that can be rewound to the playhead", Capability.REWIND
 
     def __init__(self, text: str, capability: Capability | None) -> None:
@@ -98,6 +100,7 @@ _ABOUT_SELECTION: Final = frozenset(
         Needs.MACHINE,
     }
 )
+_CLOCK_NEEDS: Final = frozenset({Needs.CLOCK_PAUSE, Needs.CLOCK_RATE, Needs.PROGRAM_CLOCK})
 _NOT_BACK: Final = "the present is already shown"
 _NOT_SELECTED: Final = {
     Needs.PAUSABLE_MEMBER: "no target, call, component or ticker is selected",
@@ -120,9 +123,9 @@ def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911 - one rea
     if needs in facts.reasons or needs not in facts.possible:
         generic = f"not possible in this session: it needs {needs.text}"
         return facts.reasons.get(needs, generic)
-    if facts.has_failed and needs not in (Needs.RELOAD, Needs.RECORD):
+    if facts.has_failed and needs not in (Needs.RELOAD, Needs.RECORD, Needs.PROGRAM):
         return "the scene could not be loaded: fix the file and reload it"
-    if needs in (Needs.CLOCK_PAUSE, Needs.CLOCK_RATE) and not facts.has_clock:
+    if needs in _CLOCK_NEEDS and not facts.has_clock:
         return "no clock is selected"
     if needs in (Needs.REWIND, Needs.REWIND_TO_PLAYHEAD) and not facts.has_frames:
         return "no frame has run yet"

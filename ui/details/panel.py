@@ -27,7 +27,7 @@ from .detail_labels import LinkedLabel, ValueLabel, breakable
 from .detail_rows import LOOK_AT, ClockCounts, DetailRow, RowKind, heading
 from .frame_details import frame_rows
 from .member_details import member_rows
-from .session_details import overview_rows
+from .session_details import limit_rows, overview_rows
 from .timer_details import timer_rows
 
 if TYPE_CHECKING:
@@ -153,7 +153,8 @@ class DetailsPanel(QWidget):
         is_live = timeline is self._bridge.timeline
         match selection.kind:
             case SelectionKind.CLOCK:
-                return clock_rows(timeline, selection.id, self._clock_counts)
+                rows = clock_rows(timeline, selection.id, self._clock_counts)
+                return [*rows, *limit_rows(session, selection.id)]
             case SelectionKind.TIMER:
                 why = self._why.rows(history, timeline, CallId(selection.id), is_live=is_live)
                 return timer_rows(timeline, selection.id, why, self._why.subject)

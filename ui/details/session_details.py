@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inspector.commands.command import Capability
+from inspector.sessions.session import AttachesPrograms
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import NEVER
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
     from inspector.events.timeline import Timeline
-    from inspector.sessions.session import Session
+    from inspector.sessions.session import AttachedProgram, Session
 
 
 def overview_rows(
@@ -54,12 +55,33 @@ def overview_rows(
     ]
     if Capability.FRAME_RATE in capabilities:
         rows.append(DetailRow("Frame rate", f"{float(session.frame_rate):.6g} per second"))
+    if isinstance(session, AttachesPrograms):
+        for program in session.programs.values():
+            rows += program_rows(program)
     rows.append(heading("So far"))
     rows += _counted_rows(timeline, clock_counts)
     rows += _failure_overview(timeline)
     rows.append(heading("Event log"))
     rows += _log_rows(session)
     return rows
+
+
+def program_rows(program: AttachedProgram) -> list[DetailRow]:
+    """Return what there is to say of an attached program."""
+    facts = [DetailRow(title, text) for title, text in program.facts]
+    return [heading(f"Program “{program.name}”"), *facts]
+
+
+def limit_rows(session: Session, clock_id: int) -> list[DetailRow]:
+    """Return what the program of a clock does not allow with it, and what that program is."""
+    if not isinstance(session, AttachesPrograms):
+        return []
+    program = session.program_of_clock(clock_id)
+    if program is None:
+        return []
+    limits = [DetailRow(title, text) for title, text in program.limits(clock_id)]
+    allowed = [heading("What the program does not allow"), *limits] if limits else []
+    return [*allowed, *program_rows(program)]
 
 
 def _counted_rows(timeline: Timeline, clock_counts: ClockCounts) -> list[DetailRow]:

@@ -107,13 +107,9 @@ class RateSlider(QWidget):
         super().__init__(parent)
         self._rate = Fraction(1)
         self.slider = _LogarithmicSlider(self)
-        self.slider.setAccessibleName(f"{name}, slider")
-        self.slider.setToolTip(
-            f"{name}: from 0.1 to 10, snaps to 0.1 0.25 0.5 1 2 4 10 (not with Ctrl)\n"
-            "Double-click for 1"
-        )
         self.entry = ExactEntry(f"{name}, exact", parse_rate, rate_to_text, self)
-        self.entry.setToolTip(as_plain(f"{name}, exactly: 1/3, 0.25, 25% or 2x"))
+        self._named = ("", "")
+        self.show_name(name)
         self.entry.setFixedWidth(self.entry.fontMetrics().horizontalAdvance("00000000") + 12)
         self._answer_timer = QTimer(self)
         self._answer_timer.setSingleShot(True)
@@ -134,6 +130,22 @@ class RateSlider(QWidget):
     def rate(self) -> Fraction:
         """The rate that is shown."""
         return self._rate
+
+    def show_name(self, name: str, note: str = "") -> None:
+        """Say whose rate it is, and below it why that cannot be changed."""
+        if (name, note) == self._named:
+            return
+        self._named = (name, note)
+        below = f"\n{note}" if note else ""
+        self.slider.setAccessibleName(f"{name}, slider")
+        self.slider.setToolTip(
+            as_plain(
+                f"{name}: from 0.1 to 10, snaps to 0.1 0.25 0.5 1 2 4 10 (not with Ctrl)\n"
+                f"Double-click for 1{below}"
+            )
+        )
+        self.entry.setAccessibleName(f"{name}, exact")
+        self.entry.setToolTip(as_plain(f"{name}, exactly: 1/3, 0.25, 25% or 2x{below}"))
 
     def show_rate(self, rate: Fraction) -> None:
         """Show a rate; the slider stays where it is while it is dragged."""

@@ -99,14 +99,24 @@ def rate_command(clock_id: int, rate: Fraction) -> Command:
     return SetRate(clock_id, rate)
 
 
-def commands_of_actions(timeline: Timeline, selection: Selection) -> dict[str, Command]:
+def driven_clock(bridge: SessionBridge) -> int:
+    """Return the clock whose rate the transport bar and its keys set, 0 for none."""
+    session = bridge.session
+    if session is None:
+        return 0
+    selected = selected_clock(bridge.timeline, bridge.selection)
+    return session.driven_clock(0 if selected is None else selected.id)
+
+
+def commands_of_actions(bridge: SessionBridge) -> dict[str, Command]:
     """Return the commands that actions stand for with what is selected now, by action."""
+    timeline, selection = bridge.timeline, bridge.selection
     found: dict[str, Command] = {}
-    root = timeline.clocks.get(timeline.root_id or 0)
-    if root is not None:
-        found["slower"] = rate_command(root.id, next_usual_rate(root.rate, is_faster=False))
-        found["faster"] = rate_command(root.id, next_usual_rate(root.rate, is_faster=True))
-        found["normal-rate"] = rate_command(root.id, Fraction(1))
+    driven = timeline.clocks.get(driven_clock(bridge))
+    if driven is not None:
+        found["slower"] = rate_command(driven.id, next_usual_rate(driven.rate, is_faster=False))
+        found["faster"] = rate_command(driven.id, next_usual_rate(driven.rate, is_faster=True))
+        found["normal-rate"] = rate_command(driven.id, Fraction(1))
     if (clock := selected_clock(timeline, selection)) is not None:
         found["pause-branch"] = clock_toggle(clock)
     if timer_id := selected_timer(timeline, selection):
@@ -124,6 +134,6 @@ def commands_of_actions(timeline: Timeline, selection: Selection) -> dict[str, C
 
 def submit_action(bridge: SessionBridge, action: str) -> None:
     """Submit the command that an action stands for, if it stands for one now."""
-    command = commands_of_actions(bridge.timeline, bridge.selection).get(action)
+    command = commands_of_actions(bridge).get(action)
     if command is not None:
         bridge.submit(command)

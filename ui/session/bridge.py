@@ -7,7 +7,7 @@ from threading import get_ident
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.commands.breakpoints import AddBreakpoint
@@ -22,6 +22,7 @@ from inspector.timebase import NS_PER_SECOND
 
 from .annotation_editor import AnnotationEditor
 from .opening import (
+    attached_session,
     hosted_session,
     is_rewound,
     qt_source,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from inspector.commands.command import Command
     from inspector.events.conditions.breakpoint import Breakpoint
     from inspector.events.log import EventLog
+    from inspector.sessions.attached.doors.door import Door
     from inspector.sessions.session import Session
 
 __all__ = [
@@ -57,6 +59,8 @@ _SHOWN_IN_PANELS: Final = frozenset(
 )
 
 _NOTHING: Final = frozenset[Capability]()
+#: So often the events of programs are taken that nobody looks at.
+_UNSEEN_MS: Final = 200
 _NO_SESSION: Final = SessionStatus(SessionPhase.EMPTY, "No scene is open.")
 
 
@@ -138,6 +142,10 @@ class SessionBridge(QObject):
         self.capabilities = _NOTHING
         self._source: TimeSource | None = None
         self._scene_path: Path | None = None
+        self._door: Door | None = None
+        self._unseen = QTimer(self)
+        self._unseen.setInterval(_UNSEEN_MS)
+        self._unseen.timeout.connect(self._take_unseen)
         self._problem: SessionStatus | None = None
         self._status = _NO_SESSION
         self._empty = Timeline([""])
@@ -179,7 +187,10 @@ class SessionBridge(QObject):
 
     def accepts(self, command: Command) -> bool:
         """Return whether there is a session that takes such commands."""
-        return command.capability in self.capabilities
+        session = self._session
+        if session is None or command.capability not in self.capabilities:
+            return False
+        return not session.why_not(command.capability, command.clock_about(self._timeline))
 
     def open_path(self, path: Path) -> None:
         """Open a file in place of the session: a recording, or else a scene.
@@ -196,6 +207,16 @@ class SessionBridge(QObject):
             self._fail_to_open(path, _failed(path, error))
         else:
             self._replace_session(path, session)
+
+    def open_door(self, door: Door) -> None:
+        """Attach to a program in place of the session; :attr:`status` says what becomes of it."""
+        try:
+            session = attached_session(door, self.request_refresh)
+        except InspectorError as error:
+            self.opening_failed.emit(SessionStatus(SessionPhase.FAILED, str(error)))
+            return
+        self.set_session(session)
+        self._door = door
 
     def open_scene(self, path: Path) -> None:
         """Open a scene file in place of the session, see :meth:`open_path`."""
@@ -266,8 +287,10 @@ class SessionBridge(QObject):
         self.set_session(None)
 
     def reload(self) -> None:
-        """Reload the scene; one that could not be opened at all is tried again."""
-        if self._session is not None:
+        """Reload the scene or attach again; what could not be opened at all is tried again."""
+        if self._door is not None:
+            self.open_door(self._door)
+        elif self._session is not None:
             self.submit(Reload())
         elif self._scene_path is not None:
             self.open_path(self._scene_path)
@@ -458,7 +481,8 @@ class SessionBridge(QObject):
 
     def _drop_session(self) -> None:
         session, self._session = self._session, None
-        self._source = self._problem = None
+        self._source = self._problem = self._door = None
+        self._unseen.stop()
         self.pace.forget_session()
         if session is not None:
             with self._entries:
@@ -482,7 +506,15 @@ class SessionBridge(QObject):
             for breakpoint_ in self.kept_breakpoints:
                 session.submit(AddBreakpoint(breakpoint_, is_kept=True))
             self._breakpoints_version = session.breakpoints.version
+        if session.expects_news:
+            self._unseen.start()
         self.refresh_now()
+
+    @Slot()
+    def _take_unseen(self) -> None:
+        """Take what programs send while the window is hidden: they would have to wait."""
+        if not self.pace.is_visible:
+            self.refresh_now()
 
     def _take_news(self, session: Session) -> int:
         """Return how many events are new."""
@@ -512,7 +544,8 @@ class SessionBridge(QObject):
         """Tell the pace how the frames went that are new."""
         frames = self._timeline.frames
         seen, self._frames_seen = self._frames_seen, frames.end
-        if session.is_recorded or session.status.phase is not SessionPhase.RUNNING:
+        is_here = not (session.is_recorded or session.expects_news)
+        if not is_here or session.status.phase is not SessionPhase.RUNNING:
             self.pace.note_standstill()
             return
         start = max(seen, frames.first) - frames.first
@@ -537,7 +570,8 @@ class SessionBridge(QObject):
         status = (self._problem or _NO_SESSION) if session is None else session.status
         recorder = None if session is None else session.recorder
         self.pace.phase = None if session is None else status.phase
-        self.pace.is_writing = recorder is not None and recorder.is_writing
+        has_news = session is not None and session.expects_news
+        self.pace.is_writing = has_news or (recorder is not None and recorder.is_writing)
         if status != self._status:
             self._status = status
             self.status_changed.emit(status)

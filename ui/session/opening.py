@@ -1,4 +1,4 @@
-"""What the bridge opens: a scene in this process, or a recording; and what it asks of them."""
+"""What the bridge opens: a scene in this process, programs in others, or a recording."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from inspector.sessions.sources.time_sources import SYSTEM, TimeSourceKind, choo
 from .qt_time_source import Precision, QtTimeSource
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from inspector.clocks.failures import FailurePolicy
     from inspector.clocks.sources.time_source import TimeSource
     from inspector.events.timeline import Timeline
+    from inspector.sessions.attached.doors.door import Door
     from inspector.sessions.session import Session
 
 #: The window stands still for so long at a time while a scene goes back in time.
@@ -40,6 +42,20 @@ def recorded_session(path: Path) -> Session:
         RecordingError: It cannot be opened; the message says why.
     """
     return RecordedSession(path)
+
+
+def attached_session(door: Door, on_news: Callable[[], None]) -> Session:
+    """Attach to a program; ``on_news`` is called in any thread when it reports.
+
+    Raises:
+        AttachError: The inspector cannot listen for programs.
+    """
+    # The links and what decodes messages are not needed for scenes.
+    from inspector.sessions.attached.session import AttachedSession  # noqa: PLC0415
+
+    session = AttachedSession(door)
+    session.inlet.on_news = on_news
+    return session
 
 
 def qt_source(precision: Precision) -> TimeSource:

@@ -116,8 +116,8 @@ class RefreshPace(QObject):
 
     Attributes:
         phase: What the session was doing at the last refresh, ``None`` without any session.
-        is_writing: Whether a file was being written then: another thread does that, and what
-            becomes of it is no event.
+        is_writing: Whether a file was being written then, or other processes report: what
+            becomes of that is no event.
         slowing: By how much the window gives way to the scene.
         until_wake_ns: Returns how soon the scene is due, ``None`` if it is not.
 

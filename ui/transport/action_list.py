@@ -134,17 +134,17 @@ TIME_ACTIONS: Final = (
     ActionDescription(
         "slower", "S&lower", MenuId.TIME, TransportActions.slow_down,
         shortcuts=("-",), icon="slower", needs=Needs.ROOT_RATE, starts_section=True,
-        tip="Set the root clock to the next lower preset rate.",
+        tip="Set the root clock, or the selected clock of a program, to the next lower rate.",
     ),
     ActionDescription(
         "faster", "&Faster", MenuId.TIME, TransportActions.speed_up,
         shortcuts=("+", "="), icon="faster", needs=Needs.ROOT_RATE,
-        tip="Set the root clock to the next higher preset rate.",
+        tip="Set the root clock, or the selected clock of a program, to the next higher rate.",
     ),
     ActionDescription(
         "normal-rate", "Normal spee&d", MenuId.TIME, TransportActions.set_normal_rate,
         shortcuts=("0",), icon="normal-rate", needs=Needs.ROOT_RATE,
-        tip="Run the root clock at rate 1.",
+        tip="Run the root clock, or the selected clock of a program, at rate 1.",
     ),
 )
 

@@ -14,9 +14,9 @@ from inspector.clocks.rate import checked_frame_rate
 from inspector.commands.command import Capability
 from inspector.commands.scene import SetFrameRate
 from inspector.commands.transport import MAX_STEP_FRAMES
-from inspector.display_text import as_plain
+from inspector.display_text import as_plain, one_line
 from inspector.foreign.numbers import number_in, refusal
-from inspector.sessions.session import SessionPhase
+from inspector.sessions.session import AttachesPrograms, SessionPhase
 from inspector.timebase import format_duration, format_instant
 
 from ..kit.exact_entry import ExactEntry
@@ -26,7 +26,7 @@ from ..kit.paced_refresh import PacedRefresh
 from ..kit.rate_slider import RateSlider
 from ..kit.theme import ColorRole
 from ..previews.previewing import Previewer, global_rect, typed_rate_command
-from ..previews.selected import rate_command
+from ..previews.selected import driven_clock, rate_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 _MEASURED_NS: Final = 1_000_000_000
 _MEASURED_FRAMES: Final = 240
 _BYTES_PER_MIB: Final = 1024 * 1024
+_FRAME_RATE_TIP: Final = "Frames per second of session time: 60, 59.94 or 60000/1001"
 _PHASE_TEXTS: Final = {
     SessionPhase.EMPTY: "No scene",
     SessionPhase.RUNNING: "▶ Running",
@@ -50,6 +51,8 @@ _PHASE_TEXTS: Final = {
     SessionPhase.REWINDING: "⟲ Going back",
     SessionPhase.STEPPING: "⏵❚ Stepping",
     SessionPhase.FAILED: "✖ Failed",
+    SessionPhase.WAITING: "… Connecting",
+    SessionPhase.ENDED: "■ Ended",
 }
 
 
@@ -147,7 +150,7 @@ class TransportBar(QToolBar):
 
     def _make_frame_rate_entry(self) -> ExactEntry:
         entry = ExactEntry("Frame rate", parse_frame_rate, frame_rate_to_text)
-        entry.setToolTip("Frames per second of session time: 60, 59.94 or 60000/1001")
+        entry.setToolTip(_FRAME_RATE_TIP)
         entry.setFixedWidth(entry.fontMetrics().horizontalAdvance("00000.00") + 12)
         entry.value_requested.connect(self._request_frame_rate)
         return entry
@@ -180,6 +183,7 @@ class TransportBar(QToolBar):
         bridge.refreshed.connect(pace.request)
         bridge.status_changed.connect(self._show_status)
         bridge.session_changed.connect(self._take_session)
+        bridge.selection_changed.connect(self._show_status)
         self.rate_slider.rate_requested.connect(self._request_rate)
         self._previewer = Previewer(bridge, self)
         self.rate_slider.entry.textChanged.connect(self._preview_rate)
@@ -243,14 +247,25 @@ class TransportBar(QToolBar):
             self.time_label.setText(text)
 
     def _show_rates(self, session: Session) -> None:
-        root_id = session.timeline.root_id
-        root = session.timeline.clocks.get(root_id) if root_id is not None else None
         can = frozenset[Capability]() if self._bridge is None else self._bridge.capabilities
-        self.frame_rate_entry.setEnabled(Capability.FRAME_RATE in can)
-        self.rate_slider.setEnabled(root is not None and Capability.RATE in can)
-        if root is not None:
-            self.rate_slider.show_rate(root.rate)
+        clock = session.timeline.clocks.get(self._driven_clock())
+        whose = "Rate of the root clock"
+        if clock is not None and clock.parent_id:
+            whose = f"Rate of “{one_line(clock.name)}”"
+        reason = session.why_not(Capability.RATE, 0 if clock is None else clock.id)
+        self.rate_slider.setEnabled(clock is not None and Capability.RATE in can and not reason)
+        self.rate_slider.show_name(whose, f"Unavailable: {reason}." if reason else "")
+        if clock is not None:
+            self.rate_slider.show_rate(clock.rate)
+        reason = session.why_not(Capability.FRAME_RATE)
+        self.frame_rate_entry.setEnabled(Capability.FRAME_RATE in can and not reason)
+        unavailable = f"\nUnavailable: {reason}." if reason else ""
+        self.frame_rate_entry.setToolTip(as_plain(f"{_FRAME_RATE_TIP}{unavailable}"))
         self.frame_rate_entry.show_value(session.frame_rate)
+
+    def _driven_clock(self) -> int:
+        """Return the clock whose rate the slider shows and sets, 0 for none."""
+        return 0 if self._bridge is None else driven_clock(self._bridge)
 
     def _show_log(self, session: Session) -> None:
         log = session.log
@@ -302,6 +317,11 @@ class TransportBar(QToolBar):
         if status.phase is SessionPhase.RUNNING and measured is not None:
             parts.append(f"{measured:.1f} fps")
             tips.append(f"{measured:.2f} frames per second of real time, over the last second")
+        if isinstance(session, AttachesPrograms):
+            briefs = [each.brief for each in session.programs.values() if each.is_attached]
+            parts += briefs[:1] + ([f"{len(briefs)} programs"] if len(briefs) > 1 else [])
+            tips += briefs
+            tips += session.notes
         wake = session.wake_errors
         if wake is not None and wake.count:
             parts.append(f"wake-up delay {format_duration(wake.median_ns)}")
@@ -316,17 +336,16 @@ class TransportBar(QToolBar):
 
     @Slot(object)
     def _request_rate(self, rate: Fraction) -> None:
-        bridge = self._bridge
-        if bridge is not None and bridge.timeline.root_id is not None:
-            bridge.submit(rate_command(bridge.timeline.root_id, rate))
+        if self._bridge is not None and (clock_id := self._driven_clock()):
+            self._bridge.submit(rate_command(clock_id, rate))
 
     @Slot(str)
     def _preview_rate(self, text: str) -> None:
         bridge, previewer, entry = self._bridge, self._previewer, self.rate_slider.entry
         if bridge is None or previewer is None:
             return
-        root_id = bridge.timeline.root_id if entry.isModified() else None
-        command = None if root_id is None else typed_rate_command(root_id, text)
+        clock_id = self._driven_clock() if entry.isModified() else 0
+        command = typed_rate_command(clock_id, text) if clock_id else None
         previewer.consider(command, partial(global_rect, entry))
 
     @Slot(object)

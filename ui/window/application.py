@@ -18,17 +18,20 @@ from .settings import SettingsFile
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from inspector.sessions.attached.doors.door import Door
+
     from .completion import Completion
 
 #: A window that is never exposed is completed all the same.
 _LATEST_COMPLETION_MS: Final = 1_000
 
 
-def main(scene: Path | None = None) -> int:
+def main(scene: Path | Door | None = None) -> int:
     """Show the window until it is closed.
 
     Args:
-        scene: The scene file or recording to open; the first built-in scene if left out.
+        scene: The scene file or recording to open, or the program to attach to; the first
+            built-in scene if left out.
 
     Returns:
         The exit code.
@@ -62,7 +65,7 @@ def make_application() -> QApplication:
 class _FirstPaint(QObject):
     """Completes the window in the turn after it was painted."""
 
-    def __init__(self, window: MainWindow, scene: Path | None) -> None:
+    def __init__(self, window: MainWindow, scene: Path | Door | None) -> None:
         super().__init__(window)
         self._window = window
         self._scene = scene

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
@@ -18,7 +19,7 @@ from .endless_code import EndlessCode
 from .process import FaultReporter, Interrupts
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from inspector.sessions.attached.doors.door import Door
 
     from .main_window import MainWindow
 
@@ -44,10 +45,13 @@ class Completion(QObject):
         gc.freeze()
         gc.enable()
 
-    def open(self, scene: Path | None) -> None:
-        """Open a scene or recording, or the first of the built-in scenes."""
-        if scene is not None:
+    def open(self, scene: Path | Door | None) -> None:
+        """Open a scene or recording, attach to a program, or open the first built-in scene."""
+        if isinstance(scene, Path):
             self._window.open_path(scene)
+            return
+        if scene is not None:
+            self._window.bridge.open_door(scene)
             return
         # In the order of built_in_scenes(), which also reads what is in them.
         first = min(resource_path("scenes").glob("*.py"), default=None)

@@ -16,7 +16,7 @@ from inspector.clocks.failures import FailurePolicy
 from inspector.errors import InspectorError
 from inspector.foreign.paths import is_recording_name
 from inspector.sessions.breakpoints.file import breakpoints_from_json, breakpoints_to_json
-from inspector.sessions.session import SessionPhase
+from inspector.sessions.session import AttachesPrograms, SessionPhase
 
 from ..actions.actions import ActionSet
 from ..actions.panels import PANELS, make_panel
@@ -32,8 +32,9 @@ from ..transport.recording_actions import RECORDING_ACTIONS, RecordingActions
 from ..transport.transport_bar import TransportBar
 from .dialogs.scene_error import SceneErrorDialog, SceneErrorView
 from .extensions import ExtensionReporter
-from .handlers.action_list import ACTIONS, TRANSPORT_ACTIONS, WINDOW_ACTIONS
+from .handlers.action_list import ACTIONS, PROGRAM_ACTIONS, TRANSPORT_ACTIONS, WINDOW_ACTIONS
 from .handlers.action_states import ActionStates
+from .handlers.program_actions import ProgramActions
 from .handlers.window_actions import WindowActions
 from .keyboard import FocusRing, KeyGuard
 from .notices import FailureNote, NoticeBar
@@ -63,6 +64,7 @@ class WindowContents(QObject):
 
     Attributes:
         window_actions: What carries out the actions on the window.
+        program_actions: What carries out the actions on attached programs.
         states: Says which actions are possible.
     """
 
@@ -120,11 +122,13 @@ class WindowContents(QObject):
         actions.set_icons(theme)
         window.transport_actions = TransportActions(bridge, actions, theme, window)
         self.window_actions = WindowActions(window, window.top_menus)
+        self.program_actions = ProgramActions(window)
         recording = RecordingActions(bridge, actions, theme, window)
         annotations = AnnotationActions(bridge, theme, window)
         undo = UndoActions(bridge, actions)
         actions.bind(window.transport_actions, TRANSPORT_ACTIONS)
         actions.bind(self.window_actions, WINDOW_ACTIONS)
+        actions.bind(self.program_actions, PROGRAM_ACTIONS)
         actions.bind(recording, RECORDING_ACTIONS)
         actions.bind(annotations, ANNOTATION_ACTIONS)
         actions.bind(undo, UNDO_ACTIONS)
@@ -266,6 +270,8 @@ class WindowContents(QObject):
             self._window.show_title()
             return
         kind = " (recording)" if session.is_recorded else ""
+        if isinstance(session, AttachesPrograms):
+            kind = " (attached)"
         self._window.show_title(f"{session.title}{kind}")
         if session.notes:
             self._window.notice.show_notice(" ".join(session.notes))
@@ -280,6 +286,8 @@ class WindowContents(QObject):
             case SessionPhase.HELD if status.detail:
                 self._hold_notice = status.message
                 notice.show_notice(status.message, "Show events", self._show_events)
+            case SessionPhase.ENDED:
+                notice.show_notice(status.message, "Open again", self._bridge.reload)
             case SessionPhase.RUNNING:
                 notice.withdraw(self._hold_notice)
         self._window.middle.setCurrentIndex(0)

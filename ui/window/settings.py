@@ -38,6 +38,7 @@ class Settings:
     Attributes:
         theme: What the user chose.
         recent_scenes: Paths of scene files, newest first.
+        recent_programs: Programs that were opened, by field of what was typed, newest first.
         step_frames: Number of frames of the long step, 1 or more; the window takes no more
             than a session does.
         budgets_ms: Frame times to compare with, the most important first.
@@ -56,6 +57,7 @@ class Settings:
 
     theme: Literal["system", "light", "dark"] = "system"
     recent_scenes: tuple[str, ...] = ()
+    recent_programs: tuple[dict[str, str], ...] = ()
     step_frames: int = 10
     budgets_ms: tuple[float, ...] = (1000 / 60, 1000 / 120, 1000 / 30)
     failure_policy: Literal["continue", "pause branch", "stop"] = "continue"
@@ -89,6 +91,11 @@ class Settings:
         text = str(path.absolute())
         others = [other for other in self.recent_scenes if other != text]
         return replace(self, recent_scenes=tuple([text, *others][:MOST_RECENT_SCENES]))
+
+    def with_recent_program(self, typed: dict[str, str]) -> Settings:
+        """Return these settings with a program as the newest of the recent ones."""
+        others = [each for each in self.recent_programs if each != typed]
+        return replace(self, recent_programs=tuple([typed, *others][:MOST_RECENT_SCENES]))
 
     def without_recent_scene(self, path: str) -> Settings:
         """Return these settings without a scene that is not there any more."""

@@ -52,7 +52,12 @@ _STEP_GRANT: Final = frozenset(
         Capability.STEP_TIMER,
     }
 )
-_NS_PER_PERCENT: Final = 100
+_PERCENT: Final = 100
+_STATES: Final = {
+    "active": "seen",
+    "waiting": "not loaded by the program",
+    "failed": "cannot be seen",
+}
 
 
 class Program:
@@ -75,6 +80,7 @@ class Program:
         lost: How many of its events were lost, by kind.
         is_described: Whether its state was described in full.
         is_stepping: Whether a step is under way.
+        has_step_begun: Whether the program has said so.
         ended: Why it is no longer attached, as a sentence; empty while it is.
     """
 
@@ -96,7 +102,7 @@ class Program:
         self.cost_cpu_ns = self.cost_interval_ns = self.events = 0
         self.lost: Counter[str] = Counter()
         self.is_described = False
-        self.is_stepping = False
+        self.is_stepping = self.has_step_begun = False
         self.ended = ""
 
     @property
@@ -154,13 +160,61 @@ class Program:
     # ------------------------------------------------------------------ in words
 
     @property
+    def brief(self) -> str:
+        """Adapters, cost and loss in a few words."""
+        parts = [self.name]
+        states = Counter(each.state for each in self.adapters)
+        if not states["active"] and not states["failed"]:
+            parts.append("nothing to see yet")
+        elif failed := [each.name for each in self.adapters if each.state == "failed"]:
+            parts.append(f"{', '.join(failed)} failed")
+        if self.cost is not None and self.cost.interval_ns:
+            parts.append(f"probe {_PERCENT * self.cost.cpu_ns / self.cost.interval_ns:.1f} %")
+        if self.lost:
+            parts.append(f"{self.lost.total():,} events lost")
+        return ", ".join(parts)
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """Everything that is known of it, as titles and texts."""
+        runtime = self.runtime
+        found = [
+            ("State", self.ended or ("silent" if self.link.is_silent else "attached")),
+            ("Process", f"{self.pid:,}".replace(",", "")),
+            ("Command", " ".join(self.argv)),
+            ("Runs on", f"{runtime.implementation or runtime.language} {runtime.version}".strip()),
+            ("Connection", self.link.text),
+            ("Grants", self.grant),
+            ("Its clock", self.clock_text),
+            ("Probe", self.cost_text),
+            ("Lost", self.loss_text or "no events"),
+        ]
+        if count := self.translation.unusable.total():
+            found.append(("Left out", f"{count:,} events that were not valid"))
+        for each in self.adapters:
+            name = " ".join(filter(None, (each.library or each.name, each.version)))
+            said = _STATES[each.state] + (f": {each.message}" if each.message else "")
+            found.append((f"{name}", said))
+        return [(title, text) for title, text in found if text]
+
+    def limits(self, clock_id: int) -> list[tuple[str, str]]:
+        """Return what is not possible with a clock, and why."""
+        found = []
+        for capability in _NAMES:
+            if capability is not Capability.TRANSPORT:
+                reason = self.why_not(capability, clock_id)
+                if reason:
+                    found.append((capability.value.capitalize(), f"not possible: {reason}"))
+        return found
+
+    @property
     def cost_text(self) -> str:
         """What the probe costs, in words; empty if unknown."""
         cost = self.cost
         if cost is None or not cost.interval_ns:
             return ""
-        percent = _NS_PER_PERCENT * cost.cpu_ns / cost.interval_ns
-        return f"{percent:.1f} % of a processor, {cost.events:,} events/s"
+        percent = _PERCENT * cost.cpu_ns / cost.interval_ns
+        return f"{percent:.1f} % of a processor for {cost.events:,} events in the last second"
 
     @property
     def loss_text(self) -> str:
@@ -174,7 +228,7 @@ class Program:
     def clock_text(self) -> str:
         """How exactly its instants are known."""
         if not self.error_ns:
-            return "the same clock as the inspector"
+            return "the same as the inspector's"
         return f"compared with the inspector's, ± {format_duration(self.error_ns)}"
 
 

@@ -293,10 +293,10 @@ class AttachedSession:
 
     def why_not(self, capability: Capability, clock_id: int = 0) -> str:
         """Return why something is not possible with a clock, as part of a sentence."""
-        if capability in NEVER_POSSIBLE:
-            return NEVER_POSSIBLE[capability]
-        if capability in _OWN:
-            return ""
+        if capability in NEVER_POSSIBLE or capability in _OWN:
+            return NEVER_POSSIBLE.get(capability, "")
+        if capability is Capability.PROGRAM:
+            return self._end.rstrip(".")
         if not (clocks := self.own_clocks()):
             return self._end.rstrip(".") or "no program is attached yet"
         if clock_id in {0, ROOT_ID}:
@@ -539,8 +539,9 @@ class AttachedSession:
         self._lost_since_mark += program.take_loss(lost.counts)
 
     def _take_held(self, program: Program, held: Held) -> None:
-        if held.held:
-            program.is_stepping = False
+        # Before the step has begun this is about what was before it.
+        if held.held and program.has_step_begun:
+            program.is_stepping = program.has_step_begun = False
 
     def _take_keyframe(self, program: Program, keyframe: Keyframe) -> None:
         at_ns = program.translation.last_ns
@@ -667,6 +668,10 @@ class AttachedSession:
         if problem := opened.problem():
             self.opening_problem = self.opening_problem or AttachError(problem)
             self._finish(problem, self.now_ns)
+
+    def show_frames_of(self, clock_id: int) -> None:
+        """Take the frames of another loop from now on."""
+        self._intake.show_frames_of(clock_id)
 
     def detach(self) -> None:
         """Let all programs go; they go on at their own speed."""

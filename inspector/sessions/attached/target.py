@@ -167,8 +167,8 @@ class RemoteSteps:
         answered = session.expect_answer()
 
         def done(result: dict[str, object], refusal: str) -> None:
-            if refusal:
-                program.is_stepping = False
+            program.is_stepping = not refusal
+            program.has_step_begun = not refusal
             answered(result, refusal)
 
         more = {**how, "cause": session.command_number}

@@ -18,6 +18,7 @@ from ...transport.action_list import (
     TIME_ACTIONS,
 )
 from ...transport.recording_actions import RECORDING_ACTIONS
+from .program_actions import ProgramActions
 from .window_actions import WindowActions
 
 if TYPE_CHECKING:
@@ -69,6 +70,30 @@ OPEN_ACTIONS: Final = (
         shortcuts=("Ctrl+O",), icon="open",
         tip="Choose a Python file that defines build(stage), or a recording (.tlrec); both can "
         "also be dropped on the window.",
+    ),
+)
+
+PROGRAM_ACTIONS: Final = (
+    ActionDescription(
+        "open-program", "Open &program …", MenuId.SCENE, ProgramActions.open_program,
+        shortcuts=("Ctrl+Shift+O",), icon="open",
+        tip="Run any command line with a probe inside, to see and control its time.",
+    ),
+    ActionDescription(
+        "detach", "Detac&h", MenuId.SCENE, ProgramActions.detach, needs=Needs.PROGRAM,
+        starts_section=True,
+        tip="Let the attached programs go: they continue at their own speed.",
+    ),
+    ActionDescription(
+        "end-program", "E&nd program", MenuId.SCENE, ProgramActions.end_program,
+        needs=Needs.PROGRAM,
+        tip="End the program that was opened here.",
+    ),
+    ActionDescription(
+        "show-frames-of", "Show &frames of this clock", MenuId.BRANCH,
+        ProgramActions.show_frames, needs=Needs.PROGRAM_CLOCK,
+        tip="Show the frame times of the selected loop of a program from now on; a log has the "
+        "frames of one loop.",
     ),
 )
 
@@ -141,6 +166,7 @@ HELP_ACTIONS: Final = (
     _help("explain", "Diagnosing &timers"),
     _help("breakpoints", "&Breakpoints"),
     _help("recordings", "&Recordings"),
+    _help("attach", "Attac&hing to programs"),
     _help("lab", "Refresh-rate &lab"),
     _help("schedulers", "Sche&dulers and their originals"),
     _help("components", "&Components and their originals"),
@@ -171,8 +197,9 @@ TRANSPORT_ACTIONS: Final = (
 
 #: In the order of the menus.
 ACTIONS: Final[tuple[ActionDescription[Any], ...]] = (
-    *OPEN_ACTIONS, *RELOAD_ACTIONS, *RECORDING_ACTIONS, *LEAVE_ACTIONS,
+    *OPEN_ACTIONS, *PROGRAM_ACTIONS[:1], *RELOAD_ACTIONS, *RECORDING_ACTIONS,
+    *PROGRAM_ACTIONS[1:3], *LEAVE_ACTIONS,
     *TIME_ACTIONS, *UNDO_ACTIONS, *HOW_TIME_PASSES_ACTIONS, *ANNOTATION_ACTIONS,
-    *BRANCH_ACTIONS, *TIMER_ACTIONS, *MEMBER_ACTIONS,
+    *BRANCH_ACTIONS, *PROGRAM_ACTIONS[3:], *TIMER_ACTIONS, *MEMBER_ACTIONS,
     *FIT_ACTIONS, *FOLLOW_ACTIONS, *VIEW_ACTIONS, *HELP_ACTIONS,
 )

@@ -51,8 +51,7 @@ class MenuPreviews(QObject):
 
     def _take_commands(self, menu: QMenu) -> None:
         """Let every action of a menu that is about to be seen know its command."""
-        bridge = self._window.bridge
-        commands = commands_of_actions(bridge.timeline, bridge.selection)
+        commands = commands_of_actions(self._window.bridge)
         for action in menu.actions():
             if action.objectName():
                 action.setData(commands.get(action.objectName()))

@@ -67,8 +67,8 @@ class Launch:
         """The name of the script, the module or the program."""
         return program_title(self.argv)
 
-    def open(self, inlet: Inlet) -> Launched:
-        """Start the program.
+    def program(self) -> str:
+        """Return the path of the program.
 
         Raises:
             ProgramStartError: It was not found, or may not be executed.
@@ -79,6 +79,11 @@ class Launch:
             raise AttachError(message)
         program = _found(self.argv[0], self.folder)
         refuse_isolated(self.argv, program)
+        return program
+
+    def open(self, inlet: Inlet) -> Launched:
+        """Start the program; raises what :meth:`program` does."""
+        program = self.program()
         environment = dict(os.environ)
         for taken_in in TAKEN_IN_BY:
             environment |= taken_in(environment)

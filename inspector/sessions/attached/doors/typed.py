@@ -1,0 +1,88 @@
+"""A command line as people type it, as a door."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from inspector.errors import AttachError
+from inspector.foreign.paths import expanded
+from inspector.sessions.attached.doors.launch import Launch
+
+if TYPE_CHECKING:
+    from inspector.sessions.attached.doors.launch import Grant
+
+_PYTHONS: Final = frozenset({"python", "python3"})
+
+
+@dataclass(frozen=True, slots=True)
+class TypedLaunch:
+    """What people say of a program that is to be launched.
+
+    Attributes:
+        command: The command line, as for a shell, but without variables and patterns.
+        folder: The working directory, empty for that of the inspector.
+        interpreter: The Python that runs a file or ``-m module``; empty for the first one on
+            the path.
+        hold: Whether the program is held before its first frame.
+        grant: What the inspector may do in it.
+    """
+
+    command: str
+    folder: str = ""
+    interpreter: str = ""
+    hold: bool = False
+    grant: Grant = "full"
+
+    def launch(self) -> Launch:
+        """Return the door.
+
+        Raises:
+            AttachError: It cannot be launched; the message says what to change.
+        """
+        folder = expanded(self.folder) if self.folder.strip() else None
+        if folder is not None and not folder.is_dir():
+            message = f"There is no folder {folder}."
+            raise AttachError(message)
+        launch = Launch(self._argv(folder), folder, self.hold, self.grant)
+        launch.program()
+        return launch
+
+    def _argv(self, folder: Path | None) -> tuple[str, ...]:
+        try:
+            words = shlex.split(self.command)
+        except ValueError:
+            message = "A quotation mark is never closed."
+            raise AttachError(message) from None
+        if not words:
+            message = "Type the command line of the program, such as: python -m http.server"
+            raise AttachError(message)
+        words[0] = os.path.expanduser(words[0])  # noqa: PTH111 - keeps a name without a folder
+        interpreter = self.interpreter.strip()
+        if words[0] in _PYTHONS and interpreter:
+            return (str(expanded(interpreter)), *words[1:])
+        if words[0] == "-m" or _is_plain_script(words[0], folder):
+            python = str(expanded(interpreter)) if interpreter else _first_python()
+            return (python, *words)
+        if interpreter:
+            message = (
+                f"“{words[0]}” starts by itself. Leave the interpreter empty, or begin the "
+                "command with python, -m or a .py file."
+            )
+            raise AttachError(message)
+        return tuple(words)
+
+
+def _is_plain_script(word: str, folder: Path | None) -> bool:
+    """Return whether a file of Python cannot be started by itself."""
+    path = (folder or Path()) / word
+    return word.endswith((".py", ".pyw")) and path.is_file() and not os.access(path, os.X_OK)
+
+
+def _first_python() -> str:
+    return shutil.which("python3") or shutil.which("python") or sys.executable

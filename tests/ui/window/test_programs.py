@@ -1,0 +1,210 @@
+"""Attached programs in the window: opening, what is possible, the end."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from inspector.commands.transport import Hold
+from inspector.sessions.attached.doors.launch import Launch
+from inspector.sessions.attached.session import AttachedSession
+from inspector.sessions.session import SessionPhase
+from tests.sessions.attached.fake_probe import FakeDoor, FakeProbe, hello
+from tests.ui.shell import Shell, open_shell
+from ui.session.bridge import Selection
+from ui.window.dialogs.open_program import OpenProgramDialog
+
+SERVER, LOOP = 2, 3
+WHY = "The loop has no clock that could be replaced."
+
+
+class ProgramInWindow:
+    """A window that is attached to a program played by the test."""
+
+    def __init__(self, qtbot: QtBot, folder: Path) -> None:
+        self.qtbot = qtbot
+        self.door = FakeDoor()
+        self.shell = open_shell(qtbot, folder, scene=None)
+        self.shell.bridge.open_door(self.door)
+        session = self.shell.bridge.session
+        assert isinstance(session, AttachedSession)
+        self.session = session
+        self.probe = FakeProbe(session.inlet, time.monotonic_ns, hello(session.inlet.token))
+        self.until(lambda: session.programs)
+        self.probe.keyframe((1, "beat", 60_000_000_000))
+        self.probe.clock(2, "loop", parent=1)
+        self.probe.tell(
+            "Program.changed",
+            clocks=[
+                {"clock": 1, "capabilities": {}},
+                {"clock": 2, "capabilities": {"rate": WHY, "clear_timer": WHY}},
+            ],
+        )
+        self.until(lambda: LOOP in session.timeline.clocks and session.is_running)
+
+    def until(self, is_true: Callable[[], object]) -> None:
+        def turn() -> bool:
+            if self.probe.socket.fileno() >= 0:
+                self.probe.pump()
+            return bool(is_true())
+
+        self.qtbot.waitUntil(turn, timeout=10_000)
+
+    def action(self, action_id: str) -> tuple[bool, str]:
+        action = self.shell.window.actions_by_id[action_id]
+        return action.isEnabled(), action.toolTip()
+
+
+@pytest.fixture
+def attached(qtbot: QtBot, tmp_path: Path) -> Iterator[ProgramInWindow]:
+    found = ProgramInWindow(qtbot, tmp_path)
+    yield found
+    found.shell.bridge.close()
+    found.probe.close()
+
+
+def test_that_the_window_names_the_program_and_what_its_probe_costs(
+    attached: ProgramInWindow,
+) -> None:
+    attached.probe.tell(
+        "Program.cost", cpu_ns=10_000_000, interval_ns=1_000_000_000, events=7, dropped=0
+    )
+    bar = attached.shell.window.transport.status_label
+    attached.until(lambda: "server, probe 1.0 %" in bar.accessibleDescription() + bar.toolTip())
+    assert attached.shell.window.windowTitle().startswith("server (attached)")
+
+
+def test_that_what_a_clock_does_not_allow_is_greyed_out_with_its_reason(
+    attached: ProgramInWindow,
+) -> None:
+    bridge = attached.shell.bridge
+    slider = attached.shell.window.transport.rate_slider
+    assert attached.action("step-back")[0] is False
+    assert "an attached program cannot be rewound" in attached.action("step-back")[1]
+    bridge.select(Selection.clock(SERVER))
+    assert attached.action("set-rate")[0]
+    assert attached.action("faster")[0]
+    assert slider.isEnabled()
+    assert slider.slider.accessibleName() == "Rate of “server”, slider"
+    bridge.select(Selection.clock(LOOP))
+    attached.until(lambda: not slider.isEnabled())
+    enabled, tip = attached.action("set-rate")
+    assert not enabled
+    assert WHY.removesuffix(".") in tip
+    assert not attached.action("faster")[0]
+    assert WHY.removesuffix(".") in slider.slider.toolTip()
+    assert attached.action("pause-branch")[0]
+    bridge.select(Selection.clock(1))
+    assert "real time" in attached.action("pause-branch")[1]
+
+
+def test_that_keys_hold_the_program_and_change_the_rate_of_the_selected_clock(
+    attached: ProgramInWindow,
+) -> None:
+    shell, session = attached.shell, attached.session
+    shell.trigger("run-or-hold")
+    attached.until(lambda: shell.bridge.status.phase is SessionPhase.HELD)
+    assert attached.probe.asked[-1][0] == "Clock.pause"
+    shell.trigger("slower")
+    attached.until(lambda: attached.probe.asked[-1][0] == "Clock.rate")
+    assert attached.probe.asked[-1][1]["clock"] == 1
+    attached.until(lambda: session.timeline.clocks[SERVER].rate < 1)
+
+
+def test_that_the_details_tell_of_the_program_and_its_limits(attached: ProgramInWindow) -> None:
+    shell = attached.shell
+    panel = shell.window.docks.panel("details")
+    shell.bridge.select(Selection.clock(LOOP))
+    rows = [(row.key, row.text) for row in panel.current_rows()]  # type: ignore[attr-defined]
+    assert ("Change rates", f"not possible: {WHY.removesuffix('.')}") in rows
+    assert ("Connection", "Unix socket") in rows
+
+
+def test_that_a_hidden_window_takes_what_programs_send(attached: ProgramInWindow) -> None:
+    attached.shell.window.hide()
+    attached.probe.timer(9, "late", 90_000_000_000)
+    attached.until(lambda: 9 in attached.session.timeline.timers)
+
+
+def test_that_the_end_of_a_program_is_a_notice_and_the_timeline_stays(
+    attached: ProgramInWindow,
+) -> None:
+    attached.door.opened.exit_code = 3
+    attached.probe.close()
+    attached.until(lambda: attached.shell.bridge.status.phase is SessionPhase.ENDED)
+    text = attached.shell.window.notice.label.text()
+    assert text == "“server” is no longer attached: it has ended with exit code 3."
+    assert len(attached.shell.bridge.timeline.timers) == 1
+    assert "no longer attached" in attached.action("run-or-hold")[1]
+
+
+def test_that_detaching_lets_the_program_go_on(attached: ProgramInWindow) -> None:
+    shell = attached.shell
+    shell.bridge.submit(Hold())
+    attached.until(lambda: not attached.session.is_running)
+    shell.trigger("detach")
+    attached.until(lambda: shell.bridge.status.phase is SessionPhase.ENDED)
+    assert shell.bridge.status.message == "Detached from “server”; what was held goes on."
+    assert not attached.action("detach")[0]
+
+
+def test_that_ending_ends_what_was_opened_here(attached: ProgramInWindow) -> None:
+    attached.shell.trigger("end-program")
+    attached.until(lambda: attached.door.opened.is_ended)
+
+
+def test_that_a_program_that_was_opened_is_remembered(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell = open_shell(qtbot, tmp_path, scene=None)
+    doors: list[object] = []
+    monkeypatch.setattr(shell.bridge, "open_door", doors.append)
+    shell.window.actions_by_id["open-program"].trigger()
+    dialog = shell.window.findChild(OpenProgramDialog)
+    assert dialog is not None
+    dialog.line.setText("python -m http.server 0")
+    dialog.interpreter.setText(sys.executable)
+    dialog.hold.setChecked(True)
+    dialog.take_answer()
+    assert doors == [
+        Launch((sys.executable, "-m", "http.server", "0"), None, hold=True, grant="full")
+    ]
+    shell.window.close()
+    (kept,) = shell.settings_file.load().recent_programs
+    assert kept["command"] == "python -m http.server 0"
+    second = OpenProgramDialog([kept], shell.window.theme)
+    qtbot.addWidget(second)
+    assert second.typed == dialog.typed
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (("", "", ""), "Type the command line"),
+        (("python 'game.py", "", ""), "quotation mark is never closed"),
+        (("no-such-program --fast", "", ""), "There is no program “no-such-program”"),
+        (("python -m x", "/no/such/folder", ""), "There is no folder"),
+        (("python -m x", "", "/no/such/python"), "does not exist"),
+        (("ls", "", "python3"), "starts by itself"),
+        (("python -I -m x", "", ""), "does not load the probe"),
+    ],
+)
+def test_that_wrong_input_is_explained_in_the_dialog(
+    qtbot: QtBot, shell: Shell, typed: tuple[str, str, str], said: str
+) -> None:
+    dialog = OpenProgramDialog([], shell.window.theme)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    for field, text in zip((dialog.line, dialog.folder, dialog.interpreter), typed, strict=True):
+        field.setText(text)
+    qtbot.mouseClick(
+        dialog.buttons.button(dialog.buttons.StandardButton.Open), Qt.MouseButton.LeftButton
+    )
+    assert said in dialog.problem.text()
+    assert dialog.isVisible()

@@ -1,0 +1,185 @@
+"""Asks for a program to run with a probe inside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.errors import AttachError
+from inspector.sessions.attached.doors.typed import TypedLaunch
+
+from ...kit.layouts import tool_button
+from ...kit.theme import ColorRole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from inspector.sessions.attached.doors.launch import Grant
+
+    from ...kit.theme import Theme
+
+_GRANTS: Final[dict[Grant, str]] = {
+    "full": "everything: pause, step, rates, timers",
+    "step": "pause and step",
+    "read-only": "nothing but reading",
+}
+_HELD: Final = "yes"
+
+
+class OpenProgramDialog(QDialog):
+    """A command line with working directory, interpreter, hold and grant.
+
+    Signals:
+        launch_chosen: What to open: the door, and what was typed, by field.
+
+    Attributes:
+        command: The command line; recent ones are in its list.
+        folder: The working directory.
+        interpreter: The Python to use.
+        hold: Whether the program is held before its first frame.
+        grant: What the inspector may do.
+        problem: Why it cannot be opened; hidden while there is nothing to say.
+    """
+
+    launch_chosen = Signal(object, object)  # Launch, dict[str, str]
+
+    def __init__(
+        self, recent: Sequence[Mapping[str, str]], theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("open_program")
+        self.setWindowTitle("Open program")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._recent = list(recent)
+        self.command = QComboBox()
+        self.command.setEditable(True)
+        self.command.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.command.setAccessibleName("Command line")
+        self.command.addItems([each.get("command", "") for each in self._recent])
+        line = self.command.lineEdit()
+        assert line is not None, "the box is editable"
+        self.line = line
+        self.line.setPlaceholderText("python -m http.server, ./game.py, /opt/tool --option …")
+        self.folder = QLineEdit()
+        self.folder.setPlaceholderText("where the inspector was started")
+        self.interpreter = QLineEdit()
+        self.interpreter.setPlaceholderText("the first Python on the path")
+        self.hold = QCheckBox("Hold it before its first &frame")
+        self.grant = QComboBox()
+        for grant, text in _GRANTS.items():
+            self.grant.addItem(text, grant)
+        self.problem = QLabel()
+        self.problem.setWordWrap(True)
+        self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        palette = self.problem.palette()
+        palette.setColor(QPalette.ColorRole.WindowText, theme.color(ColorRole.BAD))
+        self.problem.setPalette(palette)
+        self.problem.hide()
+        button = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(button.Open | button.Cancel)
+        self.buttons.accepted.connect(self.take_answer)
+        self.buttons.rejected.connect(self.reject)
+        self._lay_out()
+        self.command.activated.connect(self._show_recent)
+        for each in (self.line, self.folder, self.interpreter):
+            each.textEdited.connect(self.problem.hide)
+        if self._recent:
+            self._show_recent(0)
+            self.line.selectAll()
+
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        form.addRow("&Command line", self.command)
+        form.addRow("&Working directory", self._with_button(self.folder, self._choose_folder))
+        form.addRow("&Interpreter", self._with_button(self.interpreter, self._choose_interpreter))
+        form.addRow("&Grant", self.grant)
+        form.addRow("", self.hold)
+        self.body = QVBoxLayout(self)
+        self.body.addLayout(form)
+        self.body.addWidget(self.problem)
+        self.body.addStretch(1)
+        self.body.addWidget(self.buttons)
+        self.setMinimumWidth(560)
+        self.line.setFocus()
+
+    @staticmethod
+    def _with_button(line: QLineEdit, choose: Callable[[], None]) -> QHBoxLayout:
+        button = tool_button("…", "Choose")
+        button.clicked.connect(choose)
+        row = QHBoxLayout()
+        row.addWidget(line, 1)
+        row.addWidget(button)
+        return row
+
+    @Slot()
+    def _choose_folder(self) -> None:
+        found = QFileDialog.getExistingDirectory(self, "Working directory", self.folder.text())
+        if found:
+            self.folder.setText(found)
+
+    @Slot()
+    def _choose_interpreter(self) -> None:
+        found, _ = QFileDialog.getOpenFileName(self, "Interpreter", self.interpreter.text())
+        if found:
+            self.interpreter.setText(found)
+
+    @Slot(int)
+    def _show_recent(self, place: int) -> None:
+        """Fill everything in as it was for a recent program."""
+        if not 0 <= place < len(self._recent):
+            return
+        found = self._recent[place]
+        self.line.setText(found.get("command", ""))
+        self.folder.setText(found.get("folder", ""))
+        self.interpreter.setText(found.get("interpreter", ""))
+        self.hold.setChecked(found.get("hold") == _HELD)
+        self.grant.setCurrentIndex(max(0, self.grant.findData(found.get("grant", "full"))))
+
+    @property
+    def typed(self) -> TypedLaunch:
+        """What is typed now."""
+        return TypedLaunch(
+            command=self.line.text(),
+            folder=self.folder.text(),
+            interpreter=self.interpreter.text(),
+            hold=self.hold.isChecked(),
+            grant=cast("Grant", self.grant.currentData()),
+        )
+
+    @Slot()
+    def take_answer(self) -> None:
+        """Give the program and close, or say why it cannot be opened."""
+        typed = self.typed
+        try:
+            launch = typed.launch()
+        except AttachError as error:
+            self.problem.setText(f"✖ {error}")
+            self.problem.show()
+            self.adjustSize()
+            self.line.setFocus()
+            return
+        kept = {
+            "command": typed.command,
+            "folder": typed.folder,
+            "interpreter": typed.interpreter,
+            "hold": _HELD if typed.hold else "",
+            "grant": typed.grant,
+        }
+        self.accept()
+        self.launch_chosen.emit(launch, kept)

@@ -1,0 +1,74 @@
+"""The actions on attached programs: open one, let it go, end it."""
+
+from __future__ import annotations
+
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+
+from inspector.sessions.session import AttachesPrograms
+
+from ...previews.selected import selected_clock
+
+if TYPE_CHECKING:
+    from inspector.sessions.attached.doors.launch import Launch
+
+    from ..main_window import MainWindow
+
+
+class ProgramActions(QObject):
+    """Carries out the actions on attached programs."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+
+    def open_program(self, command: str = "") -> None:
+        """Ask for a command line and run it with a probe inside."""
+        # Finding programs and interpreters is not needed before.
+        from ..dialogs.open_program import OpenProgramDialog  # noqa: PLC0415
+
+        window = self._window
+        dialog = OpenProgramDialog(window.settings.recent_programs, window.theme, window)
+        if command:
+            dialog.line.setText(command)
+        dialog.launch_chosen.connect(self._launch)
+        dialog.open()
+
+    @Slot(object, object)
+    def _launch(self, launch: Launch, typed: dict[str, str]) -> None:
+        window = self._window
+        window.settings = window.settings.with_recent_program(typed)
+        window.notice.dismiss()
+        window.bridge.open_door(launch)
+
+    @property
+    def _session(self) -> AttachesPrograms | None:
+        session: object = self._window.bridge.session
+        return session if isinstance(session, AttachesPrograms) else None
+
+    def detach(self) -> None:
+        """Let the programs go."""
+        if (session := self._session) is not None:
+            session.detach()
+            self._window.bridge.request_refresh()
+
+    def end_program(self) -> None:
+        """End the program that was opened here."""
+        session = self._session
+        if session is None:
+            return
+        if not session.can_end_program:
+            reason = "The program was not started by the inspector: detach from it instead."
+            self._window.notice.show_notice(reason)
+            return
+        # It may take some seconds to end in good order.
+        Thread(target=session.end_program, name="end the program", daemon=True).start()
+
+    def show_frames(self) -> None:
+        """Show the frames of the selected clock."""
+        bridge = self._window.bridge
+        clock = selected_clock(bridge.timeline, bridge.selection)
+        if (session := self._session) is not None and clock is not None:
+            session.show_frames_of(clock.id)
