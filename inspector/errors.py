@@ -43,6 +43,18 @@ class CaptureError(InspectorError):
     """A frame-time capture could not be read."""
 
 
+class ColumnChoiceError(CaptureError):
+    """Several columns of a table could be frame times: the user has to choose.
+
+    Attributes:
+        columns: Their names.
+    """
+
+    def __init__(self, message: str, columns: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.columns = columns
+
+
 class ExportError(InspectorError):
     """A graph or its data could not be written."""
 

@@ -197,6 +197,9 @@ class MemberKind(NamedNumber):
     TIMEOUT = 16
     #: A hook of a machine; has calls only; since version 3.
     HOOK = 17
+    #: Slices of the same name on a thread of a captured trace; has calls only, whose events are
+    #: at the instant at which they ended. Captures are never written, so no recording has it.
+    SLICE = 18
 
 
 class Field(NamedNumber):

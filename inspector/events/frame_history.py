@@ -216,6 +216,27 @@ class FrameHistory:
             self._columns = [column[: self._length] for column in self._columns]
         return self._columns
 
+    @classmethod
+    def holding(cls, first: int, columns: Sequence[array[int]]) -> FrameHistory:
+        """Return frames that are known already, such as those of a capture.
+
+        Args:
+            first: Index of the first frame.
+            columns: As for :meth:`extend`; not copied, and the same array may serve for several
+                columns, so no frame can be added.
+        """
+        found = cls()
+        found.first = first
+        found._columns = list(columns)
+        found._length = len(columns[0])
+        return found
+
+    def until(self, end: int) -> FrameHistory:
+        """Return a copy without the frames from an index on."""
+        twin = self.copy()
+        twin._length = min(max(end - self.first, 0), self._length)
+        return twin
+
     def copy(self) -> FrameHistory:
         """Return a copy that changes independently."""
         twin = FrameHistory()

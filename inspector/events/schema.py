@@ -385,7 +385,7 @@ _OF_MEMBERS: Final = kinds_with(group=EventGroup.MEMBERS)
 _CALLED: Final = frozenset(
     {MemberKind.UPDATE, MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER, MemberKind.PHASE}
     | CLOCK_CALLS
-    | {MemberKind.HOOK}
+    | {MemberKind.HOOK, MemberKind.SLICE}
 )
 #: Shown at first: everything except what comes with every frame.
 QUIET_GROUPS: Final = frozenset(EventGroup) - {

@@ -44,6 +44,12 @@ def stored_path(text: str) -> Path:
 
 
 RECORDING_SUFFIX: Final = ".tlrec"
+_SCENE_SUFFIXES: Final = frozenset({".py", ".pyw"})
+
+
+def is_scene_name(path: Path) -> bool:
+    """Return whether the name is that of a scene, whatever is in the file."""
+    return path.suffix.lower() in _SCENE_SUFFIXES
 
 
 def is_recording_name(path: Path) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, TypeAlias
 
 from inspector.analysis.intervention_list import Intervention, interventions_between
 from inspector.analysis.landmarks import Landmark, landmarks_between, landmarks_within
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 Measure = Literal["interval", "busy", "delta"]
 
 NsColumn: TypeAlias = "NDArray[np.int64]"
+
+#: The source of frames that another program has captured.
+CAPTURED: Final = "capture"
 
 
 class FrameColumns(Protocol):
@@ -56,6 +59,8 @@ class FrameTimes:
         phases: Time spent in each phase, shape (phases, frames), rows by ``Phase``.
         interventions: Interventions before or in these frames.
         landmarks: Bookmarks, notes, named ranges and marks in these frames.
+        samples: Why these are samples and not every frame, so that nothing can be said that
+            depends on every frame; empty if they are all.
     """
 
     index: NsColumn
@@ -66,6 +71,7 @@ class FrameTimes:
     phases: NsColumn
     interventions: tuple[Intervention, ...] = ()
     landmarks: tuple[Landmark, ...] = ()
+    samples: str = ""
 
     def __len__(self) -> int:
         return len(self.index)
@@ -171,6 +177,11 @@ class Provenance:
     source: str = ""
     frame_rate: Fraction | None = None
     note: str = ""
+
+    @property
+    def time_name(self) -> str:
+        """What the time of the frames is called on an axis."""
+        return "capture time" if self.source == CAPTURED else "session time"
 
 
 def parse_frame_range(text: str) -> tuple[int, int | None]:

@@ -36,7 +36,7 @@ from inspector.formats.captures.json_trace import JsonTraceReader, is_json
 from inspector.formats.captures.perfetto_trace import PerfettoReader, is_perfetto
 from inspector.formats.captures.source import CaptureSource
 from inspector.formats.captures.tracy_csv import TracyReader, is_tracy
-from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
+from inspector.formats.frame_times import CAPTURED, FrameTimes, NsColumn, Provenance
 from inspector.sessions.provenance import provenance_of_recording, rate_in_file
 from inspector.timebase import MAX_NS
 from inspector.vocabulary import Phase
@@ -177,7 +177,7 @@ def captured(
 
 def _capture_provenance(path: Path, column: str, stream: str) -> Provenance:
     note = ", ".join(filter(None, (f"column {column}" if column else "", stream)))
-    return Provenance(path.name, _changed(path), __version__, "capture", None, note)
+    return Provenance(path.name, _changed(path), __version__, CAPTURED, None, note)
 
 
 def _is_recognised(importer: Importer, head: bytes) -> bool:

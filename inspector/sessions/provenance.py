@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 
 
 @runtime_checkable
+class _HasProvenance(Protocol):
+    """A session that knows where its frame times come from."""
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where they come from."""
+
+
+@runtime_checkable
 class _HasSource(Protocol):
     """A session that knows its time source."""
 
@@ -32,6 +41,8 @@ def provenance_of(session: Session) -> Provenance:
 
     A recording tells of the run that was recorded, all else of the run that goes on now.
     """
+    if isinstance(session, _HasProvenance):
+        return session.provenance
     if isinstance(session.history, Recording):
         return provenance_of_recording(session.history)
     return Provenance(

@@ -17,6 +17,8 @@ from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     # Loaded with a scene, as only scenes are recorded.
     from inspector.sessions.recorder import Recorder
 
@@ -29,6 +31,7 @@ class SessionPhase(Enum):
     HELD = "held"
     REWINDING = "rewinding"
     STEPPING = "stepping"
+    READING = "reading"
     FAILED = "failed"
     WAITING = "waiting"
     ENDED = "ended"
@@ -36,7 +39,7 @@ class SessionPhase(Enum):
     @property
     def goes_on(self) -> bool:
         """Whether each refresh continues a long command."""
-        return self in {SessionPhase.REWINDING, SessionPhase.STEPPING}
+        return self in {SessionPhase.REWINDING, SessionPhase.STEPPING, SessionPhase.READING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,52 @@ class UniformSession:
     def driven_clock(self: _HasTimeline, _selected: int) -> int:
         """Return the root clock."""
         return self.timeline.root_id or 0
+
+
+@runtime_checkable
+class ShowsCapture(Protocol):
+    """A session that shows one of the streams of a capture."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+
+    @property
+    def format(self) -> str:
+        """The program or format that wrote the file."""
+
+    @property
+    def streams(self) -> tuple[tuple[str, int], ...]:
+        """Names and numbers of frames of the streams to choose from."""
+
+    @property
+    def stream(self) -> str:
+        """Name of the stream that is shown."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns to choose from."""
+
+    @property
+    def column(self) -> str:
+        """What the file calls the frame times."""
+
+    @property
+    def samples(self) -> str:
+        """Why the frames are samples; empty if they are all."""
+
+    def choose_stream(self, name: str) -> None:
+        """Show another stream."""
+
+
+def time_name(session: object) -> str:
+    """Return what the time of a session is called on axes."""
+    return "capture time" if isinstance(session, ShowsCapture) else "session time"
+
+
+def file_word(session: object) -> str:
+    """Return what the file of a session is: a recording, or a capture of another program."""
+    return "capture" if isinstance(session, ShowsCapture) else "recording"
 
 
 class Session(Protocol):

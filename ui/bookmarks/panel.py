@@ -10,6 +10,8 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 from typing_extensions import override
 
+from inspector.sessions.session import ShowsCapture
+
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import tool_button
 from ..kit.table.table_panel import TablePanel
@@ -117,6 +119,8 @@ class BookmarksPanel(TablePanel):
         if self.model.hidden_count:
             return f"{self.model.hidden_count:,} bookmarks are hidden by the filter."
         kept = "They are stored in this file." if session.is_recorded else "Recordings keep them."
+        if isinstance(session, ShowsCapture):
+            kept = "They last as long as the capture is open."
         return (
             "No bookmarks. Press B for a bookmark at the instant that is shown, Shift+B for a "
             f"note, Ctrl+B to name a range that is measured or selected in the plots. {kept}"

@@ -111,11 +111,17 @@ class SpanAxis(pg.AxisItem):
         super().__init__("bottom")
         self._theme = theme
         self._x_axis = XAxis.FRAME
+        self._time_name = "session time"
         self.setHeight(_BOTTOM_HEIGHT)
 
     def set_x_axis(self, x_axis: XAxis) -> None:
         """Say what is counted."""
         self._x_axis = x_axis
+        self.update()
+
+    def set_time_name(self, name: str) -> None:
+        """Say what the time is called."""
+        self._time_name = name
         self.update()
 
     @override
@@ -152,7 +158,7 @@ class SpanAxis(pg.AxisItem):
             return [(tick.value_ns, tick.label) for tick in ticks], "frame"
         axis = instant_ticks(max(low, 0.0) * NS_PER_SECOND, high * NS_PER_SECOND, count)
         places = [(tick.value_ns / NS_PER_SECOND, tick.label) for tick in axis.ticks]
-        return places, f"session time ({axis.unit})"
+        return places, f"{self._time_name} ({axis.unit})"
 
 
 def _thin(theme: Theme, role: ColorRole) -> QPen:

@@ -74,6 +74,10 @@ class FrameCanvas:
         """Say what the horizontal axis counts."""
         self._bottom.set_x_axis(x_axis)
 
+    def name_time(self, name: str) -> None:
+        """Say what time along the horizontal axis is called."""
+        self._bottom.set_time_name(name)
+
     def apply_theme(self, font: QFont) -> None:
         """Take the colours of the theme anew, and another font."""
         self.widget.setFont(font)

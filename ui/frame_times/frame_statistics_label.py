@@ -36,6 +36,9 @@ STATISTICS_HELP: Final = (
 )
 
 
+SAMPLES_TEXT: Final = "samples, not every frame: no percentiles, maximum or frames over budget"
+
+
 @dataclass(frozen=True, slots=True)
 class StatisticsWanted:
     """What statistics are to be of.
@@ -46,6 +49,7 @@ class StatisticsWanted:
         measure: Which of their times.
         budgets_ns: Budgets to count against.
         is_chosen: The frames were chosen; else they are what is in view.
+        are_samples: They are samples, so what depends on every frame cannot be said.
     """
 
     series: FrameSeries
@@ -53,6 +57,7 @@ class StatisticsWanted:
     measure: Measure
     budgets_ns: tuple[int, ...]
     is_chosen: bool
+    are_samples: bool = False
 
 
 @guarded
@@ -162,6 +167,10 @@ def statistics_parts(
         StatisticsPart(9, span),
         StatisticsPart(2, f"mean {format_duration(found.mean_ns)}{rate}"),
         StatisticsPart(5, f"median {format_duration(found.median_ns)}"),
+    ]
+    if wanted.are_samples:
+        return (*parts, StatisticsPart(1, SAMPLES_TEXT))
+    parts += [
         StatisticsPart(6, f"P95 {format_duration(found.p95_ns)}"),
         StatisticsPart(3, f"P99 {format_duration(found.p99_ns)}"),
         StatisticsPart(7, f"P99.9 {format_duration(found.p999_ns)}"),

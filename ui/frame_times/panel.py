@@ -15,6 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.sessions.session import ShowsCapture, time_name
+
 from ..kit.paced_refresh import PICTURE_MS, PacedRefresh
 from ..plotting.frame_bars import budget_ns_of
 from ..plotting.frame_series import XAxis
@@ -113,6 +115,7 @@ class FrameTimesPanel(QWidget):
     def _take_session(self, session: Session | None) -> None:
         timeline = None if session is None else self._bridge.timeline
         is_recorded = session is not None and session.is_recorded
+        self.plot.name_time(time_name(session))
         self.plot.set_timeline(timeline, is_recorded=is_recorded)
         self.plot.show_annotations(self._bridge.annotations.items)
         self.plot.show_playhead_ns(self._bridge.playhead_ns)
@@ -309,9 +312,11 @@ class FrameTimesPanel(QWidget):
         if series is None or not frames:
             self._statistics.show_nothing()
             return
+        session: object = self._bridge.session
         self._statistics.request(
             StatisticsWanted(
-                series, frames, self.measure, self.plot.budgets_ns[:1], chosen is not None
+                *(series, frames, self.measure, self.plot.budgets_ns[:1], chosen is not None),
+                are_samples=isinstance(session, ShowsCapture) and bool(session.samples),
             )
         )
 

@@ -162,6 +162,10 @@ class PlottedFrames(pg.GraphicsView):
                 self.following_changed.emit(True)
         self.refresh(is_forced=True)
 
+    def name_time(self, name: str) -> None:
+        """Say what time along the horizontal axis is called."""
+        self._canvas.name_time(name)
+
     def show_annotations(self, annotations: Sequence[Annotation]) -> None:
         """Show bookmarks, notes and named ranges above the frames, the earliest first."""
         if self._marks is not None:

@@ -13,9 +13,9 @@ from inspector.clocks.failures import FailurePolicy
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.command import Capability
 from inspector.commands.scene import Reload, SetFailurePolicy
-from inspector.errors import InspectorError
+from inspector.errors import ColumnChoiceError, InspectorError
 from inspector.events.timeline import Timeline
-from inspector.foreign.paths import is_recording_name
+from inspector.foreign.paths import is_recording_name, is_scene_name
 from inspector.sessions.session import SessionPhase, SessionStatus, StepsAside
 from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
 from inspector.timebase import NS_PER_SECOND
@@ -23,6 +23,7 @@ from inspector.timebase import NS_PER_SECOND
 from .annotation_editor import AnnotationEditor
 from .opening import (
     attached_session,
+    captured_session,
     hosted_session,
     is_rewound,
     qt_source,
@@ -97,6 +98,8 @@ class SessionBridge(QObject):
         budgets_changed: The frame times to compare with, in milliseconds.
         precision_changed: How hard the time source tries to be on time.
         opening_failed: A file could not be opened, and the session goes on; why.
+        column_wanted: The user has to choose a column of a table: the file, and the names of
+            the columns.
         playhead_changed: Panels show the state at another instant, in session
             nanoseconds, ``None`` for the present.
     """
@@ -112,6 +115,7 @@ class SessionBridge(QObject):
     precision_changed = Signal(object)  # Precision
     playhead_changed = Signal(object)  # int | None
     opening_failed = Signal(object)  # SessionStatus
+    column_wanted = Signal(object, object)  # Path, tuple[str, ...]
 
     _present_requested = Signal()
 
@@ -193,13 +197,16 @@ class SessionBridge(QObject):
         return not session.why_not(command.capability, command.clock_about(self._timeline))
 
     def open_path(self, path: Path) -> None:
-        """Open a file in place of the session: a recording, or else a scene.
+        """Open a file in place of the session: a scene, a recording, or else a capture.
 
         What cannot be opened leaves the session alone, see :attr:`opening_failed`; with no
         session that could go on it ends in :attr:`status`.
         """
-        if not is_recording_name(path):
+        if is_scene_name(path):
             self.open_scene(path)
+            return
+        if not is_recording_name(path):
+            self.open_capture(path)
             return
         try:
             session = recorded_session(path)
@@ -217,6 +224,22 @@ class SessionBridge(QObject):
             return
         self.set_session(session)
         self._door = door
+
+    def open_capture(self, path: Path, column: str | None = None) -> None:
+        """Open a capture in place of the session, see :meth:`open_path`.
+
+        Args:
+            path: The file.
+            column: Column of frame times; if it is needed, see :attr:`column_wanted`.
+        """
+        try:
+            session = captured_session(path, column)
+        except ColumnChoiceError as error:
+            self.column_wanted.emit(path, error.columns)
+        except (InspectorError, OSError) as error:
+            self._fail_to_open(path, _failed(path, error))
+        else:
+            self._replace_session(path, session)
 
     def open_scene(self, path: Path) -> None:
         """Open a scene file in place of the session, see :meth:`open_path`."""

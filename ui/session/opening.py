@@ -1,4 +1,4 @@
-"""What the bridge opens: a scene in this process, programs in others, or a recording."""
+"""What the bridge opens: a scene in this process, programs in others, a recording, a capture."""
 
 from __future__ import annotations
 
@@ -56,6 +56,18 @@ def attached_session(door: Door, on_news: Callable[[], None]) -> Session:
     session = AttachedSession(door)
     session.inlet.on_news = on_news
     return session
+
+
+def captured_session(path: Path, column: str | None) -> Session:
+    """Open a capture of another program.
+
+    Raises:
+        InspectorError: It cannot be opened; the message says why.
+    """
+    # Only captures need the readers of all formats.
+    from inspector.sessions.captured import CapturedSession  # noqa: PLC0415
+
+    return CapturedSession(path, column)
 
 
 def qt_source(precision: Precision) -> TimeSource:

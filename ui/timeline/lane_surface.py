@@ -47,6 +47,7 @@ class LaneSurface(QAbstractScrollArea):
         pinned: The pinned rows.
         rows: The other rows.
         ruler_clock_id: The clock of the ruler; 0 for session time.
+        time_name: What session time is called on the ruler.
         chosen_key: The lane of the keyboard.
         caret_ns: The instant reached by the keyboard.
         hover_ns: The instant under the pointer, here or in another panel.
@@ -86,6 +87,7 @@ class LaneSurface(QAbstractScrollArea):
         self.pinned = RowPlaces((), ())
         self.rows = RowPlaces((), ())
         self.ruler_clock_id = 0
+        self.time_name = "session time"
         self.chosen_key: LaneKey | None = None
         self.caret_ns: int | None = None
         self.hover_ns: float | None = None
@@ -255,7 +257,7 @@ class LaneSurface(QAbstractScrollArea):
     def ruler_name(self) -> str:
         """Return the name of the time on the ruler."""
         past = self.store.clocks.by_id.get(self.ruler_clock_id)
-        return "session time" if past is None else f"local time of {past.name}"
+        return self.time_name if past is None else f"local time of {past.name}"
 
     def is_selected(self, row: LaneRow) -> bool:
         """Return whether a row is about the selection of all panels."""

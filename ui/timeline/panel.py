@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QMenu, QToolButton, QWidget
 from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
+from inspector.sessions.session import time_name
 from inspector.timebase import format_instant
 
 from ..kit.filter_line import FilterLine
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 #: Margin on either side of a range that is shown, as a share of it.
 _ROOM = 0.05
-_SESSION_TIME = "Ruler: session time"
 #: Settings key of the hidden kinds of lanes.
 _HIDDEN = "timeline.hidden"
 
@@ -82,6 +82,7 @@ class TimelinePanel(QWidget):
         store = LaneStore()
         store.take_annotations(self._bridge.annotations.items)
         strings = ("",) if session is None else session.history.strings
+        self.canvas.time_name = time_name(session)
         self.canvas.show_session(self._bridge.timeline, strings, store)
         self.canvas.show_selection(self._bridge.selection)
         self._show_playhead(self._bridge.playhead_ns)
@@ -201,13 +202,14 @@ class TimelinePanel(QWidget):
     def _show_ruler_clocks(self) -> None:
         clocks = self._bridge.timeline.clocks
         known = tuple((clock.id, clock.name) for clock in clocks.values())
-        if known == self._ruler_clocks and self.ruler_box.count():
+        time = f"Ruler: {self.canvas.time_name}"
+        if known == self._ruler_clocks and self.ruler_box.itemText(0) == time:
             return
         self._ruler_clocks = known
         chosen = self.canvas.ruler_clock_id
         self.ruler_box.blockSignals(True)
         self.ruler_box.clear()
-        self.ruler_box.addItem(_SESSION_TIME, 0)
+        self.ruler_box.addItem(time, 0)
         for number, name in known:
             self.ruler_box.addItem(f"Ruler: {name}", number)
         place = self.ruler_box.findData(chosen)

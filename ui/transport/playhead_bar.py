@@ -19,6 +19,7 @@ from typing_extensions import override
 
 from inspector.analysis.places import EXAMPLES
 from inspector.commands.command import Capability
+from inspector.sessions.session import file_word
 from inspector.timebase import format_instant
 
 from ..kit.guards import guarded
@@ -41,7 +42,7 @@ _BUTTONS: Final = ("look-timer-back", "look-frame-back", "look-frame-on", "look-
 
 @runtime_checkable
 class TakesItsTime(Protocol):
-    """A session whose rewind or step may take a while."""
+    """A session whose rewind, step or reading may take a while."""
 
     def break_off(self) -> None:
         """Stop where it was or has come to."""
@@ -51,7 +52,7 @@ class TakesItsTime(Protocol):
 class PlayheadBar(QToolBar):
     """The playhead, and how to move it; hidden at the present.
 
-    During a rewind or a long step it shows the progress.
+    During a rewind, a long step or the reading of a long capture it shows the progress.
 
     Attributes:
         label: The instant shown, and that the scene runs on.
@@ -100,7 +101,7 @@ class PlayheadBar(QToolBar):
         self._rewind_button = self._button("rewind", "Rewind to here")
         self.cancel_button = QToolButton()
         self.cancel_button.setText("Cancel")
-        self.cancel_button.setToolTip("Stop going back; the scene stays where it is (Esc)")
+        self.cancel_button.setToolTip("Stop here, and stay with what there is (Esc)")
         self.cancel_button.clicked.connect(self.break_off)
         self._lay_out()
         self._pace = PacedRefresh(self, bridge.pace)
@@ -183,7 +184,7 @@ class PlayheadBar(QToolBar):
 
     @Slot()
     def break_off(self) -> None:
-        """Cancel a rewind or a long step."""
+        """Cancel a rewind, a long step or the reading of a capture."""
         session: object = self._bridge.session
         if isinstance(session, TakesItsTime):
             session.break_off()
@@ -205,7 +206,7 @@ class PlayheadBar(QToolBar):
             where += f", frame {frame:,}"
         now = format_instant(self._bridge.timeline.at_ns)
         if session.is_recorded:
-            meanwhile = f"the recording ends at {now}"
+            meanwhile = f"the {file_word(session)} ends at {now}"
         elif self._bridge.timeline.is_running:
             meanwhile = f"the scene runs on at {now}"
         else:

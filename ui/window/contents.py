@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from PySide6.QtCore import QEvent, QObject, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QInputDialog, QStackedWidget, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from inspector.clocks.failures import FailurePolicy
+from inspector.display_text import one_line
 from inspector.errors import InspectorError
-from inspector.foreign.paths import is_recording_name
+from inspector.foreign.paths import is_file, is_recording_name, is_scene_name
 from inspector.sessions.breakpoints.file import breakpoints_from_json, breakpoints_to_json
-from inspector.sessions.session import AttachesPrograms, SessionPhase
+from inspector.sessions.session import (
+    AttachesPrograms,
+    SessionPhase,
+    ShowsCapture,
+    file_word,
+)
 
 from ..actions.actions import ActionSet
 from ..actions.panels import PANELS, make_panel
@@ -27,6 +34,7 @@ from ..kit.guards import guarded
 from ..session.qt_time_source import Precision
 from ..timer_queue.actions import TIMER_ACTIONS, TimerActions
 from ..transport.actions import TransportActions
+from ..transport.capture_bar import CaptureBar
 from ..transport.playhead_bar import PlayheadBar
 from ..transport.recording_actions import RECORDING_ACTIONS, RecordingActions
 from ..transport.transport_bar import TransportBar
@@ -39,6 +47,7 @@ from .handlers.window_actions import WindowActions
 from .keyboard import FocusRing, KeyGuard
 from .notices import FailureNote, NoticeBar
 from .panel_docks import PanelDocks
+from .process import open_beside
 from .settings import LAYOUT_VERSION, Settings
 
 if TYPE_CHECKING:
@@ -53,7 +62,7 @@ _TRANSPORT_HEIGHT: Final = 34
 _MESSAGE_MS: Final = 8_000
 #: Longer messages do not fit into the status bar.
 _LONGEST_MESSAGE: Final = 120
-_SCENE_SUFFIXES: Final = frozenset({".py", ".pyw"})
+_MOST_DROPPED: Final = 8
 _VISIBILITY: Final = frozenset({QEvent.Type.Show, QEvent.Type.Hide, QEvent.Type.WindowStateChange})
 _DROPS: Final = frozenset({QEvent.Type.DragEnter, QEvent.Type.Drop})
 
@@ -89,6 +98,7 @@ class WindowContents(QObject):
         bridge.status_changed.connect(self._take_status)
         bridge.budgets_changed.connect(self._take_budgets)
         bridge.opening_failed.connect(self._show_opening_failure)
+        bridge.column_wanted.connect(self._ask_for_column)
         window.is_complete = True
         window.blames_extension = self._extension_reporter.blame
         window.apply_field_palettes()
@@ -156,6 +166,8 @@ class WindowContents(QObject):
         find = window.transport_actions.find_place
         window.playhead_bar = PlayheadBar(self._bridge, actions, find, theme, window)
         window.addToolBar(window.playhead_bar)
+        window.addToolBarBreak()
+        window.addToolBar(CaptureBar(self._bridge, window))
         failures = FailureNote(self._bridge, theme, window)
         failures.clicked.connect(self._show_events)
         window.statusBar().addPermanentWidget(failures)
@@ -253,13 +265,15 @@ class WindowContents(QObject):
         self._extension_reporter.stop()
 
     def _take_drop(self, event: QDropEvent, *, is_over: bool) -> bool:
-        """Accept a single scene or recording, and open it once it is dropped."""
-        path = _dropped_file(event)
-        if path is None:
+        """Accept files, and open them once they are dropped: the first here, others beside."""
+        paths = _dropped_files(event)
+        if not paths:
             return False
         event.acceptProposedAction()
         if is_over:
-            self._window.open_path(path)
+            self._window.open_path(paths[0])
+            for path in paths[1:]:
+                open_beside(path)
         return True
 
     # ---------------------------------------------------------------- what the session says
@@ -269,11 +283,11 @@ class WindowContents(QObject):
         if session is None:
             self._window.show_title()
             return
-        kind = " (recording)" if session.is_recorded else ""
+        kind = f" ({file_word(session)})" if session.is_recorded else ""
         if isinstance(session, AttachesPrograms):
             kind = " (attached)"
         self._window.show_title(f"{session.title}{kind}")
-        if session.notes:
+        if session.notes and not isinstance(session, ShowsCapture):
             self._window.notice.show_notice(" ".join(session.notes))
 
     @Slot(object)
@@ -304,13 +318,26 @@ class WindowContents(QObject):
     @Slot(object)
     def _show_opening_failure(self, status: SessionStatus) -> None:
         session = self._bridge.session
-        goes_on = "" if session is None else f" “{session.title}” keeps running."
+        stays = "stays open" if session is not None and session.is_recorded else "keeps running"
+        goes_on = "" if session is None else f" “{session.title}” {stays}."
         text = f"{status.message}{goes_on}"
         if status.detail:
             show = partial(self._show_failed_file, status)
             self._window.notice.show_notice(text, "Show the line", show)
         else:
             self._window.notice.show_notice(text)
+
+    @Slot(object, object)
+    def _ask_for_column(self, path: Path, columns: tuple[str, ...]) -> None:
+        """Ask which column of a table has the frame times, without blocking the loop."""
+        dialog = QInputDialog(self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setObjectName("column_choice")
+        dialog.setWindowTitle("Column of frame times")
+        dialog.setLabelText(f"Which column of {path.name} has the frame times, in milliseconds?")
+        dialog.setComboBoxItems([one_line(column) for column in columns])
+        dialog.textValueSelected.connect(partial(self._bridge.open_capture, path))
+        dialog.open()
 
     def _show_failed_file(self, status: SessionStatus) -> None:
         window = self._window
@@ -359,10 +386,10 @@ class WindowContents(QObject):
         self._window.docks.show_panel("event_list")
 
 
-def _dropped_file(event: QDropEvent) -> Path | None:
-    urls = event.mimeData().urls()
-    if len(urls) == 1 and urls[0].isLocalFile():
-        path = Path(urls[0].toLocalFile())
-        if path.suffix.lower() in _SCENE_SUFFIXES or is_recording_name(path):
-            return path
-    return None
+def _dropped_files(event: QDropEvent) -> list[Path]:
+    """Return the files that are dropped, not more than can be looked at."""
+    paths = [Path(each.toLocalFile()) for each in event.mimeData().urls() if each.isLocalFile()]
+    found = (
+        path for path in paths if is_scene_name(path) or is_recording_name(path) or is_file(path)
+    )
+    return list(islice(found, _MOST_DROPPED))

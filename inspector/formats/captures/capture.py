@@ -36,8 +36,8 @@ class Stream:
         name: Program, process and swap chain, or thread and slice; empty if there is only one.
         column: What the file calls the frame times.
         interval_ns: The frame times.
-        ends_ns: When each frame ended, from the beginning of the capture; ``None`` if the file
-            does not say, so that each begins where the one before it ended.
+        starts_ns: When each frame began, from the beginning of the capture; ``None`` for frame
+            times up to an instant, such as a present, which add up to that instant.
         busy_ns: The part of each frame in which the program worked, ``None`` if unknown.
         skipped: Rows without a usable value.
         notes: Sentences on what was skipped.
@@ -48,7 +48,7 @@ class Stream:
     name: str
     column: str
     interval_ns: NsColumn
-    ends_ns: NsColumn | None = None
+    starts_ns: NsColumn | None = None
     busy_ns: NsColumn | None = None
     skipped: int = 0
     notes: tuple[str, ...] = ()
@@ -61,14 +61,15 @@ class Stream:
     def frames(self) -> FrameTimes:
         """Return the frames as columns; those that a capture does not have are 0."""
         nothing = np.broadcast_to(np.int64(0), len(self))
-        ends_ns = np.cumsum(self.interval_ns) if self.ends_ns is None else self.ends_ns
+        at_ns = np.cumsum(self.interval_ns) if self.starts_ns is None else self.starts_ns
         return FrameTimes(
             index=np.arange(len(self), dtype=np.int64),
-            at_ns=ends_ns,
+            at_ns=at_ns,
             interval_ns=self.interval_ns,
             delta_ns=self.interval_ns,
             busy_ns=nothing if self.busy_ns is None else self.busy_ns,
             phases=np.broadcast_to(np.int64(0), (len(Phase), len(self))),
+            samples=self.samples,
         )
 
 
@@ -119,6 +120,7 @@ class Capture:
         streams: The streams, the one to show by default first, then those with more frames.
         slices: The slices of a trace, ``None`` for a table of frames.
         notes: Sentences about the whole file.
+        columns: In a table, the columns that could be frame times.
         no_frames: Why there is no stream to show by default; empty if there is.
     """
 
@@ -126,6 +128,7 @@ class Capture:
     streams: tuple[Stream, ...]
     slices: Slices | None = None
     notes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     no_frames: str = ""
     path: Path = field(default_factory=Path)
 
@@ -194,18 +197,6 @@ class CaptureReader(Protocol):
         Raises:
             CaptureError: There is nothing in it.
         """
-
-
-class ColumnChoiceError(CaptureError):
-    """Several columns could be frame times: the user has to choose.
-
-    Attributes:
-        columns: Their names, as the file and the command line know them.
-    """
-
-    def __init__(self, message: str, columns: tuple[str, ...]) -> None:
-        super().__init__(message)
-        self.columns = columns
 
 
 def short_name(text: str) -> str:

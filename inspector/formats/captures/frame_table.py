@@ -18,12 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.display_text import in_quotes
-from inspector.errors import CaptureError
+from inspector.errors import CaptureError, ColumnChoiceError
 from inspector.foreign.numbers import count_in
 from inspector.formats.captures.capture import (
     MOST_STREAMS,
     Capture,
-    ColumnChoiceError,
     Stream,
     short_name,
 )
@@ -188,7 +187,13 @@ class FrameTableReader:
                 f"{self._further_rows:,} rows belong to more than {MOST_STREAMS:,} streams and "
                 "were skipped."
             )
-        return Capture(self._format(), tuple(streams), notes=tuple(notes), path=self._path)
+        return Capture(
+            self._format(),
+            tuple(streams),
+            notes=tuple(notes),
+            columns=tuple(dict.fromkeys((name, *map(table.name_of, self._likely_columns())))),
+            path=self._path,
+        )
 
     # ------------------------------------------------------------------ rows
 
@@ -354,9 +359,22 @@ class FrameTableReader:
         for known in _FRAME_TIME_COLUMNS:
             if known in loose and table.is_numeric(loose.index(known)):
                 return loose.index(known)
+        likely = self._likely_columns()
+        if len(likely) == 1:
+            return likely[0]
+        how = f"Name the column as FILE:COLUMN. {table.listed_columns()}"
+        if not likely:
+            message = f"{self._path} has no column of numbers that could be frame times. {how}"
+            raise CaptureError(message)
+        message = f"{self._path} has more than one column that could be frame times. {how}"
+        raise ColumnChoiceError(message, tuple(map(table.name_of, likely)))
+
+    def _likely_columns(self) -> list[int]:
+        """Return the columns in milliseconds; without any, all that could be durations."""
+        table = self._table
         possible = [
             at
-            for at, name in enumerate(loose)
+            for at, name in enumerate(self._loose)
             if table.is_numeric(at)
             and not _INSTANTS.fullmatch(name)
             and not _LIKELY_INSTANTS.fullmatch(name)
@@ -367,22 +385,11 @@ class FrameTableReader:
         in_ms = [
             at
             for at in possible
-            if re.match(r"[mM]s[A-Z_ ]", table.columns[at])
+            if self._loose[at] in _FRAME_TIME_COLUMNS
+            or re.match(r"[mM]s[A-Z_ ]", table.columns[at])
             or ((unit := _UNIT.search(table.columns[at])) and unit[1].lower() == "ms")
         ]
-        if len(in_ms) == 1:
-            return in_ms[0]
-        if len(possible) == 1:
-            return possible[0]
-        problem = (
-            "has more than one column that could be frame times"
-            if possible
-            else "has no column of numbers that could be frame times"
-        )
-        message = (
-            f"{self._path} {problem}. Name the column as FILE:COLUMN. {table.listed_columns()}"
-        )
-        raise ColumnChoiceError(message, tuple(table.columns[at] for at in in_ms or possible))
+        return in_ms or possible
 
     def _digits_of_unit(self) -> int:
         """Return the zeros that a unit of the column has in nanoseconds."""

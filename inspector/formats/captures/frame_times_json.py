@@ -2,7 +2,8 @@
 
 ``format`` and ``version`` identify the format; ``columns`` maps the CSV's column names to arrays of
 whole nanoseconds, one entry per frame. ``over_budget`` counts the frames over each budget, with the
-measured time and the tolerance. ``interventions``, if there are any, lists the interventions before
+measured time and the tolerance. Frames that are samples have neither summary nor counts, and
+``samples`` says why. ``interventions``, if there are any, lists the interventions before
 or in these frames, ``landmarks`` the bookmarks, notes, named ranges and marks in them.
 """
 
@@ -52,6 +53,8 @@ def write_json(
             ],
         },
     }
+    if frames.samples:
+        head |= {"summary": None, "over_budget": None, "samples": frames.samples}
     if options.interventions and frames.interventions:
         head["interventions"] = [intervention_values(each) for each in frames.interventions]
     if options.landmarks and frames.landmarks:

@@ -79,12 +79,13 @@ class CaptureSource:
                 message = f"{path_text(path)} is {what}."
                 raise CaptureError(message)
 
-    def pieces(self, size: int = PIECE_BYTES) -> Generator[bytes, None, None]:
-        """Yield all bytes in pieces.
+    def pieces(self, size: int = 0) -> Generator[bytes, None, None]:
+        """Yield all bytes in pieces, of :data:`PIECE_BYTES` unless a size is given.
 
         Raises:
             CaptureError: It expands too much, or cannot be read at all.
         """
+        size = size or PIECE_BYTES
         with open_binary(self.path) as file:
             start = file.read(4)
             file.seek(0, 2)

@@ -261,7 +261,7 @@ def _stream(slices: Slices, places: NsColumn) -> Stream:
         name=f"{name} ({track.process}, {track.name})",
         column=name,
         interval_ns=ends - start,
-        ends_ns=ends,
+        starts_ns=start,
         busy_ns=np.minimum(took, ends - start),
         track=int(slices.track[places[0]]),
     )

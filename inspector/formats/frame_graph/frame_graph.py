@@ -107,11 +107,14 @@ def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptio
     title = plain(options.title) or plain(provenance.scene) or "Frame times"
 
     header = _header(title, _subtitle(frames, options.measure), options.width_pt, colors)
-    footer = _footer(_summary(measured_ns), provenance, options, colors)
+    footer = _footer(_summary(measured_ns, frames.samples), provenance, options, colors)
     interventions = frames.interventions if options.interventions else ()
     landmarks = frames.landmarks if options.landmarks else ()
     notes, notes_top = note_group(interventions, footer.top, options, colors)
-    budget_labels = [budget_texts(budget, measured_ns) for budget in budgets_ms]
+    budget_labels = [
+        budget_texts(budget, measured_ns[:0] if frames.samples else measured_ns)
+        for budget in budgets_ms
+    ]
     label_width = max(
         (text_width(text, SMALL_SIZE) for texts in budget_labels for text in texts), default=0.0
     )
@@ -141,7 +144,7 @@ def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptio
     box = Box(left, top, right - left, bottom - top)
     scale = Scale(box, low, high, top_ns)
     if strip.unnamed:
-        summary = f"{_summary(measured_ns)} · {strip.unnamed_text}"
+        summary = f"{_summary(measured_ns, frames.samples)} · {strip.unnamed_text}"
         footer = _footer(summary, provenance, options, colors)
 
     items: list[Item] = [header.group, legend.group]
@@ -160,7 +163,7 @@ def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptio
         items.append(landmark_group(strip, scale, foot_y, colors))
     items += [
         _value_axis(value_ticks, scale, options.measure, colors),
-        _time_axis(data, scale, colors),
+        _time_axis(data, scale, provenance.time_name, colors),
     ]
     if not len(frames):
         middle = Point(box.x + box.width / 2, box.y + box.height / 2)
@@ -174,7 +177,7 @@ def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptio
         background=colors.background,
         items=tuple(items),
         title=title,
-        description=_description(data, options.measure, top_ns, interventions)
+        description=_description(data, options.measure, top_ns, interventions, frames.samples)
         + _landmarks_described(landmarks),
         created=provenance.created,
         software=f"Timeline Inspector {provenance.version}".strip(),
@@ -303,10 +306,10 @@ def _value_axis(ticks: Ticks, scale: Scale, measure: Measure, colors: GraphColor
     return Group("value axis", tuple(items))
 
 
-def _time_ticks(data: PlotData, scale: Scale) -> tuple[tuple[Tick, ...], str]:
+def _time_ticks(data: PlotData, scale: Scale, time: str) -> tuple[tuple[Tick, ...], str]:
     """Return as many ticks as there is room for labels, and the name of the axis."""
     if not len(data.at):
-        return (), "session time"
+        return (), time
     count = max(2, int(scale.box.width / 72))
     while True:
         if data.is_by_number:
@@ -314,7 +317,7 @@ def _time_ticks(data: PlotData, scale: Scale) -> tuple[tuple[Tick, ...], str]:
             name = "frame"
         else:
             axis = instant_ticks(scale.low, scale.high, count)
-            ticks, name = axis.ticks, f"session time ({axis.unit})"
+            ticks, name = axis.ticks, f"{time} ({axis.unit})"
         widest = max((text_width(tick.label, SMALL_SIZE) for tick in ticks), default=0.0)
         if (
             count <= 1
@@ -325,10 +328,10 @@ def _time_ticks(data: PlotData, scale: Scale) -> tuple[tuple[Tick, ...], str]:
         count //= 2
 
 
-def _time_axis(data: PlotData, scale: Scale, colors: GraphColors) -> Group:
+def _time_axis(data: PlotData, scale: Scale, time: str, colors: GraphColors) -> Group:
     box = scale.box
     stroke = Stroke(colors.axis, 0.5)
-    ticks, name = _time_ticks(data, scale)
+    ticks, name = _time_ticks(data, scale, time)
     items: list[Item] = [Polyline((Point(box.x, box.bottom), Point(box.right, box.bottom)), stroke)]
     for tick in ticks:
         x = crisp(scale.x(tick.value_ns))
@@ -362,10 +365,12 @@ def _footer(
     return _Band(Group("provenance", items), line_y, lower)
 
 
-def _summary(measured_ns: NsColumn) -> str:
+def _summary(measured_ns: NsColumn, samples: str = "") -> str:
     if not len(measured_ns):
         return "0 frames"
     count = "1 frame" if len(measured_ns) == 1 else f"{len(measured_ns):,} frames"
+    if samples:
+        return f"{count} · {plain(samples)}"
     return " · ".join(
         (
             count,
@@ -390,9 +395,13 @@ def _provenance_text(provenance: Provenance, room: float) -> str:
 
 
 def _description(
-    data: PlotData, measure: Measure, top_ns: float, interventions: tuple[Intervention, ...]
+    data: PlotData,
+    measure: Measure,
+    top_ns: float,
+    interventions: tuple[Intervention, ...],
+    samples: str,
 ) -> str:
-    text = f"{MEASURE_TEXTS[measure].capitalize()}: {_summary(data.measured_ns)}."
+    text = f"{MEASURE_TEXTS[measure].capitalize()}: {_summary(data.measured_ns, samples)}."
     beyond = int(np.count_nonzero(data.highest_ns > top_ns))
     if beyond:
         text += f" Above {format_duration(round(top_ns))} and marked: {beyond:,}."

@@ -188,7 +188,7 @@ def test_that_what_opening_raises_becomes_a_status_and_opening_can_be_tried_agai
         ("bad.py", "def build(stage):\n    stage.rot\n", "has no attribute 'rot'"),
         ("bad.py", "import helper\nhelper.count = 7\n1 / 0\n", "ZeroDivisionError"),
         ("bad.tlrec", "no recording", "bad.tlrec"),
-        ("bad.csv", "1,2", "is not a Python file"),
+        ("bad.csv", "a,b\nx,y\n", "no column of numbers"),
     ],
 )
 def test_that_a_file_that_cannot_be_opened_leaves_the_session_alone(

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.foreign.paths import is_recording_name
+from inspector.foreign.paths import is_scene_name
 
 from ...kit.theme import ColorRole
 
@@ -98,11 +98,11 @@ class SceneErrorView(QWidget):
         line = f", line {status.line}" if status.line else ""
         self.place.setText(f"{self._path}{line}")
         self.place.setVisible(bool(self._path))
-        # A recording is no text, and its usual program is this one.
-        is_recording = is_recording_name(Path(self._path))
-        self.edit_button.setVisible(not is_recording)
+        # The usual program of a recording or a capture is this one.
+        is_scene = not self._path or is_scene_name(Path(self._path))
+        self.edit_button.setVisible(is_scene)
         self.edit_button.setEnabled(bool(self._path))
-        tip = "Try to open the file again" if is_recording else "Rebuild the scene from its file"
+        tip = "Rebuild the scene from its file" if is_scene else "Try to open the file again"
         self.reload_button.setToolTip(f"{tip} (F5)")
         place_line = f"{self._path}{line}\n\n"
         detail = status.detail.removeprefix(place_line)

@@ -68,8 +68,13 @@ OPEN_ACTIONS: Final = (
     ActionDescription(
         "open", "&Open scene …", MenuId.SCENE, WindowActions.open_scene,
         shortcuts=("Ctrl+O",), icon="open",
-        tip="Choose a Python file that defines build(stage), or a recording (.tlrec); both can "
-        "also be dropped on the window.",
+        tip="Choose a Python file that defines build(stage), a recording (.tlrec), or a capture "
+        "of another program; they can also be dropped on the window.",
+    ),
+    ActionDescription(
+        "open-beside", "Open in &new window …", MenuId.SCENE, WindowActions.open_in_new_window,
+        shortcuts=("Ctrl+Shift+O",),
+        tip="Open scenes, recordings or captures beside what is open, each in its own window.",
     ),
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Qt, QUrl, Slot
 from PySide6.QtGui import QAction, QDesktopServices
@@ -21,6 +21,7 @@ from ..dialogs.help import AboutDialog, HelpViewer
 from ..dialogs.keys_page import KeysPage
 from ..extensions import ExtensionsDialog
 from ..keyboard import enter
+from ..process import open_beside
 from .command_palette import CommandPalette, palette_entries
 from .menu_previews import MenuPreviews
 
@@ -29,6 +30,16 @@ if TYPE_CHECKING:
 
     from ...kit.theme import ThemeChoice
     from ..main_window import MainWindow
+
+
+_CAPTURES: Final = "*.csv *.json *.hml *.log *.txt *.gz *.zip *.pftrace *.perfetto-trace"
+_FILES: Final = ";;".join(
+    (
+        f"Scenes, recordings and captures (*.py *{RECORDING_SUFFIX} {_CAPTURES})",
+        f"Scenes and recordings (*.py *{RECORDING_SUFFIX})",
+        "All files (*)",
+    )
+)
 
 
 class WindowActions(QObject):
@@ -116,17 +127,23 @@ class WindowActions(QObject):
     # ---------------------------------------------------------------- scenes
 
     def open_scene(self) -> None:
-        """Ask for a scene file or a recording and open it."""
+        """Ask for scenes, recordings and captures, and open them: the first here."""
+        for number, path in enumerate(self._asked_for("Open scene, recording or capture")):
+            if number:
+                open_beside(path)
+            else:
+                self._window.open_path(path)
+
+    def open_in_new_window(self) -> None:
+        """Ask for scenes, recordings and captures, and open each in a window of its own."""
+        for path in self._asked_for("Open in a new window"):
+            open_beside(path)
+
+    def _asked_for(self, title: str) -> list[Path]:
         recent = self._window.settings.recent_scenes
         folder = str(Path(recent[0]).parent) if recent else str(Path.cwd())
-        path, _filter = QFileDialog.getOpenFileName(
-            self._window,
-            "Open scene or recording",
-            folder,
-            f"Scenes and recordings (*.py *{RECORDING_SUFFIX});;All files (*)",
-        )
-        if path:
-            self._window.open_path(Path(path))
+        paths, _filter = QFileDialog.getOpenFileNames(self._window, title, folder, _FILES)
+        return [Path(path) for path in paths]
 
     def close_window(self) -> None:
         """Close the window; the program ends with it."""

@@ -1,0 +1,297 @@
+"""The past of a capture: its events, made from the columns of the capture as they are read.
+
+A capture of ten million frames would be twenty million events. They are not kept: frames follow
+each other with the same few events, so any of them can be made when it is asked for, and any
+state is a number of frames. Only the slices of a trace are kept as events, in one array.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.events.frame_history import FrameHistory
+from inspector.events.log import readable
+from inspector.events.timeline import Timeline
+from inspector.vocabulary import (
+    CALL_ENDED,
+    CLOCK_ADDED,
+    CLOCK_ANCHORED,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    MEMBER_ADDED,
+    MEMBER_ORIGIN,
+    PHASE_ENDED,
+    RATE_DENOMINATOR,
+    MemberKind,
+    Phase,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from inspector.formats.captures.capture import Slices
+    from inspector.formats.frame_times import FrameTimes, NsColumn
+    from inspector.vocabulary import RawEvent
+
+_ROOT: Final = 1
+_ROOT_NAME: Final = "capture"
+#: Names of slices that are kept apart; those with fewer slices share a row of their track.
+_MOST_NAMES: Final = 5_000
+_OTHERS: Final = "(others)"
+
+
+class CaptureHistory:
+    """All events of a capture, as a :class:`~inspector.events.history.History`.
+
+    Attributes:
+        strings: The string table.
+        first: 0: nothing is dropped.
+        end: Cursor after the newest event.
+        first_ns: 0.
+        last_ns: Instant of the newest event.
+        has_all_events: True.
+    """
+
+    first: Final = 0
+    first_ns: Final = 0
+    has_all_events: Final = True
+
+    def __init__(self, frames: FrameTimes, slices: Slices | None) -> None:
+        """Describe frames, and the slices of a trace."""
+        self.strings = ["", _ROOT_NAME]
+        self._opening: list[RawEvent] = []
+        self._add_clock(_ROOT, 0, 1)
+        self._body: _Body
+        if slices is None:
+            self._body = _FrameEvents(frames)
+        else:
+            self._body = _TraceEvents(frames, slices, self._add_slices(slices))
+        self._frames = _history_of(frames)
+        self._opened = Timeline(self.strings)
+        self._opened.apply_all(self._opening)
+        self.end = len(self._opening) + len(self._body)
+        self.last_ns = self.events(self.end - 1, self.end)[0][0]
+
+    def events(self, start: int, end: int) -> list[RawEvent]:
+        """Return the events between two cursors."""
+        start, end = max(start, 0), min(end, self.end)
+        opening = len(self._opening)
+        found = self._opening[start:end]
+        if end > opening:
+            rows = self._body.events(max(start - opening, 0), end - opening)
+            found += [tuple(row) for row in rows.tolist()]
+        return found
+
+    def cursor_at(self, at_ns: int) -> int:
+        """Return the cursor after the last event at or before an instant."""
+        return 0 if at_ns < 0 else len(self._opening) + self._body.count_until(at_ns)
+
+    def state_before(self, cursor: int) -> Timeline:
+        """Return a copy of the state after all events before a cursor."""
+        cursor = min(max(cursor, 0), self.end)
+        opening = len(self._opening)
+        if cursor <= opening:
+            state = Timeline(self.strings)
+            state.apply_all(self._opening[:cursor])
+            return state
+        state = self._opened.copy()
+        place, frames, calls = self._body.folded(cursor - opening)
+        state.frames = self._frames.until(self._frames.first + frames)
+        members = state.members
+        for number, count, took_ns in calls:
+            member = members.by_id[number]
+            member.calls, member.took_ns = count, took_ns
+            members.values_version += count
+        if place:
+            (newest,) = self.events(opening + place - 1, opening + place)
+            state.at_ns = state.newest_ns = newest[0]
+            state.events_folded = opening + place
+        state.apply_all(self.events(opening + place, cursor))
+        return state
+
+    def state_at(self, at_ns: int) -> Timeline:
+        """Return a copy of the state at an instant, including all its events."""
+        state = self.state_before(self.cursor_at(at_ns))
+        state.set_present(at_ns)
+        return state
+
+    # ------------------------------------------------------------------ what there is
+
+    def _text(self, text: str) -> int:
+        self.strings.append(readable(text))
+        return len(self.strings) - 1
+
+    def _add_clock(self, number: int, parent: int, name: int) -> None:
+        self._opening += [
+            (0, CLOCK_ADDED, number, parent, name),
+            (0, CLOCK_ANCHORED, number, 0, RATE_DENOMINATOR),
+        ]
+
+    def _add_slices(self, slices: Slices) -> NDArray[np.int64]:
+        """Add a clock for each process and track, a member for each name on it.
+
+        Returns:
+            The number of the member of each slice.
+        """
+        clocks: dict[str, int] = {}
+        clock_of_track: dict[int, int] = {}
+        for place in np.unique(slices.track).tolist():
+            track = slices.tracks[place]
+            if track.process not in clocks:
+                number = clocks[track.process] = _ROOT + 1 + len(clocks) + len(clock_of_track)
+                self._add_clock(number, _ROOT, self._text(track.process))
+            number = clock_of_track[place] = _ROOT + 1 + len(clocks) + len(clock_of_track)
+            self._add_clock(number, clocks[track.process], self._text(track.name))
+        return self._add_members(slices, clock_of_track)
+
+    def _add_members(self, slices: Slices, clock_of_track: Mapping[int, int]) -> NDArray[np.int64]:
+        width = len(slices.names) + 1
+        keys, inverse, counts = np.unique(
+            slices.track.astype(np.int64) * width + slices.name,
+            return_inverse=True,
+            return_counts=True,
+        )
+        kept = np.zeros(len(keys), dtype=np.bool_)
+        kept[np.argsort(-counts, kind="stable")[:_MOST_NAMES]] = True
+        # The last name of a track stands for those that are not kept apart.
+        keys = np.where(kept, keys, keys - keys % width + width - 1)
+        shown, members = np.unique(keys, return_inverse=True)
+        texts: dict[int, int] = {}
+        for number, key in enumerate(shown.tolist(), 1):
+            track, name = divmod(key, width)
+            if name not in texts:
+                is_name = name < len(slices.names)
+                texts[name] = self._text(slices.names[name] if is_name else _OTHERS)
+            self._opening += [
+                (0, MEMBER_ADDED, number, 0, texts[name]),
+                (0, MEMBER_ORIGIN, number, clock_of_track[track], MemberKind.SLICE),
+            ]
+        found: NDArray[np.int64] = members[inverse] + 1
+        return found
+
+
+class _Body(Protocol):
+    """The events after those that say what there is."""
+
+    def __len__(self) -> int:
+        """Return their number."""
+
+    def events(self, start: int, end: int) -> NDArray[np.int64]:
+        """Return events as rows of five numbers."""
+
+    def count_until(self, at_ns: int) -> int:
+        """Return how many events there are at or before an instant."""
+
+    def folded(self, count: int) -> tuple[int, int, Iterable[tuple[int, int, int]]]:
+        """Return what the first events come to.
+
+        Returns:
+            How many of them that covers; the complete frames among them; and number, calls and
+            newest duration of each member that was called. The few events that are left have to
+            be folded.
+        """
+
+
+class _FrameEvents:
+    """The events of frames that are known by their durations: the same few for each."""
+
+    def __init__(self, frames: FrameTimes) -> None:
+        self._frames = frames
+        self._phases = [phase for phase in Phase if frames.phases[phase].any()]
+        self._width = 2 + len(self._phases)
+
+    def __len__(self) -> int:
+        return self._width * len(self._frames)
+
+    def events(self, start: int, end: int) -> NDArray[np.int64]:
+        width, frames = self._width, self._frames
+        first, last = start // width, -(-end // width)
+        found = np.zeros((max(last - first, 0), width, 5), dtype=np.int64)
+        part = slice(first, last)
+        found[:, :, 0] = frames.at_ns[part, np.newaxis]
+        found[:, 0, 1] = FRAME_BEGAN
+        found[:, 0, 3], found[:, 0, 4] = frames.index[part], frames.delta_ns[part]
+        for place, phase in enumerate(self._phases, 1):
+            found[:, place, 1], found[:, place, 2] = PHASE_ENDED, phase
+            found[:, place, 3] = frames.index[part]
+            found[:, place, 4] = frames.phases[phase][part]
+        found[:, -1, 1] = FRAME_ENDED
+        found[:, -1, 3], found[:, -1, 4] = frames.interval_ns[part], frames.busy_ns[part]
+        return found.reshape(-1, 5)[start - first * width : end - first * width]
+
+    def count_until(self, at_ns: int) -> int:
+        return self._width * int(np.searchsorted(self._frames.at_ns, at_ns, side="right"))
+
+    def folded(self, count: int) -> tuple[int, int, Iterable[tuple[int, int, int]]]:
+        frames = count // self._width
+        return frames * self._width, frames, ()
+
+
+class _TraceEvents:
+    """The events of slices, and of the frames that some of them stand for."""
+
+    def __init__(self, frames: FrameTimes, slices: Slices, members: NDArray[np.int64]) -> None:
+        count = len(frames)
+        ends_ns = slices.start_ns + slices.took_ns
+        frame_ends_ns = frames.at_ns + frames.interval_ns
+        owner = np.searchsorted(frames.at_ns, slices.start_ns, side="right") - 1
+        began_ns = frames.at_ns[np.maximum(owner, 0)] if count else np.zeros_like(ends_ns)
+        rows = np.zeros((len(slices) + 2 * count, 5), dtype=np.int64)
+        calls, begins, stops = np.split(rows, [len(slices), len(slices) + count])
+        calls[:, 0], calls[:, 1], calls[:, 2] = ends_ns, CALL_ENDED, members
+        calls[:, 3], calls[:, 4] = slices.start_ns - began_ns, slices.took_ns
+        begins[:, 0], begins[:, 1], begins[:, 3] = frames.at_ns, FRAME_BEGAN, frames.index
+        begins[:, 4] = frames.delta_ns
+        stops[:, 0], stops[:, 1] = frame_ends_ns, FRAME_ENDED
+        stops[:, 3], stops[:, 4] = frames.interval_ns, frames.busy_ns
+        # At the same instant, slices end before their frame, and that before the next begins.
+        turn = np.repeat([0, 2, 1], [len(slices), count, count])
+        self._rows = rows[np.lexsort((turn, rows[:, 0]))]
+        self._members = int(members.max(initial=0))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def events(self, start: int, end: int) -> NDArray[np.int64]:
+        return self._rows[start:end]
+
+    def count_until(self, at_ns: int) -> int:
+        return int(np.searchsorted(self._rows[:, 0], at_ns, side="right"))
+
+    def folded(self, count: int) -> tuple[int, int, Iterable[tuple[int, int, int]]]:
+        kinds = self._rows[:count, 1]
+        begun = np.flatnonzero(kinds == FRAME_BEGAN)
+        frames = int(np.count_nonzero(kinds == FRAME_ENDED))
+        # A frame that has begun is folded from its beginning.
+        is_open = len(begun) > frames
+        covered = int(begun[-1]) if is_open else count
+        places = np.flatnonzero(kinds[:covered] == CALL_ENDED)
+        called = self._rows[places, 2]
+        counts = np.bincount(called, minlength=self._members + 1)
+        newest = np.zeros(self._members + 1, dtype=np.int64)
+        newest[called] = self._rows[places, 4]
+        used = np.flatnonzero(counts)
+        calls = zip(used.tolist(), counts[used].tolist(), newest[used].tolist(), strict=True)
+        return covered, frames, calls
+
+
+def _history_of(frames: FrameTimes) -> FrameHistory:
+    """Return the columns of frames, those that are alike once."""
+    made: dict[int, array[int]] = {}
+
+    def column(values: NsColumn) -> array[int]:
+        key = id(values) if values.strides != (0,) else 0
+        if key not in made:
+            found = made[key] = array("q")
+            found.frombytes(np.ascontiguousarray(values).tobytes())
+        return made[key]
+
+    nothing = np.broadcast_to(np.int64(0), len(frames))
+    phases = [row if row.any() else nothing for row in frames.phases]
+    columns = (frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns, nothing, *phases)
+    first = int(frames.index[0]) if len(frames) else 0
+    return FrameHistory.holding(first, [column(each) for each in columns])

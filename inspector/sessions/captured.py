@@ -1,0 +1,288 @@
+"""The session of a capture: what another program has written, instead of a running scene."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from typing_extensions import override
+
+from inspector.clocks.rate import DEFAULT_FRAME_RATE
+from inspector.errors import CaptureError
+from inspector.events.log import EventLog
+from inspector.formats.captures.capture import Capture, CaptureReader, Stream
+from inspector.sessions.annotations import Annotations
+from inspector.sessions.capture_history import CaptureHistory
+from inspector.sessions.frame_files import FrameFile, file_of, open_frame_file
+from inspector.sessions.session import SessionPhase, SessionStatus, UniformSession
+from inspector.timebase import NS_PER_SECOND, format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from inspector.commands.command import Capability, Command
+    from inspector.events.timeline import Timeline
+    from inspector.formats.frame_times import Provenance
+
+#: The size of the log, in events; the history has all events.
+NEWEST: Final = 100_000
+#: How long is read before the first picture, and in each refresh after it.
+_FIRST_NS: Final = 400_000_000
+_SLICE_NS: Final = 40_000_000
+#: Rates of screens; frames that take a little longer than one of them were meant for it.
+_RATES: Final = (30, 60, 75, 90, 120, 144, 165, 240, 360)
+
+
+class CapturedSession(UniformSession):
+    """Shows one stream of a capture, all of it past.
+
+    A long file is shown from its beginning as soon as something is read, and again once all of
+    it is; each refresh reads on.
+
+    Attributes:
+        log: The newest events, and the state before them; replaced when there is more to show.
+        history: All events.
+        timeline: The state at the end of what was read.
+        title: Name of the file, with the stream if there are several.
+        source_label: The path of the file.
+        annotations: Kept while the capture is open.
+        capabilities: Nothing: what was captured is not changed.
+        is_recorded: True: all of it has passed.
+        recorder: None: it is a file.
+        wake_errors: None: not known.
+        breakpoints: None: nothing that has happened can be stopped.
+        undoing: None: nothing that has happened can be changed.
+        streams: Names and numbers of frames of the streams to choose from.
+        stream: Name of the stream that is shown.
+        columns: Columns to choose from.
+        column: What the file calls the frame times.
+        samples: Why these are samples and not every frame; empty if they are all.
+    """
+
+    capabilities: Final[frozenset[Capability]] = frozenset()
+    is_recorded: Final = True
+    recorder: Final = None
+    wake_errors: Final = None
+    breakpoints: Final = None
+    undoing: Final = None
+
+    log: EventLog
+    history: CaptureHistory
+    timeline: Timeline
+    notes: tuple[str, ...]
+
+    def __init__(
+        self,
+        path: Path,
+        column: str | None = None,
+        *,
+        stream: str | None = None,
+        clock: Callable[[], int] = perf_counter_ns,
+    ) -> None:
+        """Open a capture, and read the beginning of it.
+
+        Args:
+            path: The file.
+            column: Column of frame times, in a table that does not say which.
+            stream: Name of the stream to show, or a part of it.
+            clock: Tells how long reading takes.
+
+        Raises:
+            InspectorError: It cannot be opened; the message says why.
+        """
+        self._path = path
+        self._wanted = stream
+        self._clock = clock
+        self._unreported = 0
+        self._is_closed = False
+        self._broken_off_at: float | None = None
+        self._reader: CaptureReader | None = None
+        self._capture: Capture | None = None
+        self.annotations = Annotations()
+        self.source_label = str(path)
+        read = open_frame_file(path, column)
+        if isinstance(read, FrameFile):
+            self.streams: tuple[tuple[str, int], ...] = ()
+            self.columns: tuple[str, ...] = ()
+            self._show(read, "")
+        else:
+            self._reader = read
+            self._begin(read)
+
+    @override
+    def __repr__(self) -> str:
+        """Show the file."""
+        return f"<CapturedSession {self._path.name}>"
+
+    # ------------------------------------------------------------------ reading
+
+    def _begin(self, reader: CaptureReader) -> None:
+        """Read until there is something to show."""
+        is_more = self._read_for(reader, _FIRST_NS)
+        while is_more:
+            try:
+                capture = reader.capture()
+            except CaptureError:
+                is_more = self._read_for(reader, _FIRST_NS)
+            else:
+                self._take(capture)
+                return
+        self._finish(reader)
+
+    def _read_for(self, reader: CaptureReader, most_ns: int) -> bool:
+        """Read for a while; returns whether there is more."""
+        until_ns = self._clock() + most_ns
+        while reader.read_on():
+            if self._clock() >= until_ns:
+                return True
+        return False
+
+    def _finish(self, reader: CaptureReader) -> None:
+        self._reader = None
+        self._take(reader.capture())
+
+    def _take(self, capture: Capture) -> None:
+        self._capture = capture
+        self.streams = tuple((each.name, len(each)) for each in capture.streams)
+        self.columns = capture.columns
+        self._show_stream(self._stream_of(capture))
+
+    def _stream_of(self, capture: Capture) -> Stream | None:
+        """Return the stream to show, ``None`` if a trace has nothing that is taken for a frame."""
+        if self._wanted is None and capture.no_frames:
+            return None
+        try:
+            return capture.stream(self._wanted)
+        except CaptureError:
+            if self._reader is None:
+                raise
+            # It may come later in the file.
+            return None if capture.no_frames else capture.stream()
+
+    def _show_stream(self, stream: Stream | None) -> None:
+        capture = self._capture
+        assert capture is not None, "streams are those of a capture"
+        if stream is None:
+            nothing = np.zeros(0, dtype=np.int64)
+            shown = file_of(capture, Stream("", "", nothing))
+            notes = (
+                capture.no_frames.replace("Name a slice with --stream", "Choose one"),
+                *capture.notes,
+            )
+        else:
+            shown, notes = file_of(capture, stream), capture.notes_on(stream)[self._is_said :]
+        self._show(shown, "" if stream is None else stream.name)
+        self.notes = notes
+        self.samples = "" if stream is None else stream.samples
+
+    @property
+    def _is_said(self) -> int:
+        """How many notes say which stream was read, which the window shows by itself."""
+        capture = self._capture
+        return int(capture is not None and capture.slices is None and len(capture.streams) > 1)
+
+    def _show(self, file: FrameFile, stream: str) -> None:
+        """Show frames from now on."""
+        slices = None if self._capture is None else self._capture.slices
+        self.provenance: Provenance = file.provenance
+        self.notes = file.notes
+        self.samples = ""
+        self.stream, self.column = stream, file.column
+        self.history = history = CaptureHistory(file.frames, slices)
+        start = max(0, history.end - NEWEST)
+        events = history.events(start, history.end)
+        base = history.state_before(start)
+        self.log = EventLog.holding(history.strings, events, start, base)
+        self.timeline = history.state_before(history.end)
+        self._rate = _usual_rate(file)
+        self._unreported = len(events)
+
+    # ------------------------------------------------------------------ what is shown
+
+    def choose_stream(self, name: str) -> None:
+        """Show another stream.
+
+        Raises:
+            CaptureError: There is none of that name.
+        """
+        if self._capture is not None and name != self.stream:
+            stream = self._capture.stream(name)
+            self._wanted = name
+            self._show_stream(stream)
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path
+
+    @property
+    def format(self) -> str:
+        """The program or format that wrote the file."""
+        return "frame times" if self._capture is None else self._capture.format
+
+    @property
+    def title(self) -> str:
+        """Name of the file, with the stream if there are several."""
+        has_choice = len(self.streams) > 1 and self.stream
+        return f"{self._path.name} – {self.stream}" if has_choice else self._path.name
+
+    @property
+    def status(self) -> SessionStatus:
+        """What was captured, and whether it is still being read."""
+        if self._is_closed:
+            return SessionStatus(SessionPhase.EMPTY, "No capture is open.")
+        if self._reader is not None:
+            message = f"Reading {self._path.name}: {self._reader.done:.0%}."
+            return SessionStatus(SessionPhase.READING, message, path=str(self._path))
+        count = len(self.timeline.frames)
+        length = format_duration(self.history.last_ns)
+        frames = f"{count:,} {'frame' if count == 1 else 'frames'}"
+        message = f"Capture ({self.format}): {length}, {frames}."
+        if self._broken_off_at is not None:
+            message += f" Reading was cancelled at {self._broken_off_at:.0%}."
+        return SessionStatus(SessionPhase.HELD, message, path=str(self._path))
+
+    @property
+    def frame_rate(self) -> Fraction:
+        """The rate of a screen that most frames keep."""
+        return self._rate
+
+    # ------------------------------------------------------------------ as every session
+
+    def submit(self, _command: Command) -> None:
+        """Do nothing: see :attr:`capabilities`."""
+
+    def refresh(self) -> int:
+        """Read on; returns how many events are new in the log."""
+        reader = self._reader
+        if reader is not None and not self._read_for(reader, _SLICE_NS):
+            self._finish(reader)
+        count, self._unreported = self._unreported, 0
+        return count
+
+    def break_off(self) -> None:
+        """Read no further, and show what was read."""
+        reader = self._reader
+        if reader is not None:
+            self._broken_off_at = reader.done
+            self._finish(reader)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._is_closed = True
+        self._reader = None
+
+
+def _usual_rate(file: FrameFile) -> Fraction:
+    """Return the highest rate of a screen that at least half of the frames keep."""
+    times_ns = file.frames.interval_ns
+    if file.provenance.frame_rate is not None:
+        return file.provenance.frame_rate
+    if not len(times_ns):
+        return DEFAULT_FRAME_RATE
+    median_ns = int(np.median(times_ns))
+    kept = (rate for rate in reversed(_RATES) if median_ns <= 1.05 * NS_PER_SECOND / rate)
+    return Fraction(next(kept, _RATES[0]))

@@ -1,0 +1,218 @@
+"""A capture is a session like any other: folded, looked back at, read on while it is shown."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from inspector.commands.transport import Run
+from inspector.errors import CaptureError, ColumnChoiceError
+from inspector.events.timeline import Timeline
+from inspector.formats.captures import source as source_module
+from inspector.formats.export import export_frames
+from inspector.formats.frame_times import FrameTimes
+from inspector.formats.options import ExportOptions
+from inspector.sessions.captured import CapturedSession
+from inspector.sessions.provenance import provenance_of
+from inspector.sessions.session import Session, SessionPhase, ShowsCapture, file_word, time_name
+from inspector.testing import FakeSession, pass_seconds, scene_file, virtual_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+MS = 1_000_000
+
+
+def table(folder: Path, rows: int = 600) -> Path:
+    """Write a capture of two programs, the second with a third of the frames."""
+    lines = ["Application,MsBetweenPresents,MsBetweenDisplayChange"]
+    lines += [
+        f"{'small' if row % 4 == 3 else 'large'}.exe,{16 + row % 3}.5,{33 - row % 3}"
+        for row in range(rows)
+    ]
+    path = folder / "capture.csv"
+    path.write_text("\n".join([*lines, ""]))
+    return path
+
+
+def trace(folder: Path, frames: int = 30) -> Path:
+    """Write a trace of frames with work in them, and of another thread."""
+    events: list[dict[str, Any]] = []
+    for number in range(frames):
+        start = number * 16_000
+        for name, tid, at, took in (
+            ("frame", 1, 0, 10_000),
+            ("update", 1, 500, 4_000),
+            ("timers", 1, 600, 1_000),
+            ("load", 2, 9_000, 12_000),
+        ):
+            events.append(
+                {"ph": "X", "pid": 1, "tid": tid, "name": name, "ts": start + at, "dur": took}
+            )
+    path = folder / "trace.json"
+    path.write_text(json.dumps(events))
+    return path
+
+
+def described(timeline: Timeline) -> object:
+    frames, members = timeline.frames, timeline.members.by_id
+    return (
+        (timeline.at_ns, timeline.newest_ns, timeline.events_folded, timeline.is_running),
+        [column.tolist() for column in (frames.at_ns, frames.interval_ns, frames.busy_ns)],
+        [column.tolist() for column in frames.phases],
+        [(each.id, each.name, each.parent_id) for each in timeline.clocks.values()],
+        {
+            number: (each.name, each.clock_id, each.calls, each.took_ns)
+            for number, each in members.items()
+        },
+        timeline.members.values_version,
+    )
+
+
+@pytest.mark.parametrize("make", [table, trace])
+def test_that_any_state_is_that_of_folding_the_events(
+    tmp_path: Path, make: Callable[[Path], Path]
+) -> None:
+    history = CapturedSession(make(tmp_path)).history
+    whole = history.events(0, history.end)
+
+    assert len(whole) == history.end
+    instants = [event[0] for event in whole]
+    assert instants == sorted(instants)
+    for cursor in range(0, history.end + 1, 7):
+        folded = Timeline(history.strings)
+        folded.apply_all(whole[:cursor])
+        assert described(history.state_before(cursor)) == described(folded), cursor
+        assert history.events(cursor, cursor + 9) == whole[cursor : cursor + 9]
+    for at_ns in (-1, 0, instants[len(instants) // 2], instants[-1], instants[-1] + 1):
+        assert history.cursor_at(at_ns) == sum(each <= at_ns for each in instants)
+
+
+def test_that_a_capture_is_a_session(tmp_path: Path) -> None:
+    session: Session = CapturedSession(table(tmp_path))
+
+    assert session.refresh() == session.log.end == 902
+    assert session.refresh() == 0
+    assert session.capabilities == frozenset()
+    assert (session.is_recorded, session.recorder, session.notes) == (True, None, ())
+    assert (session.breakpoints, session.undoing, session.wake_errors) == (None, None, None)
+    assert session.title == "capture.csv – large.exe"
+    assert session.status.message == "Capture (PresentMon 1): 7.88 s, 450 frames."
+    assert (time_name(session), file_word(session)) == ("capture time", "capture")
+    assert (time_name(FakeSession()), file_word(None)) == ("session time", "recording")
+    assert provenance_of(session).note == "column MsBetweenPresents, large.exe"
+    session.submit(Run())
+    session.close()
+    assert session.status.phase is SessionPhase.EMPTY
+
+
+def test_that_another_stream_is_shown_in_another_log(tmp_path: Path) -> None:
+    session = CapturedSession(table(tmp_path))
+    former = session.log
+    session.choose_stream("small.exe")
+    assert session.log is not former
+    assert len(session.timeline.frames) == 150
+    session.choose_stream("small.exe")
+    with pytest.raises(CaptureError, match="no stream"):
+        session.choose_stream("medium.exe")
+    assert session.stream == "small.exe"
+
+
+def test_that_another_column_can_be_opened(tmp_path: Path) -> None:
+    session = CapturedSession(table(tmp_path), "MsBetweenDisplayChange")
+    assert session.columns == ("MsBetweenDisplayChange", "MsBetweenPresents")
+    assert session.timeline.frames.interval_ns[0] == 33 * MS
+
+
+def test_that_a_table_without_a_known_column_asks_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("game,render\n1,2\n3,4\n")
+    with pytest.raises(ColumnChoiceError) as caught:
+        CapturedSession(path)
+    assert caught.value.columns == ("game", "render")
+    assert len(CapturedSession(path, "render").timeline.frames) == 2
+
+
+def test_that_threads_are_clocks_and_slices_members_below_them(tmp_path: Path) -> None:
+    session = CapturedSession(trace(tmp_path))
+    clocks, members = session.timeline.clocks, session.timeline.members.by_id
+    assert [each.name for each in clocks.values()] == [
+        *("capture", "process 1", "thread 1", "thread 2"),
+    ]
+    assert {(each.name, clocks[each.clock_id].name, each.calls) for each in members.values()} == {
+        ("frame", "thread 1", 30),
+        ("update", "thread 1", 30),
+        ("timers", "thread 1", 30),
+        ("load", "thread 2", 30),
+    }
+    assert session.stream == "load (process 1, thread 2)"
+
+
+def test_that_a_trace_without_frames_is_shown_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text('[{"ph": "X", "pid": 1, "tid": 1, "name": "work", "ts": 5, "dur": 3}]')
+    session = CapturedSession(path)
+    assert len(session.timeline.frames) == 0
+    assert session.history.end == 9
+    assert "none is taken for a frame" in session.notes[0]
+
+
+class Clock:
+    """A clock on which every look takes a second."""
+
+    def __init__(self) -> None:
+        self.now_ns = 0
+
+    def __call__(self) -> int:
+        self.now_ns += 1_000_000_000
+        return self.now_ns
+
+
+@pytest.fixture
+def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_module, "PIECE_BYTES", 2_000)
+
+
+@pytest.mark.usefixtures("_small_pieces")
+def test_that_a_long_capture_is_shown_before_it_is_read(tmp_path: Path) -> None:
+    session = CapturedSession(table(tmp_path), clock=Clock())
+    assert session.status.phase is SessionPhase.READING
+    assert session.status.message.startswith("Reading capture.csv: ")
+    assert 0 < len(session.timeline.frames) < 450
+    first = session.log
+
+    while session.status.phase.goes_on:
+        session.refresh()
+
+    assert session.log is not first
+    assert len(session.timeline.frames) == 450
+
+
+@pytest.mark.usefixtures("_small_pieces")
+def test_that_reading_can_be_cancelled(tmp_path: Path) -> None:
+    session = CapturedSession(table(tmp_path), clock=Clock())
+    session.break_off()
+    assert 0 < len(session.timeline.frames) < 450
+    assert "Reading was cancelled at " in session.status.message
+    assert session.status.phase is SessionPhase.HELD
+
+
+def test_that_our_own_exports_open_as_they_were(tmp_path: Path) -> None:
+    scene = virtual_session(
+        scene_file(tmp_path, "def build(stage):\n    stage.root.set_interval(0.1, lambda: None)")
+    )
+    pass_seconds(scene, 2)
+    frames = FrameTimes.from_history(scene.timeline.frames)
+    for name in ("run.json", "run.csv"):
+        export_frames(frames, provenance_of(scene), ExportOptions(), tmp_path / name)
+        session = CapturedSession(tmp_path / name)
+        again = FrameTimes.from_history(session.timeline.frames)
+        for column in ("index", "at_ns", "interval_ns", "delta_ns", "busy_ns", "phases"):
+            assert (getattr(again, column) == getattr(frames, column)).all(), column
+        folded = Timeline(session.history.strings)
+        folded.apply_all(session.history.events(0, session.history.end))
+        assert described(folded) == described(session.timeline)
+    assert isinstance(session, ShowsCapture)

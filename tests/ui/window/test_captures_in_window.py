@@ -1,0 +1,192 @@
+"""Captures in the window: opened, dropped, one of their streams or columns chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QInputDialog
+
+from inspector.analysis.statistics.frame_statistics import frame_statistics
+from inspector.formats.captures import source as source_module
+from inspector.sessions.session import SessionPhase
+from tests.sessions.test_captured import Clock, table, trace
+from tests.ui.shell import Shell, open_shell
+from ui.frame_times.frame_statistics_label import (
+    SAMPLES_TEXT,
+    StatisticsWanted,
+    statistics_parts,
+    statistics_text,
+)
+from ui.session import opening
+from ui.transport.capture_bar import CaptureBar
+from ui.window import contents
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+MS = 1_000_000
+
+
+@pytest.fixture
+def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+    return open_shell(qtbot, tmp_path, None)
+
+
+def bar_of(shell: Shell) -> CaptureBar:
+    bar = shell.window.findChild(CaptureBar)
+    assert bar is not None
+    return bar
+
+
+def test_that_a_capture_is_shown_with_its_streams_and_columns(shell: Shell, tmp_path: Path) -> None:
+    assert bar_of(shell).isHidden()
+
+    shell.window.open_path(table(tmp_path))
+
+    bar = bar_of(shell)
+    assert bar.isVisible()
+    assert [bar.stream_box.itemText(each) for each in range(2)] == [
+        "large.exe  ·  450",
+        "small.exe  ·  150",
+    ]
+    assert bar.column_box.currentText() == "MsBetweenPresents"
+    assert bar.label.text() == "PresentMon 1"
+    assert shell.window.windowTitle().startswith("capture.csv – large.exe (capture) – ")
+    assert shell.window.frame_times.plot.series is not None
+    assert shell.window.frame_times.plot.series.end == 450
+
+
+def test_that_choosing_a_stream_shows_its_frames(shell: Shell, tmp_path: Path) -> None:
+    shell.window.open_path(table(tmp_path))
+
+    bar_of(shell).stream_box.activated.emit(1)
+
+    assert len(shell.bridge.timeline.frames) == 150
+    assert bar_of(shell).stream_box.currentIndex() == 1
+
+
+def test_that_choosing_a_column_reads_that(shell: Shell, tmp_path: Path) -> None:
+    shell.window.open_path(table(tmp_path))
+
+    bar_of(shell).column_box.activated.emit(1)
+
+    assert shell.bridge.timeline.frames.interval_ns[0] == 33 * MS
+    assert bar_of(shell).column_box.currentText() == "MsBetweenDisplayChange"
+
+
+def test_that_the_bar_goes_with_the_capture(shell: Shell, tmp_path: Path) -> None:
+    shell.window.open_path(table(tmp_path))
+    shell.bridge.set_session(None)
+    assert bar_of(shell).isHidden()
+
+
+def test_that_a_slice_is_chosen_where_none_is_taken_for_a_frame(
+    shell: Shell, tmp_path: Path
+) -> None:
+    shell.window.open_path(trace(tmp_path, frames=3))
+    bar = bar_of(shell)
+    assert bar.stream_box.currentIndex() == -1
+    assert "none is taken for a frame" in bar.label.text()
+
+    bar.stream_box.activated.emit(0)
+
+    assert len(shell.bridge.timeline.frames) == 3
+
+
+def test_that_a_table_without_a_known_column_asks_for_it(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("game,render\n1,2\n3,4\n")
+
+    shell.window.open_path(path)
+
+    dialog = shell.window.findChild(QInputDialog, "column_choice")
+    assert dialog is not None
+    assert dialog.comboBoxItems() == ["game", "render"]
+    dialog.setTextValue("render")
+    dialog.accept()
+    assert shell.bridge.timeline.frames.interval_ns.tolist() == [2 * MS, 4 * MS]
+
+
+def drop(shell: Shell, *paths: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    actions, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    modifiers = Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(QPoint(5, 5), actions, data, button, modifiers)
+    QApplication.sendEvent(shell.window, enter)
+    event = QDropEvent(QPointF(5, 5), actions, data, button, modifiers)
+    QApplication.sendEvent(shell.window, event)
+
+
+def test_that_of_several_dropped_files_the_others_open_beside(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside: list[Path] = []
+    monkeypatch.setattr(contents, "open_beside", beside.append)
+    other = trace(tmp_path)
+
+    drop(shell, table(tmp_path), other, tmp_path / "missing.csv")
+
+    assert shell.bridge.status.message.startswith("Capture (PresentMon 1): ")
+    assert beside == [other]
+
+
+def test_that_a_file_that_is_no_capture_leaves_the_session_alone(
+    shell: Shell, tmp_path: Path
+) -> None:
+    shell.window.open_path(table(tmp_path))
+    bad = tmp_path / "bad.json"
+    bad.write_text('{"resourceSpans": []}')
+
+    shell.window.open_path(bad)
+
+    assert "OpenTelemetry" in shell.window.notice.label.text()
+    assert "stays open" in shell.window.notice.label.text()
+    assert len(shell.bridge.timeline.frames) == 450
+
+
+def test_that_a_long_capture_is_read_on_with_its_progress(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from inspector.sessions import captured  # noqa: PLC0415
+
+    monkeypatch.setattr(source_module, "PIECE_BYTES", 2_000)
+    monkeypatch.setattr(
+        opening,
+        "captured_session",
+        lambda path, column: captured.CapturedSession(path, column, clock=Clock()),
+    )
+    monkeypatch.setattr("ui.session.bridge.captured_session", opening.captured_session)
+
+    shell.window.open_path(table(tmp_path))
+
+    assert shell.bridge.status.phase is SessionPhase.READING
+    assert shell.window.playhead_bar.label.text().startswith("Reading capture.csv: ")
+    shell.window.playhead_bar.cancel_button.click()
+    shell.bridge.refresh_now()
+    assert "cancelled" in shell.bridge.status.message
+    assert 0 < len(shell.bridge.timeline.frames) < 450
+
+
+def test_that_samples_have_no_statistics_that_need_every_frame(
+    shell: Shell, tmp_path: Path
+) -> None:
+    path = tmp_path / "log.csv"
+    rows = "".join(f"60,{16 + each % 3},{each * 500_000_000}\n" for each in range(1, 60))
+    path.write_text(f"os,cpu\nLinux,fast\nfps,frametime,elapsed\n{rows}")
+    shell.window.open_path(path)
+    series = shell.window.frame_times.plot.series
+    assert series is not None
+    found = frame_statistics(series.times_ns("interval", 0, 59))
+
+    shown = StatisticsWanted(series, range(59), "interval", (), False, are_samples=True)
+
+    text = statistics_text(statistics_parts(found, shown))
+    assert text.endswith(SAMPLES_TEXT)
+    assert "P99" not in text
+    assert "samples, not every frame" in bar_of(shell).label.text()

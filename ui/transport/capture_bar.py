@@ -1,0 +1,126 @@
+"""What is shown of a capture: who wrote it, which of its streams, and which column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QSignalBlocker, Qt, Slot
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolBar, QWidget
+
+from inspector.display_text import as_plain, one_line
+from inspector.sessions.session import ShowsCapture
+
+from ..kit.guards import guarded
+from ..kit.labels import ElidedLabel
+
+if TYPE_CHECKING:
+    from inspector.sessions.session import Session
+
+    from ..session.bridge import SessionBridge
+
+_WIDEST_STREAM: Final = 60
+_NO_STREAM: Final = "Choose what stands for a frame …"
+
+
+@guarded
+class CaptureBar(QToolBar):
+    """Chooses among the streams and columns of a capture; hidden without one.
+
+    Attributes:
+        stream_box: The streams, with their numbers of frames.
+        column_box: The columns of frame times.
+        label: Who wrote the file, and what is missing.
+    """
+
+    def __init__(self, bridge: SessionBridge, parent: QWidget | None = None) -> None:
+        """Start hidden."""
+        super().__init__("Capture", parent)
+        self.setObjectName("capture_bar")
+        self.setMovable(False)
+        self.setFloatable(False)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self.toggleViewAction().setEnabled(False)
+        self._bridge = bridge
+        self._names: list[str] = []
+        self.stream_box = _box("Stream of the capture")
+        self.stream_box.activated.connect(self._choose_stream)
+        self.column_box = _box("Column of frame times")
+        self.column_box.activated.connect(self._choose_column)
+        self._stream_label = _label("S&tream", self.stream_box)
+        self._column_label = _label("Col&umn", self.column_box)
+        self.label = ElidedLabel()
+        self.label.setAccessibleName("What is known of the capture")
+        inside = QWidget()
+        layout = QHBoxLayout(inside)
+        layout.setContentsMargins(6, 2, 6, 2)
+        layout.setSpacing(6)
+        for widget in (self._stream_label, self.stream_box, self._column_label, self.column_box):
+            layout.addWidget(widget)
+        layout.addWidget(self.label, 1)
+        self.addWidget(inside)
+        bridge.session_changed.connect(self.show_session)
+        self.show_session(bridge.session)
+
+    @Slot(object)
+    def show_session(self, session: Session | None) -> None:
+        """Offer what there is to choose."""
+        capture: object = session
+        if not isinstance(capture, ShowsCapture) or session is None:
+            self.hide()
+            return
+        self._names = [name for name, _ in capture.streams]
+        with QSignalBlocker(self.stream_box), QSignalBlocker(self.column_box):
+            self.stream_box.clear()
+            for name, count in capture.streams:
+                shown = one_line(name or "(no name)")[:_WIDEST_STREAM]
+                self.stream_box.addItem(f"{shown}  ·  {count:,}")
+                last = self.stream_box.count() - 1
+                self.stream_box.setItemData(last, as_plain(name), Qt.ItemDataRole.ToolTipRole)
+            if capture.stream in self._names and len(session.timeline.frames):
+                self.stream_box.setCurrentIndex(self._names.index(capture.stream))
+            else:
+                self.stream_box.setPlaceholderText(_NO_STREAM)
+                self.stream_box.setCurrentIndex(-1)
+            self.column_box.clear()
+            self.column_box.addItems([one_line(column) for column in capture.columns])
+            self.column_box.setCurrentIndex(
+                capture.columns.index(capture.column) if capture.column in capture.columns else -1
+            )
+        has_streams = len(self._names) > 1 or (bool(self._names) and not capture.stream)
+        has_columns = len(capture.columns) > 1
+        for widget in (self._stream_label, self.stream_box):
+            widget.setVisible(has_streams)
+        for widget in (self._column_label, self.column_box):
+            widget.setVisible(has_columns)
+        named = f", column {capture.column}" if capture.column and not has_columns else ""
+        said = (f"{capture.format}{named}", *session.notes)
+        self.label.show_text("  ·  ".join(said), "\n".join(said))
+        self.show()
+
+    @Slot(int)
+    def _choose_stream(self, place: int) -> None:
+        capture: object = self._bridge.session
+        if isinstance(capture, ShowsCapture):
+            capture.choose_stream(self._names[place])
+            self._bridge.refresh_now()
+
+    @Slot(int)
+    def _choose_column(self, place: int) -> None:
+        capture: object = self._bridge.session
+        if isinstance(capture, ShowsCapture) and capture.columns[place] != capture.column:
+            self._bridge.open_capture(capture.path, capture.columns[place])
+
+
+def _box(name: str) -> QComboBox:
+    box = QComboBox()
+    box.setAccessibleName(name)
+    box.setToolTip(name)
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(24)
+    return box
+
+
+def _label(text: str, buddy: QWidget) -> QLabel:
+    label = QLabel(text)
+    label.setBuddy(buddy)
+    return label
