@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from inspector.sessions.attached.carriers import Carrier
+
 
 class Inlet(Protocol):
     """The session's end of the connections, as doors see it."""
@@ -21,6 +23,13 @@ class Inlet(Protocol):
 
         Raises:
             AttachError: Nothing listens there, or the token is refused.
+        """
+
+    def adopt(self, carrier: Carrier, *, dials: bool) -> None:
+        """Take over a connection that stands; ``dials``: this side speaks first.
+
+        Raises:
+            AttachError: What is at the other end is no probe, or is refused.
         """
 
 

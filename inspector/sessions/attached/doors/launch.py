@@ -22,6 +22,9 @@ from inspector.sessions.attached.doors.door import Inlet
 #: The folder whose ``sitecustomize`` loads the probe.
 BOOTSTRAP: Final = Path(__file__).resolve().parents[3] / "probe" / "bootstrap"
 
+#: The probe for Node and for pages.
+PROBE_JS: Final = BOOTSTRAP.parent / "js" / "probe.js"
+
 Grant = Literal["read-only", "step", "full"]
 
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*(?:t|\.exe)?$")
@@ -40,8 +43,19 @@ def _python_path(environment: Mapping[str, str]) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join([str(BOOTSTRAP), *others])}
 
 
+def _node_options(environment: Mapping[str, str]) -> dict[str, str]:
+    # Node takes a part in double quotes as one option, and knows no other quotes.
+    path = str(PROBE_JS).replace("\\", "\\\\").replace('"', '\\"')
+    ours = f'--require "{path}"'
+    given = environment.get("NODE_OPTIONS", "")
+    return {"NODE_OPTIONS": given if ours in given else f"{given} {ours}".strip()}
+
+
 #: By which variables runtimes load the probe as they start.
-TAKEN_IN_BY: Final[tuple[Callable[[Mapping[str, str]], Mapping[str, str]], ...]] = (_python_path,)
+TAKEN_IN_BY: Final[tuple[Callable[[Mapping[str, str]], Mapping[str, str]], ...]] = (
+    _python_path,
+    _node_options,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +186,8 @@ def program_title(argv: Sequence[str]) -> str:
     if rest and _PYTHON.match(Path(rest[0]).name):
         operands = _after_options(rest)
         rest = operands or rest
+    elif rest and Path(rest[0]).name in {"node", "nodejs"}:
+        rest = [word for word in rest[1:] if not word.startswith("-")] or rest
     return Path(rest[0]).name if rest else ""
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from inspector.errors import AttachError, ProgramStartError
 from inspector.exit_codes import ExitCode
+from inspector.sessions.attached.carriers import Carrier
 from inspector.sessions.attached.doors.launch import BOOTSTRAP, Launch, program_title
 
 _SHOW = "#!/bin/sh\nenv > seen\necho out\nexit 3\n"
@@ -26,6 +27,9 @@ class StandIn:
     token: str = "00ff" * 8
 
     def dial(self, address: str, token: str) -> None:
+        raise NotImplementedError
+
+    def adopt(self, carrier: Carrier, *, dials: bool) -> None:
         raise NotImplementedError
 
 
@@ -145,7 +149,8 @@ def test_that_options_of_the_program_are_its_own(
         ("python3 -mhttp.server 80", "http.server"),
         ("python -c pass", "-c"),
         ("./snake.py", "snake.py"),
-        ("node app.js", "node"),
+        ("node --inspect ./app.js --level 3", "app.js"),
+        ("node", "node"),
         ("python3", "python3"),
     ],
 )

@@ -1,0 +1,2023 @@
+// The probe for JavaScript: what runs inside Node programs and pages that are looked at.
+//
+// The program's clock stands between it and real time: `Date`, `performance.now`, timers and
+// animation frames read and wait for local time, `local = (real * n + off) / D` in whole
+// nanoseconds. Everything that happens is told to the inspector as events; the help page
+// *Protocol* describes the messages. Nothing here evaluates code that was received.
+//
+// Node loads this file by `--require` and dials as the environment says. In a page it is started
+// by the inspector, or by the page: `timelineProbe.connect({url, token})`.
+(function () {
+  "use strict";
+
+  const PROTOCOL = 1;
+  const VOCABULARY = 3;
+
+  /** Rates are whole multiples of one over D. */
+  const D = 720720000;
+  const BIG_D = 720720000n;
+  const MAX_RATE = 1000000 * D;
+  const NEVER = Infinity; // sent as 2^63 - 1
+
+  const CLOCK_ADDED = 1, CLOCK_ANCHORED = 2, CLOCK_RATE = 3, CLOCK_PAUSED = 4, CLOCK_RESUMED = 5;
+  const TIMER_ADDED = 16, TIMER_ORIGIN = 17, TIMER_ARMED = 18, TIMER_FIRED = 19;
+  const TIMER_CLEARED = 20, TICKS_MISSED = 21;
+  const FRAME_BEGAN = 32, FRAME_ENDED = 34, CALLBACK_FAILED = 48, MARK = 49;
+  const TIMEOUT = 0, INTERVAL_DELAY = 2, INTERVAL_SKIP = 3;
+
+  const MAX_MESSAGE = 1 << 20, MAX_NESTING = 8, MAX_TEXT = 1 << 16, MAX_NUMBER = 2 ** 63;
+  const MAX_TEXTS = 200000, MAX_NAME = 256;
+  const MAX_EVENTS = 1024, EVENT_BYTES = 40, WINDOW_BYTES = 8 << 20;
+  const BATCH_MS = 16, BEAT_MS = 500, SILENCE_MS = 2000, HELLO_MS = 5000, SLICE_NS = 4e6;
+
+  const MALFORMED = 1, UNKNOWN_METHOD = 2, BAD_PARAMS = 3, NOT_GRANTED = 4, NOT_POSSIBLE = 5;
+  const NO_SUCH = 6, TOO_LARGE = 7;
+
+  /** The program's clock, the only one of a page or of an event loop of Node. */
+  const CLOCK = 1;
+  /** Runtimes round to milliseconds: a timer that is called this much early is on time. */
+  const EARLY_NS = 1.2e6;
+  const LONGEST_MS = 2 ** 31 - 1;
+  /** Immediates in a row, each set by the one before, that are called while held. */
+  const MOST_IMMEDIATES = 8;
+  /** Readings in one turn of the event loop, and how long it took, that are taken for waiting. */
+  const SPIN_READINGS = 1000, SPIN_HELD_NS = 5e8, SPIN_SLOW_NS = 15e8;
+  const FRAME_NS = 1e9 / 60;
+
+  const LATE = "entered late: what was set before is not seen until the page is loaded again";
+
+  const RECORD = Symbol("timeline.record");
+  const TYPE_JSON = 74, TYPE_EVENTS = 69;
+  /** Half of a character that takes two units of UTF-16. */
+  const HALF = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+  class Refusal extends Error {
+    constructor(code, message) {
+      super(message);
+      this.code = code;
+    }
+  }
+
+  // ------------------------------------------------------------------ the clock
+
+  function floorDiv(a, b) {
+    const quotient = a / b;
+    return a % b < 0n ? quotient - 1n : quotient;
+  }
+
+  /** Local time as an exact function of real time; both are whole nanoseconds. */
+  class Clock {
+    constructor() {
+      this.rate = D; // what it runs at unless paused
+      this.isPaused = false;
+      this.n = D; // what it runs at now
+      this._set(0n);
+    }
+
+    _set(off) {
+      this.off = off;
+      this.whole = Number(floorDiv(off, BIG_D));
+    }
+
+    local(at) {
+      if (this.n === D) return at + this.whole;
+      if (this.n === 0) return this.whole;
+      return Number(floorDiv(BigInt(at) * BigInt(this.n) + this.off, BIG_D));
+    }
+
+    /** The first real instant at which local time has reached `due`, Infinity while it stands. */
+    realAt(due) {
+      if (this.n === D) return due - this.whole;
+      if (this.n === 0) return due <= this.whole ? -Infinity : Infinity;
+      return Number(-floorDiv(this.off - BigInt(due) * BIG_D, BigInt(this.n)));
+    }
+
+    /** Pause it or change its rate at a real instant; local time never jumps. */
+    change(at, isPaused, rate) {
+      const n = isPaused ? 0 : rate;
+      this._set(this.off + BigInt(at) * BigInt(this.n - n));
+      this.n = n;
+      this.rate = rate;
+      this.isPaused = isPaused;
+    }
+
+    /** Drop the fraction of a nanosecond, and return the real instant at which it would be 0. */
+    anchor(at) {
+      const local = this.local(at);
+      this._set(BigInt(local) * BIG_D - BigInt(at) * BigInt(this.n));
+      return at - local;
+    }
+  }
+
+  // ----------------------------------------------------------- what is told: events
+
+  /** Batches of events and the texts they use; bounded, and what is lost is counted. */
+  class Sender {
+    constructor(host) {
+      this.host = host;
+      this.link = null;
+      this.onGap = null; // called when events may be sent again after a loss
+      this.reset();
+    }
+
+    reset() {
+      this.bytes = new DataView(new ArrayBuffer(MAX_EVENTS * EVENT_BYTES));
+      this.count = 0;
+      this.oldest = this.latest = 0;
+      this.timer = null;
+      this.sent = 0;
+      this.acknowledged = 0;
+      this.dropped = 0;
+      this.lost = null; // counts by kind while events are dropped
+      this.texts = new Map([["", 0]]);
+      this.waiting = [];
+    }
+
+    /** The number of a text, sent before the events that use it. */
+    text(text) {
+      let number = this.texts.get(text);
+      if (number === undefined) {
+        if (this.texts.size >= MAX_TEXTS) return this.texts.get("…");
+        if (this.texts.size === MAX_TEXTS - 1) text = "…";
+        number = this.texts.size;
+        this.texts.set(text, number);
+        this.waiting.push(cut(text));
+      }
+      return number;
+    }
+
+    event(at, kind, subject, a, b) {
+      if (this.link === null) return;
+      if (this.lost !== null) {
+        this.lost[kind] = (this.lost[kind] || 0) + 1;
+        this.dropped++;
+        return;
+      }
+      const place = this.count * EVENT_BYTES;
+      if (at < this.latest) at = this.latest;
+      this.latest = at;
+      this._instant(place, at);
+      this._number(place + 8, kind);
+      this._number(place + 16, subject);
+      this._number(place + 24, a);
+      this._number(place + 32, b);
+      if (this.count++ === 0) {
+        this.oldest = at;
+        if (this.timer === null) {
+          this.timer = this.host.later(BATCH_MS, () => {
+            this.timer = null;
+            this.flush();
+          });
+        }
+      } else if (this.count === MAX_EVENTS || at - this.oldest > BATCH_MS * 1e6) {
+        this.flush();
+      }
+    }
+
+    _number(place, value) {
+      if (value === NEVER) {
+        this.bytes.setUint32(place, 0xffffffff, true);
+        this.bytes.setUint32(place + 4, 0x7fffffff, true);
+      } else {
+        this.bytes.setUint32(place, value, true);
+        this.bytes.setUint32(place + 4, Math.floor(value / 4294967296), true);
+      }
+    }
+
+    /** Write a real instant: what the host's clock showed at the start is added in halves. */
+    _instant(place, at) {
+      const low = (at >>> 0) + this.host.originLow;
+      this.bytes.setUint32(place, low, true);
+      const carry = low > 0xffffffff ? 1 : 0;
+      this.bytes.setUint32(place + 4, Math.floor(at / 4294967296) + this.host.originHigh + carry, true);
+    }
+
+    /** The event CLOCK_ANCHORED, whose first number is a real instant. */
+    anchored(at, zero) {
+      const place = this.count * EVENT_BYTES;
+      this.event(at, CLOCK_ANCHORED, CLOCK, 0, D);
+      if (this.link !== null && this.lost === null && this.count > place / EVENT_BYTES) {
+        this._instant(place + 24, zero);
+      }
+    }
+
+    flush() {
+      if (this.link === null || this.count === 0) return;
+      for (let first = this.texts.size - this.waiting.length; this.waiting.length; ) {
+        let size = 0;
+        let many = 0;
+        while (many < this.waiting.length && size < MAX_MESSAGE / 2) {
+          size += 6 * this.waiting[many++].length + 3;
+          if (many > 1 && size > MAX_MESSAGE / 2) many--, (size = MAX_MESSAGE);
+        }
+        const texts = this.waiting.splice(0, many);
+        this.link.notify("Events.texts", { first, texts });
+        first += many;
+      }
+      const batch = new Uint8Array(this.bytes.buffer.slice(0, this.count * EVENT_BYTES));
+      this.sent += this.count;
+      this.count = 0;
+      this.link.carrier.sendEvents(batch);
+      if ((this.sent - this.acknowledged) * EVENT_BYTES > WINDOW_BYTES) this.lost = {};
+    }
+
+    acknowledge(events) {
+      this.acknowledged = Math.min(Math.max(events, this.acknowledged), this.sent);
+      if (this.lost !== null && this.unacknowledged() < WINDOW_BYTES / 2) {
+        const counts = this.lost;
+        this.lost = null;
+        this.link.notify("Events.lost", { counts });
+        this.onGap();
+      }
+    }
+
+    unacknowledged() {
+      return (this.sent - this.acknowledged) * EVENT_BYTES;
+    }
+  }
+
+  function nameOf(callback) {
+    const { name } = callback;
+    return (typeof name === "string" && name.slice(0, MAX_NAME)) || "anonymous";
+  }
+
+  function cut(text) {
+    const whole = HALF.test(text) ? text.replace(new RegExp(HALF, "g"), "\ufffd") : text;
+    return whole.length * 3 <= MAX_TEXT ? whole : whole.slice(0, MAX_TEXT / 3 - 1) + "…";
+  }
+
+  // ------------------------------------------------------------------ the program
+
+  /** The program's time, timers and frames, and what can be done with them. */
+  class Program {
+    constructor(host) {
+      this.host = host;
+      this.clock = new Clock();
+      this.sender = new Sender(host);
+      this.sender.onGap = () => this.keyframe();
+      this.grant = "full";
+      this.title = host.title();
+      this.isWatched = false; // without an inspector, hooks go straight to the runtime
+      this.isMoved = false; // whether local time has ever left real time
+      this.dateShift = 0; // at rate 1, added to the date
+      this.dateBase = 0; // at another rate, the date at local 0
+      this.timers = new Set(); // records that are pending
+      this.timerCount = 0;
+      this.generation = 0; // of keyframes
+      this.parked = []; // immediates that wait while held
+      this.depth = 0; // of the immediate that is being called
+      this.stayAwake = null;
+      this.step = null;
+      this.stepEnd = Infinity; // real instant
+      this.allowed = -Infinity; // while held, timers due until then are called
+      this.frames = new Frames(this);
+      this.turnBegan = -1;
+      this.readings = 0;
+      this.refusal = ""; // why it cannot be held or slowed
+      this.failing = null;
+      this.calls = 0;
+      this.cost = 0;
+      this.fire = this.fire.bind(this);
+    }
+
+    /** The present real instant; ends a step whose end it has passed. */
+    now() {
+      const at = this.host.now();
+      if (at >= this.stepEnd) this._reachStep();
+      return at;
+    }
+
+    // ------------------------------------------------------- what the program reads
+
+    /** Local time, for the program. */
+    read() {
+      const at = this.now();
+      if (this.clock.n < D) this._watchWaiting(at);
+      return this.clock.local(at);
+    }
+
+    performanceNow() {
+      return this.isMoved ? this.host.performance0 + this.read() / 1e6 : this.host.performanceNow();
+    }
+
+    dateNow() {
+      if (!this.isMoved) return this.host.dateNow();
+      const local = this.read();
+      if (this.clock.n === D) return this.host.dateNow() + this.dateShift;
+      return Math.floor(this.dateBase + local / 1e6);
+    }
+
+    /** A loop that waits for the clock without returning to the event loop is let go. */
+    _watchWaiting(at) {
+      if (this.turnBegan < 0) {
+        this.turnBegan = at;
+        this.readings = 0;
+        this.host.afterTurn(() => (this.turnBegan = -1));
+      } else if (++this.readings > SPIN_READINGS) {
+        const limit = this.clock.n === 0 ? SPIN_HELD_NS : SPIN_SLOW_NS;
+        if (at - this.turnBegan < limit) return;
+        this.refusal = "the program waits for its clock in a loop that does not return to the event loop";
+        this.letGo(at);
+        this.mark(`let go: ${this.refusal}`);
+        this.changed();
+      }
+    }
+
+    // ----------------------------------------------------------------- pause and rate
+
+    /** Pause the clock or change its rate, from a real instant on. */
+    change(at, isPaused, rate, cause) {
+      const { clock } = this;
+      const wasPaused = clock.isPaused;
+      const oldRate = clock.rate;
+      const oldN = clock.n;
+      if (wasPaused === isPaused && oldRate === rate) return;
+      const local = clock.local(at);
+      const real = this.host.dateNow() - (this.host.now() - at) / 1e6; // the date at that instant
+      const date = oldN === D ? real + this.dateShift : this.dateBase + local / 1e6;
+      clock.change(at, isPaused, rate);
+      this.dateBase = date - local / 1e6;
+      this.dateShift = Math.round(date - real);
+      this.isMoved = true;
+      if (oldRate !== rate) this.sender.event(at, CLOCK_RATE, CLOCK, rate, cause);
+      if (isPaused && !wasPaused) this.sender.event(at, CLOCK_PAUSED, CLOCK, cause, 0);
+      if (wasPaused && !isPaused) this.sender.event(at, CLOCK_RESUMED, CLOCK, cause, 0);
+      if (clock.n > oldN) this._rearm();
+      if (clock.n !== 0) this._unpark();
+    }
+
+    hold(at, cause) {
+      this._dropStep();
+      this.allowed = -Infinity;
+      this.change(at, true, this.clock.rate, cause);
+    }
+
+    resume(at, cause) {
+      this._dropStep();
+      this.change(at, false, this.clock.rate, cause);
+    }
+
+    /** Give everything back: real rate, nothing held, time continuous. */
+    letGo(at) {
+      this._dropStep();
+      this.change(at, false, D, 0);
+    }
+
+    // ---------------------------------------------------------------------------- steps
+
+    /** Let the clock run for `local_ns`, to the next timer or for a number of frames. */
+    begin({ localNs, toNextTimer, frames }, cause) {
+      const at = this.now();
+      const { clock } = this;
+      if (clock.rate === 0) throw new Refusal(NOT_POSSIBLE, "the rate is 0, so no time passes");
+      this._dropStep();
+      const from = clock.local(at);
+      let target;
+      if (toNextTimer) {
+        target = NEVER;
+        for (const record of this.timers) {
+          if (!record.isImmediate) target = Math.min(target, Math.max(record.due, from));
+        }
+        if (target === NEVER) throw new Refusal(NOT_POSSIBLE, "no timer is pending");
+      } else if (frames) {
+        if (!this.frames.waiting.size) throw new Refusal(NOT_POSSIBLE, "no frame is requested");
+        target = this.frames.nextAt(from);
+      } else {
+        target = from + localNs;
+      }
+      this.allowed = -Infinity;
+      this.step = { target, frames: frames || 0, cause };
+      this.change(at, false, clock.rate, cause);
+      this._aim();
+    }
+
+    /** Wait for the end of the step. */
+    _aim() {
+      const { step } = this;
+      this.stepEnd = this.clock.realAt(step.target);
+      const ms = Math.min(Math.max(0, Math.ceil((this.stepEnd - this.host.now()) / 1e6)), LONGEST_MS);
+      step.timer = this.host.later(ms, () => {
+        this.now();
+        if (this.step === step && this.stepEnd !== Infinity) this._aim();
+      });
+    }
+
+    /** The instant has come: stand still exactly there, and call what is due. */
+    _reachStep() {
+      const { step } = this;
+      const at = this.stepEnd;
+      this.stepEnd = Infinity;
+      this.host.forget(step.timer);
+      this.allowed = step.target;
+      this.change(at, true, this.clock.rate, step.cause);
+      step.due = new Set();
+      for (const record of this.timers) {
+        if (record.due <= step.target && !record.isImmediate) {
+          step.due.add(record);
+          this.host.rearm(record, 0);
+        }
+      }
+      if (step.frames) this.frames.allowOne();
+      this.stepped(null);
+    }
+
+    /** A timer or a frame of the step is done. */
+    stepped(record, frame = 0) {
+      const { step } = this;
+      if (step === null || step.due === undefined) return;
+      step.due.delete(record);
+      if (frame) step.frames--;
+      if (frame && step.frames > 0) {
+        step.due = undefined;
+        step.target = this.frames.nextAt(this.clock.whole);
+        this.change(this.host.now(), false, this.clock.rate, step.cause);
+        this._aim();
+      } else if (step.due.size === 0 && step.frames === 0) {
+        this.step = null;
+        this.tellHeld();
+      }
+    }
+
+    _dropStep() {
+      if (this.step === null) return;
+      this.host.forget(this.step.timer);
+      this.step = null;
+      this.stepEnd = Infinity;
+      this.frames.allowNone();
+    }
+
+    tellHeld() {
+      this.sender.flush();
+      const { link } = this.sender;
+      if (link !== null) link.notify("Program.held", { held: this.clock.isPaused, frame: this.frames.index });
+    }
+
+    // --------------------------------------------------------------------------- timers
+
+    /** Set a timer; `record` has what is called, and `first` the delay as the program gave it. */
+    add(kind, callback, args, delay, hook) {
+      const sample = this._sample();
+      const shortest = kind === TIMEOUT ? this.host.shortestMs : 1;
+      const ms = delay >= shortest && delay <= LONGEST_MS ? Math.trunc(delay) : shortest;
+      const local = this.clock.local(this.now());
+      const record = {
+        id: 0, kind, callback, args, period: ms * 1e6, due: local + ms * 1e6, depth: 0,
+        handle: null, known: -1, name: nameOf(callback), site: this.siteOf(hook),
+      };
+      this._insert(record);
+      if (this.clock.n === D) this.host.arm(record, delay);
+      else this.host.arm(record, this._waitMs(record));
+      this._measured(sample);
+      return record;
+    }
+
+    _insert(record) {
+      record.id = ++this.timerCount;
+      record.known = -1;
+      this.timers.add(record);
+      this.describe(record);
+    }
+
+    /** Tell of a timer, unless it is known already since the last keyframe. */
+    describe(record, at = this.now()) {
+      const { sender } = this;
+      if (record.known === this.generation || sender.link === null || sender.lost !== null) return;
+      record.known = this.generation;
+      sender.event(at, TIMER_ADDED, record.id, CLOCK, sender.text(record.name));
+      sender.event(at, TIMER_ORIGIN, record.id, sender.text(record.site), record.kind);
+      const period = record.kind === TIMEOUT ? 0 : record.period;
+      sender.event(at, TIMER_ARMED, record.id, record.due, period);
+    }
+
+    _waitMs(record) {
+      const wait = this.clock.realAt(record.due) - this.host.now();
+      return wait >= LONGEST_MS * 1e6 ? LONGEST_MS : Math.max(0, Math.ceil(wait / 1e6));
+    }
+
+    _rearm() {
+      for (const record of this.timers) this._schedule(record);
+    }
+
+    _schedule(record) {
+      if (record.isImmediate) return;
+      if (this.clock.n === 0) this.host.park(record);
+      else this.host.rearm(record, this._waitMs(record));
+    }
+
+    /** The runtime calls a timer: call the program unless it is too early in local time. */
+    fire(record) {
+      if (!this.timers.has(record)) return;
+      const sample = this._sample();
+      const at = this.now();
+      const { clock } = this;
+      const local = clock.local(at);
+      const isEarly = clock.n === 0
+        ? record.due > this.allowed
+        : local < record.due && clock.realAt(record.due) - at > EARLY_NS;
+      if (isEarly) {
+        this._schedule(record);
+        return;
+      }
+      const isInterval = record.kind !== TIMEOUT;
+      const late = Math.max(0, local - record.due);
+      let next = NEVER;
+      if (isInterval) {
+        next = record.kind === INTERVAL_SKIP ? record.due + record.period : local + record.period;
+        if (next <= local) {
+          const missed = Math.floor((local - next) / record.period) + 1;
+          next += missed * record.period;
+          this.describe(record, at);
+          this.sender.event(at, TICKS_MISSED, record.id, missed, record.kind);
+        }
+      } else {
+        this._remove(record);
+      }
+      this.describe(record, at);
+      record.due = next;
+      this.sender.event(at, TIMER_FIRED, record.id, late, next);
+      this._measured(sample);
+      this._call(record);
+      if (isInterval && this.timers.has(record)) this._again(record, next);
+      this.stepped(record);
+    }
+
+    _again(record, next) {
+      if (record.kind === INTERVAL_DELAY) {
+        const at = this.now();
+        const due = this.clock.local(at) + record.period;
+        // Node counts from the end of the callback, in milliseconds.
+        if (record.due === next && due - next >= 1e6) {
+          record.due = due;
+          this.sender.event(at, TIMER_ARMED, record.id, due, record.period);
+        }
+      }
+      this._schedule(record);
+    }
+
+    /** Call the program; what it raises goes on to the runtime, and is told. */
+    _call(record) {
+      let isDone = false;
+      try {
+        record.callback.apply(this.host.receiver(record), record.args);
+        isDone = true;
+      } finally {
+        if (!isDone) {
+          this.failing = record;
+          if (record.kind !== TIMEOUT && this.timers.has(record)) this._again(record, record.due);
+          this.stepped(record);
+        }
+      }
+    }
+
+    /** What the runtime says about a failed callback. */
+    failed(error) {
+      const record = this.failing;
+      this.failing = null;
+      if (record === null || this.sender.link === null) return;
+      const trace = String((error && error.stack) || error);
+      const { sender } = this;
+      const at = this.now();
+      sender.event(at, CALLBACK_FAILED, record.id, sender.text(record.name), sender.text(trace));
+      sender.flush();
+    }
+
+    _remove(record) {
+      this.host.dropped(record);
+      return this.timers.delete(record);
+    }
+
+    /** Clear a timer; whether it was pending. */
+    clear(record, hook, cause = 0) {
+      if (!this._remove(record)) return false;
+      this.describe(record);
+      const site = hook === null ? 0 : this.sender.text(this.siteOf(hook));
+      this.sender.event(this.now(), TIMER_CLEARED, record.id, site, cause);
+      if (record.isImmediate) this.parked = this.parked.filter((one) => one.record !== record);
+      this.stepped(record);
+      return true;
+    }
+
+    /** Start a timer again with its own delay, as `refresh` of Node does. */
+    refresh(record) {
+      const at = this.now();
+      record.due = this.clock.local(at) + record.period;
+      if (!this.timers.has(record)) {
+        this._insert(record);
+      } else {
+        this.describe(record);
+        const period = record.kind === TIMEOUT ? 0 : record.period;
+        this.sender.event(at, TIMER_ARMED, record.id, record.due, period);
+      }
+      this._schedule(record);
+    }
+
+    // ----------------------------------------------------------------------- immediates
+
+    addImmediate(callback, args, hook) {
+      const at = this.now();
+      const record = {
+        id: 0, kind: TIMEOUT, callback, args, period: 0, due: this.clock.local(at),
+        depth: this.depth + 1, isImmediate: true, handle: null, known: -1,
+        name: nameOf(callback), site: this.siteOf(hook),
+      };
+      this._insert(record);
+      return record;
+    }
+
+    /** A loop of immediates stands still while held; single ones are called. */
+    fireImmediate(record) {
+      if (!this.timers.has(record)) return;
+      const at = this.now();
+      if (this.clock.n === 0 && record.depth > MOST_IMMEDIATES) {
+        this.parked.push({ record, call: this.host.bound(() => this.fireImmediate(record)) });
+        if (this.stayAwake === null) this.stayAwake = this.host.stayAwake();
+        return;
+      }
+      this._remove(record);
+      this.describe(record, at);
+      const late = Math.max(0, this.clock.local(at) - record.due);
+      this.sender.event(at, TIMER_FIRED, record.id, late, NEVER);
+      const outer = this.depth;
+      this.depth = record.depth;
+      try {
+        this._call(record);
+      } finally {
+        this.depth = outer;
+      }
+      this.stepped(record);
+    }
+
+    _unpark() {
+      const parked = this.parked;
+      this.parked = [];
+      for (const { call } of parked) this.host.soon(call);
+      if (this.stayAwake !== null) this.host.forget(this.stayAwake);
+      this.stayAwake = null;
+      this.frames.release();
+    }
+
+    // --------------------------------------------------------------- telling the inspector
+
+    mark(text) {
+      this.sender.event(this.now(), MARK, CLOCK, this.sender.text(String(text)), 0);
+    }
+
+    /** File and line of the program that called a hook. */
+    siteOf(hook) {
+      return this.isWatched ? callSite(hook) : "";
+    }
+
+    /** Describe the present: the clock and every pending timer, in slices of 4 ms. */
+    keyframe() {
+      const { sender, clock } = this;
+      const generation = ++this.generation;
+      const state = (value) => {
+        sender.flush();
+        if (sender.link !== null) sender.link.notify("Events.keyframe", { state: value });
+      };
+      state("begun");
+      const at = this.now();
+      const zero = clock.anchor(at);
+      sender.event(at, CLOCK_ADDED, CLOCK, 0, sender.text(this.title));
+      sender.anchored(at, zero);
+      if (clock.rate !== D) sender.event(at, CLOCK_RATE, CLOCK, clock.rate, 0);
+      if (clock.isPaused) sender.event(at, CLOCK_PAUSED, CLOCK, 0, 0);
+      const pending = this.timers.values();
+      const slice = () => {
+        if (generation !== this.generation || sender.link === null) return;
+        const until = this.host.now() + SLICE_NS;
+        for (let n = 0; ; n++) {
+          const { value, done } = pending.next();
+          if (done) break;
+          this.describe(value);
+          if ((n & 15) === 15 && this.host.now() >= until) {
+            state("partial");
+            this.host.later(0, slice);
+            return;
+          }
+        }
+        state("complete");
+      };
+      slice();
+    }
+
+    capabilities() {
+      const granted = { "read-only": 0, step: 1, full: 2 }[this.grant];
+      const can = (level, reason) =>
+        reason || (granted >= level ? true : `the program grants “${this.grant}” only`);
+      return {
+        pause: can(1, this.refusal),
+        rate: can(2, this.refusal),
+        step_frame: can(1, this.refusal || this.frames.refusal()),
+        step_timer: can(1, this.refusal),
+        step_time: can(1, this.refusal),
+        clear_timer: can(2, this.host.clearRefusal),
+      };
+    }
+
+    changed() {
+      const { link } = this.sender;
+      if (link === null) return;
+      const { title, grant } = this;
+      const clocks = [{ clock: CLOCK, adapter: "javascript", title, capabilities: this.capabilities() }];
+      link.notify("Program.changed", { clocks, adapters: this.adapters(), grant });
+    }
+
+    /** The engines of the page, which follow through frames, timers and clocks. */
+    adapters() {
+      const { library, version } = this.host;
+      const message = this.host.isLate ? LATE : "";
+      const own = { name: "javascript", library, version, state: "active", message };
+      const engines = this.host.engines().map(([name, engineVersion]) => ({
+        name: name.toLowerCase(), library: name, version: engineVersion, state: "active",
+        message: "follows through animation frames, timers and clocks",
+      }));
+      return [own, ...engines];
+    }
+
+    ended(reason) {
+      const { link } = this.sender;
+      if (link === null) return;
+      this.sender.flush();
+      link.end(reason);
+    }
+
+    /** The instant a hook began, for one hook in sixteen. */
+    _sample() {
+      return (++this.calls & 15) === 0 ? this.host.performanceNow() : -1;
+    }
+
+    _measured(sample) {
+      if (sample >= 0) this.cost += (this.host.performanceNow() - sample) * 16e6;
+    }
+  }
+
+  // ----------------------------------------------------------------------------- frames
+
+  /** Animation frames, called one by one by the runtime and gated while the clock is held. */
+  class Frames {
+    constructor(program) {
+      this.program = program;
+      this.waiting = new Map(); // public number to record
+      this.index = 0;
+      this.isOpen = false;
+      this.stamp = -1; // of the runtime's frame that is going on
+      this.left = 0; // callbacks of that frame not yet called
+      this.began = 0;
+      this.previousBegan = -1;
+      this.previousLocal = -1;
+      this.period = FRAME_NS;
+      this.isAllowed = false; // one frame, while held
+      this.allowedStamp = -1;
+    }
+
+    refusal() {
+      if (!this.program.host.requestFrame) {
+        return "a program without animation frames has no frames to step; step to the next timer";
+      }
+      return "";
+    }
+
+    request(callback) {
+      const record = { callback, handle: 0, isParked: false, frame: -1 };
+      this._ask(record);
+      this.waiting.set((record.key = record.handle), record);
+      return record.key;
+    }
+
+    _ask(record) {
+      record.isParked = false;
+      record.handle = this.program.host.requestFrame((stamp) => this._run(record, stamp));
+    }
+
+    cancel(key) {
+      const record = this.waiting.get(key);
+      if (record === undefined) return false;
+      this.waiting.delete(key);
+      this.program.host.cancelFrame(record.handle);
+      if (record.frame === this.index && this.isOpen && --this.left <= 0) this.end();
+      return true;
+    }
+
+    release() {
+      for (const record of this.waiting.values()) if (record.isParked) this._ask(record);
+    }
+
+    allowOne() {
+      this.isAllowed = true;
+      this.allowedStamp = -1;
+      this.release();
+    }
+
+    allowNone() {
+      this.isAllowed = false;
+    }
+
+    /** Local instant of the next frame: one frame of the display after the last. */
+    nextAt(local) {
+      const period = Math.max(1, Math.round((this.period * this.program.clock.rate) / D));
+      return local + period;
+    }
+
+    _run(record, stamp) {
+      const { program } = this;
+      if (this.waiting.get(record.key) !== record) return;
+      const at = program.now();
+      const isGated = program.clock.n === 0 || (program.step !== null && program.step.frames > 0);
+      if (isGated && !this._mayRun(stamp)) {
+        record.isParked = true;
+        return;
+      }
+      this.waiting.delete(record.key);
+      if (stamp !== this.stamp) this._begin(at, stamp, program.clock.local(this._drawn(stamp)));
+      try {
+        record.callback.call(program.host.global, program.host.performance0 + this.local / 1e6);
+      } finally {
+        if (--this.left <= 0) this.end();
+      }
+    }
+
+    _mayRun(stamp) {
+      if (!this.isAllowed) return false;
+      if (this.allowedStamp < 0) this.allowedStamp = stamp;
+      return this.allowedStamp === stamp;
+    }
+
+    /** The runtime's instant of a frame; what the clock did since the last frame counts. */
+    _drawn(stamp) {
+      return Math.max(this.program.host.instantOf(stamp), this.began);
+    }
+
+    /** A loop without animation frames tells of its turns. */
+    turn() {
+      const at = this.program.now();
+      this._begin(at, at, this.program.clock.local(at));
+    }
+
+    _begin(at, stamp, local) {
+      this.end();
+      const { program } = this;
+      this.stamp = stamp;
+      this.isOpen = true;
+      this.left = 1;
+      this.index++;
+      for (const other of this.waiting.values()) {
+        if (other.isParked) continue;
+        other.frame = this.index;
+        this.left++;
+      }
+      this.local = Math.max(local, this.previousLocal);
+      const real = at - this.began;
+      if (this.previousBegan >= 0 && real > 1e6 && real < 1e8) this.period += (real - this.period) / 8;
+      this.previousBegan = this.began;
+      this.began = at;
+      const delta = this.previousLocal < 0 ? 0 : this.local - this.previousLocal;
+      this.previousLocal = this.local;
+      program.sender.event(at, FRAME_BEGAN, CLOCK, this.index, delta);
+    }
+
+    end() {
+      if (!this.isOpen) return;
+      this.isOpen = false;
+      const { program } = this;
+      const at = program.now();
+      const since = this.previousBegan < 0 ? 0 : this.began - this.previousBegan;
+      program.sender.event(at, FRAME_ENDED, CLOCK, since, at - this.began);
+      if (this.isAllowed) {
+        this.isAllowed = false;
+        program.stepped(null, 1);
+      }
+    }
+  }
+
+  // ------------------------------------------------------------------------- the link
+
+  /** Takes a stream apart into frames; every limit is checked before memory is taken. */
+  class FrameReader {
+    constructor() {
+      this.parts = [];
+      this.length = 0;
+    }
+
+    /** Take received bytes; call with type and payload for each frame that is complete now. */
+    feed(data, take) {
+      this.parts.push(data);
+      this.length += data.length;
+      while (this.length >= 5) {
+        if (this.parts[0].length < 5) this._join();
+        const length = this.parts[0].readUInt32LE(0);
+        const type = this.parts[0][4];
+        if (length > MAX_MESSAGE) throw new Refusal(TOO_LARGE, "a frame is too large");
+        if (length === 0 || (type !== TYPE_JSON && type !== TYPE_EVENTS)) {
+          throw new Refusal(MALFORMED, "not a frame of this protocol");
+        }
+        if (this.length < length + 4) return;
+        this._join();
+        const [whole] = this.parts;
+        this.parts = [whole.subarray(length + 4)];
+        this.length -= length + 4;
+        take(type, whole.subarray(5, length + 4));
+      }
+    }
+
+    _join() {
+      if (this.parts.length > 1) this.parts = [Buffer.concat(this.parts)];
+    }
+  }
+
+  function textOf(payload) {
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(payload);
+    } catch (error) {
+      throw new Refusal(MALFORMED, "not UTF-8");
+    }
+  }
+
+  function checkEvents(payload) {
+    const count = payload.length / EVENT_BYTES;
+    if (count > MAX_EVENTS) throw new Refusal(TOO_LARGE, "a batch has too many events");
+    if (count === 0 || !Number.isInteger(count)) throw new Refusal(MALFORMED, "not a batch of events");
+  }
+
+  /** A message, checked against the limits of the protocol. */
+  function checked(text) {
+    if (text.length >= MAX_MESSAGE) throw new Refusal(TOO_LARGE, "the message is too large");
+    let message;
+    try {
+      message = JSON.parse(text);
+    } catch (error) {
+      throw new Refusal(MALFORMED, "not JSON");
+    }
+    if (!isObject(message)) throw new Refusal(MALFORMED, "a message is an object");
+    checkValue(message, MAX_NESTING);
+    checkNumbers(text);
+    checkShape(message);
+    return message;
+  }
+
+  function checkShape(message) {
+    const { id, error } = message;
+    const isNumbered = Number.isInteger(id) && id >= 0 && id <= 2 ** 53;
+    let isSound = isNumbered && isObject(message.result);
+    if ("method" in message) {
+      if (!("params" in message)) message.params = {};
+      isSound = typeof message.method === "string" && isObject(message.params);
+    } else if ("error" in message) {
+      isSound = isNumbered && isObject(error) && Number.isInteger(error.code) && typeof error.message === "string";
+    }
+    if (!isSound || ("id" in message && !isNumbered)) {
+      throw new Refusal(MALFORMED, "neither a request nor an answer");
+    }
+  }
+
+  function isObject(value) {
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  }
+
+  function checkValue(value, depth) {
+    if (typeof value === "string") {
+      if (value.length > MAX_TEXT || (value.length * 3 > MAX_TEXT && new TextEncoder().encode(value).length > MAX_TEXT)) {
+        throw new Refusal(TOO_LARGE, "a text is too long");
+      }
+      if (HALF.test(value)) throw new Refusal(MALFORMED, "a text holds half a character");
+    } else if (typeof value === "number") {
+      if (!(Math.abs(value) <= MAX_NUMBER)) throw new Refusal(TOO_LARGE, "a number is out of range");
+    } else if (typeof value === "object" && value !== null) {
+      if (depth === 0) throw new Refusal(TOO_LARGE, `values nest at most ${MAX_NESTING} deep`);
+      for (const name of Object.keys(value)) {
+        checkValue(name, 0);
+        checkValue(value[name], depth - 1);
+      }
+    }
+  }
+
+  /** Beyond 2^53 a number does not show whether it lies within 64 bits; its digits do. */
+  function checkNumbers(text) {
+    if (!/\d{19}/.test(text)) return;
+    for (const [found] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d{19,}(?![\d.eE])/g)) {
+      if (found[0] !== '"' && BigInt.asIntN(64, BigInt(found)) !== BigInt(found)) {
+        throw new Refusal(TOO_LARGE, "a number is out of range");
+      }
+    }
+  }
+
+  /** A whole number of the parameters. */
+  function whole(params, name, lowest, highest) {
+    const value = params[name];
+    if (!Number.isSafeInteger(value) || value < lowest || value > highest) {
+      throw new Refusal(BAD_PARAMS, `${name} is a whole number from ${lowest} to ${highest}`);
+    }
+    return value;
+  }
+
+  const causeOf = (params) => ("cause" in params ? whole(params, "cause", 0, 2 ** 40) : 0);
+
+  function ofClock(params) {
+    if (whole(params, "clock", 1, 2 ** 40) !== CLOCK) throw new Refusal(NO_SUCH, "no such clock");
+  }
+
+  /** What the inspector may ask: the capability it needs, and what is done. */
+  const METHODS = {
+    "Program.time": [null, (program) => ({ clock_ns: program.host.wireNs(program.now()) })],
+    "Program.grant": [null, (program) => ({ grant: program.grant })],
+    "Events.keyframe": [null, (program) => program.keyframe()],
+    "Events.ack": [null, (program, params) => {
+      program.sender.acknowledge(whole(params, "events", 0, 2 ** 53 - 1));
+    }],
+    "Link.release": [null, (program) => {
+      program.letGo(program.now());
+      program.tellHeld();
+    }],
+    "Clock.pause": ["pause", (program, params) => {
+      ofClock(params);
+      program.hold(program.now(), causeOf(params));
+      program.tellHeld();
+    }],
+    "Clock.resume": ["pause", (program, params) => {
+      ofClock(params);
+      program.resume(program.now(), causeOf(params));
+      program.tellHeld();
+    }],
+    "Clock.rate": ["rate", (program, params) => {
+      ofClock(params);
+      const rate = whole(params, "rate_n", 0, MAX_RATE);
+      program.change(program.now(), program.clock.isPaused, rate, causeOf(params));
+    }],
+    "Program.step": [stepCapability, (program, params) => {
+      if ("clock" in params) ofClock(params);
+      const request = { toNextTimer: params.to === "next_timer" };
+      if ("frames" in params) request.frames = whole(params, "frames", 1, 1e6);
+      if ("local_ns" in params) request.localNs = whole(params, "local_ns", 0, 2 ** 53 - 1);
+      program.begin(request, causeOf(params));
+    }],
+    "Timer.clear": ["clear_timer", (program, params) => {
+      const number = whole(params, "timer", 1, 2 ** 40);
+      for (const record of program.timers) {
+        if (record.id !== number) continue;
+        program.host.disarm(record);
+        program.clear(record, null, causeOf(params));
+        return;
+      }
+      throw new Refusal(NO_SUCH, "no such timer, or it is gone");
+    }],
+  };
+
+  function stepCapability(params) {
+    const wanted = ["frames", "local_ns", "to"].filter((name) => name in params);
+    if (wanted.length !== 1 || (wanted[0] === "to" && params.to !== "next_timer")) {
+      throw new Refusal(BAD_PARAMS, "a step has frames, local_ns or to: next_timer");
+    }
+    return { frames: "step_frame", local_ns: "step_time", to: "step_timer" }[wanted[0]];
+  }
+
+  /** One connection to an inspector: hello, requests, heartbeat, end. */
+  class Link {
+    constructor(program, carrier, options) {
+      this.program = program;
+      this.carrier = carrier;
+      this.options = options;
+      this.isOpen = true;
+      this.isWelcome = false;
+      this.number = 0;
+      this.pings = 0;
+      this.heard = this.beaten = program.host.now();
+      this.costAt = this.heard;
+      this.costEvents = 0;
+      carrier.onText = (text) => this.receive(text);
+      carrier.onFault = (fault) => this.refuse(fault);
+      carrier.onClose = () => this.close("");
+      carrier.onReady = () => {
+        if (options.dials !== false) this.ask("Link.hello", { ...this.hello(), token: options.token });
+      };
+      this.heartbeat = program.host.every(BEAT_MS, () => this.beat());
+    }
+
+    hello() {
+      const { program, options } = this;
+      const { host } = program;
+      return {
+        protocol: PROTOCOL, role: "probe", vocabulary: VOCABULARY,
+        pid: options.pid || host.pid, parent_pid: options.parentPid || host.parentPid,
+        name: program.title, argv: host.argv().map(cut),
+        runtime: { language: "javascript", version: host.version, implementation: host.library },
+        clock_ns: host.wireNs(program.now()), grant: program.grant, adapters: program.adapters(),
+      };
+    }
+
+    ask(method, params) {
+      this.send({ id: this.number++, method, params });
+    }
+
+    notify(method, params) {
+      this.send({ method, params });
+    }
+
+    send(message) {
+      if (this.isOpen) this.carrier.sendText(JSON.stringify(message));
+    }
+
+    receive(text) {
+      if (!this.isOpen) return;
+      let message = {};
+      try {
+        message = checked(text);
+        this.heard = this.program.host.now();
+        if ("method" in message) this.handle(message);
+        else this.answered(message);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        const { code, message: why } = error;
+        if (!("method" in message)) this.refuse(error);
+        else if ("id" in message) this.send({ id: message.id, error: { code, message: why } });
+      }
+    }
+
+    /** The inspector does not follow the protocol: tell it and end. */
+    refuse({ code, message }) {
+      this.send({ id: 0, error: { code, message } });
+      this.end(message);
+    }
+
+    handle({ id, method, params }) {
+      if (method === "Link.hello" && this.options.dials === false && !this.isWelcome) {
+        if (!isSame(params.token, this.options.token)) {
+          this.send({ id, error: { code: 8, message: "wrong token" } });
+          this.end("wrong token");
+          return;
+        }
+        this.agree(params, (result) => this.send({ id, result }));
+        return;
+      }
+      if (!this.isWelcome) {
+        this.end("the first message is Link.hello");
+        return;
+      }
+      if (method === "Link.ping") this.notify("Link.pong", { n: params.n });
+      else if (method === "Link.bye") this.close("");
+      else if (method !== "Link.pong") this.execute(id, method, params);
+    }
+
+    execute(id, method, params) {
+      const { program } = this;
+      if (!Object.prototype.hasOwnProperty.call(METHODS, method)) {
+        throw new Refusal(UNKNOWN_METHOD, "no such method");
+      }
+      const [needs, run] = METHODS[method];
+      const capability = typeof needs === "function" ? needs(params) : needs;
+      if (capability !== null) {
+        const can = program.capabilities()[capability];
+        const isGrant = can !== true && can.startsWith("the program grants");
+        if (can !== true) throw new Refusal(isGrant ? NOT_GRANTED : NOT_POSSIBLE, can);
+      }
+      const result = run(program, params) || {};
+      program.sender.flush();
+      if (id !== undefined) this.send({ id, result });
+    }
+
+    answered({ result, error }) {
+      if (this.isWelcome) return;
+      if (error) this.end(error.message);
+      else this.agree(result, () => {});
+    }
+
+    agree(params, reply) {
+      const { program } = this;
+      if (params.protocol !== PROTOCOL) {
+        this.end(`protocol ${params.protocol} is not ${PROTOCOL}`);
+        return;
+      }
+      this.isWelcome = true;
+      reply(this.hello());
+      program.sender.reset();
+      program.sender.link = this;
+      program.changed();
+      program.keyframe();
+      if (program.clock.isPaused) program.tellHeld();
+      this.carrier.settle();
+    }
+
+    /** Twice a second: tell that we live, and see whether the inspector does. */
+    beat() {
+      const { program } = this;
+      const now = program.host.now();
+      // A loop that was busy for long has had no chance to listen.
+      const wasBusy = now - this.beaten > (BEAT_MS + 500) * 1e6;
+      this.beaten = now;
+      const limit = (this.isWelcome ? SILENCE_MS : HELLO_MS) * 1e6;
+      if (now - this.heard > limit && !wasBusy) {
+        this.close(this.isWelcome ? "the inspector is silent" : "no inspector answers");
+        return;
+      }
+      if (!this.isWelcome) return;
+      this.notify("Link.ping", { n: ++this.pings });
+      program.sender.flush();
+      if (now - this.costAt > 9e8) this.tellCost(now);
+    }
+
+    tellCost(now) {
+      const { program } = this;
+      const { sender } = program;
+      const events = sender.sent + sender.count;
+      this.notify("Program.cost", {
+        cpu_ns: Math.round(program.cost), interval_ns: now - this.costAt,
+        events: events - this.costEvents, dropped: sender.dropped,
+        queued_bytes: sender.unacknowledged(),
+      });
+      program.cost = 0;
+      this.costAt = now;
+      this.costEvents = events;
+      const engines = JSON.stringify(program.adapters());
+      if (engines !== this.engines || program.host.title() !== program.title) {
+        this.engines = engines;
+        program.title = program.host.title();
+        program.changed();
+      }
+    }
+
+    /** Tell the inspector why, and end. */
+    end(reason) {
+      this.notify("Link.bye", { reason });
+      this.close(reason);
+    }
+
+    close(reason) {
+      if (!this.isOpen) return;
+      this.isOpen = false;
+      const { program } = this;
+      if (program.sender.link === this) program.sender.link = null;
+      program.host.forget(this.heartbeat);
+      program.isWatched = false;
+      program.letGo(program.now());
+      this.carrier.close();
+      if (reason && this.options.onEnd) this.options.onEnd(reason);
+    }
+  }
+
+  /** Compare in a time that does not depend on where two texts differ. */
+  function isSame(a, b) {
+    if (typeof a !== "string" || a.length !== b.length) return false;
+    let difference = 0;
+    for (let i = 0; i < b.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i);
+    return difference === 0;
+  }
+
+  // ------------------------------------------------------------------------ call sites
+
+  const returnSites = (error, sites) => sites;
+
+  /** `file:line in function` of the code that called a hook, "" where it cannot be read. */
+  function callSite(hook) {
+    const { stackTraceLimit: limit, prepareStackTrace: prepare, captureStackTrace: capture } = Error;
+    if (!capture) return siteInText(new Error().stack);
+    try {
+      Error.prepareStackTrace = returnSites;
+      // Most callers are the program's own; the runtime's are looked through in a second try.
+      for (const depth of [1, 12]) {
+        Error.stackTraceLimit = depth;
+        const holder = {};
+        capture(holder, hook);
+        const { stack } = holder;
+        const found = Array.isArray(stack) && stack.find((site) => !isInternal(site.getFileName()));
+        if (found) return siteText(found.getFileName(), found.getLineNumber(), found.getFunctionName());
+      }
+    } catch (error) {
+      // A program may have frozen Error.
+    } finally {
+      try {
+        Error.stackTraceLimit = limit;
+        Error.prepareStackTrace = prepare;
+      } catch (error) {
+        // Nothing was changed then.
+      }
+    }
+    return "";
+  }
+
+  function isInternal(file) {
+    return !file || file.startsWith("node:");
+  }
+
+  function siteText(file, line, name) {
+    const path = file.startsWith("file://") ? decodeURI(file.slice(7)) : file;
+    return `${path}:${line}${name ? ` in ${name}` : ""}`;
+  }
+
+  /** The third line of a stack in Firefox and Safari: `name@file:line:column`. */
+  function siteInText(stack) {
+    const match = /^([^@\n]*)@(.*):(\d+):\d+$/m.exec(String(stack).split("\n").slice(3).join("\n"));
+    return match ? siteText(match[2], match[3], match[1]) : "";
+  }
+
+  // --------------------------------------------------------------------------- hosts
+
+  /** What the probe needs of a runtime: the functions that the hooks replace, and the clock. */
+  class Host {
+    constructor(global) {
+      this.global = global;
+      const { performance, Date: RealDate } = global;
+      this.performanceNow = performance.now.bind(performance);
+      this.RealDate = RealDate;
+      this.dateNow = RealDate.now;
+      this.timeout = global.setTimeout;
+      this.interval = global.setInterval;
+      this.clearTimeout = global.clearTimeout;
+      this.performance0 = this.performanceNow();
+      this.clearRefusal = "";
+    }
+
+    set origin(ns) {
+      this.originLow = Number(ns & 0xffffffffn);
+      this.originHigh = Number(ns >> 32n);
+      this.originNs = Number(ns);
+    }
+
+    /** Real nanoseconds since the start of the probe. */
+    now() {
+      return Math.round((this.performanceNow() - this.performance0) * 1e6);
+    }
+
+    wireNs(at) {
+      return this.originNs + at;
+    }
+
+    instantOf(stamp) {
+      return Math.round((stamp - this.performance0) * 1e6);
+    }
+
+    later(ms, call) {
+      return this.timeout.call(this.global, call, ms);
+    }
+
+    every(ms, call) {
+      return this.interval.call(this.global, call, ms);
+    }
+
+    forget(handle) {
+      this.clearTimeout.call(this.global, handle);
+    }
+  }
+
+  /** A page, a frame of it or a worker: timers are numbers. */
+  class PageHost extends Host {
+    constructor(global) {
+      super(global);
+      this.isLate = false;
+      this.origin = BigInt(Math.round(this.performance0 * 1e6));
+      this.shortestMs = 0;
+      this.intervalKind = INTERVAL_SKIP;
+      this.records = new Map();
+      this.pid = this.parentPid = 0;
+      const agent = String((global.navigator && global.navigator.userAgent) || "");
+      const [, name, version] = /(Chrome|Firefox|Version)\/([\d.]+)/.exec(agent) || [null, "page", ""];
+      this.library = name === "Version" ? "Safari" : name;
+      this.version = version;
+      if (global.requestAnimationFrame) {
+        this.requestFrame = global.requestAnimationFrame.bind(global);
+        this.cancelFrame = global.cancelAnimationFrame.bind(global);
+      }
+      if (global.MessageChannel) {
+        const { port1, port2 } = new global.MessageChannel();
+        this.turns = [];
+        port1.onmessage = () => this.turns.shift()();
+        this.port = port2;
+      }
+    }
+
+    title() {
+      const { document } = this.global;
+      return String((document && document.title) || this.address()).slice(0, MAX_NAME);
+    }
+
+    argv() {
+      return [this.address()];
+    }
+
+    address() {
+      const { location } = this.global;
+      return String((location && location.href) || "page");
+    }
+
+    afterTurn(call) {
+      if (!this.port) return this.later(0, call);
+      this.turns.push(call);
+      return this.port.postMessage(0);
+    }
+
+    bound(call) {
+      return call;
+    }
+
+    soon(call) {
+      this.later(0, call);
+    }
+
+    stayAwake() {
+      return null; // a page stays
+    }
+
+    arm(record, ms) {
+      record.handle = this.later(ms, () => this.fire(record));
+      record.key = record.handle;
+      this.records.set(record.key, record);
+    }
+
+    rearm(record, ms) {
+      this.forget(record.handle);
+      record.handle = this.later(ms, () => this.fire(record));
+    }
+
+    park(record) {
+      this.disarm(record);
+    }
+
+    disarm(record) {
+      this.forget(record.handle);
+    }
+
+    dropped(record) {
+      this.records.delete(record.key);
+    }
+
+    receiver() {
+      return this.global;
+    }
+
+    find(key) {
+      return this.records.get(Number(key));
+    }
+
+    engines() {
+      const { Phaser, PIXI, cc, egret } = this.global;
+      const found = [];
+      if (Phaser && Phaser.VERSION) found.push(["Phaser", String(Phaser.VERSION)]);
+      if (PIXI && PIXI.VERSION) found.push(["PixiJS", String(PIXI.VERSION)]);
+      if (cc && cc.ENGINE_VERSION) found.push(["Cocos", String(cc.ENGINE_VERSION)]);
+      if (egret && egret.Capabilities) found.push(["Egret", String(egret.Capabilities.engineVersion)]);
+      return found;
+    }
+
+    install(program) {
+      const { global } = this;
+      const timers = hooksOfTimers(program, this.interval, (record) => record.key);
+      timers.clearInterval = timers.clearTimeout = function clearTimeout(key) {
+        const record = program.host.find(key);
+        if (record) program.clear(record, clearTimeout);
+        program.host.forget(record ? record.handle : key);
+      };
+      if (this.requestFrame) {
+        timers.requestAnimationFrame = function requestAnimationFrame(callback) {
+          if (!program.isWatched || typeof callback !== "function") return program.host.requestFrame(callback);
+          return program.frames.request(callback);
+        };
+        timers.cancelAnimationFrame = function cancelAnimationFrame(key) {
+          if (!program.frames.cancel(Number(key))) program.host.cancelFrame(key);
+        };
+      }
+      for (const name of Object.keys(timers)) replace(global, name, timers[name]);
+      if (global.addEventListener) {
+        global.addEventListener("error", (event) => program.failed(event.error || event.message));
+        global.addEventListener("pagehide", () => program.ended("the page is left"));
+      }
+    }
+  }
+
+  /** Node: timers are objects that can be armed again. */
+  class NodeHost extends Host {
+    /** `script`: the name of the program, which its worker threads do not know. */
+    constructor(global, load, script) {
+      super(global);
+      this.load = load;
+      const { process } = global;
+      this.script = script || (process.argv[1] ? load("path").basename(process.argv[1]) : "node");
+      this.hrtime = process.hrtime;
+      this.origin = process.hrtime.bigint() - BigInt(this.now());
+      this.shortestMs = 1;
+      this.intervalKind = INTERVAL_DELAY;
+      this.immediate = global.setImmediate;
+      this.clearImmediate = global.clearImmediate;
+      this.threads = load("worker_threads");
+      this.AsyncResource = load("async_hooks").AsyncResource;
+      this.primitives = new Map();
+      this.own = new WeakSet(); // the probe's own timers
+      this.pid = process.pid;
+      this.parentPid = this.threads.isMainThread ? process.ppid : process.pid;
+      this.library = "Node.js";
+      this.version = process.version.slice(1);
+      const sample = this.timeout(() => {}, 1);
+      this.Timeout = Object.getPrototypeOf(sample);
+      this.refresh = this.Timeout.refresh;
+      this.canRearm = "_idleTimeout" in sample && typeof this.refresh === "function";
+      this.clearTimeout(sample);
+    }
+
+    title() {
+      return this.threads.isMainThread ? this.script : `${this.script}, worker ${this.threads.threadId}`;
+    }
+
+    argv() {
+      return this.global.process.argv.map(String);
+    }
+
+    later(ms, call) {
+      return this._own(this.timeout(call, ms)).unref();
+    }
+
+    every(ms, call) {
+      return this._own(this.interval(call, ms)).unref();
+    }
+
+    _own(handle) {
+      this.own.add(handle);
+      return handle;
+    }
+
+    afterTurn(call) {
+      this.immediate(call);
+    }
+
+    soon(call) {
+      this.immediate(call);
+    }
+
+    bound(call) {
+      return this.AsyncResource.bind(call);
+    }
+
+    stayAwake() {
+      return this._own(this.timeout(() => {}, LONGEST_MS));
+    }
+
+    arm(record, ms) {
+      record.handle = this.timeout(this.fire, ms, record);
+      record.handle[RECORD] = record;
+    }
+
+    rearm(record, ms) {
+      record.handle._idleTimeout = Math.max(1, ms);
+      this.refresh.call(record.handle);
+    }
+
+    /** Keep it waiting, and the process with it if it did so before. */
+    park(record) {
+      this.rearm(record, LONGEST_MS);
+    }
+
+    disarm(record) {
+      if (record.isImmediate) this.clearImmediate(record.handle);
+      else this.clearTimeout(record.handle);
+    }
+
+    dropped(record) {
+      if (record.primitive) this.primitives.delete(record.primitive);
+    }
+
+    receiver(record) {
+      return record.handle;
+    }
+
+    find(handle) {
+      if (typeof handle === "object" && handle !== null) return handle[RECORD];
+      return this.primitives.get(String(handle));
+    }
+
+    engines() {
+      return [];
+    }
+
+    install(program) {
+      const { global, load, Timeout } = this;
+      const { process } = global;
+      const host = this;
+      const hooks = hooksOfTimers(program, this.interval, (record) => record.handle);
+      hooks.clearTimeout = function clearTimeout(handle) {
+        const record = host.find(handle);
+        if (record) program.clear(record, clearTimeout);
+        host.clearTimeout(record ? record.handle : handle);
+      };
+      hooks.clearInterval = hooks.clearTimeout;
+      hooks.setImmediate = function setImmediate(callback, ...args) {
+        if (!program.isWatched || typeof callback !== "function") return host.immediate(...arguments);
+        const record = program.addImmediate(callback, args, setImmediate);
+        record.handle = host.immediate((one) => program.fireImmediate(one), record);
+        record.handle[RECORD] = record;
+        return record.handle;
+      };
+      hooks.clearImmediate = function clearImmediate(handle) {
+        const record = host.find(handle);
+        if (record) program.clear(record, clearImmediate);
+        host.clearImmediate(handle);
+      };
+      const { refresh, close, [Symbol.toPrimitive]: toPrimitive, [Symbol.dispose]: dispose } = Timeout;
+      replace(Timeout, "refresh", function () {
+        const record = this[RECORD];
+        if (record === undefined) return refresh.call(this);
+        program.refresh(record);
+        return this;
+      });
+      const closing = (original) => function close() {
+        if (this[RECORD]) program.clear(this[RECORD], close);
+        return original.call(this);
+      };
+      replace(Timeout, "close", closing(close));
+      if (dispose) replace(Timeout, Symbol.dispose, closing(dispose));
+      if (toPrimitive) {
+        replace(Timeout, Symbol.toPrimitive, function () {
+          const number = toPrimitive.call(this);
+          const record = this[RECORD];
+          if (record && program.timers.has(record)) {
+            record.primitive = String(number);
+            host.primitives.set(record.primitive, record);
+          }
+          return number;
+        });
+      }
+      const timers = load("timers");
+      const promised = hooksOfPromises(program, hooks, load("timers/promises"));
+      const { custom } = load("util").promisify;
+      Object.defineProperty(hooks.setTimeout, custom, { value: promised.setTimeout });
+      Object.defineProperty(hooks.setImmediate, custom, { value: promised.setImmediate });
+      for (const name of Object.keys(hooks)) {
+        replace(global, name, hooks[name]);
+        replace(timers, name, hooks[name]);
+      }
+      for (const name of Object.keys(promised)) replace(timers.promises, name, promised[name]);
+      this._installClocks(program, process);
+      load("module").syncBuiltinESMExports();
+      process.on("uncaughtExceptionMonitor", (error) => program.failed(error));
+      process.on("exit", () => program.ended("the program has ended"));
+    }
+
+    /** Node's own clocks: `process.hrtime`, `process.uptime`. */
+    _installClocks(program, process) {
+      const { hrtime } = this;
+      const { bigint } = hrtime;
+      const shift = () => (program.isMoved ? BigInt(program.read() - program.host.now()) : 0n);
+      const scaled = function hrtimeOfProgram(since) {
+        if (!program.isMoved) return hrtime.call(process, since);
+        const now = bigint() + shift();
+        const seconds = Number(now / 1000000000n);
+        const rest = Number(now % 1000000000n);
+        if (since === undefined) return [seconds, rest];
+        const isLess = rest < since[1];
+        return [seconds - since[0] - (isLess ? 1 : 0), rest - since[1] + (isLess ? 1e9 : 0)];
+      };
+      scaled.bigint = () => (program.isMoved ? bigint() + shift() : bigint());
+      replace(process, "hrtime", scaled);
+      const { uptime } = process;
+      replace(process, "uptime", () => uptime.call(process) + Number(shift()) / 1e9);
+    }
+
+    /** Take over timers that were set before the probe came; Node keeps all it needs in them. */
+    adopt(program, timeouts, sites) {
+      const sample = this.timeout(() => {}, 1);
+      const libuvNow = sample._idleStart;
+      this.clearTimeout(sample);
+      const at = program.now();
+      let index = -1;
+      for (const handle of timeouts) {
+        index++;
+        const callback = handle._onTimeout;
+        if (handle[RECORD] || handle._destroyed || typeof callback !== "function") continue;
+        if (callback === this.fire || this.own.has(handle)) continue;
+        if (sites[index] && isInternal(sites[index])) continue; // a timer of Node's own
+        const period = Math.max(1, handle._repeat || handle._idleTimeout);
+        const left = Math.max(0, handle._idleStart + handle._idleTimeout - libuvNow);
+        const record = {
+          id: 0, kind: handle._repeat ? INTERVAL_DELAY : TIMEOUT, callback,
+          args: handle._timerArgs || [], period: period * 1e6,
+          due: program.clock.local(at) + left * 1e6, depth: 0, handle, known: -1,
+          name: nameOf(callback), site: sites[index] || "",
+        };
+        handle[RECORD] = record;
+        handle._onTimeout = () => program.fire(record);
+        handle._repeat = null;
+        program._insert(record);
+        program._schedule(record);
+      }
+    }
+  }
+
+  function replace(target, name, value) {
+    const known = Object.getOwnPropertyDescriptor(target, name) || { enumerable: false };
+    Object.defineProperty(target, name, {
+      value, enumerable: known.enumerable, configurable: true, writable: true,
+    });
+  }
+
+  /** `setTimeout` and `setInterval`. */
+  function hooksOfTimers(program, interval, handleOf) {
+    const { host } = program;
+    const { timeout, global, intervalKind } = host;
+    return {
+      setTimeout: function setTimeout(callback, delay, ...args) {
+        if (!program.isWatched || typeof callback !== "function") return timeout.apply(global, arguments);
+        return handleOf(program.add(TIMEOUT, callback, args, +delay, setTimeout));
+      },
+      setInterval: function setInterval(callback, delay, ...args) {
+        if (!program.isWatched || typeof callback !== "function") return interval.apply(global, arguments);
+        return handleOf(program.add(intervalKind, callback, args, +delay, setInterval));
+      },
+    };
+  }
+
+  /** The functions of `timers/promises`, made from the hooks. */
+  function hooksOfPromises(program, hooks, native) {
+    const abort = (signal) => {
+      const error = new Error("The operation was aborted", { cause: signal.reason });
+      return Object.assign(error, { name: "AbortError", code: "ABORT_ERR" });
+    };
+    const waiting = (set, clear, delay, value, { signal, ref = true } = {}) =>
+      new Promise((resolve, reject) => {
+        if (signal && signal.aborted) return reject(abort(signal));
+        const stop = () => (clear(handle), reject(abort(signal)));
+        const done = () => {
+          if (signal) signal.removeEventListener("abort", stop);
+          resolve(value);
+        };
+        const handle = set(done, delay);
+        if (!ref) handle.unref();
+        if (signal) signal.addEventListener("abort", stop, { once: true });
+      });
+    const isPlain = (options) => options === undefined || isObject(options);
+    const promised = {
+      setTimeout(delay, value, options) {
+        if (!program.isWatched || !isPlain(options)) return native.setTimeout(delay, value, options);
+        return waiting(hooks.setTimeout, hooks.clearTimeout, delay, value, options);
+      },
+      setImmediate(value, options) {
+        if (!program.isWatched || !isPlain(options)) return native.setImmediate(value, options);
+        const set = (done) => hooks.setImmediate(done);
+        return waiting(set, hooks.clearImmediate, 0, value, options);
+      },
+      async *setInterval(delay, value, options) {
+        const { signal, ref = true } = options || {};
+        if (signal && signal.aborted) throw abort(signal);
+        let ticks = 0;
+        let wake = () => {};
+        const handle = hooks.setInterval(() => (ticks++, wake()), delay);
+        if (!ref) handle.unref();
+        const stop = () => wake();
+        if (signal) signal.addEventListener("abort", stop, { once: true });
+        try {
+          for (;;) {
+            if (signal && signal.aborted) throw abort(signal);
+            if (ticks === 0) await new Promise((resolve) => (wake = resolve));
+            for (; ticks > 0; ticks--) yield value;
+          }
+        } finally {
+          hooks.clearInterval(handle);
+          if (signal) signal.removeEventListener("abort", stop);
+        }
+      },
+    };
+    const { scheduler } = native;
+    if (scheduler) {
+      replace(scheduler, "wait", (delay, options) => promised.setTimeout(delay, undefined, options));
+    }
+    return promised;
+  }
+
+  /** Replace the clocks that programs read: `Date` and `performance.now`. */
+  function installClocks(program) {
+    const { global, RealDate } = program.host;
+    function Date(...args) {
+      if (!new.target) return new RealDate(program.dateNow()).toString();
+      return Reflect.construct(RealDate, args.length ? args : [program.dateNow()], new.target);
+    }
+    for (const name of Object.getOwnPropertyNames(RealDate)) {
+      if (name !== "prototype") Object.defineProperty(Date, name, Object.getOwnPropertyDescriptor(RealDate, name));
+    }
+    Date.prototype = RealDate.prototype;
+    replace(Date, "now", function now() {
+      return program.dateNow();
+    });
+    replace(Date.prototype, "constructor", Date);
+    replace(global, "Date", Date);
+    const { performance } = global;
+    const owner = Object.getPrototypeOf(performance);
+    replace(owner && "now" in owner ? owner : performance, "now", function now() {
+      return program.performanceNow();
+    });
+  }
+
+  // ------------------------------------------------------------------------- carriers
+
+  /** A Unix or TCP socket of Node: length, type and payload. */
+  class StreamCarrier {
+    constructor(net, address) {
+      const [, path] = /^unix:(.*)$/.exec(address) || [];
+      const [, host, port] = /^tcp:(.*):(\d+)$/.exec(address) || [];
+      this.socket = path ? net.connect({ path }) : net.connect({ host, port: Number(port) });
+      this.frames = new FrameReader();
+      if (!path) this.socket.setNoDelay(true);
+      this.socket.on("connect", () => this.onReady());
+      this.socket.on("data", (data) => this._take(data));
+      this.socket.on("error", () => {});
+      this.socket.on("close", () => this.onClose());
+    }
+
+    sendText(text) {
+      this._send(TYPE_JSON, Buffer.from(text));
+    }
+
+    sendEvents(bytes) {
+      this._send(TYPE_EVENTS, bytes);
+    }
+
+    _send(type, payload) {
+      const head = Buffer.alloc(5);
+      head.writeUInt32LE(payload.length + 1, 0);
+      head[4] = type;
+      this.socket.write(Buffer.concat([head, payload]));
+    }
+
+    _take(data) {
+      try {
+        this.frames.feed(data, (type, payload) => {
+          if (type === TYPE_JSON) this.onText(textOf(payload));
+          else checkEvents(payload);
+        });
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        this.onFault(error);
+      }
+    }
+
+    /** From now on the connection alone does not keep the program from ending. */
+    settle() {
+      this.socket.unref();
+    }
+
+    close() {
+      this.socket.end();
+      this.socket.unref();
+    }
+  }
+
+  /** A function that the debugger's protocol put into the page; it takes texts. */
+  class BindingCarrier {
+    constructor(send) {
+      this.send = send;
+      Promise.resolve().then(() => this.onReady());
+    }
+
+    sendText(text) {
+      this.send(`J${text}`);
+    }
+
+    sendEvents(bytes) {
+      let text = "";
+      for (let i = 0; i < bytes.length; i += 8192) {
+        text += String.fromCharCode.apply(null, bytes.subarray(i, i + 8192));
+      }
+      this.send(`E${btoa(text)}`);
+    }
+
+    settle() {}
+
+    close() {
+      this.sendText("");
+    }
+  }
+
+  /** A page that dials by itself. */
+  class WebSocketCarrier {
+    constructor(WebSocket, url) {
+      const socket = (this.socket = new WebSocket(url));
+      socket.onopen = () => this.onReady();
+      socket.onclose = () => this.onClose();
+      socket.binaryType = "arraybuffer";
+      socket.onmessage = ({ data }) => this._take(data);
+    }
+
+    sendText(text) {
+      if (this.socket.readyState === 1) this.socket.send(text);
+    }
+
+    sendEvents(bytes) {
+      if (this.socket.readyState === 1) this.socket.send(bytes);
+    }
+
+    _take(data) {
+      if (typeof data === "string") {
+        this.onText(data);
+        return;
+      }
+      try {
+        checkEvents(new Uint8Array(data));
+      } catch (fault) {
+        this.onFault(fault);
+      }
+    }
+
+    settle() {}
+
+    close() {
+      this.socket.close();
+    }
+  }
+
+  // ----------------------------------------------------------------------------- start
+
+  /** Put the hooks into a runtime; returns the program. */
+  function install(host) {
+    const program = new Program(host);
+    host.fire = program.fire;
+    host.install(program);
+    installClocks(program);
+    return program;
+  }
+
+  /** Put the hooks into this runtime and tell an inspector what happens. */
+  function start(global, load, carrier, options) {
+    const isNode = load !== null;
+    api.program = api.program || install(isNode ? new NodeHost(global, load, options.script) : new PageHost(global));
+    api.program.host.isLate = options.isLate === true;
+    const { program } = api;
+    program.isWatched = true;
+    program.grant = ["step", "full"].includes(options.grant) ? options.grant : "read-only";
+    if (options.hold) program.hold(program.now(), 0);
+    api.link = new Link(program, carrier, options);
+    return program;
+  }
+
+  const api = {
+    program: null,
+    link: null,
+    /** Count a turn of a loop that has no animation frames. */
+    frame() {
+      if (api.program !== null) api.program.frames.turn();
+    },
+    /** Mark this instant in the timeline. */
+    mark(text) {
+      if (api.program !== null) api.program.mark(text);
+    },
+  };
+  const root = typeof globalThis === "object" ? globalThis : self;
+  const key = Symbol.for("timeline.probe");
+
+  if (typeof module === "object" && module.exports && typeof require === "function") {
+    startNode();
+  } else if (!root[key]) {
+    Object.defineProperty(root, key, { value: api, configurable: true });
+    /** Dial an inspector that listens on a WebSocket. */
+    api.connect = ({ url, token, grant = "full", hold = false }) => {
+      const carrier = new WebSocketCarrier(root.WebSocket, url);
+      const onEnd = (reason) => console.warn(`timeline-inspector: ${reason}`);
+      start(root, null, carrier, { token, grant, hold, onEnd });
+    };
+    /** Begin with a function that the debugger's protocol put in; it is hidden from the page. */
+    api.bind = (name, options) => {
+      const send = root[name];
+      delete root[name];
+      start(root, null, new BindingCarrier(send), options);
+    };
+    /** Begin in a Node program that runs already. */
+    api.enter = (load, address, options) => {
+      start(root, load, new StreamCarrier(load("net"), address), options);
+    };
+    api.later = (call) => api.program.host.later(0, call);
+    api.adopt = (timeouts, sites) => api.program.host.adopt(api.program, timeouts, sites);
+    api.receive = (text) => api.link.carrier.onText(text);
+    root.timelineProbe = root.timelineProbe || { connect: api.connect, frame: api.frame, mark: api.mark };
+  }
+
+  /** Loaded by `--require`: dial as the environment says. */
+  function startNode() {
+    module.exports = { frame: api.frame, mark: api.mark, internals: { Clock, FrameReader, PageHost, Link, textOf, checkEvents, checked, install } };
+    if (root[key]) return;
+    const { env, argv } = process;
+    const threads = require("worker_threads");
+    const inherited = threads.isMainThread ? null : threads.getEnvironmentData(key.description);
+    const { address, token, grant, script } = inherited || {
+      address: env.TIMELINE_PROBE_CONNECT, token: env.TIMELINE_PROBE_TOKEN, grant: env.TIMELINE_PROBE_GRANT,
+    };
+    const name = argv[1] ? require("path").basename(argv[1]).replace(/(-cli)?\.c?js$/, "") : "";
+    // Package managers only start other programs, which inherit the environment.
+    if (!address || !token || ["npm", "npx", "yarn", "pnpm", "corepack"].includes(name)) return;
+    Object.defineProperty(root, key, { value: api });
+    const hold = threads.isMainThread && env.TIMELINE_PROBE_HOLD === "1";
+    delete env.TIMELINE_PROBE_TOKEN;
+    delete env.TIMELINE_PROBE_HOLD;
+    passOn(require("child_process").ChildProcess.prototype, token);
+    const onEnd = (reason) => {
+      if (reason === "no inspector answers") process.emitWarning(`timeline-inspector: ${reason}`);
+    };
+    const carrier = new StreamCarrier(require("net"), address);
+    const options = { token, grant: grant || "full", hold, onEnd, script };
+    const { host } = start(root, require, carrier, options);
+    threads.setEnvironmentData(key.description, { address, token, grant, script: host.script });
+  }
+
+  /** Give the token to child processes that get the rest of the environment. */
+  function passOn(prototype, token) {
+    const { spawn } = prototype;
+    prototype.spawn = function (options) {
+      const pairs = options && options.envPairs;
+      if (Array.isArray(pairs) && pairs.some((pair) => pair.startsWith("TIMELINE_PROBE_CONNECT="))) {
+        options = { ...options, envPairs: [...pairs, `TIMELINE_PROBE_TOKEN=${token}`] };
+      }
+      return spawn.call(this, options);
+    };
+  }
+})();

@@ -1,0 +1,50 @@
+"""The probe for JavaScript, alone: its own tests, run by Node."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from inspector.probe import kinds, wire
+from tests.javascript import PROBE, node
+
+_TESTS = sorted((Path(__file__).parent / "js").glob("*.test.js"))
+
+
+@pytest.mark.parametrize("path", _TESTS, ids=lambda path: path.name.removesuffix(".test.js"))
+def test_that_the_tests_of_the_javascript_probe_pass(path: Path) -> None:
+    done = subprocess.run(
+        [node(), "--test", str(path)], capture_output=True, text=True, check=False, timeout=100
+    )
+
+    assert done.returncode == 0, done.stdout[-5_000:] + done.stderr[-5_000:]
+
+
+def test_that_both_probes_have_the_same_numbers() -> None:
+    """Every number that the JavaScript probe names as the Python probe does is the same."""
+    text = PROBE.read_text(encoding="utf-8")
+    declared = dict(re.findall(r"\b([A-Z][A-Z_]*) = (\d+)(?=[,;])", text))
+    names = {
+        "VOCABULARY": kinds.VOCABULARY_VERSION,
+        "D": kinds.RATE_DENOMINATOR,
+        "PROTOCOL": wire.PROTOCOL,
+        "MAX_NESTING": wire.MAX_NESTING,
+        "MAX_EVENTS": wire.MAX_EVENTS,
+        "BATCH_MS": wire.BATCH_NS // 10**6,
+        "BEAT_MS": wire.PING_NS // 10**6,
+        "SILENCE_MS": wire.SILENCE_NS // 10**6,
+        "HELLO_MS": wire.HELLO_NS // 10**6,
+        "TYPE_JSON": wire.JSON,
+        "TYPE_EVENTS": wire.EVENTS,
+    }
+    same = {**vars(wire), **vars(kinds)}
+    for name, number in declared.items():
+        expected = names.get(name, same.get(name))
+        assert expected is None or int(number) == expected, name
+    assert {"CLOCK_ADDED", "TIMER_FIRED", "FRAME_ENDED", "NOT_POSSIBLE"} <= set(declared)
+    assert f"MAX_MESSAGE = 1 << {wire.MAX_FRAME_BYTES.bit_length() - 1}" in text
+    assert f"MAX_TEXT = 1 << {wire.MAX_TEXT_BYTES.bit_length() - 1}" in text
+    assert f"WINDOW_BYTES = {wire.WINDOW_BYTES >> 20} << 20" in text
