@@ -105,7 +105,7 @@ def test_that_the_wheel_holds_two_packages_and_the_resources_and_nothing_else(wh
         for path in resources.rglob("*")
         if path.is_file() and path.suffix != ".pyc"
     } <= set(names)
-    assert {"inspector/py.typed", "ui/py.typed"} <= set(names)
+    assert {"inspector/py.typed", "ui/py.typed", "inspector/probe/js/probe.js"} <= set(names)
     assert not [name for name in names if "__pycache__" in name or "/." in name]
 
 

@@ -320,7 +320,9 @@ class Link:
     def _ask_for_time(self) -> None:
         sent_ns = self._now_ns()
 
-        def note(result: dict[str, Any], _refusal: str) -> None:
+        def note(result: dict[str, Any], refusal: str) -> None:
+            if refusal:
+                return
             with suppress(WireError):
                 clock_ns = decoded(result, Time).clock_ns
                 now_ns = self._now_ns()

@@ -1,0 +1,246 @@
+"""Pages in a browser: reached by its debugger, or dialling by themselves."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from inspector.errors import AttachError, ProgramStartError
+from inspector.exit_codes import ExitCode
+from inspector.sessions.attached.doors.cdp import (
+    PipeTransport,
+    Transport,
+    WebSocketTransport,
+    listed,
+    socket_path,
+)
+from inspector.sessions.attached.doors.door import Inlet
+from inspector.sessions.attached.doors.launch import Grant
+from inspector.sessions.attached.doors.pages import Pages
+
+logger = logging.getLogger(__name__)
+
+#: What Chromium is called, in the order in which it is looked for.
+_BROWSERS: Final = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+)
+_MAC: Final = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
+#: A page that is not in front would otherwise get fewer timers, and the inspector none of its own.
+_OPTIONS: Final = (
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    "--remote-debugging-pipe",
+)
+#: A browser reads from 3 and writes to 4.
+_WITH_PIPES: Final = (
+    "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); "
+    "os.execv(sys.argv[3], sys.argv[3:])"
+)
+_SCHEMES: Final = frozenset({"http", "https", "file", "about", "data"})
+_PORT: Final = re.compile(r"(?:(?:http://)?(127\.0\.0\.1|localhost|\[::1\]):)?(\d{1,5})/?$")
+_END_S: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """Pages in a browser.
+
+    Attributes:
+        target: A URL or a file, shown in a browser of its own; or the debugging port of a browser
+            that runs already, as ``9222`` or ``127.0.0.1:9222``.
+        hold: Whether pages are held before their first frame.
+        grant: What the inspector may do in them.
+        headless: Whether the browser is started without a window.
+    """
+
+    target: str
+    hold: bool = False
+    grant: Grant = "full"
+    headless: bool = False
+
+    @property
+    def title(self) -> str:
+        """The page without its scheme, or the port."""
+        if _PORT.match(self.target):
+            return f"browser on port {_PORT.match(self.target)[2]}"  # type: ignore[index] # matched
+        return urlsplit(self.target).netloc or Path(self.target).name or self.target
+
+    def open(self, inlet: Inlet) -> OpenedBrowser:
+        """Start a browser with the page, or enter the pages of one that runs.
+
+        Raises:
+            AttachError: There is no browser, or it refuses.
+        """
+        port = _PORT.match(self.target)
+        if port is not None:
+            return self._entered(inlet, int(port[2]))
+        url = page_url(self.target)
+        process, transport, profile = _started(headless=self.headless)
+        opened = OpenedBrowser(self.title, process, profile)
+        try:
+            opened.follow(transport, inlet, self._options())
+            opened.pages.show(url)
+        except AttachError:
+            opened.end()
+            raise
+        return opened
+
+    def _entered(self, inlet: Inlet, port: int) -> OpenedBrowser:
+        transport = WebSocketTransport(port, socket_path(listed(port, "/json/version"), port))
+        opened = OpenedBrowser(self.title, None, None)
+        opened.follow(transport, inlet, self._options() | {"isLate": True})
+        return opened
+
+    def _options(self) -> dict[str, Any]:
+        return {"hold": self.hold, "grant": self.grant}
+
+
+class OpenedBrowser:
+    """A browser whose pages are followed."""
+
+    pages: Pages
+
+    def __init__(
+        self, title: str, process: subprocess.Popen[bytes] | None, profile: Path | None
+    ) -> None:
+        self.title = title
+        self.pid = process.pid if process is not None else None
+        self._process = process
+        self._profile = profile
+        self._reason = ""
+
+    def follow(self, transport: Transport, inlet: Inlet, options: dict[str, Any]) -> None:
+        """Put the probe into every page from now on.
+
+        Raises:
+            AttachError: The browser refuses.
+        """
+        self.pages = Pages(transport, inlet, options, self._ended)
+        self.pages.begin()
+
+    def _ended(self, reason: str) -> None:
+        self._reason = reason
+
+    def poll(self) -> int | None:
+        """Return the exit code of a browser that was started here and has ended."""
+        return self._process.poll() if self._process is not None else None
+
+    def problem(self) -> str:
+        """Return why no page has dialled; empty while one still may."""
+        if self.pages.has_adopted:
+            return ""
+        if self.pages.refusal:
+            return self.pages.refusal
+        return f"{self.title} has ended: {self._reason}." if self._reason else ""
+
+    def end(self) -> None:
+        """End a browser that was started here; let go of the pages of any other."""
+        self.pages.close()
+        if self._process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_END_S)
+            if self._process.poll() is None:
+                self._process.kill()
+                self._process.wait()
+        if self._profile is not None:
+            shutil.rmtree(self._profile, ignore_errors=True)
+
+
+def page_url(target: str) -> str:
+    """Return the URL of a page that is given as a URL or a file.
+
+    Raises:
+        AttachError: It is neither.
+    """
+    scheme = urlsplit(target).scheme
+    if scheme in _SCHEMES:
+        return target
+    path = Path(target)
+    if path.is_file():
+        return path.resolve().as_uri()
+    message = (
+        f"“{target}” is neither the URL of a page, such as http://localhost:8080, nor a file, "
+        "nor a debugging port such as 9222."
+    )
+    raise AttachError(message)
+
+
+def find_browser() -> str:
+    """Return the path of Chromium or Chrome.
+
+    Raises:
+        ProgramStartError: There is none.
+    """
+    found = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
+    found = found or next((path for path in _MAC if Path(path).exists()), None)
+    if found is None:
+        message = (
+            "There is no Chromium or Chrome on the path. Install one (on Debian: apt install "
+            "chromium), or start a browser with --remote-debugging-port=9222 and its own "
+            "--user-data-dir, and attach to 9222."
+        )
+        raise ProgramStartError(message, ExitCode.NOT_FOUND)
+    return found
+
+
+def _started(*, headless: bool) -> tuple[subprocess.Popen[bytes], Transport, Path]:
+    """Start a browser with a profile of its own, which can be reached by nobody else.
+
+    Raises:
+        AttachError: There is none, or it does not start.
+    """
+    if sys.platform == "win32":
+        message = (
+            "On Windows, start the browser with --remote-debugging-port and attach to the port."
+        )
+        raise AttachError(message)
+    path = find_browser()
+    profile = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
+    command = [path, *_OPTIONS, f"--user-data-dir={profile}"]
+    if headless:
+        command.append("--headless=new")
+    if os.geteuid() == 0:
+        # Chromium does not start for root otherwise.
+        command.append("--no-sandbox")
+    its_input, our_output = os.pipe()
+    our_input, its_output = os.pipe()
+    # Another process puts the pipes where the browser looks for them: no code runs after a fork.
+    numbers = [str(its_input), str(its_output)]
+    try:
+        process = subprocess.Popen(  # noqa: S603 - a browser, with options written above
+            [sys.executable, "-ISc", _WITH_PIPES, *numbers, *command, "about:blank"],
+            pass_fds=(its_input, its_output),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError as error:
+        os.close(our_input)
+        os.close(our_output)
+        shutil.rmtree(profile, ignore_errors=True)
+        message = f"{path} could not be started: {error.strerror}."
+        raise ProgramStartError(message, ExitCode.NOT_EXECUTABLE) from None
+    finally:
+        os.close(its_input)
+        os.close(its_output)
+    return process, PipeTransport(our_input, our_output), profile

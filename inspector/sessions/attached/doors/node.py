@@ -1,0 +1,299 @@
+"""Enter a Node program that runs already, by its debugger.
+
+A Node program that gets SIGUSR1 opens its debugger on a port of this machine, which every local
+user can reach. It is open for some milliseconds only, until the probe is in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Final
+
+from inspector.errors import AttachError
+from inspector.sessions.attached.doors.cdp import (
+    Cdp,
+    CdpError,
+    Params,
+    WebSocketTransport,
+    listed,
+    socket_path,
+)
+from inspector.sessions.attached.doors.door import Inlet
+from inspector.sessions.attached.doors.launch import PROBE_JS, Grant
+from inspector.sessions.attached.doors.processes import Process, process
+
+_DEBUGGER_S: Final = 3.0
+_CLOSED_S: Final = 1.0
+_SILENT_S: Final = 5.0
+_LAUNCH: Final = "launch it by: timeline-inspector attach -- PROGRAM ARGS…"
+_PROBE: Final = "globalThis[Symbol.for('timeline.probe')]"
+#: Timers whose place in the program is looked up; each costs a message.
+_MOST_PLACES: Final = 256
+_TIMERS: Final = """Object.getPrototypeOf((() => {
+  const timer = setTimeout(() => {}, 0);
+  clearTimeout(timer);
+  return timer;
+})())"""
+#: Closing waits until no debugger is connected, so it must not happen while we are.
+_CLOSE: Final = f"""(((later, {{ close }}) => {{ later(() => close()); }})(
+  {_PROBE} ? (call) => {_PROBE}.later(call) : (call) => setTimeout(call, 0),
+  require('inspector'),
+))"""
+
+
+@dataclass(frozen=True, slots=True)
+class LateNode:
+    """A Node program that runs already.
+
+    Attributes:
+        pid: Its process.
+        grant: What the inspector may do in it.
+    """
+
+    pid: int
+    grant: Grant = "full"
+
+    @property
+    def title(self) -> str:
+        """Its script and process."""
+        found = process(self.pid)
+        return f"process {self.pid}" if found is None else f"{found.title} ({found.pid})"
+
+    def open(self, inlet: Inlet) -> EnteredNode:
+        """Put the probe into the program, and close its debugger again.
+
+        Raises:
+            AttachError: That is not possible; the message says why, and what is.
+        """
+        target = process(self.pid)
+        if target is None:
+            message = f"There is no process {self.pid}. “timeline-inspector attach” lists them."
+            raise AttachError(message)
+        if reason := why_not_node(target):
+            raise AttachError(reason)
+        before = listening_ports(self.pid)
+        os.kill(self.pid, signal.SIGUSR1)
+        port, path = _debugger(target)
+        options = {"token": inlet.token, "grant": self.grant}
+        # A debugger that the program had open before is its own affair.
+        _Entering(port, path, is_ours=port not in before).enter(inlet.address, options)
+        until_s = monotonic() + _CLOSED_S
+        while (is_open := port in listening_ports(self.pid)) and monotonic() < until_s:
+            sleep(0.005)
+        return EnteredNode(target, port, is_closed=not is_open)
+
+
+class EnteredNode:
+    """A Node program that the probe was put into.
+
+    Attributes:
+        note: That its debugger was open, for people.
+    """
+
+    def __init__(self, target: Process, port: int, *, is_closed: bool) -> None:
+        self.title = f"{target.title} ({target.pid})"
+        self.pid = target.pid
+        self._target = target
+        self._begun_s = monotonic()
+        self.note = (
+            f"The debugger of {self.title} was open on 127.0.0.1:{port} for a moment, and is "
+            "closed again."
+            if is_closed
+            else f"The debugger of {self.title} is open on 127.0.0.1:{port}, where every user of "
+            "this machine can run code in it."
+        )
+
+    def poll(self) -> int | None:
+        """Return nothing: its exit code goes to the process that has started it."""
+        return None
+
+    def problem(self) -> str:
+        """Return why no probe has dialled; empty while one still may."""
+        if not self._target.state():
+            return f"{self.title} has ended."
+        if monotonic() - self._begun_s > _SILENT_S:
+            return f"{self.title} has the probe inside, but its event loop does not turn."
+        return ""
+
+    def end(self) -> None:
+        """Leave it alone."""
+
+
+class _Entering:
+    """A moment at a program's debugger."""
+
+    def __init__(self, port: int, path: str, *, is_ours: bool) -> None:
+        self._is_ours = is_ours
+        self._scripts: dict[str, str] = {}
+        self._cdp = Cdp(WebSocketTransport(port, path), self._note)
+
+    def _note(self, method: str, params: Params, _session: str) -> None:
+        if method == "Debugger.scriptParsed":
+            self._scripts[str(params.get("scriptId"))] = str(params.get("url", ""))
+
+    def enter(self, address: str, options: Mapping[str, object]) -> None:
+        """Put the probe in, hand over the timers that were set before, and close the debugger.
+
+        Raises:
+            CdpError: The program refuses, or does not answer.
+        """
+        try:
+            self._evaluate(PROBE_JS.read_text(encoding="utf-8"))
+            arguments = f"{json.dumps(address)}, {json.dumps(options)}"
+            self._evaluate(f"{_PROBE}.enter(require, {arguments}), 0")
+            with suppress(CdpError):
+                # Timers that were set before the probe came; without them, the rest still works.
+                self._hand_over_timers()
+        finally:
+            if self._is_ours:
+                with suppress(CdpError):
+                    self._evaluate(_CLOSE)
+            self._cdp.close()
+
+    def _evaluate(self, expression: str, **more: object) -> Params:
+        params = {"expression": expression, "includeCommandLineAPI": True, **more}
+        answer = self._cdp.call("Runtime.evaluate", params)
+        failure = answer.get("exceptionDetails")
+        if isinstance(failure, dict):
+            told = failure.get("exception", {}).get("description") or failure.get("text")
+            message = f"The program could not load the probe: {str(told)[:500]}"
+            raise CdpError(message)
+        result = answer.get("result")
+        return result if isinstance(result, dict) else {}
+
+    def _hand_over_timers(self) -> None:
+        call = self._cdp.call
+        prototype = self._evaluate(_TIMERS).get("objectId")
+        found = call("Runtime.queryObjects", {"prototypeObjectId": prototype})["objects"]
+        call("Debugger.enable")
+        places = self._places(found["objectId"])
+        call("Debugger.disable")
+        function = f"function (places) {{ {_PROBE}.adopt(this, places); }}"
+        call(
+            "Runtime.callFunctionOn",
+            {
+                "functionDeclaration": function,
+                "objectId": found["objectId"],
+                "arguments": [{"value": places}],
+            },
+        )
+
+    def _places(self, timers: str) -> list[str]:
+        """Return where the callbacks of the first timers are written, as file and line."""
+        first = f"this.slice(0, {_MOST_PLACES})"
+        pick = f"function () {{ return {first}.map((each) => each._onTimeout); }}"
+        asked = {"functionDeclaration": pick, "objectId": timers}
+        callbacks = self._cdp.call("Runtime.callFunctionOn", asked)["result"]["objectId"]
+        items = self._properties(callbacks).get("result", [])
+        places = []
+        for item in items:
+            if not item.get("name", "").isdigit():
+                continue
+            number = item.get("value", {}).get("objectId")
+            places.append(self._place(number) if number else "")
+        return places
+
+    def _properties(self, number: str) -> Params:
+        return self._cdp.call("Runtime.getProperties", {"objectId": number, "ownProperties": True})
+
+    def _place(self, function: str) -> str:
+        found = self._properties(function).get("internalProperties", [])
+        inner = {each.get("name"): each.get("value", {}) for each in found}
+        if "[[TargetFunction]]" in inner:
+            # What bind() has made has no place of its own.
+            return self._place(inner["[[TargetFunction]]"]["objectId"])
+        if "[[FunctionLocation]]" not in inner:
+            return ""
+        value = inner["[[FunctionLocation]]"]["value"]
+        url = self._scripts.get(str(value["scriptId"]), "")
+        return f"{url.removeprefix('file://')}:{value['lineNumber'] + 1}" if url else ""
+
+
+def why_not_node(target: Process) -> str:
+    """Return why a Node program cannot be entered now, in a sentence; empty if it can."""
+    name = f"{target.title} ({target.pid})"
+    runtime = target.runtime()
+    if os.geteuid() not in {0, target.user_id}:
+        return f"{name} belongs to another user. Run the inspector as that user."
+    if runtime is None or runtime.language != "node":
+        return f"{name} is not a Node program."
+    options = [*target.argv, *target.environment().get("NODE_OPTIONS", "").split()]
+    if "--disable-sigusr1" in options:
+        return f"{name} lets no debugger in (--disable-sigusr1); {_LAUNCH}"
+    if sys.platform != "linux":
+        return ""
+    status = _status(target.pid)
+    caught = int(status.get("SigCgt", "0"), 16)
+    if not caught & 1 << signal.SIGUSR1 - 1:
+        # The signal would end it.
+        return f"{name} has no debugger that a signal opens; {_LAUNCH}"
+    return ""
+
+
+def _status(pid: int) -> dict[str, str]:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()
+    except OSError:
+        return {}
+    pairs = (line.partition(":") for line in lines)
+    return {name: value.strip() for name, _, value in pairs}
+
+
+def listening_ports(pid: int) -> set[int]:
+    """Return the TCP ports on which a process listens, as far as the system says so."""
+    inodes = set()
+    with suppress(OSError):
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):
+                link = str(entry.readlink())
+                if link.startswith("socket:["):
+                    inodes.add(link[len("socket:[") : -1])
+    ports = set()
+    for table in ("tcp", "tcp6"):
+        with suppress(OSError):
+            for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+                words = line.split()
+                # State 0A is listening; the address is in hexadecimal digits.
+                if words[3] == "0A" and words[9] in inodes:
+                    ports.add(int(words[1].rpartition(":")[2], 16))
+    return ports
+
+
+def _debugger(target: Process) -> tuple[int, str]:
+    """Wait for the debugger of a process; return its port and the path of its WebSocket.
+
+    Raises:
+        AttachError: None opens: another process has the port, or the event loop does not turn.
+    """
+    until_s = monotonic() + _DEBUGGER_S
+    while monotonic() < until_s:
+        # Only a port of this very process is asked.
+        ports = listening_ports(target.pid) if sys.platform == "linux" else {_usual_port(target)}
+        for port in sorted(ports, key=lambda port: port != _usual_port(target)):
+            with suppress(CdpError):
+                targets = listed(port, "/json/list")
+                if isinstance(targets, list) and targets:
+                    return port, socket_path(targets[0], port)
+        sleep(0.005)
+    message = (
+        f"The debugger of {target.title} ({target.pid}) does not open: its event loop does not "
+        f"turn, or another program has the port {_usual_port(target)}. Otherwise, {_LAUNCH}"
+    )
+    raise AttachError(message)
+
+
+def _usual_port(target: Process) -> int:
+    for option in target.argv:
+        name, _, value = option.partition("=")
+        port = value.rpartition(":")[2]
+        if name in {"--inspect-port", "--inspect", "--debug-port"} and port.isdecimal():
+            return int(port)
+    return 9229

@@ -1,0 +1,388 @@
+"""Pages that are followed through the debugger of a browser, each with a probe inside."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import secrets
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Condition
+from typing import Any, Final, TypeAlias
+
+from inspector.errors import AttachError
+from inspector.probe.wire import EVENTS, JSON
+from inspector.sessions.attached.carriers import CarrierClosedError
+from inspector.sessions.attached.doors.cdp import Cdp, CdpError, Params, Transport
+from inspector.sessions.attached.doors.door import Inlet
+from inspector.sessions.attached.doors.launch import PROBE_JS
+
+#: Kept at most for a link that does not take it; a probe sends 8 MiB of events unasked.
+_MOST_WAITING_BYTES: Final = 64 << 20
+#: Numbers of pages and workers, above those of processes.
+_FIRST_PID: Final = 1 << 31
+_FOLLOWED: Final = frozenset({"page", "iframe", "worker"})
+_PAGE_S: Final = 5.0
+_PROBE: Final = "globalThis[Symbol.for('timeline.probe')]"
+_RECEIVE: Final = f"function (text) {{ {_PROBE}.receive(text); }}"
+_Place: TypeAlias = tuple[str, int]
+_FIRST_LINE: Final = {"instrumentation": "beforeScriptExecution"}
+_FOLLOW: Final = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+
+
+class QueuedCarrier:
+    """Carries messages that another thread receives.
+
+    Attributes:
+        is_local: False: a page has a clock of its own.
+        text: What it is, for people.
+    """
+
+    is_local = False
+
+    def __init__(
+        self, text: str, send: Callable[[int, bytes], None], close: Callable[[], None]
+    ) -> None:
+        self.text = text
+        self._send = send
+        self._close = close
+        self._messages: deque[tuple[int, bytes]] = deque()
+        self._bytes = 0
+        self._end: str | None = None
+        self._is_woken = False
+        self._changed = Condition()
+
+    def put(self, kind: int, payload: bytes) -> None:
+        """Add a message that was received; from any thread."""
+        with self._changed:
+            if self._end is not None:
+                return
+            self._messages.append((kind, payload))
+            self._bytes += len(payload)
+            if self._bytes > _MOST_WAITING_BYTES:
+                self._end = "it sends more than is taken"
+            self._changed.notify()
+
+    def put_text(self, text: str) -> None:
+        """Add a message as a page writes it: its type and JSON, or events in base64."""
+        if text.startswith("J"):
+            self.put(JSON, text[1:].encode(errors="replace"))
+            return
+        try:
+            self.put(EVENTS, base64.b64decode(text[1:], validate=True))
+        except (binascii.Error, ValueError):
+            # An empty batch is malformed, so the link ends and says so.
+            self.put(EVENTS, b"")
+
+    def end(self, reason: str) -> None:
+        """The connection has ended; from any thread."""
+        with self._changed:
+            if self._end is None:
+                self._end = reason
+            self._changed.notify()
+
+    def send(self, kind: int, payload: bytes) -> None:
+        """Send a message soon.
+
+        Raises:
+            CarrierClosedError: The connection has ended.
+        """
+        if self._end is not None:
+            raise CarrierClosedError(self._end)
+        self._send(kind, payload)
+
+    def receive(self, timeout_s: float) -> list[tuple[int, bytes]]:
+        """Return what has come, waiting at most so long for it."""
+        with self._changed:
+            if not self._messages and self._end is None and not self._is_woken:
+                self._changed.wait(timeout_s)
+            self._is_woken = False
+            found = list(self._messages)
+            self._messages.clear()
+            self._bytes = 0
+            if not found and self._end is not None:
+                raise CarrierClosedError(self._end)
+        return found
+
+    def wake(self) -> None:
+        """End a :meth:`receive` early; from any thread."""
+        with self._changed:
+            self._is_woken = True
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.end("")
+        self._close()
+
+
+class Pages:
+    """The pages of a browser, each with a probe inside from its first line on.
+
+    Every document, frame and worker is a program of its own; what is below a page says so by the
+    number of its parent.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        inlet: Inlet,
+        options: dict[str, Any],
+        ended: Callable[[str], None],
+    ) -> None:
+        self._inlet = inlet
+        self._ended = ended
+        self._binding = f"timeline{secrets.token_hex(8)}"
+        self._probe = PROBE_JS.read_text(encoding="utf-8")
+        self._options = {**options, "token": inlet.token}
+        self._script = self._script_for(self._options)
+        self._carriers: dict[_Place, QueuedCarrier] = {}
+        self._targets: dict[str, _Target] = {}
+        self._last_pid = _FIRST_PID
+        self.refusal = ""
+        self.has_adopted = False
+        self.first_page = threading.Event()
+        self._takes: Final[dict[str, Callable[[Params, str], None]]] = {
+            "Target.attachedToTarget": self._attached,
+            "Target.detachedFromTarget": self._detached,
+            "Inspector.targetCrashed": self._crashed,
+            "Runtime.executionContextCreated": self._context_created,
+            "Runtime.executionContextDestroyed": self._context_destroyed,
+            "Runtime.executionContextsCleared": self._contexts_cleared,
+            "Debugger.paused": self._paused,
+            "Runtime.bindingCalled": self._told,
+        }
+        self._cdp = Cdp(transport, self._take, self._finish)
+
+    def _script_for(self, options: dict[str, Any]) -> str:
+        name, start = json.dumps(self._binding), json.dumps(options)
+        return (
+            # The empty document before the first page is none to follow.
+            f"if (!{_PROBE} && typeof globalThis[{name}] === 'function' && "
+            "location.href !== 'about:blank') {\n"
+            f"{self._probe}\n{_PROBE}.bind({name}, {start});\n}}"
+        )
+
+    def begin(self) -> None:
+        """Follow the pages that are there and those to come.
+
+        Raises:
+            CdpError: The browser refuses.
+        """
+        self._cdp.call("Target.setAutoAttach", _FOLLOW)
+
+    def show(self, url: str) -> None:
+        """Show a page in the first tab.
+
+        Raises:
+            CdpError: There is no tab, or the browser refuses.
+        """
+        self.first_page.wait(_PAGE_S)
+        session = next((key for key, target in self._targets.items() if target.kind == "page"), "")
+        if not session:
+            message = "the browser shows no page"
+            raise CdpError(message)
+        # An answer of the tab means that it has taken in the script for new documents, too.
+        self._cdp.call("Page.enable", None, session)
+        answer = self._cdp.call("Page.navigate", {"url": url}, session)
+        if answer.get("errorText"):
+            message = f"{url} could not be loaded: {answer['errorText']}"
+            raise CdpError(message)
+
+    def close(self) -> None:
+        """Let go of the pages."""
+        for carrier in list(self._carriers.values()):
+            carrier.end("the inspector lets go")
+        self._cdp.close()
+
+    # ------------------------------------------------------- in the thread that reads
+
+    def _take(self, method: str, params: Params, session: str) -> None:
+        take = self._takes.get(method)
+        if take is not None:
+            with suppress(CdpError):
+                take(params, session)
+
+    def _attached(self, params: Params, parent: str) -> None:
+        session, info = params.get("sessionId"), params.get("targetInfo")
+        if not isinstance(session, str) or not isinstance(info, dict):
+            return
+        kind, post = str(info.get("type", "")), self._cdp.post
+        is_new = params.get("waitingForDebugger") is True
+        if kind in _FOLLOWED:
+            target = _Target(kind, str(info.get("targetId", "")), is_new, parent, self._pid())
+            self._targets[session] = target
+            post("Runtime.enable", None, session)
+            post("Runtime.addBinding", {"name": self._binding}, session)
+            if kind == "worker" and is_new:
+                # It has no timers yet; its first line is the place to put in the probe.
+                post("Debugger.enable", None, session)
+                post("Debugger.setInstrumentationBreakpoint", _FIRST_LINE, session)
+            elif kind == "worker":
+                self._inject(session, None, self._script)
+            else:
+                post("Page.enable", None, session)
+                post("Page.addScriptToEvaluateOnNewDocument", {"source": self._script}, session)
+                post("Target.setAutoAttach", _FOLLOW, session)
+        if is_new:
+            post("Runtime.runIfWaitingForDebugger", None, session)
+        if kind == "page":
+            self.first_page.set()
+
+    def _paused(self, _params: Params, session: str) -> None:
+        """A worker is before its first line."""
+        self._inject(session, None, self._script)
+        self._cdp.post("Debugger.disable", None, session)
+
+    def _pid(self) -> int:
+        self._last_pid += 1
+        return self._last_pid
+
+    def _inject(self, session: str, context: int | None, script: str) -> None:
+        params: dict[str, Any] = {"expression": script, "silent": True}
+        if context is not None:
+            params["contextId"] = context
+        self._cdp.post("Runtime.evaluate", params, session)
+
+    def _context_created(self, params: Params, session: str) -> None:
+        context = params.get("context")
+        target = self._targets.get(session)
+        if target is None or not isinstance(context, dict):
+            return
+        number, about = context.get("id"), context.get("auxData")
+        if not isinstance(number, int) or not isinstance(about, dict):
+            return
+        if about.get("isDefault") is True:
+            target.frames[number] = str(about.get("frameId", ""))
+            if not target.is_new and target.kind != "worker":
+                # It ran before the inspector came; a document that comes later is told twice.
+                self._inject(session, number, self._script)
+
+    def _context_destroyed(self, params: Params, session: str) -> None:
+        number = params.get("executionContextId")
+        if isinstance(number, int):
+            self._forget((session, number), "the page was left")
+
+    def _contexts_cleared(self, _params: Params, session: str) -> None:
+        self._forget_session(session, "the page was left")
+
+    def _detached(self, params: Params, _session: str) -> None:
+        session = params.get("sessionId")
+        if isinstance(session, str):
+            self._forget_session(session, "the page was closed")
+            self._targets.pop(session, None)
+
+    def _crashed(self, _params: Params, session: str) -> None:
+        self._forget_session(session, "the page has crashed")
+
+    def _forget_session(self, session: str, reason: str) -> None:
+        for place in [place for place in self._carriers if place[0] == session]:
+            self._forget(place, reason)
+
+    def _forget(self, place: _Place, reason: str) -> None:
+        carrier = self._carriers.pop(place, None)
+        if carrier is not None:
+            carrier.end(reason)
+
+    def _told(self, params: Params, session: str) -> None:
+        number, payload = params.get("executionContextId"), params.get("payload")
+        if (
+            params.get("name") != self._binding
+            or not isinstance(number, int)
+            or not isinstance(payload, str)
+        ):
+            return
+        place = (session, number)
+        carrier = self._carriers.get(place)
+        if carrier is None:
+            if not payload.startswith("J"):
+                return
+            carrier = self._carriers[place] = self._carrier(place)
+            payload = self._with_pid(payload, place)
+            threading.Thread(
+                target=self._adopt, args=(carrier,), name="attach: page", daemon=True
+            ).start()
+        elif payload == "J":
+            self._forget(place, "the page lets go")
+            return
+        carrier.put_text(payload)
+
+    def _carrier(self, place: _Place) -> QueuedCarrier:
+        session, context = place
+
+        def send(kind: int, payload: bytes) -> None:
+            if kind == JSON:
+                params = {
+                    "functionDeclaration": _RECEIVE,
+                    "executionContextId": context,
+                    "arguments": [{"value": payload.decode(errors="replace")}],
+                    "silent": True,
+                }
+                with suppress(CdpError):
+                    self._cdp.post("Runtime.callFunctionOn", params, session)
+
+        return QueuedCarrier("debugger of the browser", send, lambda: None)
+
+    def _with_pid(self, payload: str, place: _Place) -> str:
+        """Give a program a number, and below a page that of the page."""
+        session, context = place
+        target = self._targets.get(session)
+        try:
+            message = json.loads(payload[1:])
+            params = message["params"]
+            if target is None or target.kind == "worker" or target.is_main(context):
+                params["pid"] = target.pid if target is not None else self._pid()
+                params["parent_pid"] = self._page_pid(target.parent) if target is not None else 0
+            else:
+                params["pid"], params["parent_pid"] = self._pid(), self._page_pid(session)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return payload
+        return "J" + json.dumps(message)
+
+    def _page_pid(self, session: str) -> int:
+        """Return the number of the page to which a target belongs; 0: it belongs to none."""
+        target = self._targets.get(session)
+        while target is not None and target.kind != "page":
+            target = self._targets.get(target.parent)
+        return 0 if target is None else target.pid
+
+    def _adopt(self, carrier: QueuedCarrier) -> None:
+        try:
+            self._inlet.adopt(carrier, dials=False)
+            self.has_adopted = True
+        except AttachError as error:
+            self.refusal = str(error)
+
+    def _finish(self, reason: str) -> None:
+        for place in list(self._carriers):
+            self._forget(place, reason)
+        self._ended(reason)
+
+
+@dataclass(slots=True)
+class _Target:
+    """A page, a frame in a process of its own, or a worker.
+
+    Attributes:
+        kind: page, iframe or worker.
+        number: Its number for the browser; of a page also that of its main frame.
+        is_new: Whether it waited for the inspector before its first line.
+        parent: Session of the target it belongs to.
+        pid: Its number as a program.
+        frames: Frame of each execution context.
+    """
+
+    kind: str
+    number: str
+    is_new: bool
+    parent: str
+    pid: int
+    frames: dict[int, str] = field(default_factory=dict)
+
+    def is_main(self, context: int) -> bool:
+        """Return whether an execution context is that of the main frame."""
+        return self.frames.get(context) == self.number

@@ -1,0 +1,191 @@
+"use strict";
+const assert = require("node:assert");
+const { test } = require("node:test");
+
+const { Page, D } = require("./page.js");
+
+/** A page with an interval of 100 ms that notes when it was called, in real ms since the start. */
+function ticking(options) {
+  const page = new Page(options);
+  const ticks = [];
+  const start = page.ms;
+  page.key = page.global.setInterval(function tick() {
+    ticks.push(page.ms - start);
+  }, 100);
+  return { page: page.attach(), ticks };
+}
+
+test("at rate 1 timers are called as without a probe", () => {
+  const { page, ticks } = ticking();
+  const once = [];
+  page.global.setTimeout((...args) => once.push(page.ms, ...args), 30, "a", "b");
+  page.pass(350);
+  assert.deepStrictEqual(ticks, [100, 200, 300]);
+  assert.deepStrictEqual(once, [5030, "a", "b"]);
+});
+
+test("nothing is called while held, and nothing bursts afterwards", () => {
+  const { page, ticks } = ticking();
+  page.passAttached(150);
+  assert.deepStrictEqual(page.ask("Clock.pause", { clock: 1, cause: 4 }).result, {});
+  page.passAttached(10000);
+  assert.deepStrictEqual(ticks, [100]);
+  page.ask("Clock.resume", { clock: 1, cause: 5 });
+  page.passAttached(260);
+  assert.deepStrictEqual(ticks, [100, 10200, 10300, 10400]);
+  assert.deepStrictEqual(page.seen("clock_paused").map((event) => event[2]), [4]);
+});
+
+test("the rate scales what is waited for and what is read", () => {
+  const { page, ticks } = ticking();
+  page.ask("Clock.rate", { clock: 1, rate_n: D / 4 });
+  const before = page.global.performance.now();
+  page.passAttached(1000);
+  assert.deepStrictEqual(ticks, [400, 800]);
+  assert.strictEqual(page.global.performance.now() - before, 250);
+  page.ask("Clock.rate", { clock: 1, rate_n: 2 * D });
+  page.passAttached(100);
+  assert.deepStrictEqual(ticks, [400, 800, 1025, 1075]);
+});
+
+test("an interval keeps its count and says what it has missed", () => {
+  const { page, ticks } = ticking();
+  page.ms += 350; // the page was busy
+  page.pass(100);
+  assert.deepStrictEqual(ticks, [350, 400]);
+  assert.deepStrictEqual(page.seen("ticks_missed").map((event) => event[2]), [2]);
+  assert.deepStrictEqual(page.seen("timer_fired")[0].slice(2, 4), [250e6, 400e6]);
+});
+
+test("the next timer is reached exactly, called, and the program is held there", () => {
+  const { page, ticks } = ticking();
+  page.passAttached(150);
+  page.ask("Clock.pause", { clock: 1 });
+  page.passAttached(500);
+  page.ask("Program.step", { clock: 1, to: "next_timer", cause: 9 });
+  page.passAttached(500);
+  assert.strictEqual(ticks.length, 2);
+  assert.strictEqual(page.global.performance.now(), 5200);
+  assert.deepStrictEqual(page.notices("Program.held").map(({ held }) => held), [true, true]);
+  const [resumed] = page.seen("clock_resumed");
+  const paused = page.seen("clock_paused")[1];
+  assert.strictEqual(paused[4] - resumed[4], 50e6);
+  assert.strictEqual(paused[2], 9);
+});
+
+test("a step lasts as long as it says", () => {
+  const { page } = ticking();
+  page.ask("Clock.pause", { clock: 1 });
+  const before = page.global.performance.now();
+  for (const ns of [1, 1000000, 12345678]) page.ask("Program.step", { local_ns: ns }), page.passAttached(100);
+  assert.strictEqual(Math.round((page.global.performance.now() - before) * 1e6), 13345679);
+});
+
+test("a timer is told with its name, its kind and the place that set it", () => {
+  const page = new Page().attach();
+  function greet() {}
+  page.global.setTimeout(greet, 5);
+  const [added] = page.seen("timer_added");
+  const [origin] = page.seen("timer_origin");
+  assert.strictEqual(page.texts[added[3]], "greet");
+  assert.match(page.texts[origin[2]], /timers\.test\.js:\d+/);
+  assert.strictEqual(origin[3], 0);
+});
+
+test("a timer that is cleared is told once, with the place that cleared it", () => {
+  const { page, ticks } = ticking();
+  page.global.clearInterval(page.key);
+  page.global.clearInterval(page.key);
+  page.global.clearTimeout(undefined);
+  page.pass(500);
+  assert.deepStrictEqual(ticks, []);
+  const cleared = page.seen("timer_cleared");
+  assert.strictEqual(cleared.length, 1);
+  assert.match(page.texts[cleared[0][2]], /timers\.test\.js/);
+});
+
+test("the inspector clears a timer", () => {
+  const { page, ticks } = ticking();
+  assert.deepStrictEqual(page.ask("Timer.clear", { timer: 1, cause: 3 }).result, {});
+  assert.strictEqual(page.ask("Timer.clear", { timer: 1 }).error.code, 6);
+  page.passAttached(500);
+  assert.deepStrictEqual(ticks, []);
+  assert.deepStrictEqual(page.seen("timer_cleared")[0].slice(1, 4), [1, 0, 3]);
+});
+
+test("a callback that raises does not stop its interval", () => {
+  const page = new Page().attach();
+  let calls = 0;
+  page.global.setInterval(() => {
+    calls++;
+    throw new Error("no");
+  }, 10);
+  for (let n = 0; n < 3; n++) assert.throws(() => page.pass(10), /no/);
+  assert.strictEqual(calls, 3);
+  page.program.failed(new Error("no"));
+  assert.match(page.texts[page.seen("callback_failed")[0][3]], /Error: no/);
+});
+
+test("frames stand still while held, and one frame is stepped", () => {
+  const page = new Page();
+  const stamps = [];
+  const draw = (stamp) => {
+    stamps.push(stamp);
+    page.global.requestAnimationFrame(draw);
+  };
+  page.global.requestAnimationFrame(draw);
+  page.attach();
+  page.passAttached(160);
+  assert.strictEqual(stamps.length, 10);
+  assert.strictEqual(page.seen("frame_ended").length, 10);
+  page.ask("Clock.pause", { clock: 1 });
+  page.passAttached(1000);
+  assert.strictEqual(stamps.length, 10);
+  page.ask("Program.step", { frames: 1 });
+  page.passAttached(1000);
+  assert.strictEqual(stamps.length, 11);
+  page.ask("Program.step", { frames: 3 });
+  page.passAttached(1000);
+  assert.strictEqual(stamps.length, 14);
+  const deltas = stamps.slice(10).map((stamp, i) => stamp - stamps[i + 9]);
+  for (const delta of deltas) assert.ok(delta > 15 && delta < 33, `${deltas}`);
+  page.ask("Link.release");
+  page.passAttached(160);
+  assert.ok(stamps.length >= 23);
+});
+
+test("a frame has the delta of the clock", () => {
+  const page = new Page().attach();
+  const draw = () => page.global.requestAnimationFrame(draw);
+  draw();
+  page.ask("Clock.rate", { clock: 1, rate_n: D / 4 });
+  page.passAttached(160);
+  const deltas = page.seen("frame_began").slice(1).map((event) => event[3]);
+  assert.deepStrictEqual(new Set(deltas), new Set([4e6]));
+});
+
+test("a cancelled frame is not called and does not keep its frame open", () => {
+  const page = new Page().attach();
+  const { global } = page;
+  const called = [];
+  let second;
+  global.requestAnimationFrame(() => (called.push(1), global.cancelAnimationFrame(second)));
+  second = global.requestAnimationFrame(() => called.push(2));
+  page.pass(40);
+  assert.deepStrictEqual(called, [1]);
+  assert.strictEqual(page.seen("frame_ended").length, 1);
+});
+
+test("a loop that waits for a held clock without returning is let go", () => {
+  const { page } = ticking();
+  page.ask("Clock.pause", { clock: 1 });
+  const end = page.global.Date.now() + 5;
+  let readings = 0;
+  while (page.global.Date.now() < end) {
+    page.ms += 0.1;
+    assert.ok(++readings < 100000);
+  }
+  assert.strictEqual(page.program.clock.n, D);
+  assert.match(page.notices("Program.changed").pop().clocks[0].capabilities.pause, /in a loop/);
+  assert.strictEqual(page.ask("Clock.pause", { clock: 1 }).error.code, 5);
+});

@@ -1,0 +1,288 @@
+"""Pages in a browser without a window, through its debugger."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from typing_extensions import override
+
+from inspector.commands.clocks import SetRate
+from inspector.commands.transport import Hold, Run, StepFrames
+from inspector.errors import AttachError, ProgramStartError
+from inspector.sessions.attached.doors.browser import Browser, find_browser, page_url
+from inspector.sessions.attached.doors.listener import OpenedListener, PageListener
+from inspector.sessions.attached.session import AttachedSession
+from inspector.sessions.session import SessionPhase
+from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, TIMER_FIRED
+from tests.javascript import chromium, npm_package
+from tests.sessions.attached.settling import attached, events, labels, pass_s, settle
+
+_DRAWING = """\
+<!doctype html><title>Drawing</title><script>
+function draw() { requestAnimationFrame(draw); }
+draw();
+setInterval(function tick() {}, 100);
+</script>
+"""
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    @override
+    def log_message(self, *_arguments: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder on this machine."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    chromium()
+    path = tmp_path / "page.html"
+    path.write_text(_DRAWING)
+    return path
+
+
+def local_ms(session: AttachedSession, clock: int) -> float:
+    return session.timeline.local_ns(clock) / 1e6
+
+
+def test_that_a_page_is_seen_held_stepped_and_slowed(page: Path) -> None:
+    with attached(Browser(str(page), headless=True)) as session:
+        settle(session, lambda: len(events(session, FRAME_ENDED)) > 10)
+        settle(session, lambda: "tick" in labels(session) and events(session, TIMER_FIRED))
+        (clock,) = [clock for _, clock in session.own_clocks()]
+
+        session.submit(Hold())
+        settle(session, lambda: session.status.phase is SessionPhase.HELD)
+        pass_s(session, 0.2)
+        held, held_ms = len(events(session, FRAME_ENDED)), local_ms(session, clock)
+        pass_s(session, 0.3)
+        assert len(events(session, FRAME_ENDED)) == held
+
+        session.submit(StepFrames(3))
+        settle(session, lambda: len(events(session, FRAME_ENDED)) == held + 3)
+        settle(session, lambda: session.status.phase is SessionPhase.HELD)
+        pass_s(session, 0.3)
+        assert len(events(session, FRAME_ENDED)) == held + 3
+        assert 45 < local_ms(session, clock) - held_ms < 120
+
+        session.submit(SetRate(clock, Fraction(1, 4)))
+        session.submit(Run())
+        settle(session, lambda: len(events(session, FRAME_ENDED)) > held + 20)
+        deltas = [event[4] / 1e6 for event in events(session, FRAME_BEGAN)[-10:]]
+        assert sum(deltas) / len(deltas) < 12
+
+
+def test_that_frames_of_a_page_and_its_workers_are_programs_of_their_own(tmp_path: Path) -> None:
+    chromium()
+    (tmp_path / "worker.js").write_text("setInterval(function inWorker() {}, 50);")
+    (tmp_path / "inner.html").write_text("<script>setInterval(function inFrame() {}, 50);</script>")
+    with served(tmp_path) as ours, served(tmp_path) as other:
+        (tmp_path / "page.html").write_text(
+            "<script>new Worker('worker.js'); setInterval(function outer() {}, 50);</script>"
+            f"<iframe src=inner.html></iframe><iframe src={other.replace('127.0.0.1', 'localhost')}"
+            "/inner.html></iframe>"
+        )
+        with attached(Browser(f"{ours}/page.html", headless=True)) as session:
+            settle(session, lambda: len(session.own_clocks()) == 4)
+            settle(session, lambda: {"outer", "inFrame", "inWorker"} <= labels(session))
+            programs = session.programs.values()
+            (top,) = [each for each in programs if each.parent_pid == 0]
+            assert {each.parent_pid for each in programs if each is not top} == {top.pid}
+
+
+def test_that_pages_of_a_running_browser_are_entered_late(page: Path, tmp_path: Path) -> None:
+    profile = tmp_path / "profile"
+    with subprocess.Popen(
+        [
+            chromium(),
+            "--headless=new",
+            *(["--no-sandbox"] if os.geteuid() == 0 else []),
+            "--remote-debugging-port=0",
+            f"--user-data-dir={profile}",
+            page.as_uri(),
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as browser:
+        try:
+            port = _port(profile / "DevToolsActivePort")
+            with attached(Browser(f"127.0.0.1:{port}")) as session:
+                settle(session, lambda: len(events(session, FRAME_ENDED)) > 5)
+                (program,) = [each for each in session.programs.values() if each.name == "Drawing"]
+                assert "entered late" in program.adapters[0].message
+                # What was set before cannot be seen, and it says so.
+                assert "tick" not in labels(session)
+            assert browser.poll() is None
+        finally:
+            browser.terminate()
+            browser.wait(10)
+
+
+def _port(path: Path) -> int:
+    end_s = time.monotonic() + 30
+    while time.monotonic() < end_s:
+        if path.exists() and (lines := path.read_text().splitlines()):
+            return int(lines[0])
+        time.sleep(0.02)
+    pytest.fail("the browser opens no debugging port")
+
+
+def test_that_a_page_may_dial_by_itself(page: Path, tmp_path: Path) -> None:
+    with attached(PageListener()) as session:
+        settle(session, lambda: session._opened is not None)
+        opened = session._opened
+        assert isinstance(opened, OpenedListener)
+        script = opened.note.partition(": ")[2]
+        page.write_text(script + _DRAWING)
+        with (
+            served(tmp_path) as url,
+            subprocess.Popen(
+                [
+                    chromium(),
+                    "--headless=new",
+                    *(["--no-sandbox"] if os.geteuid() == 0 else []),
+                    f"--user-data-dir={tmp_path / 'profile'}",
+                    f"{url}/page.html",
+                ],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            ) as browser,
+        ):
+            settle(session, lambda: len(events(session, FRAME_ENDED)) > 5)
+            assert "tick" in labels(session)
+            browser.terminate()
+            browser.wait(10)
+        opened.end()
+
+
+# ------------------------------------------------------------------------- engines
+
+_PHASER = """\
+<!doctype html><title>Falling</title><script src="{library}"></script><script>
+class Level extends Phaser.Scene {{
+  create() {{
+    this.ball = this.add.circle(200, 0, 20, 0xff8800);
+    this.tweens.add({{ targets: this.ball, y: 300, duration: 2000, repeat: -1, yoyo: true }});
+    const tell = () => {{ document.title = `${{Math.round(this.time.now)}}`; }};
+    this.time.addEvent({{ delay: 100, loop: true, callback: tell }});
+  }}
+}}
+const audio = {{ noAudio: true }};
+new Phaser.Game({{ type: Phaser.CANVAS, width: 400, height: 300, scene: Level, audio }});
+</script>
+"""
+_PIXI = """\
+<!doctype html><title>Spinning</title><script src="{library}"></script><script>
+const ticker = new PIXI.Ticker();
+let elapsed = 0;
+ticker.add(() => {{ elapsed += ticker.deltaMS; document.title = `${{Math.round(elapsed)}}`; }});
+ticker.start();
+</script>
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("package", "library", "text", "name"),
+    [("phaser", "dist/phaser.js", _PHASER, "Phaser"), ("pixi.js", "dist/pixi.js", _PIXI, "PixiJS")],
+)
+def test_that_an_engine_follows_the_clock_of_its_page(
+    tmp_path: Path, package: str, library: str, text: str, name: str
+) -> None:
+    chromium()
+    script = npm_package(package, tmp_path) / library
+    page = tmp_path / "game.html"
+    page.write_text(text.format(library=script.relative_to(tmp_path).as_posix()))
+
+    with attached(Browser(str(page), headless=True)) as session:
+        settle(session, lambda: len(events(session, FRAME_ENDED)) > 30)
+        (program,) = session.programs.values()
+        settle(session, lambda: [each.library for each in program.adapters] == ["Chrome", name])
+        (clock,) = [clock for _, clock in session.own_clocks()]
+
+        def game_ms() -> int:
+            title = program.clocks[clock].title
+            return int(title) if title.isdecimal() else 0
+
+        settle(session, lambda: game_ms() > 0)
+        session.submit(SetRate(clock, Fraction(1, 4)))
+        pass_s(session, 1.2)
+        before_ms, began_ms = game_ms(), local_ms(session, clock)
+        pass_s(session, 4)
+        # The title is told once a second, so up to a second of it is missing at either end.
+        passed_ms = local_ms(session, clock) - began_ms
+        assert 800 < passed_ms < 1_200
+        assert abs(game_ms() - before_ms - passed_ms) < 400
+
+        session.submit(Hold())
+        pass_s(session, 1.5)
+        held_ms, held = game_ms(), len(events(session, FRAME_ENDED))
+        pass_s(session, 1.5)
+        assert game_ms() == held_ms
+        assert len(events(session, FRAME_ENDED)) == held
+        session.submit(StepFrames(2))
+        settle(session, lambda: len(events(session, FRAME_ENDED)) == held + 2)
+
+
+# ------------------------------------------------------------------------ refusals
+
+
+def test_that_a_missing_browser_is_said_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("inspector.sessions.attached.doors.browser._MAC", ())
+    with pytest.raises(ProgramStartError, match="apt install chromium"):
+        find_browser()
+
+
+def test_that_only_pages_are_opened(tmp_path: Path) -> None:
+    assert page_url("http://localhost:8080/") == "http://localhost:8080/"
+    (tmp_path / "a b.html").write_text("")
+    assert page_url(str(tmp_path / "a b.html")) == f"file://{tmp_path}/a%20b.html"
+    for target in ("game.py", "javascript:alert(1)", "--remote-debugging-port=1", ""):
+        with pytest.raises(AttachError, match="neither the URL of a page"):
+            page_url(target)
+
+
+def test_that_a_port_where_no_debugger_listens_is_said(tmp_path: Path) -> None:
+    with served(tmp_path) as url:
+        port = url.rpartition(":")[2]
+        with pytest.raises(AttachError, match="--remote-debugging-port"):
+            Browser(port).open(None)  # type: ignore[arg-type] # not asked for
+    with pytest.raises(AttachError, match="--remote-debugging-port"):
+        Browser(f"localhost:{port}").open(None)  # type: ignore[arg-type] # not asked for
+
+
+@pytest.mark.parametrize(
+    ("target", "title"),
+    [
+        ("9222", "browser on port 9222"),
+        ("http://127.0.0.1:9222", "browser on port 9222"),
+        ("http://localhost:8080/game/", "localhost:8080"),
+        ("/home/me/game.html", "game.html"),
+    ],
+)
+def test_that_a_door_is_called_as_its_page(target: str, title: str) -> None:
+    assert Browser(target).title == title

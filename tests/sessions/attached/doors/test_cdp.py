@@ -1,0 +1,224 @@
+"""The debugger's protocol: requests, what comes unasked, and what is no message of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import threading
+from collections.abc import Callable, Iterator
+from queue import Queue
+
+import pytest
+
+from inspector.errors import AttachError
+from inspector.probe.wire import EVENTS, JSON
+from inspector.sessions.attached.carriers import Carrier, CarrierClosedError
+from inspector.sessions.attached.doors.cdp import Cdp, CdpError, Params, PipeTransport, socket_path
+from inspector.sessions.attached.doors.pages import Pages, QueuedCarrier
+from tests.fuzz import rounds
+
+
+class Scripted:
+    """A debugger that says what it is told to."""
+
+    def __init__(self) -> None:
+        self.sent: list[dict[str, object]] = []
+        self._texts: Queue[str | None] = Queue()
+        self.answers: Callable[[dict[str, object]], object] = lambda _message: {}
+
+    def send(self, text: str) -> None:
+        message = json.loads(text)
+        self.sent.append(message)
+        answer = self.answers(message)
+        if answer is not None:
+            self.say({"id": message["id"], "result": answer})
+
+    def say(self, message: object) -> None:
+        self._texts.put(message if isinstance(message, str) else json.dumps(message))
+
+    def receive(self) -> str:
+        text = self._texts.get()
+        if text is None:
+            reason = "closed"
+            raise CdpError(reason)
+        return text
+
+    def close(self) -> None:
+        self._texts.put(None)
+
+
+class StandIn:
+    """The session's end: it says hello to every page."""
+
+    address = "unix:/nowhere/socket"
+    token = "00ff" * 8
+
+    def __init__(self) -> None:
+        self.adopted: Queue[Carrier] = Queue()
+
+    def dial(self, address: str, token: str) -> None:
+        raise NotImplementedError
+
+    def adopt(self, carrier: Carrier, *, dials: bool) -> None:
+        assert not dials
+        self.adopted.put(carrier)
+
+
+def test_that_an_answer_comes_to_the_request_it_belongs_to() -> None:
+    debugger = Scripted()
+    debugger.answers = lambda message: {"method": message["method"]}
+    connection = Cdp(debugger, lambda *_: None)
+    assert connection.call("A.b") == {"method": "A.b"}
+    assert connection.call("C.d", {"x": 1}, "session") == {"method": "C.d"}
+    expected = {"id": 2, "method": "C.d", "params": {"x": 1}, "sessionId": "session"}
+    assert debugger.sent[1] == expected
+    connection.close()
+
+
+def test_that_a_refusal_and_the_end_reach_who_waits() -> None:
+    debugger = Scripted()
+    debugger.answers = lambda _message: None
+    connection = Cdp(debugger, lambda *_: None)
+    debugger.say({"id": 1, "error": {"message": "no such method"}})
+    with pytest.raises(CdpError, match="no such method"):
+        connection.call("A.b")
+    threading.Timer(0.05, debugger.close).start()
+    with pytest.raises(CdpError, match="closed"):
+        connection.call("A.b")
+    with pytest.raises(CdpError, match="closed"):
+        connection.call("A.b")
+
+
+def _words() -> Iterator[str]:
+    dice = random.Random(20)
+    kinds = ["Target.attachedToTarget", "Runtime.bindingCalled", "Debugger.paused", "A.b"]
+    kinds += ["Runtime.executionContextCreated", "Target.detachedFromTarget"]
+    values: list[object] = [None, 1, -1, 2**70, "x", "", [], {}, [[]], True, 0.5, "page", "worker"]
+    values += [{"type": "page", "targetId": "x"}, {"id": 1, "auxData": {"isDefault": True}}]
+    names = ["sessionId", "targetInfo", "context", "executionContextId", "name", "payload"]
+    for _ in rounds(2_000):
+        params = {name: dice.choice(values) for name in dice.sample(names, dice.randrange(6))}
+        message = {"method": dice.choice(kinds), "params": params, "sessionId": dice.choice(values)}
+        message |= {} if dice.random() < 0.8 else {"id": dice.choice(values)}
+        if dice.random() < 0.2:
+            place = dice.choice(["method", "params", "id", "result", "error"])
+            message[place] = dice.choice(values)
+        yield json.dumps(message)
+
+
+def test_that_pages_survive_whatever_a_debugger_says() -> None:
+    debugger, inlet = Scripted(), StandIn()
+    pages = Pages(debugger, inlet, {"hold": False, "grant": "full"}, lambda _reason: None)
+    pages.begin()
+    for text in _words():
+        debugger.say(text)
+    # Everything before has been taken, as it still answers.
+    pages.begin()
+    pages.close()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "1", '"x"', "nul", "[" * 100_000, '{"id":1}{'])
+def test_that_what_is_no_message_ends_the_connection(text: str) -> None:
+    debugger = Scripted()
+    debugger.answers = lambda _message: None
+    ended: Queue[str] = Queue()
+    connection = Cdp(debugger, lambda *_: None, ended.put)
+    debugger.say(text)
+    assert "no message" in ended.get(timeout=10)
+    with pytest.raises(CdpError):
+        connection.call("A.b")
+
+
+def test_that_random_bytes_in_a_pipe_end_the_connection() -> None:
+    dice = random.Random(7)
+    for _ in rounds(100):
+        reader, writer = os.pipe()
+        ours, theirs = os.pipe()
+        ended: Queue[str] = Queue()
+        connection = Cdp(PipeTransport(reader, theirs), lambda *_: None, ended.put)
+        os.write(writer, dice.randbytes(dice.randrange(300)) + b"\0")
+        os.close(writer)
+        assert ended.get(timeout=10)
+        connection.close()
+        os.close(reader)
+        os.close(ours)
+
+
+def test_that_a_pipe_carries_messages_in_pieces() -> None:
+    reader, writer = os.pipe()
+    ours, theirs = os.pipe()
+    seen: Queue[tuple[str, Params, str]] = Queue()
+    connection = Cdp(PipeTransport(reader, theirs), lambda *found: seen.put(found))
+    text = b'{"method":"A.b","params":{"x":"\xc3\xa9"}}\0{"method":"C.d"}\0'
+    for at in range(len(text)):
+        os.write(writer, text[at : at + 1])
+    assert seen.get(timeout=10) == ("A.b", {"x": "é"}, "")
+    assert seen.get(timeout=10) == ("C.d", {}, "")
+    connection.post("E.f")
+    assert os.read(ours, 1_000).endswith(b'"E.f", "params": {}}\0')
+    os.close(writer)
+    connection.close()
+    os.close(ours)
+    os.close(reader)
+
+
+def test_that_a_port_that_lists_no_debugger_is_refused() -> None:
+    assert socket_path({"webSocketDebuggerUrl": "ws://127.0.0.1:9/devtools/browser/x"}, 9) == (
+        "/devtools/browser/x"
+    )
+    listings: list[object] = [{}, [], None, {"webSocketDebuggerUrl": 5}]
+    for listing in [*listings, {"webSocketDebuggerUrl": "ws://x"}]:
+        with pytest.raises(AttachError, match="no debugging port"):
+            socket_path(listing, 9)
+
+
+# ------------------------------------------------------------------------ carriers
+
+
+def _carrier() -> tuple[QueuedCarrier, list[tuple[int, bytes]]]:
+    sent: list[tuple[int, bytes]] = []
+    return QueuedCarrier("test", lambda *message: sent.append(message), lambda: None), sent
+
+
+def test_that_a_carrier_takes_texts_and_events_of_a_page() -> None:
+    carrier, sent = _carrier()
+    carrier.put_text('J{"method":"é"}')
+    carrier.put_text("EAAECAw==")
+    assert carrier.receive(1) == [(JSON, '{"method":"é"}'.encode()), (EVENTS, b"\0\1\2\3")]
+    carrier.send(JSON, b"{}")
+    assert sent == [(JSON, b"{}")]
+
+
+@pytest.mark.parametrize("text", ["E!", "E====", "X", "", "Eé", "E\ud800"])
+def test_that_what_is_no_base64_is_an_empty_batch(text: str) -> None:
+    carrier, _ = _carrier()
+    carrier.put_text(text)
+    assert carrier.receive(1) == [(EVENTS, b"")]
+
+
+def test_that_what_came_before_the_end_is_received() -> None:
+    carrier, _ = _carrier()
+    carrier.put_text("J{}")
+    carrier.end("the page was left")
+    carrier.put_text("J{}")
+    assert carrier.receive(1) == [(JSON, b"{}")]
+    with pytest.raises(CarrierClosedError, match="the page was left"):
+        carrier.receive(1)
+    with pytest.raises(CarrierClosedError):
+        carrier.send(JSON, b"{}")
+
+
+def test_that_a_page_that_floods_is_cut_off() -> None:
+    carrier, _ = _carrier()
+    for _ in range(200):
+        carrier.put(JSON, bytes(1 << 20))
+    assert sum(len(payload) for _, payload in carrier.receive(1)) <= 66 << 20
+    with pytest.raises(CarrierClosedError, match="more than is taken"):
+        carrier.receive(1)
+
+
+def test_that_a_wait_can_be_ended() -> None:
+    carrier, _ = _carrier()
+    carrier.wake()
+    assert carrier.receive(60) == []

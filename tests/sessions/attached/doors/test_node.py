@@ -1,0 +1,249 @@
+"""Node programs: launched with the probe inside, and entered late."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from inspector.commands.clocks import SetRate
+from inspector.commands.transport import Hold, Run, StepToNextTimer
+from inspector.errors import AttachError
+from inspector.sessions.attached.doors.launch import Launch
+from inspector.sessions.attached.doors.node import LateNode, listening_ports
+from inspector.sessions.session import SessionPhase
+from inspector.vocabulary import CALLBACK_FAILED, CLOCK_PAUSED, TIMER_FIRED
+from tests.javascript import node, npm_package
+from tests.sessions.attached.settling import attached, events, labels, pass_s, settle
+
+TICKING = """\
+const { appendFileSync } = require("node:fs");
+const note = (text) => appendFileSync("ticks", `${text} ${performance.now()} ${Date.now()}\\n`);
+setInterval(function tick() { note("tick"); }, 50);
+"""
+
+
+def script(folder: Path, text: str, name: str = "game.js") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def launched(folder: Path, text: str, name: str = "game.js", *, hold: bool = False) -> Launch:
+    return Launch((node(), str(script(folder, text, name))), folder=folder, hold=hold)
+
+
+def ticks(folder: Path) -> list[float]:
+    """Return what the program's clock has shown at each tick, in milliseconds."""
+    path = folder / "ticks"
+    return (
+        [float(line.split()[1]) for line in path.read_text().splitlines()] if path.exists() else []
+    )
+
+
+def test_that_a_program_is_seen_held_stepped_and_slowed(tmp_path: Path) -> None:
+    with attached(launched(tmp_path, TICKING)) as session:
+        settle(session, lambda: "tick" in labels(session) and events(session, TIMER_FIRED))
+        timers = session.timeline.timers
+        (number,) = timers.ids()
+        assert timers.row(number).call_site == f"{tmp_path}/game.js:3"
+
+        session.submit(Hold())
+        settle(session, lambda: session.status.phase is SessionPhase.HELD)
+        held = len(ticks(tmp_path))
+        pass_s(session, 0.3)
+        assert len(ticks(tmp_path)) == held
+
+        session.submit(StepToNextTimer())
+        settle(session, lambda: len(ticks(tmp_path)) == held + 1)
+        settle(session, lambda: session.status.phase is SessionPhase.HELD)
+        pass_s(session, 0.2)
+        assert len(ticks(tmp_path)) == held + 1
+
+        session.submit(SetRate(2, Fraction(1, 4)))
+        session.submit(Run())
+        settle(session, lambda: len(ticks(tmp_path)) >= held + 4)
+        spent = ticks(tmp_path)
+        # The program notices nothing: its own clock shows 50 ms from tick to tick.
+        assert max(later - earlier for earlier, later in pairwise(spent)) < 95
+
+
+def test_that_a_program_is_held_before_its_first_timer(tmp_path: Path) -> None:
+    with attached(launched(tmp_path, TICKING, hold=True)) as session:
+        settle(session, lambda: "tick" in labels(session))
+        pass_s(session, 0.2)
+        assert ticks(tmp_path) == []
+        assert session.status.phase is SessionPhase.HELD
+        session.submit(Run())
+        settle(session, lambda: len(ticks(tmp_path)) > 1)
+
+
+def test_that_holding_the_only_timer_does_not_end_the_program(tmp_path: Path) -> None:
+    text = (
+        'setTimeout(function last() { require("node:fs").writeFileSync("ticks", "x 1\\n"); }, 300);'
+    )
+    with attached(launched(tmp_path, text)) as session:
+        settle(session, lambda: "last" in labels(session))
+        session.submit(Hold())
+        pass_s(session, 0.7)
+        assert session.status.phase is SessionPhase.HELD
+        session.submit(Run())
+        settle(session, lambda: session.status.phase is SessionPhase.ENDED)
+        assert len(ticks(tmp_path)) == 1
+
+
+def test_that_a_held_program_goes_on_when_the_inspector_goes(tmp_path: Path) -> None:
+    with attached(launched(tmp_path, TICKING)) as session:
+        settle(session, lambda: "tick" in labels(session))
+        session.submit(Hold())
+        settle(session, lambda: session.status.phase is SessionPhase.HELD)
+        held = len(ticks(tmp_path))
+        session.detach()
+        settle(session, lambda: len(ticks(tmp_path)) > held + 2)
+
+
+def test_that_modules_and_promises_are_seen(tmp_path: Path) -> None:
+    text = """\
+import { setTimeout as sleep, setInterval as every } from "node:timers/promises";
+import { setInterval as interval } from "node:timers";
+import { promisify } from "node:util";
+interval(function fromModule() {}, 60000);
+promisify(setTimeout)(60000);
+setImmediate(async function later() {
+  for await (const _ of every(60000)) break;
+});
+await sleep(60000);
+"""
+    with attached(launched(tmp_path, text, "game.mjs")) as session:
+        settle(session, lambda: len(list(session.timeline.timers.ids())) == 4)
+        assert "fromModule" in labels(session)
+
+
+def test_that_children_and_worker_threads_are_programs_too(tmp_path: Path) -> None:
+    script(tmp_path, "setInterval(function inChild() {}, 50);", "child.js")
+    script(tmp_path, "setInterval(function inWorker() {}, 50);", "worker.js")
+    text = """\
+const { fork } = require("node:child_process");
+const { Worker } = require("node:worker_threads");
+const child = fork("child.js");
+new Worker("./worker.js");
+setInterval(function inParent() {}, 50);
+process.on("SIGTERM", () => { child.kill(); process.exit(); });
+"""
+    with attached(launched(tmp_path, text)) as session:
+        settle(session, lambda: {"inChild", "inWorker", "inParent"} <= labels(session))
+        names = {program.name for program in session.programs.values()}
+        assert names == {"game.js", "child.js", "game.js, worker 1"}
+
+
+def test_that_a_package_manager_is_passed_through(tmp_path: Path) -> None:
+    script(tmp_path, "setInterval(function inner() {}, 50);", "inner.js")
+    text = """\
+const child = require("node:child_process").spawn(process.argv[0], ["inner.js"]);
+setInterval(() => {}, 50);
+process.on("SIGTERM", () => { child.kill(); process.exit(); });
+"""
+    with attached(launched(tmp_path, text, "npm-cli.js")) as session:
+        settle(session, lambda: "inner" in labels(session))
+        assert [program.name for program in session.programs.values()] == ["inner.js"]
+
+
+def test_that_what_a_callback_raises_is_told(tmp_path: Path) -> None:
+    text = 'setTimeout(function bad() { throw new Error("no such level"); }, 50);'
+    with attached(launched(tmp_path, text)) as session:
+        settle(session, lambda: session.status.phase is SessionPhase.ENDED)
+        (failed,) = events(session, CALLBACK_FAILED)
+        assert session.log.strings[failed[3]] == "bad"
+        assert "no such level" in session.log.strings[failed[4]]
+
+
+def test_that_a_loop_of_immediates_stands_still_while_held(tmp_path: Path) -> None:
+    text = """\
+const { appendFileSync } = require("node:fs");
+let turns = 0;
+(function turn() {
+  if (++turns % 20 === 0) appendFileSync("ticks", `turn ${turns}\\n`);
+  setImmediate(turn);
+})();
+"""
+    with attached(launched(tmp_path, text)) as session:
+        settle(session, lambda: ticks(tmp_path) and events(session, TIMER_FIRED))
+        session.submit(Hold())
+        settle(session, lambda: session.status.phase is SessionPhase.HELD)
+        held = len(ticks(tmp_path))
+        pass_s(session, 0.3)
+        assert len(ticks(tmp_path)) <= held + 1
+        session.submit(Run())
+        settle(session, lambda: len(ticks(tmp_path)) > held + 3)
+
+
+# ------------------------------------------------------------------------- late
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A Node program that has begun before the inspector."""
+    path = script(tmp_path, TICKING + 'console.log("ready");')
+    with subprocess.Popen(
+        [node(), str(path)], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process
+        process.kill()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ports of a process are read from /proc")
+def test_that_a_running_program_is_entered_with_the_timers_it_has(
+    running: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    with attached(LateNode(running.pid)) as session:
+        settle(session, lambda: "tick" in labels(session))
+        assert listening_ports(running.pid) == set()
+        (number,) = session.timeline.timers.ids()
+        assert session.timeline.timers.row(number).call_site == f"{tmp_path}/game.js:3"
+
+        session.submit(Hold())
+        settle(session, lambda: session.status.phase is SessionPhase.HELD)
+        held = len(ticks(tmp_path))
+        pass_s(session, 0.3)
+        assert len(ticks(tmp_path)) == held
+        assert events(session, CLOCK_PAUSED)
+        session.detach()
+    assert running.poll() is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what a process catches is read from /proc")
+def test_that_a_program_that_a_signal_would_end_is_left_alone(tmp_path: Path) -> None:
+    command = [node(), "--disable-sigusr1", "-e", "setInterval(() => {}, 50)"]
+    if subprocess.run([*command[:2], "-e", ""], capture_output=True, check=False).returncode:
+        command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with subprocess.Popen(command, cwd=tmp_path) as process:
+        with pytest.raises(AttachError, match=r"no debugger|not a Node program"):
+            LateNode(process.pid).open(None)  # type: ignore[arg-type] # not asked for
+        assert process.poll() is None
+        process.kill()
+
+
+def test_that_there_is_no_such_process() -> None:
+    with pytest.raises(AttachError, match="no process"):
+        LateNode(2**22 + 1).open(None)  # type: ignore[arg-type] # not asked for
+
+
+# ------------------------------------------------------------------ third parties
+
+
+@pytest.mark.slow
+def test_that_a_game_from_npm_is_seen_held_stepped_and_slowed(tmp_path: Path) -> None:
+    game = npm_package("@hypersocial/cli-games", tmp_path) / "dist" / "cli.js"
+    # The game wants a terminal.
+    play = f"import pty, sys; pty.spawn([{node()!r}, {str(game)!r}, 'snake'])"
+    door = Launch((sys.executable, "-c", play), folder=tmp_path, output_to_errors=True)
+    with attached(door) as session:
+        settle(session, lambda: events(session, TIMER_FIRED))
+        assert [p.name for p in session.programs.values() if p.name == "cli.js"]
