@@ -43,6 +43,8 @@ class PandaAdapter(Adapter):
         self._shown: dict[Any, tuple[Timer, float]] = {}
         self._frame_ns: Optional[int] = None
         self._limit_ns = 0
+        # Panda3D does not tell the frame rate to which it limits itself.
+        self._shortest_ns = 0
         self._mode: Any = None
         self._base_s: float = 0.0
         self._held_drawn_ns = 0
@@ -103,7 +105,10 @@ class PandaAdapter(Adapter):
         now_ns = clock.local_ns()
         delta_ns = now_ns - (self._frame_ns or now_ns)
         self._frame_ns = now_ns
-        if self._mode is not None:
+        if self._mode is None:
+            longer_ns = self._shortest_ns + self._shortest_ns // 100
+            self._shortest_ns = min(longer_ns, delta_ns) if longer_ns else delta_ns
+        else:
             frame_s = self._base_s + now_ns / _NS
             if clock.is_plain:
                 # Back to Panda3D's own time, which goes on from here.
@@ -126,8 +131,8 @@ class PandaAdapter(Adapter):
             self.message = "Frames have a fixed length in this program: they are held and stepped."
             return
         self._mode = mode
-        if mode == modes.MLimited and panda_clock.getAverageFrameRate():
-            self._limit_ns = int(_NS / panda_clock.getAverageFrameRate())
+        if mode == modes.MLimited:
+            self._limit_ns = self._shortest_ns
         frame_ns = self._clock.local_ns() if self._frame_ns is None else self._frame_ns
         self._base_s = panda_clock.getFrameTime() - frame_ns / _NS
         panda_clock.setMode(modes.MSlave)

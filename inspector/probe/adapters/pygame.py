@@ -240,6 +240,7 @@ class PygameAdapter(Adapter):
     def wait(self, milliseconds: int) -> int:
         """The replacement of pygame.time.wait and delay."""
         began_ns = self._local_ns()
+        milliseconds = int(milliseconds)
         self.begin_frame()
         if milliseconds > 0:
             self.sleep(milliseconds)
@@ -250,6 +251,7 @@ class PygameAdapter(Adapter):
     def set_timer(self, event: Union[int, Any], millis: int, loops: int = 0, once: int = 0) -> None:
         """The replacement of pygame.time.set_timer: events are posted when events are read."""
         event_type = event if isinstance(event, int) else event.type
+        millis = int(millis)
         is_attached = self.program.emit is not None
         site = self.program.call_site() if is_attached else 0
         previous = self._timers.pop(event_type, None)

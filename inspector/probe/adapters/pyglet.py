@@ -63,8 +63,9 @@ class PygletAdapter(Adapter):
         self._hook_clock_class(clock_class, default)
         self._hook_items(clocks)
         self._follow(clocks.get_default())
-        if "pyglet.app" in sys.modules:
-            self._follow(sys.modules["pyglet.app"].event_loop.clock)
+        event_loop = getattr(sys.modules.get("pyglet.app"), "event_loop", None)
+        if event_loop is not None:
+            self._follow(event_loop.clock)
 
     def _now_s(self) -> float:
         return float(self._base_s + self._clock.local_ns() / _NS)

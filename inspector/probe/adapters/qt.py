@@ -200,6 +200,8 @@ class _Loop:
         """Take over a timer that Qt has just started."""
         if number <= 0:
             return
+        # Bindings take fractions, and Qt drops them.
+        interval_ms = int(interval_ms)
         program = self.adapter.program
         timer = _QtTimer(self, owner, number, interval_ms, precision, is_once=is_once)
         if again is not None:
@@ -429,7 +431,7 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
     @wraps(start_timer)
     def object_start_timer(self: Any, interval: Any, *args: Any, **kwargs: Any) -> int:
         number: int = start_timer(self, interval, *args, **kwargs)
-        if program.emit is not None and isinstance(interval, int):
+        if program.emit is not None and isinstance(interval, (int, float)):
             precision = args[0] if args else core.Qt.TimerType.CoarseTimer
             precision = kwargs.get("timerType", precision)
             program.guarded(adapter, start_basic, self, number, interval, precision)
