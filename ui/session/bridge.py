@@ -83,6 +83,7 @@ class SessionBridge(QObject):
         playhead: Where in the past the session is shown.
         annotations: Bookmarks, notes and named ranges of the session.
         capabilities: What the session accepts, as of the last refresh; nothing without one.
+        loading: The scene whose code is being loaded, ``None`` for none.
 
     Signals:
         session_changed: There is another session or timeline, or none: take
@@ -147,6 +148,7 @@ class SessionBridge(QObject):
         self._source: TimeSource | None = None
         self._scene_path: Path | None = None
         self._door: Door | None = None
+        self.loading: Path | None = None
         self._unseen = QTimer(self)
         self._unseen.setInterval(_UNSEEN_MS)
         self._unseen.timeout.connect(self._take_unseen)
@@ -248,6 +250,7 @@ class SessionBridge(QObject):
         source = host = (self._make_source or qt_source)(self._precision)
         if former is not None:
             former.set_aside()
+        self.loading = path
         try:
             with self._entries, TIME_SOURCES.guarding(kind):
                 source = make_source(kind, host)
@@ -261,6 +264,8 @@ class SessionBridge(QObject):
             if former is not None:
                 former.put_back()
             raise
+        finally:
+            self.loading = None
         if self._can_go_on and session.status.phase is SessionPhase.FAILED:
             status = session.status
             session.close()

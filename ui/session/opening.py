@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Final
 
 from inspector.sessions.hosted import HostedSession
@@ -68,6 +69,13 @@ def captured_session(path: Path, column: str | None) -> Session:
     from inspector.sessions.captured import CapturedSession  # noqa: PLC0415
 
     return CapturedSession(path, column)
+
+
+def launch_of(scene: Path) -> Door:
+    """Return the door to the program that the file of a scene is to Python."""
+    from inspector.sessions.attached.doors.launch import Launch  # noqa: PLC0415 - needed by few
+
+    return Launch((sys.executable, str(scene)), scene.parent)
 
 
 def qt_source(precision: Precision) -> TimeSource:

@@ -40,8 +40,10 @@ from inspector.clocks.failures import BrokenOffError
 from inspector.sessions.runs.running_code import EntryWatch, running_code
 
 from ..kit.guards import guarded
+from ..session.opening import launch_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import FrameType
 
     from inspector.sessions.runs.running_code import RunningCode
@@ -98,6 +100,8 @@ class EndlessCode(QObject):
         self.bar = BreakOffBar(window)
         self.bar.set_icon(window.theme.icon("warning"))
         self.bar.break_off_requested.connect(self.break_off)
+        self.bar.attach_requested.connect(self.attach_instead)
+        self._attaches_to: Path | None = None
         self._is_attending = False
         self._wants_break_off = False
         # Since when the program is to be ended, None while it is not.
@@ -127,6 +131,12 @@ class EndlessCode(QObject):
     def break_off(self) -> None:
         """End the code that does not return."""
         self._wants_break_off = True
+
+    @Slot()
+    def attach_instead(self) -> None:
+        """End a scene that does not load, and run its file as a program to attach to."""
+        self._attaches_to = self._bridge.loading
+        self.break_off()
 
     def end(self) -> None:
         """Close the window once the scene's code has ended, by itself or broken off."""
@@ -195,7 +205,7 @@ class EndlessCode(QObject):
             self._bridge.record_so_far()
         seconds = now_s - self._called_at_s
         if seconds >= _TOLD_AFTER_S:
-            self.bar.tell(code.text(seconds))
+            self.bar.tell(code.text(seconds), is_loading=self._bridge.loading is not None)
 
     def _live(self) -> None:
         """Paint the window and listen for a moment."""
@@ -239,6 +249,9 @@ class EndlessCode(QObject):
         self._is_deafness_said = False
         self._wants_break_off = False
         self.bar.hide()
+        path, self._attaches_to = self._attaches_to, None
+        if path is not None and self._wants_end_since_s is None:
+            self._bridge.open_door(launch_of(path))
         if self._wants_end_since_s is not None and self._window.isVisible():
             self._window.close()
 
@@ -248,9 +261,11 @@ class BreakOffBar(QFrame):
 
     Signals:
         break_off_requested: Somebody does not want to wait.
+        attach_requested: The scene is a program of its own, to be attached to.
     """
 
     break_off_requested = Signal()
+    attach_requested = Signal()
 
     def __init__(self, window: QMainWindow) -> None:
         super().__init__(window)
@@ -270,10 +285,15 @@ class BreakOffBar(QFrame):
         # A key that was meant for something else must not press it.
         self.button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.button.clicked.connect(self.break_off_requested)
+        self.attach_button = QPushButton("Attach to it instead")
+        self.attach_button.setToolTip("End it here, and run the file as a program to attach to")
+        self.attach_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.attach_button.clicked.connect(self.attach_requested)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(8, 4, 8, 4)
         layout.addWidget(self._icon)
         layout.addWidget(self.label, 1)
+        layout.addWidget(self.attach_button)
         layout.addWidget(self.button)
         self.hide()
 
@@ -281,8 +301,9 @@ class BreakOffBar(QFrame):
         """Show an icon in front of the text."""
         self._icon.setPixmap(icon.pixmap(18, 18))
 
-    def tell(self, text: str) -> None:
-        """Say what is going on, in place of what was said."""
+    def tell(self, text: str, *, is_loading: bool) -> None:
+        """Say what is going on, in place of what was said; a scene may be loading."""
+        self.attach_button.setVisible(is_loading)
         if text != self.label.text():
             self.label.setText(text)
             self.setAccessibleName(text)

@@ -21,6 +21,7 @@ from inspector.commands.clocks import PauseClock
 from inspector.commands.timers import FireTimer
 from inspector.commands.transport import Hold
 from inspector.events.recording import open_recording
+from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
 from tests.signalled import told_and_ended
@@ -139,6 +140,7 @@ def test_that_a_callback_that_does_not_return_is_told_and_broken_off(
 
         thread.join()
         qtbot.waitUntil(endless.bar.isHidden)
+        assert endless.bar.attach_button.isHidden()
     shell.bridge.refresh_now()
     assert told[0].startswith("“hang” in scene.py has been running for ")
     assert shell.bridge.status.phase is SessionPhase.HELD
@@ -201,6 +203,25 @@ def test_that_a_window_closed_meanwhile_breaks_it_off_and_closes_with_all_record
     assert recording.notes == ()
     assert any("broken off after" in text for text in recording.strings)
     recording.close()
+
+
+def test_that_a_scene_that_never_loads_can_be_attached_to_instead(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    game = tmp_path / "game loop.py"
+    game.write_text("from time import sleep\nfor _ in range(2_000):\n    sleep(0.01)\n")
+    doors: list[object] = []
+    monkeypatch.setattr(shell.bridge, "open_door", doors.append)
+    with watched(shell, monkeypatch) as endless:
+        queued = Qt.ConnectionType.QueuedConnection
+        button = endless.bar.attach_button
+        thread = when_told(endless, lambda: QMetaObject.invokeMethod(button, "click", queued))
+        shell.window.open_path(game)
+        thread.join()
+        qtbot.waitUntil(lambda: bool(doors))
+    assert doors == [Launch((sys.executable, str(game)), tmp_path)]
+    assert not endless.bar.isVisible()
 
 
 def test_that_code_that_returns_in_time_is_left_alone(
