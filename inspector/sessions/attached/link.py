@@ -171,6 +171,7 @@ class Link:
         self._last_id = 0
         self._wants_end = ""
         self._early: list[News] | None = []
+        self._early_bytes = 0
         self._hello: Hello | None = None
         self._comparisons: list[tuple[int, int]] = []
         self._received = self._acked = 0
@@ -297,6 +298,8 @@ class Link:
         self._ask_for_time()
         while len(self._comparisons) < _COMPARISONS and self._now_ns() < until_ns:
             self._turn()
+            if self._early_bytes > _MOST_WAITING_BYTES:
+                break
         if self._comparisons:
             error_ns, offset_ns = min(self._comparisons)
         else:
@@ -411,6 +414,7 @@ class Link:
     def _put(self, news: News, size: int = 0) -> None:
         if self._early is not None:
             self._early.append(news)
+            self._early_bytes += len(news.payload) if isinstance(news, Batch) else size
         else:
             self._inlet.put(news, size)
 
