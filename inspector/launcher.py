@@ -1,15 +1,22 @@
 """The command ``timeline-inspector``: opens the window, or hands on to the command line."""
 
+from __future__ import annotations
+
 import gc
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inspector import window_loader
 from inspector.cli.terminal import say_error
 from inspector.environment import check_display
 from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from inspector.sessions.attached.doors.door import Door
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,11 +42,16 @@ def _run(arguments: list[str]) -> int:
         scene = cli.window_scene(arguments)
         if scene is None:
             return cli.main(arguments)
+    return open_window(scene)
+
+
+def open_window(target: Path | Door | None) -> int:
+    """Show the window on a scene, a recording or a program; return its exit code."""
     check_display(os.environ)
     # What is loaded stays, so looking for garbage among it is in vain: a tenth of the first
     # paint. The window switches it on again when it is complete.
     gc.disable()
     try:
-        return int(window_loader.load_ui("window.application").main(scene))
+        return int(window_loader.load_ui("window.application").main(target))
     finally:
         gc.enable()

@@ -51,12 +51,15 @@ class CommandEntry:
         summary: What it does, in one line that begins with a verb.
         place: Its :class:`Command` as ``module:NAME``; a module that begins with a dot is one in
             ``cli/commands``.
+        runs_another: Whether its arguments end with the command line of another program, which
+            is left as it is.
     """
 
     name: str
     operands: str
     summary: str
     place: str
+    runs_another: bool = False
 
     def load(self) -> Command:
         """Import the arguments and the help of the command."""

@@ -171,7 +171,10 @@ def _said_by(logger: logging.Logger) -> Iterator[None]:
 
 
 def _parse_and_run(arguments: list[str]) -> int:
-    options = build_parser(arguments[:1]).parse_args(_with_negative_values(arguments))
+    entry = next(iter(_own(arguments[0])), None) if arguments else None
+    if entry is None or not entry.runs_another:
+        arguments = _with_negative_values(arguments)
+    options = build_parser(arguments[:1]).parse_args(arguments)
     out = sys.stdout
     # Output of a scene is not part of the JSON.
     prints_to = sys.stderr if getattr(options, "json", False) else out

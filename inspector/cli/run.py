@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget
@@ -16,6 +16,7 @@ from inspector.cli.call_tally import CallTally
 from inspector.cli.endless_code import EndlessCodeNote
 from inspector.cli.progress import Progress
 from inspector.cli.run_report import (
+    ProbeLine,
     RunReport,
     clock_lines,
     frames_text,
@@ -42,9 +43,11 @@ from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
 from inspector.sessions.frame_files import FrameFile, read_frame_file
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
+from inspector.sessions.recorder import Recorder
 from inspector.sessions.runs.real import run_real
 from inspector.sessions.runs.virtual import RunOutcome, run_frame_times, run_virtual
 from inspector.sessions.scene import find_scene, user_place
+from inspector.sessions.session import Session
 from inspector.sessions.sources.time_sources import SYSTEM, TIME_SOURCES, make_source
 from inspector.timebase import MAX_NS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import what_was_raised
@@ -84,12 +87,8 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
         SceneError: The scene could not be loaded.
         InspectorError: Something cannot be read or written.
     """
-    # Checked before the run, so that it is not in vain.
-    for path in options.export:
-        check_export(path)
-    _frame_range(options)
+    check_outputs(options)
     way = _way(options, err)
-    _graph_options(options, "interval")
     source = make_source(options.source, way.host)
     scene = find_scene(options.scene)
     with EndlessCodeNote(err) as note, TIME_SOURCES.guarding(options.source):
@@ -122,32 +121,77 @@ def _run_session(
         run = way.run(session, follow)
     finally:
         progress.clear()
-    whole = FrameTimes.from_history(session.timeline.frames)
-    graph = _graph_options(options, _worth_plotting(whole), session.frame_rate)
-    report = _report(session, tally, run, way, options.budget, graph.measure)
+    report = put_out(session, tally, run, way.text, str(session.scene_path), options, out)
+    return _judge(report, session.status.message, err)
+
+
+class Reportable(Session, Protocol):
+    """A session whose run is reported and recorded."""
+
+    @property
+    def recorder(self) -> Recorder:
+        """Writes recordings."""
+
+
+def put_out(  # noqa: PLR0913, PLR0917
+    session: Reportable,
+    tally: CallTally,
+    run: RunOutcome,
+    how: str,
+    place: str,
+    options: Namespace,
+    out: TextIO,
+    probes: tuple[ProbeLine, ...] = (),
+) -> RunReport:
+    """Print the report of a run, export its frame times and complete its recording.
+
+    Args:
+        session: The session, at its end.
+        tally: The counts of its calls.
+        run: Its outcome.
+        how: How time passed.
+        place: What was run.
+        options: The arguments.
+        out: Standard output.
+        probes: What the probes of attached programs cost.
+    """
+    frames = FrameTimes.from_history(session.timeline.frames)
+    graph = _graph_options(options, _worth_plotting(frames), session.frame_rate)
+    report = _report(session, tally, run, how, place, options.budget, graph.measure, probes)
     if options.json:
         text = json.dumps(report_values(report), ensure_ascii=False, indent=2)
         out.write(f"{text}\n")
     elif not options.quiet:
         out.write(f"{report_text(report, most_timers=options.timers)}\n")
     start, stop = _frame_range(options)
-    frames = FrameTimes.from_timeline(session.timeline, start, stop, session.annotations)
-    provenance = replace(provenance_of(session), source=way.text)
+    exported = FrameTimes.from_timeline(session.timeline, start, stop, session.annotations)
+    provenance = replace(provenance_of(session), source=how)
     if options.export:
-        _check_frames(frames, options, len(session.timeline.frames))
+        _check_frames(exported, options, len(session.timeline.frames))
     is_silent = options.json or options.quiet
-    _export(options.export, frames, provenance, graph, None if is_silent else out)
-    _end_recording(session, None if is_silent else out)
-    return _judge(report, session.status.message, err)
+    _export(options.export, exported, provenance, graph, None if is_silent else out)
+    _end_recording(session.recorder, None if is_silent else out)
+    return report
 
 
-def _end_recording(session: HostedSession, out: TextIO | None) -> None:
+def check_outputs(options: Namespace) -> None:
+    """Refuse invalid arguments of what a run leaves before it begins, so that it is not in vain.
+
+    Raises:
+        InspectorError: They are not valid, or a file cannot be written.
+    """
+    for path in options.export:
+        check_export(path)
+    _frame_range(options)
+    _graph_options(options, "interval")
+
+
+def _end_recording(recorder: Recorder, out: TextIO | None) -> None:
     """Stop recording, if active.
 
     Raises:
         RecordingError: The recording is incomplete.
     """
-    recorder = session.recorder
     recorder.close()
     if recorder.problem:
         raise RecordingError(recorder.problem)
@@ -333,20 +377,22 @@ def _budgets_ms(options: Namespace, frame_rate: Fraction | None) -> tuple[float,
 
 
 def _report(  # noqa: PLR0913, PLR0917
-    session: HostedSession,
+    session: Reportable,
     tally: CallTally,
     run: RunOutcome,
-    way: _Way,
+    how: str,
+    place: str,
     budgets_ms: list[float] | None,
     measure: Measure,
+    probes: tuple[ProbeLine, ...],
 ) -> RunReport:
     tally.update()
     timeline = session.timeline
     frames = FrameTimes.from_history(timeline.frames)
     return RunReport(
         title=session.title,
-        scene=str(session.scene_path),
-        how=way.text,
+        scene=place,
+        how=how,
         is_complete=run.is_complete,
         frames=run.frames,
         session_ns=run.session_ns,
@@ -370,7 +416,8 @@ def _report(  # noqa: PLR0913, PLR0917
             for record in timeline.commands
             if record.refusal
         ),
-        lost_events=tally.lost,
+        lost_events=tally.lost + sum(probe.lost for probe in probes),
+        probes=probes,
     )
 
 

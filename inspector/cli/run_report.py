@@ -79,6 +79,33 @@ class ClockLine:
 
 
 @dataclass(frozen=True, slots=True)
+class ProbeLine:
+    """An attached program, and what its probe cost.
+
+    Attributes:
+        name: Display name of the program.
+        pid: Its process.
+        runtime: What runs its code.
+        adapters: The libraries whose clocks and timers were read.
+        cpu_ns: Processor time of the probe.
+        interval_ns: The time over which it was measured.
+        events: Number of events sent.
+        lost: Number of events that were lost.
+        state: ``attached``, or how it ended.
+    """
+
+    name: str
+    pid: int
+    runtime: str
+    adapters: tuple[str, ...]
+    cpu_ns: int
+    interval_ns: int
+    events: int
+    lost: int
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunReport:
     """The report of a run.
 
@@ -103,6 +130,7 @@ class RunReport:
         failures: Callbacks that raised.
         commands_refused: Refused commands, as sentences.
         lost_events: Events that were not counted.
+        probes: The attached programs.
     """
 
     title: str
@@ -125,6 +153,7 @@ class RunReport:
     failures: tuple[Failure, ...]
     commands_refused: tuple[str, ...]
     lost_events: int
+    probes: tuple[ProbeLine, ...] = ()
 
 
 def spread(times_ns: NsColumn) -> Spread | None:
@@ -179,8 +208,10 @@ def report_text(report: RunReport, *, most_timers: int = 20) -> str:
         parts.append(_system_table(report.systems))
     if report.calls:
         parts.append(_call_table(report.calls, most_timers))
+    if report.probes:
+        parts.append(_probe_table(report.probes))
     parts.append(_closing(report))
-    return "\n\n".join(parts)
+    return "\n\n".join(filter(None, parts))
 
 
 def report_values(report: RunReport) -> dict[str, object]:
@@ -211,6 +242,7 @@ def report_values(report: RunReport) -> dict[str, object]:
         "failures": [asdict(failure) for failure in report.failures],
         "commands_refused": list(report.commands_refused),
         "lost_events": report.lost_events,
+        **({"programs": [asdict(line) for line in report.probes]} if report.probes else {}),
     }
 
 
@@ -347,6 +379,26 @@ def _call_table(calls: Sequence[CallCount], most: int) -> str:
     return text if more <= 0 else f"{text}\n… and {more:,} more (--timers N shows more)"
 
 
+def _probe_table(probes: Sequence[ProbeLine]) -> str:
+    rows = [
+        (
+            line.name,
+            str(line.pid),
+            line.runtime,
+            ", ".join(line.adapters) or "–",
+            f"{line.events:,}",
+            _ms(line.cpu_ns),
+            f"{line.cpu_ns / line.interval_ns:.1%}" if line.interval_ns else "–",
+            line.state,
+        )
+        for line in probes[:_LISTED_CLOCKS]
+    ]
+    heading = ("program", "process", "runs on", "reads", "events", "probe, ms", "of time", "state")
+    text = table(heading, rows, right={1, 4, 5, 6})
+    more = len(probes) - _LISTED_CLOCKS
+    return text if more <= 0 else f"{text}\n… and {more:,} more programs"
+
+
 def _closing(report: RunReport) -> str:
     repeating = [count for count in report.timers if count.expected is not None]
     exact = sum(count.is_exact for count in repeating)
@@ -367,10 +419,14 @@ def _closing(report: RunReport) -> str:
         more = len(report.failures) - _LISTED_FAILURES
         if more > 0:
             lines.append(f"  … and {more:,} more")
-    else:
+    elif not report.probes:
         lines.append("No callback failed.")
     if not report.is_complete:
-        lines.append("The run was stopped before its end.")
+        lines.append(
+            "The program ended before the time was over."
+            if report.probes
+            else "The run was stopped before its end."
+        )
     return "\n".join(lines)
 
 

@@ -66,15 +66,22 @@ def start(
         hold: Hold the program's clock from the beginning.
         grant: ``"read-only"``, ``"step"`` or ``"full"``.
         only_children: Let only children dial that are forked from here.
+
+    Raises:
+        RuntimeError: An inspector is attached, or may attach by what :func:`serve` has opened.
     """
     global _link, _restart  # noqa: PLW0603 - one probe in a process
     if _link is not None:
-        return
-    from .link import Link  # noqa: PLC0415 - programs that only import this need not wait for it
+        if not _link.is_over:
+            raise RuntimeError("an inspector is attached to it already, or has its own way in")
+        _link.close("")
+    from .bootstrap.children import hand_on  # noqa: PLC0415 - programs that only import this
+    from .link import Link  # noqa: PLC0415 - need not wait for it
 
     program = _the_program()
     _restart = (connect, token, grant)
     _handle_forks()
+    hand_on(connect, token, grant)
     if only_children:
         return
     if hold:
@@ -177,6 +184,9 @@ def _handle_forks() -> None:
         os.register_at_fork(
             before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child
         )
+        from .bootstrap.children import when_left  # noqa: PLC0415 - likewise
+
+        when_left(lambda: _close("the program has ended"))
 
 
 def _before_fork() -> None:

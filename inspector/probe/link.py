@@ -254,6 +254,11 @@ class Link:
         self._woken.setblocking(False)
         self.problem = ""
 
+    @property
+    def is_over(self) -> bool:
+        """Whether there is no inspector any more, and none can come."""
+        return self._listener is None and self._attachment is None and self._settled.is_set()
+
     # ----------------------------------------------------------------- its thread
 
     def start(self) -> None:

@@ -19,7 +19,9 @@ _TOKEN = "0123456789abcdef" * 2
 #: A probe that writes down, for each process, how it was started.
 _STAND_IN = """
 import json, os, sys
+from .bootstrap.children import hand_on
 def start(**arguments):
+    hand_on(arguments["connect"], arguments["token"], arguments["grant"])
     place = os.path.join(os.environ["STARTED"], str(os.getpid()))
     with open(place, "w") as file:
         json.dump({"argv": getattr(sys, "orig_argv", None), **arguments}, file)
@@ -98,7 +100,13 @@ def test_that_a_script_starts_with_the_probe_and_sees_a_path_without_it(
     ]
     (probe,) = programs.probes
     del probe["argv"]
-    assert probe == {"connect": "unix:/nowhere", "token": _TOKEN, "hold": True, "grant": "step"}
+    assert probe == {
+        "connect": "unix:/nowhere",
+        "token": _TOKEN,
+        "hold": True,
+        "grant": "step",
+        "only_children": False,
+    }
 
 
 def test_that_module_runs_code_and_executable_files_start_with_the_probe(
@@ -203,7 +211,8 @@ def test_that_processes_of_multiprocessing_start_with_the_probe_and_its_helpers_
         "    child.start(); child.join()\n",
     )
     assert programs.run(python, parent) == "worked\n"
-    assert len(programs.probes) == 2
+    starts = sorted(probe["only_children"] for probe in programs.probes)
+    assert starts == [False, method == "forkserver"]
 
 
 def test_that_a_python_that_is_too_old_runs_as_ever(programs: Programs) -> None:

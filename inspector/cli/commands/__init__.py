@@ -34,6 +34,13 @@ COMMANDS: Final = Registry(
             "run a scene without a window, report on its timers and frames, export graphs",
             ".run:RUN",
         ),
+        CommandEntry(
+            "attach",
+            "PROGRAM",
+            "launch any program and see its time, or enter one that runs (attach lists them)",
+            ".attach:ATTACH",
+            runs_another=True,
+        ),
         CommandEntry("export", "FILE", "draw the graph of recorded frame times", ".run:EXPORT"),
         CommandEntry(
             "replay",

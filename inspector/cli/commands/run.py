@@ -101,6 +101,11 @@ def add_run_arguments(parser: ArgumentParser) -> None:
         metavar="POLICY",
         help="after a callback raised: continue (default), pause-branch or stop",
     )
+    add_outputs(parser)
+
+
+def add_outputs(parser: ArgumentParser) -> None:
+    """Add the arguments for what a run leaves: exports, a recording and the report."""
     parser.add_argument(
         "--export",
         metavar="FILE",

@@ -43,14 +43,19 @@ def number_of_one(text: str) -> int:
 
 def duration_ns(text: str) -> int:
     """Parse a duration above 0: 10, 1.5, 90s, “3 min”, 1:00:00."""
-    try:
-        duration_ns = parse_duration_ns(text)
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from None
+    duration_ns = instant_ns(text)
     if duration_ns <= 0:
         message = f"a duration must be above 0: {shown(text)}"
         raise ArgumentTypeError(message)
     return duration_ns
+
+
+def instant_ns(text: str) -> int:
+    """Parse the time since the beginning: 0, 3, 1.5s."""
+    try:
+        return parse_duration_ns(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 def step_ns(text: str) -> Fraction:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .import_hook import when_imported
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
 _CONNECT = "TIMELINE_PROBE_CONNECT"
@@ -35,9 +36,8 @@ def taken_from_environment() -> dict[str, Any] | None:
     is_held = os.environ.pop(_HOLD, "") == "1"
     if not token:
         return None
-    connect, grant = os.environ[_CONNECT], os.environ.get(_GRANT, "full")
-    hand_on(connect, token, grant)
-    return {"connect": connect, "token": token, "hold": is_held, "grant": grant}
+    grant = os.environ.get(_GRANT, "full")
+    return {"connect": os.environ[_CONNECT], "token": token, "hold": is_held, "grant": grant}
 
 
 def hand_on(connect: str, token: str, grant: str) -> None:
@@ -55,6 +55,17 @@ def hand_on(connect: str, token: str, grant: str) -> None:
         if starter is not None:
             setattr(os, name, _giving(starter, 2))
     when_imported("subprocess", _wrap_popen)
+
+
+def when_left(close: Callable[[], object]) -> None:
+    """Call ``close`` when the process leaves by ``os._exit``, as forked children do."""
+    leave = os._exit
+
+    def _exit(status: int) -> NoReturn:
+        close()
+        leave(status)
+
+    os._exit = _exit
 
 
 def _wrap_popen(subprocess: ModuleType) -> None:

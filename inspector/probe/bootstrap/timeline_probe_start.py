@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 _NAME = "timeline_probe"
 _PROBE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-#: Processes of multiprocessing in which no code of the program runs.
-_HELPERS = (
-    "from multiprocessing.resource_tracker import",
-    "from multiprocessing.semaphore_tracker",
-)
+#: What multiprocessing runs beside the program, and what forks all further children.
+_HELPER = "from multiprocessing.resource_tracker import"
+_FORK_SERVER = "from multiprocessing.forkserver import"
 
 
 def from_environment() -> None:
     """Start the probe as the inspector that has launched the program asks for."""
-    if any(each.startswith(_HELPERS) for each in _command()):
+    command = _command()
+    if any(_HELPER in each for each in command):
         return
     probe = load()
     start = import_module(f"{_NAME}.bootstrap.children").taken_from_environment()
     if start is not None:
+        start["only_children"] = any(_FORK_SERVER in each for each in command)
         probe.start(**start)
 
 

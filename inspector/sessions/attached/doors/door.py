@@ -15,6 +15,10 @@ class Inlet(Protocol):
         """The address that a probe dials, such as ``unix:/run/user/1000/…/socket``."""
 
     @property
+    def tcp_address(self) -> str:
+        """An address on loopback TCP, for programs that reach no Unix socket."""
+
+    @property
     def token(self) -> str:
         """What a probe has to say first, in hexadecimal digits."""
 

@@ -27,22 +27,32 @@ _CALL_S: Final = 10.0
 _BUSY_S: Final = 0.1
 _BETWEEN_WAKES_S: Final = 0.5
 _WAKES: Final = 6
-_LAUNCH: Final = "launch it by: timeline-inspector attach -- PROGRAM ARGS…"
-_SERVE: Final = "call timeline_probe.serve() in it"
+#: What is always possible.
+INSTEAD: Final = (
+    "Launch it by “timeline-inspector attach -- PROGRAM ARGS…”, "
+    "or call timeline_probe.serve() in it."
+)
 
-#: Run by the program's main thread; removes itself, which says that it was run.
+#: Run by the program's main thread. It removes itself, which says that it was run, and leaves a
+#: reason where it has failed.
 _SCRIPT: Final = """\
-import os, sys
-os.unlink({path!r})
-try:
-    sys.path.insert(0, {folder!r})
+def _timeline_inspector_attach():
+    import os, sys
     try:
-        import timeline_probe_start
-    finally:
-        sys.path.remove({folder!r})
-    timeline_probe_start.load().start({connect!r}, {token!r}, grant={grant!r})
-except Exception as error:
-    sys.stderr.write("timeline probe: not loaded, the program runs without it: %r\\n" % (error,))
+        sys.path.insert(0, {folder!r})
+        try:
+            import timeline_probe_start
+        finally:
+            sys.path.remove({folder!r})
+        timeline_probe_start.load().start({connect!r}, {token!r}, grant={grant!r})
+    except Exception as error:
+        with open({path!r} + ".failed", "w") as file:
+            file.write("%s: %s" % (type(error).__name__, error))
+    os.unlink({path!r})
+try:
+    _timeline_inspector_attach()
+finally:
+    del _timeline_inspector_attach
 """
 
 
@@ -76,7 +86,8 @@ class LatePython:
             raise AttachError(message)
         reason = why_not(target)
         if reason:
-            raise AttachError(reason)
+            message = f"{target.title} ({self.pid}) cannot be attached late: {reason}. {INSTEAD}"
+            raise AttachError(message)
         folder = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
         script = folder / "attach.py"
         text = _SCRIPT.format(
@@ -86,7 +97,7 @@ class LatePython:
             token=inlet.token,
             grant=self.grant,
         )
-        # Before 3.14.1 a file that the program cannot read fails without a word.
+        # A file that the program cannot read would fail without a word.
         with os.fdopen(os.open(script, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(text)
         try:
@@ -106,6 +117,7 @@ class Entered:
         self._target = target
         self._script = script
         self._begun_s = monotonic()
+        self._failure = ""
         self._wakes = 0
         self._wake_at_s = self._begun_s + _BUSY_S
         while not self._was_run() and monotonic() - self._begun_s < _BUSY_S:
@@ -119,7 +131,7 @@ class Entered:
     def problem(self) -> str:
         """Return why no probe has dialled; wakes a program that waits."""
         if self._was_run():
-            return ""
+            return self._failure
         if not self._target.state():
             self._tidy()
             return f"{self.title} has ended."
@@ -143,6 +155,9 @@ class Entered:
     def _was_run(self) -> bool:
         if self._script.exists():
             return False
+        with suppress(OSError):
+            told = self._script.with_suffix(".py.failed").read_text(errors="replace")
+            self._failure = f"The probe could not begin in {self.title}: {told[:1_000]}."
         self._tidy()
         return True
 
@@ -151,37 +166,33 @@ class Entered:
 
 
 def why_not(target: Process) -> str:
-    """Return why a process cannot be entered now, in a sentence; empty if it can."""
-    name = f"{target.title} ({target.pid})"
-    if target.pid == os.getpid():
-        return "The inspector cannot attach to itself."
-    if os.geteuid() not in {0, target.user_id}:
-        return f"{name} belongs to another user. Run the inspector as that user."
+    """Return why a process cannot be entered now, as part of a sentence; empty if it can."""
     runtime = target.runtime()
+    if target.pid == os.getpid():
+        return "it is this inspector"
+    if os.geteuid() not in {0, target.user_id}:
+        return "it belongs to another user"
     if runtime is None or runtime.language != "python":
-        return f"{name} is not a Python program."
-    if runtime.is_embedded:
-        return f"{name} has Python as a part of another program; {_SERVE}, or {_LAUNCH}"
+        return "it is not a Python program"
     if runtime.version is None or runtime.version < _FIRST:
-        return (
-            f"{name} runs on {runtime.text}, and only Python 3.14 and newer let a program be "
-            f"entered late; {_LAUNCH}, or {_SERVE}."
-        )
-    return _forbidden(target, name)
+        return f"it runs on {runtime.text}, and only 3.14 and newer let a program be entered late"
+    if runtime.is_embedded:
+        return "Python is a part of another program there"
+    return _forbidden(target)
 
 
-def _forbidden(target: Process, name: str) -> str:
+def _forbidden(target: Process) -> str:
     if "PYTHON_DISABLE_REMOTE_DEBUG" in target.environment() or any(
         "disable-remote-debug" in word for word in target.argv[:4]
     ):
-        return f"{name} was started so that no debugger may enter it; {_LAUNCH}"
+        return "it was started so that nothing may enter it"
     if sys.platform == "darwin" and os.geteuid() != 0:
-        return f"macOS lets only root enter {name}: run the inspector with sudo, or {_LAUNCH}"
+        return "macOS lets only root enter a program"
     with suppress(OSError, ValueError):
         if os.geteuid() != 0 and int(_YAMA.read_text()) > 0:
             return (
-                f"This system lets no program enter another ({_YAMA} is not 0). Allow it by: "
-                f"sudo sysctl kernel.yama.ptrace_scope=0 – or {_LAUNCH}"
+                "this system lets no program enter another, "
+                "unless “sudo sysctl kernel.yama.ptrace_scope=0” allows it"
             )
     return ""
 
@@ -222,9 +233,5 @@ def _let_run(target: Process, script: Path) -> None:
     if done.returncode == 0:
         return
     reason = done.stderr.strip().rpartition("\n")[2]
-    if "PermissionError" in reason or "Operation not permitted" in reason:
-        hint = f"The system does not permit it; {_LAUNCH}, or {_SERVE}."
-    else:
-        hint = f"Instead, {_LAUNCH}, or {_SERVE}."
-    message = f"{target.title} ({target.pid}) could not be entered: {reason}. {hint}"
+    message = f"{target.title} ({target.pid}) could not be entered: {reason}. {INSTEAD}"
     raise AttachError(message)

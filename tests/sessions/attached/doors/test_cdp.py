@@ -52,6 +52,7 @@ class StandIn:
     """The session's end: it says hello to every page."""
 
     address = "unix:/nowhere/socket"
+    tcp_address = "tcp:127.0.0.1:1"
     token = "00ff" * 8
 
     def __init__(self) -> None:

@@ -24,6 +24,7 @@ class StandIn:
     """The session's end, where nothing dials."""
 
     address: str = "unix:/nowhere/socket"
+    tcp_address: str = "tcp:127.0.0.1:1"
     token: str = "00ff" * 8
 
     def dial(self, address: str, token: str) -> None:

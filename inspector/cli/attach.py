@@ -1,0 +1,287 @@
+"""The command ``attach``, after its arguments are parsed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Event
+from typing import TextIO
+
+from inspector.cli.call_tally import CallTally
+from inspector.cli.progress import Progress
+from inspector.cli.run import check_outputs, put_out
+from inspector.cli.run_report import ProbeLine, table
+from inspector.cli.terminal import say
+from inspector.commands.clocks import SetRate
+from inspector.commands.transport import Hold, Run
+from inspector.errors import AttachError
+from inspector.exit_codes import ExitCode
+from inspector.launcher import open_window
+from inspector.sessions.attached.doors.door import Door, Inlet, Opened
+from inspector.sessions.attached.doors.late_python import INSTEAD
+from inspector.sessions.attached.doors.launch import BOOTSTRAP, Launch, Launched
+from inspector.sessions.attached.doors.listening import Dial, Listen
+from inspector.sessions.attached.doors.programs import door_of_process, running_programs
+from inspector.sessions.attached.session import AttachedSession
+from inspector.sessions.runs.virtual import RunOutcome
+
+_TOKEN = "TIMELINE_PROBE_TOKEN"  # noqa: S105 - the name of the variable
+#: Without news, the session is looked at so often.
+_TURN_S = 0.02
+
+
+@dataclass(slots=True)
+class _KeptDoor:
+    """A door that remembers what was opened by it."""
+
+    door: Door
+    opened: Opened | None = field(default=None, init=False)
+
+    @property
+    def title(self) -> str:
+        """What it leads to."""
+        return self.door.title
+
+    def open(self, inlet: Inlet) -> Opened:
+        """Open the door."""
+        self.opened = self.door.open(inlet)
+        return self.opened
+
+
+def attach(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """List programs, watch one without a window, or open the window on it.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        AttachError: The program cannot be started, entered or reached.
+    """
+    if not (options.program or options.dial or options.listen):
+        return _list_programs(options, out)
+    door = _KeptDoor(_door(options, err))
+    if options.seconds is not None:
+        check_outputs(options)
+        return _Watch(door, options, out, err).run()
+    # The window handles signals itself.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    code = open_window(door)
+    return _after_window(door.opened, err) if code == ExitCode.OK else code
+
+
+def _door(options: Namespace, err: TextIO) -> Door:
+    if options.dial:
+        token = os.environ.get(_TOKEN, "")
+        if not token:
+            message = f"The token of the program that listens is missing. Put it into {_TOKEN}."
+            raise AttachError(message)
+        return Dial(options.dial, token)
+    if options.listen:
+        return Listen(_telling(err), is_tcp=options.listen == "tcp")
+    if options.pid is not None:
+        return door_of_process(options.pid, options.grant)
+    return Launch(
+        tuple(options.program),
+        hold=options.hold or options.hold_at == 0,
+        grant=options.grant,
+        output_to_errors=options.json,
+    )
+
+
+def _telling(err: TextIO) -> Callable[[str, str], None]:
+    """Return what tells how a program that is started elsewhere finds the inspector."""
+
+    def tell(address: str, token: str) -> None:
+        say(err, "Start the program with these variables in its environment:")
+        err.write(
+            f"  TIMELINE_PROBE_CONNECT={address}\n"
+            f"  {_TOKEN}={token}\n"
+            f"  PYTHONPATH={shlex.quote(str(BOOTSTRAP))}  # or where the probe is there\n"
+        )
+        err.flush()
+
+    return tell
+
+
+def _after_window(opened: Opened | None, err: TextIO) -> int:
+    """Wait for the end of a program that was launched; return its exit code."""
+    if not isinstance(opened, Launched):
+        return ExitCode.OK
+    if opened.poll() is None:
+        say(err, f"{opened.title} goes on; Ctrl+C ends it.")
+    return opened.wait() or ExitCode.OK
+
+
+# ------------------------------------------------------------- without a window
+
+
+class _Watch:
+    """A program that is watched for some time, without a window."""
+
+    def __init__(self, door: _KeptDoor, options: Namespace, out: TextIO, err: TextIO) -> None:
+        self._door = door
+        self._options = options
+        self._out = out
+        self._progress = Progress(err)
+        self._err = err
+        self._news = Event()
+        self._session = AttachedSession(door)
+        self._session.inlet.on_news = self._news.set
+        self._tally = CallTally(self._session.log)
+        self._scaled: set[int] = set()
+        self._begun_ns: int | None = None
+        self._asked_to_hold = options.hold or options.hold_at == 0
+        self._asked_to_run = False
+
+    def run(self) -> int:
+        """Watch until the time is over or the program has ended; return the exit code."""
+        session = self._session
+        try:
+            if self._asked_to_hold:
+                session.submit(Hold())
+            if self._options.record is not None:
+                session.recorder.start(self._options.record)
+            try:
+                is_over = self._watch()
+            finally:
+                self._progress.clear()
+            self._report(is_complete=is_over)
+            code = None if is_over else self._exit_code()
+            say(self._err, *session.notes, *([] if is_over else [session.status.message]))
+        finally:
+            if self._door.opened is not None:
+                self._door.opened.end()
+            session.close()
+        return ExitCode.OK if code is None else code
+
+    def _watch(self) -> bool:
+        """Return whether the time is over; raises the error of a door that does not open."""
+        session, wanted_ns = self._session, self._options.seconds
+        while True:
+            self._news.wait(_TURN_S)
+            self._news.clear()
+            session.refresh()
+            self._tally.update()
+            if session.opening_problem is not None:
+                raise session.opening_problem
+            if session.own_clocks() and self._begun_ns is None:
+                self._begun_ns = session.now_ns
+            if self._begun_ns is not None:
+                passed_ns = session.present_ns - self._begun_ns
+                if passed_ns >= wanted_ns:
+                    return True
+                self._progress.show(max(0.0, passed_ns / wanted_ns))
+                self._control(passed_ns)
+            if not session.expects_news:
+                return False
+
+    def _control(self, passed_ns: int) -> None:
+        """Submit what is due of ``--rate``, ``--hold-at`` and ``--hold-for``."""
+        options, session = self._options, self._session
+        if options.rate is not None:
+            for _, clock_id in session.own_clocks():
+                if clock_id not in self._scaled:
+                    self._scaled.add(clock_id)
+                    session.submit(SetRate(clock_id, options.rate))
+        hold_at_ns = 0 if options.hold else options.hold_at
+        if hold_at_ns is None:
+            return
+        if not self._asked_to_hold and passed_ns >= hold_at_ns:
+            self._asked_to_hold = True
+            session.submit(Hold())
+        if options.hold_for is None or self._asked_to_run:
+            return
+        if passed_ns >= hold_at_ns + options.hold_for:
+            self._asked_to_run = True
+            session.submit(Run())
+
+    def _report(self, *, is_complete: bool) -> None:
+        session = self._session
+        passed_ns = session.present_ns - (self._begun_ns or 0)
+        outcome = RunOutcome(session.frames_run, passed_ns, passed_ns, is_complete)
+        put_out(
+            session,
+            self._tally,
+            outcome,
+            "attached, in real time",
+            self._place(),
+            self._options,
+            self._out,
+            self._probes(),
+        )
+
+    def _place(self) -> str:
+        program = self._options.program
+        is_launch = program and self._options.pid is None
+        return shlex.join(program) if is_launch else self._door.title
+
+    def _probes(self) -> tuple[ProbeLine, ...]:
+        return tuple(
+            ProbeLine(
+                name=program.name,
+                pid=program.pid,
+                runtime=f"{program.runtime.language} {program.runtime.version}".strip(),
+                adapters=tuple(
+                    each.library or each.name
+                    for each in program.adapters
+                    if each.state != "waiting"
+                ),
+                cpu_ns=program.cost_cpu_ns,
+                interval_ns=program.cost_interval_ns,
+                events=program.events,
+                lost=program.lost.total(),
+                state=program.ended or "attached",
+            )
+            for program in self._session.programs.values()
+        )
+
+    def _exit_code(self) -> int:
+        opened = self._door.opened
+        if isinstance(opened, Launched):
+            return opened.wait(1.0) or ExitCode.OK
+        return ExitCode.OK
+
+
+# ---------------------------------------------------------------- the list
+
+
+def _list_programs(options: Namespace, out: TextIO) -> int:
+    programs = sorted(running_programs(), key=lambda each: (bool(each.reason), each.process.pid))
+    if options.json:
+        values = [
+            {
+                "pid": each.process.pid,
+                "program": each.process.title,
+                "command": list(each.process.argv),
+                "runtime": each.runtime,
+                "is_listening": each.is_listening,
+                "reason": each.reason,
+            }
+            for each in programs
+        ]
+        out.write(f"{json.dumps(values, ensure_ascii=False, indent=2)}\n")
+        return ExitCode.OK
+    if not programs:
+        out.write(f"No program of yours runs on Python or Node.\n{INSTEAD}\n")
+        return ExitCode.OK
+    rows = [
+        (
+            str(each.process.pid),
+            each.process.title,
+            each.runtime,
+            f"no: {each.reason}" if each.reason else "listens" if each.is_listening else "yes",
+        )
+        for each in programs
+    ]
+    out.write(f"{table(('process', 'program', 'runs on', 'can be attached'), rows, right={0})}\n")
+    can = next((each for each in programs if not each.reason), None)
+    if can is not None:
+        out.write(f"\nAttach one by “timeline-inspector attach {can.process.pid}”.\n")
+    if any(each.reason for each in programs):
+        out.write(f"\n{INSTEAD}\n")
+    return ExitCode.OK

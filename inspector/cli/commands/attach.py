@@ -1,0 +1,127 @@
+"""The command ``attach``: its arguments and help."""
+
+from __future__ import annotations
+
+from argparse import REMAINDER, ArgumentParser, Namespace
+from typing import Final
+
+from inspector.cli.command import Command
+from inspector.cli.commands.run import add_outputs
+from inspector.cli.commands.values import count, duration_ns, instant_ns, rate
+
+EPILOG: Final = """\
+The program's own command line comes last; its options are left to it. It may be a
+console script, a file that can be executed, or any Python from 3.9 on:
+
+  timeline-inspector attach python3 game.py --level 3
+  timeline-inspector attach --hold ./game.py
+  timeline-inspector attach -- python3 -m aiosmtpd -n
+
+Without --seconds, the window opens. When it is closed, the program goes on.
+A running program is named by its process; without any, those that can be attached
+are listed. Python 3.14 and newer can be entered late, programs that have called
+timeline_probe.serve() at any time.
+
+without a window:
+  timeline-inspector attach --seconds 10 --rate 1/4 python3 game.py
+  timeline-inspector attach --seconds 10 --hold-at 3 --hold-for 2 --json ./game.py
+  timeline-inspector attach --seconds 60 --record game.tlrec --export game.svg 4711
+
+A program that was launched is ended (SIGTERM) when the time is over. Its output goes
+to standard error with --json, else where the report goes.
+
+Exit code: that of the program, if it was launched and ended by itself (128 and the
+signal, if one has ended it); 0 if the time was over; 7 if no program could be
+attached; 126 and 127 if it may not be executed or was not found.
+"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of ``attach``."""
+    parser.add_argument(
+        "program",
+        metavar="PROGRAM ARGS… | PID",
+        nargs=REMAINDER,
+        help="command line to launch, or the process of a running program",
+    )
+    doors = parser.add_argument_group("other ways in")
+    ways = doors.add_mutually_exclusive_group()
+    ways.add_argument(
+        "--dial",
+        metavar="ADDRESS",
+        help="a program that listens at unix:/path or tcp:127.0.0.1:PORT; its token is read "
+        "from TIMELINE_PROBE_TOKEN",
+    )
+    ways.add_argument(
+        "--listen",
+        choices=("unix", "tcp"),
+        help="wait for programs started elsewhere, as in a container; says what they need",
+    )
+    program = parser.add_argument_group("the program")
+    program.add_argument(
+        "--hold", action="store_true", help="hold a launched program before its first frame"
+    )
+    program.add_argument(
+        "--grant",
+        choices=("read-only", "step", "full"),
+        default="full",
+        help="what may be done in it: nothing, pause and step, or everything (default)",
+    )
+    time = parser.add_argument_group("without a window")
+    time.add_argument(
+        "--seconds", metavar="S", type=duration_ns, help="how long to watch: 10, 90s, “3 min”"
+    )
+    time.add_argument("--rate", metavar="R", type=rate, help="rate of the program: 0.25, 1/3, 2x")
+    time.add_argument(
+        "--hold-at", metavar="S", type=instant_ns, help="hold the program after so long"
+    )
+    time.add_argument(
+        "--hold-for", metavar="S", type=duration_ns, help="and let it go on after so long"
+    )
+    add_outputs(parser)
+
+
+#: Options that need no window.
+_HEADLESS: Final = ("rate", "hold_at", "hold_for", "export", "record", "quiet")
+
+
+def _check(options: Namespace) -> None:
+    error = options.parser.error
+    _read_program(options)
+    ways = sum(map(bool, (options.program, options.dial, options.listen)))
+    if ways > 1:
+        error("give one of PROGRAM, PID, --dial and --listen")
+    if options.hold and (not options.program or options.pid is not None):
+        error("--hold is for a program that is launched; use --hold-at")
+    if options.hold and options.hold_at is not None:
+        error("--hold is the same as --hold-at 0: give one of them")
+    if options.hold_for is not None and options.hold_at is None and not options.hold:
+        error("--hold-for needs --hold-at, or --hold")
+    if options.seconds is not None:
+        if not ways:
+            error("give a program to watch: its command line, or its process")
+        return
+    # Programs are listed as JSON too.
+    names = [*_HEADLESS, *(["json"] if ways else [])]
+    given = next((name for name in names if getattr(options, name) not in (None, [], False)), None)
+    if given is not None:
+        error(f"--{given.replace('_', '-')} needs --seconds, which runs without a window")
+
+
+def _read_program(options: Namespace) -> None:
+    """Tell a process from a command line."""
+    options.pid = None
+    command = options.program
+    if command[:1] == ["--"]:
+        options.program = command[1:]
+        if not options.program:
+            options.parser.error("write a program after --")
+    elif command and command[0].isdecimal():
+        # Options may follow the process, as there is no program that they could be for.
+        options.parser.parse_args(command[1:], options)
+        if options.program:
+            options.parser.error(f"unrecognized arguments: {' '.join(options.program)}")
+        options.program, options.pid = command[:1], count(command[0])
+
+
+ATTACH: Final = Command(add_arguments, "inspector.cli.attach:attach", EPILOG, _check)

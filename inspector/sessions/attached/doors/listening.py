@@ -1,0 +1,110 @@
+"""Programs that take part themselves: those that listen, and those that dial from elsewhere."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from inspector.errors import AttachError
+from inspector.probe.places import folder
+from inspector.sessions.attached.doors.door import Inlet
+from inspector.sessions.attached.doors.processes import process
+
+
+@dataclass(frozen=True, slots=True)
+class Dial:
+    """A program that has called ``timeline_probe.serve``.
+
+    Attributes:
+        address: Where it listens: ``unix:/path`` or ``tcp:127.0.0.1:PORT``.
+        token: What it wants to be told.
+        pid: Its process, if known.
+    """
+
+    address: str
+    token: str = field(repr=False)
+    pid: int | None = None
+
+    @property
+    def title(self) -> str:
+        """Its name and process, else its address."""
+        found = None if self.pid is None else process(self.pid)
+        return self.address if found is None else f"{found.title} ({found.pid})"
+
+    def open(self, inlet: Inlet) -> Joined:
+        """Connect to the program.
+
+        Raises:
+            AttachError: Nothing listens there, or the token is refused.
+        """
+        inlet.dial(self.address, self.token)
+        return Joined(self.title, self.pid)
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """Programs that are started elsewhere, as in a container, and dial the inspector.
+
+    Attributes:
+        on_listening: Called with the address and the token that such a program needs.
+        is_tcp: Whether they dial a port of this machine instead of a Unix socket.
+    """
+
+    on_listening: Callable[[str, str], None] = field(compare=False, repr=False)
+    is_tcp: bool = False
+
+    @property
+    def title(self) -> str:
+        """What is waited for."""
+        return "programs that dial"
+
+    def open(self, inlet: Inlet) -> Joined:
+        """Say where the inspector listens."""
+        self.on_listening(inlet.tcp_address if self.is_tcp else inlet.address, inlet.token)
+        return Joined(self.title, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A program that was started by others."""
+
+    title: str
+    pid: int | None
+
+    def poll(self) -> int | None:
+        """Return nothing: its exit code goes to the process that has started it."""
+        return None
+
+    def problem(self) -> str:
+        """Return nothing: it is there, or may come at any time."""
+        return ""
+
+    def end(self) -> None:
+        """Leave it alone."""
+
+
+def listening_door(pid: int) -> Dial | None:
+    """Return the door of a process that listens where the inspector looks, else ``None``.
+
+    Raises:
+        AttachError: What is there may have been put there by another user.
+    """
+    place = folder() / str(pid)
+    socket = place / "socket"
+    try:
+        for path in (place.parent, place, socket, place / "token"):
+            _check_private(path)
+        token = (place / "token").read_text().strip()
+    except OSError:
+        return None
+    return Dial(f"unix:{socket}", token, pid)
+
+
+def _check_private(path: Path) -> None:
+    found = path.lstat()
+    if stat.S_ISLNK(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        message = f"{path} is not for this user alone, so it is not used. Remove it."
+        raise AttachError(message)

@@ -1,0 +1,68 @@
+"""Which running programs of this user can be attached, and why others cannot."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inspector.errors import AttachError
+from inspector.sessions.attached.doors import late_python
+from inspector.sessions.attached.doors.door import Door
+from inspector.sessions.attached.doors.launch import Grant
+from inspector.sessions.attached.doors.listening import listening_door
+from inspector.sessions.attached.doors.processes import Process, process, processes
+
+
+@dataclass(frozen=True, slots=True)
+class RunningProgram:
+    """A program of this user that a probe could be in.
+
+    Attributes:
+        process: Its process.
+        runtime: What runs its code.
+        is_listening: Whether it has called ``timeline_probe.serve``.
+        reason: Why it cannot be attached, as part of a sentence; empty if it can.
+    """
+
+    process: Process
+    runtime: str
+    is_listening: bool
+    reason: str
+
+
+def running_programs() -> Iterator[RunningProgram]:
+    """Yield this user's programs in Python and Node, by process."""
+    for each in processes():
+        if each.user_id != os.geteuid() or each.pid == os.getpid():
+            continue
+        runtime = each.runtime()
+        if runtime is None:
+            continue
+        is_listening = _is_listening(each.pid)
+        if is_listening:
+            reason = ""
+        elif "TIMELINE_PROBE_CONNECT" in each.environment():
+            reason = "it was launched by an inspector"
+        else:
+            reason = late_python.why_not(each)
+        yield RunningProgram(each, runtime.text, is_listening, reason)
+
+
+def door_of_process(pid: int, grant: Grant = "full") -> Door:
+    """Return the door into a running program.
+
+    Raises:
+        AttachError: There is no such process.
+    """
+    if process(pid) is None:
+        message = f"There is no process {pid}. “timeline-inspector attach” lists programs."
+        raise AttachError(message)
+    return listening_door(pid) or late_python.LatePython(pid, grant)
+
+
+def _is_listening(pid: int) -> bool:
+    try:
+        return listening_door(pid) is not None
+    except AttachError:
+        return False

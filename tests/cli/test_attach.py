@@ -1,0 +1,299 @@
+"""The command ``attach`` without a window, on programs of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.events.recording import open_recording
+from inspector.exit_codes import ExitCode
+from tests.cli.answers import Run
+from tests.interpreters import VERSIONS, interpreter
+
+#: Ticks every 20 ms of its loop's time.
+_TICKER = """
+import asyncio, sys
+async def tick(count):
+    for _ in range(count):
+        await asyncio.sleep(0.02)
+asyncio.run(tick(int(sys.argv[1])))
+sys.exit(int(sys.argv[2]))
+"""
+_PROBE = Path(__file__).parents[2] / "inspector" / "probe"
+_PYTHON = shlex.quote(sys.executable)
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
+
+
+@pytest.fixture
+def ticker(tmp_path: Path) -> Path:
+    path = tmp_path / "ticker.py"
+    path.write_text(_TICKER)
+    return path
+
+
+def _values(run: Run, line: str) -> dict[str, Any]:
+    code, out, err = run(line)
+    assert code == ExitCode.OK, err
+    values: dict[str, Any] = json.loads(out)
+    return values
+
+
+def _clock(values: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(clock for clock in values["clocks"] if clock["name"] == name)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_that_a_program_of_any_python_is_launched_and_counted(
+    run: Run, ticker: Path, version: str
+) -> None:
+    python = shlex.quote(interpreter(version))
+    values = _values(run, f"attach --seconds 1 --json {python} {ticker} 1000 0")
+    (timer,) = values["timers"]
+    assert timer["label"] == "sleep in tick"
+    assert timer["longest_delay_ns"] == pytest.approx(20_000_000, abs=1_000_000)
+    (program,) = values["programs"]
+    assert program["name"] == "ticker.py"
+    assert "asyncio" in program["adapters"]
+    assert version in program["runtime"]
+    assert program["lost"] == 0
+    # Its own time passes as real time does, and its timers follow.
+    local_ns = _clock(values, "ticker.py")["local_ns"]
+    assert local_ns >= 900_000_000
+    assert 0 < timer["fired"] <= local_ns // 20_000_000
+
+
+def test_that_a_rate_slows_a_program_from_its_beginning(run: Run, ticker: Path) -> None:
+    values = _values(run, f"attach --seconds 1 --rate 1/4 --json {_PYTHON} {ticker} 1000 0")
+    clock = _clock(values, "ticker.py")
+    assert clock["rate"] == "0.25"
+    # It runs at full speed until the inspector has seen it.
+    assert clock["local_ns"] < 700_000_000
+    assert values["timers"][0]["fired"] <= clock["local_ns"] // 20_000_000
+
+
+def test_that_a_program_is_held_before_its_first_frame(run: Run, ticker: Path) -> None:
+    values = _values(run, f"attach --seconds 0.5 --hold --json {_PYTHON} {ticker} 1000 0")
+    # Python itself takes no time of the program; a moment passes until its clock is paused.
+    assert _clock(values, "ticker.py")["local_ns"] < 20_000_000
+    assert _clock(values, "ticker.py")["state"].startswith("paused")
+    assert values["timers"][0]["fired"] == 0
+
+
+def test_that_a_held_program_goes_on_where_it_was(run: Run, ticker: Path) -> None:
+    values = _values(
+        run, f"attach --seconds 1.5 --hold-at 0 --hold-for 1 --json {_PYTHON} {ticker} 1000 0"
+    )
+    clock = _clock(values, "ticker.py")
+    assert clock["state"] == "running"
+    assert 100_000_000 < clock["local_ns"] < 900_000_000
+    # What was due while it was held does not come at once.
+    assert values["timers"][0]["fired"] <= clock["local_ns"] // 20_000_000
+    assert values["timers"][0]["fired"] > 0
+
+
+def test_that_the_report_names_clocks_timers_and_the_cost_of_the_probe(
+    run: Run, ticker: Path
+) -> None:
+    code, out, err = run(f"attach --seconds 1.2 -- {_PYTHON} {ticker} 1000 0")
+    assert (code, err) == (ExitCode.OK, "")
+    assert f"{sys.executable} {ticker} 1000 0" in out
+    assert "attached, in real time" in out
+    assert "asyncio loop" in out
+    assert "sleep in tick" in out
+    assert "probe, ms" in out
+
+
+def test_that_the_exit_code_of_the_program_is_passed_on(run: Run, ticker: Path) -> None:
+    code, out, err = run(f"attach --seconds 60 {_PYTHON} {ticker} 3 5")
+    assert code == 5
+    assert "The program ended before the time was over." in out
+    assert "ended with exit code 5" in err
+    code, _, err = run(f"attach --seconds 60 {_PYTHON} -c 'import os; os.abort()'")
+    assert code == 128 + signal.SIGABRT, err
+
+
+def test_that_a_program_that_ends_at_once_is_reported(run: Run) -> None:
+    code, _, err = run(f"attach --seconds 60 {_PYTHON} -c 'print(1)'")
+    assert code == ExitCode.OK, err
+    assert "ended with exit code 0" in err
+
+
+def test_that_options_of_the_program_stay_its_own(run: Run, tmp_path: Path) -> None:
+    script = tmp_path / "show.py"
+    script.write_text("import json, sys; json.dump(sys.argv[1:], open('argv', 'w'))")
+    rest = ["--json", "--level", "-3", "--", "-h", "--seconds", "5"]
+    for separator in ("", "--"):
+        code, _, err = run(f"attach --seconds 60 {separator} {_PYTHON} {script} {shlex.join(rest)}")
+        assert code == ExitCode.OK, err
+        assert json.loads((tmp_path / "argv").read_text()) == rest
+        (tmp_path / "argv").unlink()
+
+
+def test_that_a_watched_program_is_recorded_and_exported(
+    run: Run, ticker: Path, tmp_path: Path
+) -> None:
+    code, out, err = run(
+        f"attach --seconds 1 --record a.tlrec --export a.csv {_PYTHON} {ticker} 1000 0"
+    )
+    assert (code, err) == (ExitCode.OK, "")
+    assert "wrote a.csv" in out
+    assert "recorded a.tlrec" in out
+    with closing(open_recording(tmp_path / "a.tlrec")) as recording:
+        assert recording.title == "ticker.py"
+    code, _, err = run("explain a.tlrec 'sleep in tick'")
+    assert code == ExitCode.OK, err
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "sentence"),
+    [
+        ("attach --seconds 1 no-such-program", ExitCode.NOT_FOUND, "no program “no-such-program”"),
+        ("attach --seconds 1 ./data", ExitCode.NOT_EXECUTABLE, "may not be executed"),
+        ("attach --seconds 1 -- sh -c 'exit 3'", ExitCode.NOT_ATTACHED, "ended with exit code 3"),
+        ("attach --seconds 1 4194305", ExitCode.NOT_ATTACHED, "There is no process 4194305"),
+        ("attach --seconds 1 -- python3 -I x.py", ExitCode.NOT_ATTACHED, "With -I, Python does"),
+        ("attach --seconds 1 --dial unix:/x", ExitCode.NOT_ATTACHED, "The token"),
+        ("attach --rate 2 x", ExitCode.USAGE, "--rate needs --seconds"),
+        ("attach --hold-for 2 --seconds 4 x", ExitCode.USAGE, "--hold-for needs --hold-at"),
+        ("attach --hold 12", ExitCode.USAGE, "--hold is for a program that is launched"),
+        ("attach --seconds 1", ExitCode.USAGE, "Give a program to watch"),
+        ("attach --seconds 1 --listen tcp x", ExitCode.USAGE, "give one of PROGRAM"),
+        ("attach 12 x", ExitCode.USAGE, "Unrecognized arguments: x"),
+        ("attach --", ExitCode.USAGE, "Write a program after --"),
+    ],
+)
+def test_that_what_is_not_possible_is_said_with_what_is(
+    run: Run, tmp_path: Path, line: str, code: ExitCode, sentence: str
+) -> None:
+    (tmp_path / "data").write_text("")
+    answer, out, err = run(line)
+    assert (answer, out) == (code, ""), err
+    assert sentence.lower() in err.lower()
+
+
+def test_that_a_program_that_listens_elsewhere_is_reached_with_its_token_only(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, running: Callable[..., Any]
+) -> None:
+    address = f"unix:{tmp_path / 'here'}"
+    running(
+        "import asyncio, timeline_probe\n"
+        f"timeline_probe.serve({address!r}, token='11' * 16)\n"
+        "print('up', flush=True)\n"
+        "asyncio.run(asyncio.sleep(1000))\n"
+    )
+    monkeypatch.setenv("TIMELINE_PROBE_TOKEN", "22" * 16)
+    code, _, err = run(f"attach --seconds 0.5 --dial {address}")
+    assert code == ExitCode.NOT_ATTACHED
+    assert "token" in err
+    monkeypatch.setenv("TIMELINE_PROBE_TOKEN", "11" * 16)
+    values = _values(run, f"attach --seconds 0.5 --json --dial {address}")
+    assert _clock(values, "asyncio loop")["state"] == "running"
+
+
+@on_linux
+def test_that_a_program_that_listens_is_listed_and_attached_by_its_process(
+    run: Run, running: Callable[..., Any]
+) -> None:
+    process = running(
+        "import asyncio, timeline_probe\n"
+        "timeline_probe.serve()\n"
+        "print('up', flush=True)\n"
+        "asyncio.run(asyncio.sleep(1000))\n"
+    )
+    listed = {each["pid"]: each for each in json.loads(run("attach --json")[1])}
+    assert listed[process.pid]["is_listening"]
+    values = _values(run, f"attach {process.pid} --seconds 0.5 --json")
+    assert _clock(values, "asyncio loop")["pending"] == 1
+    assert process.poll() is None, "a program that was not launched is left alone"
+
+
+@on_linux
+def test_that_an_idle_python_that_runs_already_is_entered(
+    run: Run, tmp_path: Path, running: Callable[..., Any]
+) -> None:
+    del tmp_path
+    idle = (
+        "import asyncio\n"
+        "async def serve():\n"
+        "    print('up', flush=True)\n"
+        "    await asyncio.sleep(1000)\n"
+        "asyncio.run(serve())\n"
+    )
+    process = running(idle, python=interpreter("3.14"), probe=False)
+    values = _values(run, f"attach {process.pid} --seconds 1 --json")
+    assert _clock(values, "asyncio loop")["pending"] == 1
+    # A second time, after the first inspector has gone.
+    values = _values(run, f"attach {process.pid} --seconds 1 --json --hold-at 0")
+    assert _clock(values, "asyncio loop")["pending"] == 1
+    assert process.poll() is None
+
+
+@on_linux
+def test_that_an_older_python_is_listed_and_refused_with_other_ways(
+    run: Run, running: Callable[..., Any]
+) -> None:
+    process = running("print('up', flush=True)\nimport time; time.sleep(1000)", probe=False)
+    code, out, err = run("attach")
+    (line,) = [each for each in out.splitlines() if each.strip().startswith(f"{process.pid} ")]
+    assert "no: it runs on Python 3.1" in line
+    code, _, err = run(f"attach --seconds 1 {process.pid}")
+    assert code == ExitCode.NOT_ATTACHED
+    assert "only 3.14 and newer let a program be entered late" in err
+    assert "timeline-inspector attach -- PROGRAM" in err
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start a program, and wait until it says that it is up."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(
+        code: str, *, python: str = sys.executable, probe: bool = True
+    ) -> subprocess.Popen[str]:
+        if probe:
+            (tmp_path / "timeline_probe").symlink_to(_PROBE)
+        process = subprocess.Popen(
+            [python, "-c", code], cwd=tmp_path, text=True, stdout=subprocess.PIPE
+        )
+        processes.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "up\n"
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_that_a_signal_ends_inspector_and_program(
+    ticker: Path, tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    pid_file = tmp_path / "pid"
+    ticker.write_text(f"import os; open({str(pid_file)!r}, 'w').write(str(os.getpid()))\n{_TICKER}")
+    command = [sys.executable, "-m", "inspector", "attach", "--seconds", "600"]
+    watching = subprocess.Popen([*command, sys.executable, str(ticker), "100000", "0"])
+    try:
+        until = time.monotonic() + 60
+        while not (pid_file.exists() and pid_file.read_text()) and time.monotonic() < until:
+            time.sleep(0.02)
+        pid = int(pid_file.read_text())
+        watching.send_signal(number)
+        assert watching.wait(60) == code
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+    finally:
+        watching.kill()
+        watching.wait()

@@ -1,0 +1,121 @@
+"""Children of a program that was launched: by fork, multiprocessing and subprocess."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.interpreters import VERSIONS, interpreter
+from tests.probe.receiver import PATIENCE_S, PROJECT, TOKEN, Inlet, Receiver, inlet
+
+_BOOTSTRAP = PROJECT / "inspector" / "probe" / "bootstrap"
+
+
+@pytest.fixture(params=VERSIONS)
+def python(request: pytest.FixtureRequest) -> str:
+    return interpreter(request.param)
+
+
+@contextmanager
+def launched(python: str, script: Path, opened: Inlet) -> Iterator[subprocess.Popen[str]]:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(_BOOTSTRAP),
+        "TIMELINE_PROBE_CONNECT": opened.address,
+        "TIMELINE_PROBE_TOKEN": TOKEN,
+    }
+    process = subprocess.Popen(
+        [python, "-W", "error", str(script)],
+        env=environment,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _goodbye(receiver: Receiver) -> list[dict[str, Any]]:
+    return receiver.said("Link.bye")
+
+
+_FORKED = """
+import asyncio, os, sys, threading
+async def tick(count):
+    for _ in range(count):
+        await asyncio.sleep(0.01)
+waiting = threading.Event()
+threading.Thread(target=waiting.wait).start() if {with_thread} else None
+child = os.fork()
+if child == 0:
+    asyncio.run(tick(30))
+    os._exit(0)
+asyncio.run(tick(30))
+print(os.waitpid(child, 0)[1], flush=True)
+waiting.set()
+"""
+
+
+def test_that_a_forked_child_dials_by_itself_and_its_parent_goes_on(
+    python: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "forks.py"
+    script.write_text(_FORKED.format(with_thread=False))
+    with (
+        inlet() as opened,
+        launched(python, script, opened) as process,
+        closing(opened.accepted()) as parent,
+        closing(opened.accepted()) as child,
+    ):
+        assert child.hello["parent_pid"] == parent.hello["pid"]
+        assert child.hello["pid"] != parent.hello["pid"]
+        child.wait_for(lambda: _goodbye(child))
+        parent.wait_for(lambda: _goodbye(parent))
+        assert child.firings().total() >= 29
+        assert parent.firings().total() >= 29
+        # Not even a warning: -W error would have made it one of the program's own.
+        assert process.communicate(timeout=PATIENCE_S) == ("0\n", "")
+
+
+_WORKERS = """
+import asyncio, multiprocessing, sys
+def work():
+    async def tick():
+        for _ in range(30):
+            await asyncio.sleep(0.01)
+    asyncio.run(tick())
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[1] if sys.argv[1:] else {method!r})
+    child = context.Process(target=work)
+    child.start()
+    child.join()
+    print(child.exitcode, flush=True)
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_that_a_process_of_multiprocessing_is_seen_whole(
+    python: str, tmp_path: Path, method: str
+) -> None:
+    script = tmp_path / "workers.py"
+    script.write_text(_WORKERS.format(method=method))
+    with (
+        inlet() as opened,
+        launched(python, script, opened) as process,
+        closing(opened.accepted()) as parent,
+        closing(opened.accepted()) as child,
+    ):
+        child.wait_for(lambda: _goodbye(child))
+        assert child.firings().total() >= 29
+        parent.wait_for(lambda: _goodbye(parent))
+        assert process.communicate(timeout=PATIENCE_S) == ("0\n", "")
