@@ -403,6 +403,16 @@ def test_that_a_time_source_that_fails_is_named(
     assert reason in done.stderr
 
 
+def test_that_a_recording_does_not_take_a_time_source(tmp_path: Path) -> None:
+    install(tmp_path, "ext-s", {"ext_s.py": _SOURCE}, {"time_sources": {"slow": "ext_s:SLOW"}})
+    run_with(tmp_path, "run", "1", "--frames", "3", "--record", "a.tlrec")
+
+    done = run_with(tmp_path, "lint", "a.tlrec", "--source", "slow")
+
+    assert done.returncode == ExitCode.USAGE
+    assert "Argument --source: a recording is not run. Omit it." in done.stderr
+
+
 def test_that_without_extensions_the_list_says_so(tmp_path: Path) -> None:
     done = run_with(tmp_path, "extensions")
 

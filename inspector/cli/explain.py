@@ -46,7 +46,7 @@ from inspector.sessions.provenance import provenance_of_recording
 from inspector.sessions.runs.real import run_real
 from inspector.sessions.runs.virtual import RunOutcome, run_virtual
 from inspector.sessions.scene import find_scene
-from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
+from inspector.sessions.sources.time_sources import SYSTEM, TIME_SOURCES, make_source
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 
 #: What every SQLite file begins with: so recordings are told from scenes.
@@ -229,7 +229,8 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
             message = "Argument --seconds: a recording has a fixed length. Omit it."
             raise ArgumentError(message)
         if options.source.is_real:
-            message = "Argument --real-time: a recording is not run. Omit it."
+            argument = "--real-time" if options.source is SYSTEM else "--source"
+            message = f"Argument {argument}: a recording is not run. Omit it."
             raise ArgumentError(message)
         recording = open_recording(path)
         try:
