@@ -68,6 +68,7 @@ class PanelArea(Enum):
     """Where a panel is at first."""
 
     LEFT = "left"
+    TOP_RIGHT = "top right"
     RIGHT = "right"
     BOTTOM = "bottom"
 

@@ -86,6 +86,15 @@ class Polygon:
 
 
 @dataclass(frozen=True, slots=True)
+class Circle:
+    """A filled circle around ``center``."""
+
+    center: Point
+    radius: float
+    fill: str
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
     """One line of text.
 
@@ -117,7 +126,7 @@ class Group:
     clip: Box | None = None
 
 
-Item = Rect | Polyline | Polygon | Text | Group
+Item = Rect | Polyline | Polygon | Circle | Text | Group
 
 
 @dataclass(frozen=True, slots=True)

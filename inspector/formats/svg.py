@@ -14,6 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 from inspector.formats.display_list import (
     Anchor,
     Box,
+    Circle,
     DisplayList,
     Group,
     Item,
@@ -70,6 +71,10 @@ class _Writer:
                     self._lines.append(f'<rect {_box(box)} fill="{fill}"/>')
                 case Polygon(points=points, fill=fill):
                     self._lines.append(f'<path d="{_path(points)}Z" fill="{fill}"/>')
+                case Circle(center=center, radius=radius, fill=fill):
+                    place = f'cx="{_number(center.x)}" cy="{_number(center.y)}"'
+                    size = f'r="{_number(radius)}"'
+                    self._lines.append(f'<circle {place} {size} fill="{fill}"/>')
                 case Polyline(points=points, stroke=stroke):
                     self._lines.append(f'<path d="{_path(points)}" {_stroke(stroke)}/>')
                 case Text():

@@ -23,6 +23,7 @@ from inspector.commands.transport import Hold, Step
 from inspector.errors import CommandError
 from inspector.events.log import DEFAULT_BUDGET_BYTES
 from inspector.events.recording import About
+from inspector.pictures.pictures import Pictures
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.stopping import act_on_hits
 from inspector.sessions.recorder import Recorder
@@ -77,6 +78,7 @@ class HostedSession(UniformSession):
         annotations: Bookmarks, notes and named ranges since the scene was loaded; going back
             in time keeps them.
         recorder: Writes it to files.
+        pictures: What the scene draws of itself, while that is watched.
         capabilities: All that scenes have.
         is_recorded: False.
         notes: Empty.
@@ -112,6 +114,7 @@ class HostedSession(UniformSession):
         self.annotations = Annotations()
         self.recorder = Recorder(self)
         self.annotations.keep = self.recorder.take_annotations
+        self.pictures = Pictures()
         self.source = source
         self.rewinding: Rewinding | None = None
         self.slice_ns: int | None = None
@@ -304,7 +307,18 @@ class HostedSession(UniformSession):
         run = self._run
         run.fold()
         count, run.unreported = run.unreported, 0
+        if self.pictures.is_watched and self._is_idle:
+            self._draw_if_new(has_news=bool(count))
         return count
+
+    def _draw_if_new(self, *, has_news: bool) -> None:
+        """Draw the picture of a held scene, if there is none of the present state."""
+        if has_news or self.pictures.newest_frame != self.frames_run - 1:
+            self._draw()
+
+    def _draw(self) -> None:
+        run = self._run
+        self.pictures.take(run.stage.drawing, run.frames_run - 1, run.log)
 
     def before_frame(self) -> None:
         """Apply pending commands at the frame boundary; called by the run."""
@@ -313,7 +327,9 @@ class HostedSession(UniformSession):
             self._apply_waiting(Place.BEFORE_FRAME)
 
     def look_around(self, *, after_frame: bool) -> None:
-        """Carry out the actions of breakpoint hits; called by the run."""
+        """Draw the picture, and carry out the actions of breakpoint hits; called by the run."""
+        if after_frame and self.pictures.is_watched:
+            self._draw()
         if self._run.breakpoints.is_looking:
             act_on_hits(self._run, after_frame=after_frame)
 
@@ -544,6 +560,7 @@ class HostedSession(UniformSession):
             next_breakpoint=breakpoints.next_number,
         )
         self._run = self._next_run(former.source, beginning, breakpoints)
+        self.pictures.clear()
         self._run.load(self, self.recorder)
         self._forget_former_time()
 
@@ -637,6 +654,7 @@ class HostedSession(UniformSession):
         former.close()
         run.source.go_live()
         run.note_rewind(rewinding.number, applied)
+        self.pictures.forget_from(run.frames_run)
         if run.source.is_manual:
             # The source is at another reading than the scene, which matters when it runs.
             run.note(Reading.ADVANCED, run.source.relative_ns)

@@ -327,8 +327,9 @@ class SceneRun:
         timers = self._timers
         self._charge_timers()
         self.director.run_frame(interval_ns, cut_ns, timers.take_ns())
-        timers.begin(self.log.end - self._readings)
         self.look_around(after_frame=True)
+        # What looking has cost, or noted, is not the scene's.
+        timers.begin(self.log.end - self._readings)
 
     def _end_wake(self) -> None:
         """Finish a wake-up of the source."""

@@ -13,6 +13,7 @@ from inspector.commands.command import Capability, Command, Undoing
 from inspector.events.history import History
 from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline
+from inspector.pictures.pictures import Pictures
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
 
@@ -202,6 +203,15 @@ def time_name(session: object) -> str:
 def file_word(session: object) -> str:
     """Return what the file of a session is: a recording, or a capture of another program."""
     return "capture" if isinstance(session, ShowsCapture) else "recording"
+
+
+@runtime_checkable
+class DrawsPictures(Protocol):
+    """A session whose scene may draw itself."""
+
+    @property
+    def pictures(self) -> Pictures:
+        """The pictures of its newest frames."""
 
 
 class Session(Protocol):

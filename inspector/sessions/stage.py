@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from inspector.clocks.mistakes import missing_attribute
 from inspector.clocks.rate import DEFAULT_FRAME_RATE, checked_frame_rate
+from inspector.pictures.pictures import Drawing
 from inspector.timebase import NS_PER_SECOND, seconds_to_ns
 from inspector.vocabulary import MARK, Phase
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from inspector.frames.scheduler.scheduler import Scheduler
     from inspector.frames.scheduling import Overshoot
     from inspector.frames.state_machine import Edge, MachineRules, StateMachine
+    from inspector.pictures.shapes import Shapes
 
 StateT = TypeVar("StateT", bound="Hashable")
 
@@ -51,6 +53,7 @@ class Stage:
         director: Runs the frames; join a phase with ``director.on(phase, callback)``.
         random: Random numbers, seeded alike in every run.
         title: The title of the scene, or an empty text.
+        drawing: How the scene draws its picture, ``None`` without one; see :meth:`picture`.
         worked_ns: Virtual time that :meth:`work` has taken outside of frames, until the host
             takes it back to 0.
     """
@@ -78,6 +81,7 @@ class Stage:
         self.director = director
         self.random = Random(seed)  # noqa: S311 - dice, not keys
         self.title = ""
+        self.drawing: Drawing | None = None
         self.worked_ns = 0
         self.frame_rate = DEFAULT_FRAME_RATE
 
@@ -97,6 +101,27 @@ class Stage:
             raise TypeError(message)
         line = " ".join(title.split())
         self.title = line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1]}…"
+
+    def picture(
+        self,
+        draw: Callable[[], Shapes],
+        *,
+        width: float = 320.0,
+        height: float = 180.0,
+        background: str = "#14181d",
+    ) -> None:
+        """Have the scene drawn, for the panel *Scene* and for exported pictures.
+
+        ``draw`` returns shapes of :mod:`inspector.pictures.shapes`, back to front, in a picture of
+        ``width`` by ``height`` units whose upper left corner is (0, 0). It is called after each
+        frame while somebody looks, and must only read: no clock, timer, machine or random number
+        may change in it. Replaces the former picture.
+
+        Raises:
+            TypeError: ``draw`` cannot be called.
+            ValueError: A side is not above 0, or the background is not a colour.
+        """
+        self.drawing = Drawing.of(draw, width, height, background)
 
     def mark(self, text: str, *, clock: Clock | None = None) -> None:
         """Mark the present instant with a text, on a clock if it belongs to one."""

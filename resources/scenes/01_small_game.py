@@ -5,8 +5,8 @@ game but not the ui, slow motion on the enemies, and an autosave that costs a fr
 
 Try:
 
-* Pause "enemies" and watch what still moves: the particles, the menu, the music. Select a waiting
-  attack and read why it has not fired.
+* Pause "enemies" and watch in the picture what still moves: player, sparks, menu, music. Click an
+  enemy that stands still, and read why its attack has not fired.
 * Set the rate of "enemies" to 0.25, then the rate of "game" to 2: rates multiply.
 * Hold the scene, step frames, then step to the next timer.
 * Select a spike in the frame times: it is the autosave.
@@ -14,17 +14,21 @@ Try:
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import cos, hypot, pi, sin
+from math import atan2, cos, hypot, pi, sin
 from random import Random
 
 from inspector.clocks import Timer
+from inspector.pictures.shapes import Shapes, box, circle, group, line, polygon, regular, text
 from inspector.sessions.stage import Stage
 from inspector.vocabulary import Phase
 
 WIDTH, HEIGHT = 320.0, 180.0
 MOST_ENEMIES = 24
 ENEMY_SIZE = 8.0
+#: Height of the bar below the field.
+BAR = 24.0
 NAMES = ("goblin", "orc", "imp", "wisp", "bat")
+COLORS = ("#009e73", "#e69f00", "#cc79a7", "#7fd0ff", "#b58cff")
 
 
 @dataclass
@@ -67,6 +71,8 @@ class World:
     score: int = 0
     shown_score: int = 0
     health: int = 100
+    toast: str = ""
+    is_menu_open: bool = False
 
 
 class Game:
@@ -98,6 +104,7 @@ class Game:
         stage.every_frame(self.move_sparks, clock=self.particles, name="move sparks")
         stage.every_frame(self.collide, phase=Phase.LATE_UPDATE, name="collide")
         stage.every_frame(self.draw, phase=Phase.DRAW, name="draw")
+        stage.picture(self.picture, width=WIDTH, height=HEIGHT + BAR, background="#10151c")
         self.is_cursor_shown = True
         self.beats = self.bars = 0
 
@@ -198,17 +205,25 @@ class Game:
     def open_menu(self) -> None:
         """Pause the game but not the ui, which has to close the menu."""
         if self.game.pause():
+            self.world.is_menu_open = True
             self.stage.mark("menu opened: the game is paused", clock=self.ui)
             self.ui.set_timeout(3, self.close_menu, name="player closes the menu")
 
     def close_menu(self) -> None:
         """Resume the game."""
+        self.world.is_menu_open = False
         self.game.resume()
         self.stage.mark("menu closed", clock=self.ui)
 
     def toast(self, text: str) -> None:
         """Show a text for a while."""
-        self.ui.set_timeout(2.5, self.blink, name=f"toast “{text}” fades")
+        self.world.toast = text
+        self.ui.set_timeout(2.5, self.fade_toast, name=f"toast “{text}” fades")
+
+    def fade_toast(self) -> None:
+        """Let the text go, and have the cursor blink."""
+        self.world.toast = ""
+        self.blink()
 
     def blink(self) -> None:
         """Turn the text cursor on or off."""
@@ -272,6 +287,79 @@ class Game:
         """Compute the positions on the screen."""
         bodies = (self.world.player, *self.world.enemies, *self.world.sparks)
         return [(round(body.x * 4), round(body.y * 4)) for body in bodies for _ in range(4)]
+
+    # -------------------------------------------------------------- picture
+
+    def picture(self) -> Shapes:
+        """Draw the field with everything on it, and the bar below."""
+        world = self.world
+        return [
+            [line(x, 0, x, HEIGHT, "#18202a") for x in range(40, round(WIDTH), 40)],
+            [line(0, y, WIDTH, y, "#18202a") for y in range(36, round(HEIGHT), 36)],
+            [
+                circle(spark.x, spark.y, 1.2, "#f0e442", clock=self.particles)
+                for spark in world.sparks
+            ],
+            [self.enemy_shapes(enemy) for enemy in world.enemies],
+            self.player_shapes(),
+            self.bar_shapes(),
+            self.menu_shapes() if world.is_menu_open else (),
+        ]
+
+    def enemy_shapes(self, enemy: Enemy) -> Shapes:
+        """Draw an enemy, which belongs to its attack timer, with what is left of its health."""
+        is_boss = enemy.name == "boss"
+        size = 10.0 if is_boss else 0.7 * ENEMY_SIZE
+        kind = enemy.name.split()[0]
+        color = "#d55e00" if is_boss else COLORS[NAMES.index(kind)]
+        body = polygon(regular(3 + NAMES.index(kind), size), color) if not is_boss else None
+        full = 60 if is_boss else 5
+        return group(
+            circle(0, 0, size, color, line="#ffffff") if body is None else body,
+            box(-size, -size - 4, 2 * size * max(enemy.health, 0) / full, 1.5, "#e9edf1"),
+            text(0, size + 8, "boss", "#e9edf1", size=7, anchor="middle") if is_boss else (),
+            x=enemy.x,
+            y=enemy.y,
+            clock=self.enemies,
+            timer=enemy.attack,
+        )
+
+    def player_shapes(self) -> Shapes:
+        """Draw the player, looking where it walks."""
+        player = self.world.player
+        turn = atan2(player.speed_y, player.speed_x)
+        ship = polygon([(8, 0), (-6, 5), (-3, 0), (-6, -5)], "#56b4e9", line="#ffffff", width=0.7)
+        return group(ship, x=player.x, y=player.y, turn=turn, clock=self.game)
+
+    def bar_shapes(self) -> Shapes:
+        """Draw the score with its cursor, a toast, the health, and the beat of the music."""
+        world, top = self.world, HEIGHT
+        beat = self.beats % 4
+        return [
+            box(0, top, WIDTH, BAR, "#202833"),
+            text(8, top + 16, f"{world.shown_score:,}", "#e9edf1", size=12, clock=self.ui),
+            box(52, top + 6, 1.5, 12, "#e9edf1", clock=self.ui) if self.is_cursor_shown else (),
+            text(
+                WIDTH / 2, top + 16, world.toast, "#f0e442", size=11, anchor="middle", clock=self.ui
+            )
+            if world.toast
+            else (),
+            box(212, top + 9, 50, 6, "#39434f"),
+            box(212, top + 9, max(world.health, 0) / 2, 6, "#2bb58c"),
+            [
+                circle(276 + 11 * n, top + 12, 3.5 if n == beat else 2.2, color, clock=self.audio)
+                for n in range(4)
+                for color in ("#cc79a7" if n == beat else "#5d5f73",)
+            ],
+        ]
+
+    def menu_shapes(self) -> Shapes:
+        """Draw the menu, which belongs to the ui: it goes on while the game is paused."""
+        return [
+            box(WIDTH / 2 - 50, 62, 100, 46, "#202833", line="#56b4e9", clock=self.ui),
+            text(WIDTH / 2, 82, "Menu", "#e9edf1", size=13, anchor="middle", clock=self.ui),
+            text(WIDTH / 2, 99, "game paused", "#a3acb6", size=9, anchor="middle", clock=self.ui),
+        ]
 
 
 def build(stage: Stage) -> None:

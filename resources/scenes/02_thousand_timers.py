@@ -3,6 +3,9 @@
 Eight herds of eight groups, each a clock with its own rate, and sixty-four to eighty animals per
 group that eat, sleep and call by their own timers.
 
+In the picture a lamp stands for eight animals: it lights up when one of them does something. Each
+herd is a row, each group a column, the slowest on the left.
+
 Try:
 
 * Sort the timer queue by *Fires in* and select a herd: only its timers are listed, and pausing it
@@ -11,14 +14,38 @@ Try:
 * Filter the clock tree for "night": these groups stand still until dusk.
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from inspector.clocks import Clock
+from inspector.pictures.shapes import Shapes, circle, text
 from inspector.sessions.stage import Stage
 
 HERDS = ("deer", "hare", "fox", "boar", "crow", "mole", "bee", "owl")
 RATES = ("1/4", "1/3", "1/2", "2/3", "1", "5/4", "3/2", "2")
 DUSK, NIGHT = 12, 6
+
+
+#: Nanoseconds of its clock that a lamp takes to go out.
+GLOW_NS = 700_000_000
+#: From just lit to dark.
+GLOW = ("#fff3b0", "#ffd75e", "#f0a830", "#b8761f", "#7a5220", "#4a3a24", "#2f2d2a")
+
+
+@dataclass(eq=False)
+class Lamp:
+    """Shows the last call of eight animals."""
+
+    clock: Clock
+    x: float
+    y: float
+    lit_ns: int = -GLOW_NS
+
+    @property
+    def color(self) -> str:
+        """Its colour, by how long ago it was lit."""
+        age_ns = self.clock.time_ns - self.lit_ns
+        return GLOW[min(age_ns * len(GLOW) // GLOW_NS, len(GLOW) - 1)]
 
 
 class Meadow:
@@ -30,50 +57,61 @@ class Meadow:
         self.done = {"eats": 0, "calls": 0, "sleeps": 0, "wakes": 0}
         self.meadow = stage.root.child("meadow")
         self.night: list[Clock] = []
+        self.lamps: list[Lamp] = []
         for herd in HERDS:
             clock = self.meadow.child(herd)
             for number, rate in enumerate(RATES, start=1):
                 self.add_group(clock, f"{herd} group {number}", rate)
+        self.is_night = False
         self.meadow.set_timeout(DUSK, self.dusk, name="dusk")
+        stage.picture(self.picture, width=400, height=200, background="#161512")
 
     def add_group(self, herd: Clock, name: str, rate: str) -> None:
         """Add a group with its animals; the owls wait, paused, for the night."""
         random = self.stage.random
         group = herd.child(name, rate)
+        column, row = RATES.index(rate), HERDS.index(herd.name)
         for number in range(random.randint(64, 80)):
+            if number % 8 == 0:
+                place = number // 8
+                x, y = 48 + 43 * column + 8 * (place % 5), 22 + 22 * row + 8 * (place // 5)
+                self.lamps.append(Lamp(group, x, y))
+            lamp = self.lamps[-1]
             animal = f"{herd.name} {number}"
             every = random.randint(40, 240) * Fraction(1, 10)
             group.set_interval(
-                every, self.do, "eats", delay=random.uniform(0, 12), name=f"{animal} eats"
+                every, self.do, "eats", lamp, delay=random.uniform(0, 12), name=f"{animal} eats"
             )
             if number % 8 == 0:
-                group.set_interval(every / 4, self.do, "calls", name=f"{animal} calls")
+                group.set_interval(every / 4, self.do, "calls", lamp, name=f"{animal} calls")
             if number % 3 == 0:
                 delay = random.uniform(1, 30)
-                group.set_timeout(delay, self.sleep, group, animal, name=f"{animal} sleeps")
+                group.set_timeout(delay, self.sleep, lamp, animal, name=f"{animal} sleeps")
         if herd.name == "owl":
             group.name = f"{name} (night)"
             group.pause()
             self.night.append(group)
 
-    def do(self, what: str) -> None:
-        """Count what an animal does."""
+    def do(self, what: str, lamp: Lamp) -> None:
+        """Count what an animal does, and light its lamp."""
         self.done[what] += 1
+        lamp.lit_ns = lamp.clock.time_ns
 
-    def sleep(self, group: Clock, animal: str) -> None:
+    def sleep(self, lamp: Lamp, animal: str) -> None:
         """Fall asleep for a while."""
-        self.do("sleeps")
+        self.do("sleeps", lamp)
         nap = self.stage.random.uniform(4, 9)
-        group.set_timeout(nap, self.wake, group, animal, name=f"{animal} wakes")
+        lamp.clock.set_timeout(nap, self.wake, lamp, animal, name=f"{animal} wakes")
 
-    def wake(self, group: Clock, animal: str) -> None:
+    def wake(self, lamp: Lamp, animal: str) -> None:
         """Wake up, and be tired again later."""
-        self.do("wakes")
+        self.do("wakes", lamp)
         delay = self.stage.random.uniform(10, 30)
-        group.set_timeout(delay, self.sleep, group, animal, name=f"{animal} sleeps")
+        lamp.clock.set_timeout(delay, self.sleep, lamp, animal, name=f"{animal} sleeps")
 
     def dusk(self) -> None:
-        """Start the night: owls wake, all others slow down."""
+        """Start the night: the owls wake."""
+        self.is_night = True
         self.stage.mark("dusk: the owls wake", clock=self.meadow)
         for group in self.night:
             group.resume()
@@ -81,10 +119,23 @@ class Meadow:
 
     def dawn(self) -> None:
         """Start the day: the owls stand still with their timers."""
+        self.is_night = False
         self.stage.mark("dawn: the owls stop", clock=self.meadow)
         for group in self.night:
             group.pause()
         self.meadow.set_timeout(DUSK, self.dusk, name="dusk")
+
+    def picture(self) -> Shapes:
+        """Draw the lamps, a row for each herd."""
+        return [
+            [text(6, 30 + 22 * row, herd, "#a3acb6", size=9) for row, herd in enumerate(HERDS)],
+            [
+                text(48 + 43 * column, 14, f"{rate}×", "#6e7681", size=8)
+                for column, rate in enumerate(RATES)
+            ],
+            text(394, 14, "night" if self.is_night else "day", "#a3acb6", size=8, anchor="end"),
+            [circle(lamp.x, lamp.y, 3.2, lamp.color, clock=lamp.clock) for lamp in self.lamps],
+        ]
 
 
 def build(stage: Stage) -> None:

@@ -3,6 +3,8 @@
 Six ways to do something eight times a second, and a callback that blocks everything for 130 ms
 every two seconds. Two keep their count, four lose ticks, each for a different reason.
 
+In the picture every way drives a hand by its ticks; the faint hand is where it should be.
+
 Try:
 
 * Compare "fired" in the timer queue after a minute; marks every ten seconds give the count of each
@@ -13,8 +15,10 @@ Try:
 """
 
 from fractions import Fraction
+from math import cos, pi, sin
 
 from inspector.clocks import MissedTicks
+from inspector.pictures.shapes import Shapes, circle, line, text
 from inspector.sessions.stage import Stage
 
 EIGHTH = Fraction(1, 8)
@@ -53,6 +57,7 @@ class Metronomes:
         blocker = stage.root.child("blocker")
         blocker.set_interval(2, self.block, name="blocks for 130 ms")
         self.clock.set_interval(10, self.report, delay=10.05, name="report")
+        stage.picture(self.picture, width=330, height=190)
 
     def tick(self, way: str) -> None:
         """Count one."""
@@ -82,9 +87,38 @@ class Metronomes:
         """Block for 130 ms, like a slow file or a long computation."""
         self.stage.work(Fraction(130, 1000))
 
+    @property
+    def ideal(self) -> int:
+        """How many ticks there should have been."""
+        return int(self.clock.time_ns * 8 // 1_000_000_000)
+
+    def picture(self) -> Shapes:
+        """Draw a dial for each way: 64 ticks, which are eight seconds, are a turn."""
+        return [self.dial(number, way) for number, way in enumerate(self.ticks)]
+
+    def dial(self, number: int, way: str) -> Shapes:
+        """Draw the dial of a way, green while it counts every tick."""
+        x, y, radius = 60 + 105 * (number % 3), 36 + 96 * (number // 3), 28
+        behind = self.ideal - self.ticks[way]
+        color = "#2bb58c" if behind <= 1 else "#e69f00"
+
+        def hand(ticks: int, paint: str, width: float) -> Shapes:
+            angle = 2 * pi * ticks / 64
+            x2, y2 = x + radius * sin(angle), y - radius * cos(angle)
+            return line(x, y, x2, y2, paint, width, clock=self.clock)
+
+        lost = "all" if behind <= 1 else f"{behind:,} lost"
+        return [
+            circle(x, y, radius + 4, "#20262e", line="#39434f", clock=self.clock),
+            hand(self.ideal, "#56606c", 3),
+            hand(self.ticks[way], color, 2),
+            text(x, y + 44, way, "#a3acb6", size=8, anchor="middle", clock=self.clock),
+            text(x, y + 53, lost, color, size=8, anchor="middle", clock=self.clock),
+        ]
+
     def report(self) -> None:
         """Mark the ticks of each way."""
-        ideal = int(self.clock.time_ns * 8 // 1_000_000_000)
+        ideal = self.ideal
         counts = ", ".join(f"{way} {count:,}" for way, count in self.ticks.items())
         self.stage.mark(f"of {ideal:,}: {counts}", clock=self.clock)
 

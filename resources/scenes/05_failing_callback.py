@@ -10,6 +10,8 @@ Try:
 * With "pause branch", resume the branch after each failure.
 """
 
+from inspector.clocks import Clock
+from inspector.pictures.shapes import Shapes, box, circle, text
 from inspector.sessions.stage import Stage
 
 
@@ -28,19 +30,51 @@ class Unreliable:
             raise RuntimeError(message)
 
 
-def load_level(levels: dict[str, str]) -> str:
-    """Look up a level that does not exist."""
-    return levels["castle"]
+class Levels:
+    """Knows no level."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self) -> str:
+        """Look up a level that does not exist."""
+        self.calls += 1
+        levels: dict[str, str] = {}
+        return levels["castle"]
+
+
+def row(number: int, clock: Clock, calls: int, failures: int) -> Shapes:
+    """Draw a branch: a square for each of its last calls' failures, and both counts."""
+    y = 34 + 38 * number
+    color = "#f0824a" if failures else "#2bb58c"
+    said = f"{calls:,} called, {failures:,} failed"
+    return [
+        circle(22, y, 9, color, clock=clock),
+        text(40, y + 4, clock.name, "#e9edf1", size=12, clock=clock),
+        [box(122 + 8 * n, y - 5, 6, 10, "#f0824a", clock=clock) for n in range(min(failures, 8))],
+        text(308, y + 4, said, "#a3acb6", size=9, anchor="end", clock=clock),
+    ]
 
 
 def build(stage: Stage) -> None:
     """Set up four branches, three of which have a fault."""
+    beats, fetch, load, solve = Unreliable(10**9), Unreliable(3), Levels(), Unreliable(450)
     stage.name("Callbacks that fail")
     healthy = stage.root.child("healthy")
-    healthy.set_interval(0.5, lambda: None, name="heartbeat")
+    healthy.set_interval(0.5, beats, name="heartbeat")
     network = stage.root.child("network")
-    network.set_interval(1, Unreliable(3), name="fetch scores")
+    network.set_interval(1, fetch, name="fetch scores")
     levels = stage.root.child("levels")
-    levels.set_timeout(4, load_level, {}, name="load level")
+    levels.set_timeout(4, load, name="load level")
     physics = stage.root.child("physics")
-    stage.every_frame(Unreliable(450), clock=physics, name="solve contacts")
+    stage.every_frame(solve, clock=physics, name="solve contacts")
+
+    def picture() -> Shapes:
+        return [
+            row(0, healthy, beats.calls, 0),
+            row(1, network, fetch.calls, fetch.calls // fetch.every),
+            row(2, levels, load.calls, load.calls),
+            row(3, physics, solve.calls, solve.calls // solve.every),
+        ]
+
+    stage.picture(picture)

@@ -5,6 +5,9 @@ second, a gunner who reloads inside his last shot, an enemy who is stunned now a
 that pauses everything from priority 0 up. All three schedulers are on one clock and get the same
 calls at the same instants.
 
+In the picture each scheduler has a belt: the shots of its three turrets as bars, and a faint one as
+long as they should be; the enemy is grey while it is stunned.
+
 Try:
 
 * Wait for the marks every ten seconds: Creator drops the lateness of each shot, so its turrets fall
@@ -20,6 +23,7 @@ from fractions import Fraction
 
 from inspector.frames.cocos.dialects import COCOS2DX_3_15, CREATOR_2_4
 from inspector.frames.scheduling import FrameScheduler
+from inspector.pictures.shapes import Shapes, box, circle, line, polygon, text
 from inspector.sessions.stage import Stage
 
 SHOT = Fraction(1, 10)
@@ -137,6 +141,7 @@ class Range:
         orders.set_interval(8, self.wake, delay=7, name="the enemy wakes up")
         orders.set_interval(6, self.replace_turret, name="a turret is replaced")
         orders.set_interval(10, self.report, delay=10.05, name="report")
+        stage.picture(self.picture, width=340, height=196)
 
     def stun(self) -> None:
         """Stun the enemy of every squad."""
@@ -171,6 +176,40 @@ class Range:
         """Mark the shots of each squad."""
         texts = ", ".join(squad.text() for squad in self.squads)
         self.stage.mark(f"shots of turrets and gunner: {texts}", clock=self.clock)
+
+    def picture(self) -> Shapes:
+        """Draw a belt for each squad."""
+        return [self.belt(4 + 64 * number, squad) for number, squad in enumerate(self.squads)]
+
+    def belt(self, y: int, squad: Squad) -> Shapes:
+        """Draw the belt of a squad, which moves by the way of its leader."""
+        ideal = self.clock.time_ns // 100_000_000
+        turn, clock = squad.leader.way % 20, self.clock
+        is_awake = not squad.scheduler.is_target_paused(squad.enemy)
+        enemy = "#d55e00" if is_awake else "#6e7681"
+        found: list[Shapes] = [
+            text(6, y + 10, squad.name, "#e9edf1", size=9, clock=clock),
+            line(6, y + 54, 334, y + 54, "#39434f", 2, clock=clock),
+            [
+                line(6 + x + turn, y + 54, x + turn, y + 58, "#6e7681", 1.5, clock=clock)
+                for x in range(6, 316, 20)
+            ],
+            circle(318, y + 34, 10, enemy, clock=clock),
+            polygon([(6, y + 52), (16, y + 47), (6, y + 42)], "#56b4e9", clock=clock),
+        ]
+        for number, turret in enumerate(squad.turrets):
+            top, length = y + 16 + 9 * number, 210.0
+            # A bar shows the last ten seconds' worth of shots against the clock.
+            share = turret.shots / max(ideal, 1)
+            found += [
+                box(30, top, length, 6, "#20262e", clock=clock),
+                box(30, top, length * min(share, 1), 6, "#2bb58c", clock=clock),
+                text(246, top + 6, f"{turret.shots:,}", "#a3acb6", size=7, clock=clock),
+            ]
+        magazine = [
+            box(30 + 9 * n, y + 44, 6, 6, "#f0e442", clock=clock) for n in range(squad.gunner.left)
+        ]
+        return [found, magazine]
 
 
 def build(stage: Stage) -> None:

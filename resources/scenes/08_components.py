@@ -19,12 +19,14 @@ from math import cos, pi, sin
 from inspector.frames.creator.components import Component
 from inspector.frames.creator.director import CreatorDirector
 from inspector.frames.creator.nodes import Node
+from inspector.pictures.shapes import Shapes, circle, group, polygon, regular, text
 from inspector.sessions.stage import Stage
 
 WIDTH, HEIGHT = 320.0, 180.0
 MOST_ANIMALS = 14
 NEAR = 9.0
 KINDS = ("hare", "deer", "boar", "mouse")
+COLORS = ("#e9edf1", "#c98b4b", "#8a6f9e", "#9aa5b1")
 
 
 class Walks(Component):
@@ -132,6 +134,7 @@ class Wood:
         life.set_interval(3.1, self.sleep, name="an animal sleeps or wakes up")
         life.set_interval(4.7, self.change_herd, name="an animal changes its herd")
         stage.root.set_interval(20, self.rest, name="the wood rests")
+        stage.picture(self.picture, width=WIDTH, height=HEIGHT, background="#16241b")
 
     def animals(self) -> list[Node]:
         """Return the active animals."""
@@ -195,6 +198,36 @@ class Wood:
         """Compute the positions on the screen."""
         found = [animal.component(Walks) for animal in self.animals()]
         return [(round(walks.x * 4), round(walks.y * 4)) for walks in found if walks is not None]
+
+    def picture(self) -> Shapes:
+        """Draw the animals: rings are asleep, dots in the grass are hidden, triangles hunt."""
+        animals = [animal for herd in self.herds for animal in herd.children]
+        return [
+            [circle(20 + 43 * n % 300, 20 + 71 * n % 150, 9, "#1c3324") for n in range(14)],
+            [self.animal_shape(animal) for animal in animals],
+            [self.fox_shape(fox) for fox in self.foxes.children],
+        ]
+
+    def animal_shape(self, animal: Node) -> Shapes:
+        """Draw an animal."""
+        walks, eats = animal.component(Walks), animal.component(Eats)
+        if walks is None or eats is None:
+            return ()
+        color = COLORS[KINDS.index(animal.name.split()[0])]
+        if not animal.active_in_hierarchy:
+            return circle(walks.x, walks.y, 2, "#48604f", clock=self.clock)
+        if not eats.enabled:
+            return circle(walks.x, walks.y, 5, line=color, width=1.5, clock=self.clock)
+        return circle(walks.x, walks.y, 5, color, clock=self.clock)
+
+    def fox_shape(self, fox: Node) -> Shapes:
+        """Draw a fox with the number of its catches."""
+        walks, hunts = fox.component(Walks), fox.component(Hunts)
+        if walks is None or hunts is None:
+            return ()
+        caught = text(0, -9, f"{hunts.caught}", "#e9edf1", size=8, anchor="middle")
+        body = polygon(regular(3, 8), "#d55e00", line="#e9edf1")
+        return group(body, caught, x=walks.x, y=walks.y, clock=self.clock)
 
 
 def build(stage: Stage) -> None:

@@ -5,6 +5,8 @@ of 240 refreshes a second, and six timers with the same delay of one second coun
 original, three published repairs, and a loop that counts elapsed time. (The fourth repair uses the
 timers of a browser.) A second ticker uses the real frames.
 
+In the picture the timers race: each firing is a step, and the line is where a second each leads.
+
 Try:
 
 * Read the marks every ten seconds: the original fires four times too often.
@@ -19,6 +21,7 @@ from fractions import Fraction
 from inspector.frames.egret.repairs import ElapsedGuard, longer_count, longer_delay
 from inspector.frames.egret.ticker import Ticker
 from inspector.frames.egret.timer import BY_CALLS, BY_ELAPSED, Counting, TickerTimer
+from inspector.pictures.shapes import Shapes, box, circle, line, text
 from inspector.sessions.stage import Stage
 
 DISPLAY_RATE = 240
@@ -68,6 +71,7 @@ class Screen:
         self.ticker.set_interval(self.blink, 530)
         self.is_lit = False
         stage.root.set_interval(10, self.report, delay=10.05, name="report")
+        stage.picture(self.picture, width=340, height=190)
 
     def timer(self, ticker: Ticker, name: str, counting: Counting) -> TickerTimer:
         """Start a timer of one second."""
@@ -102,6 +106,30 @@ class Screen:
         ideal = int(self.clock.time_ns // 1_000_000_000)
         counts = ", ".join(f"{name} {self.counts[name]}" for name in self.compared)
         self.stage.mark(f"of {ideal}: {counts}", clock=self.clock)
+
+    def picture(self) -> Shapes:
+        """Draw a track for each timer; the furthest has the whole width."""
+        names = [name for name in self.counts if name not in {"frames", "quick"}]
+        ideal = int(self.clock.time_ns // 1_000_000_000)
+        unit = 200 / max(*(self.counts[name] for name in names), ideal, 10)
+        found: list[Shapes] = []
+        for number, name in enumerate(names):
+            y, count = 18 + 24 * number, self.counts[name]
+            is_right = abs(count - ideal) <= 1
+            color = "#2bb58c" if is_right else "#e69f00"
+            found += [
+                text(6, y + 4, name, "#e9edf1", size=9, clock=self.clock),
+                box(124, y - 1, 200, 2, "#2b3138", clock=self.clock),
+                box(124, y - 1, unit * count, 2, color, clock=self.clock),
+                circle(124 + unit * count, y, 6, color, clock=self.clock),
+                text(124 + unit * count, y + 3, f"{count}", "#14181d", size=6.5, anchor="middle"),
+            ]
+        x = 124 + unit * ideal
+        return [
+            line(x, 6, x, 174, "#56606c", 1.5),
+            found,
+            text(x, 185, f"{ideal} s", "#a3acb6", size=8, anchor="middle"),
+        ]
 
 
 def build(stage: Stage) -> None:

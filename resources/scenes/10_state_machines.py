@@ -12,7 +12,9 @@ Try:
 * Pause the clock "level": the door and the guard wait, the menu and the player do not.
 """
 
+from inspector.clocks import Clock
 from inspector.frames.state_machine import ANY, Edge
+from inspector.pictures.shapes import Shapes, box, circle, group, line, polygon, text
 from inspector.sessions.stage import Stage
 
 LIVES = 2
@@ -77,6 +79,7 @@ class Flow:
         self.menu.set_interval(25, self.flow.go, "reset", name="attract mode")
         self.level.set_interval(1.1, self.use_door, name="somebody at the door")
         self.level.set_interval(0.3, self.hear_or_see, name="the guard looks")
+        stage.picture(self.picture, background="#171a24")
 
     # ----------------------------------------------------------------- flow
 
@@ -123,6 +126,65 @@ class Flow:
             self.lives -= 1
             if self.lives <= 0:
                 self.flow.go("lose")
+
+    # -------------------------------------------------------------- picture
+
+    def picture(self) -> Shapes:
+        """Draw the level with its door and guard, and the flow of the game above."""
+        states = ("menu", "playing", "paused", "game over")
+        return [
+            [self.state_box(number, state) for number, state in enumerate(states)],
+            box(8, 48, 304, 124, "#20242f", clock=self.level),
+            self.door_shapes(),
+            self.guard_shapes(),
+            [circle(20 + 12 * n, 162, 4, "#d55e00", clock=self.level) for n in range(self.lives)],
+            text(300, 166, f"{self.saves} saved", "#a3acb6", size=8, anchor="end", clock=self.menu),
+        ]
+
+    def state_box(self, number: int, state: str) -> Shapes:
+        """Draw a state of the flow, bright when it is the present one."""
+        is_present = self.flow.state == state
+        x, color = 8 + 77 * number, "#56b4e9" if is_present else "#2b3040"
+        ink = "#10131a" if is_present else "#a3acb6"
+        return [
+            box(x, 10, 73, 24, color, clock=self.menu),
+            text(x + 36, 26, state, ink, size=10, anchor="middle", clock=self.menu),
+        ]
+
+    def door_shapes(self) -> Shapes:
+        """Draw the door, which is open, closed, or locked with a bar across."""
+        state, clock = self.door.state, self.level
+        leaf = [(60, 78), (96, 78), (96, 150), (60, 150)]
+        if state == "open":
+            leaf = [(60, 78), (72, 86), (72, 158), (60, 150)]
+        return [
+            box(58, 76, 40, 74, "#0d0f15", clock=clock),
+            polygon(leaf, "#8a5a35", line="#c98b4b", clock=clock),
+            line(56, 112, 100, 112, "#a0a8b1", 4, clock=clock) if state == "locked" else (),
+            text(78, 70, state, "#e9edf1", size=9, anchor="middle", clock=clock),
+        ]
+
+    def guard_shapes(self) -> Shapes:
+        """Draw the guard: it leans when it listens, and runs with open arms when it chases."""
+        state = self.guard.state
+        lean = {"walks": 0.0, "listens": -0.25, "chases": -0.5}[state]
+        color = {"walks": "#2bb58c", "listens": "#e69f00", "chases": "#f0824a"}[state]
+        reach = 16 if state == "chases" else 8
+        figure: Clock = self.level
+        return [
+            group(
+                circle(0, -42, 7, color),
+                line(0, -35, 0, -14, color, 3),
+                line(-reach, -26, reach, -28, color, 3),
+                line(0, -14, -8, 0, color, 3),
+                line(0, -14, 8, 0, color, 3),
+                x=220,
+                y=150,
+                turn=lean,
+                clock=figure,
+            ),
+            text(220, 70, state, color, size=9, anchor="middle", clock=figure),
+        ]
 
 
 def build(stage: Stage) -> None:

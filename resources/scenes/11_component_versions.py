@@ -17,6 +17,7 @@ Try:
 from inspector.frames.creator.components import Component
 from inspector.frames.creator.nodes import Node
 from inspector.frames.creator.versions import COMPONENT_DIALECTS, ComponentDialect, DirectorEvent
+from inspector.pictures.shapes import Shapes, box, circle, line, text
 from inspector.sessions.stage import Stage
 
 
@@ -86,6 +87,7 @@ class Wood:
         self.shadows = 0
         self.delta_after_pause = -1.0
         self.director.on(DirectorEvent.AFTER_UPDATE, self.after_update)
+        self.clock = self.director.clock
 
     def look(self, _delta: float) -> int:
         """Count the visible birds."""
@@ -121,6 +123,40 @@ class Wood:
             if node.destroy():
                 node.add_component(Shadow(self))
 
+    def picture(self, x: float) -> Shapes:
+        """Draw the tree with its nest and birds, and what makes this version different."""
+        clock = self.clock
+        birds = [node for node in self.birds.children if node.active_in_hierarchy]
+        waited = f"starts {'1 frame later' if self.waited else 'at once'}"
+        return [
+            line(x, 128, x, 60, "#6b4a2f", 5, clock=clock),
+            circle(x, 52, 24, "#2f5d3a", clock=clock),
+            box(x - 9, 66, 18, 6, "#a5814f", clock=clock),
+            [
+                circle(x - 14 + 9 * n, 44 - 7 * (n % 2), 4, color, clock=clock)
+                for n, bird in enumerate(birds[:4])
+                for color in ("#7fd0ff" if bird.name.startswith("bird") else "#f0a830",)
+            ],
+            [
+                circle(x - 12 + 6 * n, 132, 2, "#0b120d", clock=clock)
+                for n in range(min(self.shadows, 5))
+            ],
+            text(x, 18, self.version, "#e9edf1", size=10, anchor="middle", clock=clock),
+            text(x, 148, waited, "#a3acb6", size=6.5, anchor="middle", clock=clock),
+            text(
+                x,
+                160,
+                f"first: {self.first_to_sing or '-'}",
+                "#a3acb6",
+                size=6.5,
+                anchor="middle",
+                clock=clock,
+            ),
+            text(
+                x, 172, f"{self.shadows} shadows", "#a3acb6", size=6.5, anchor="middle", clock=clock
+            ),
+        ]
+
     def resume(self) -> None:
         """Resume after a pause, and note the first delta."""
         self.director.resume()
@@ -143,6 +179,7 @@ class Comparison:
         root.set_interval(2, self.fly_away, delay=3.5, name="the birds fly away")
         root.set_interval(7, self.rest, name="all five rest")
         root.set_interval(10, self.compare, name="the five are compared")
+        stage.picture(self.picture, width=340, height=180, background="#162019")
 
     def hatch(self) -> None:
         """Hatch a bird everywhere."""
@@ -178,6 +215,10 @@ class Comparison:
             f"{wood.version} {wood.delta_after_pause * 1000:.0f} ms" for wood in self.woods
         )
         self.stage.mark(f"first delta after a pause: {deltas}")
+
+    def picture(self) -> Shapes:
+        """Draw the five trees."""
+        return [wood.picture(36 + 67 * number) for number, wood in enumerate(self.woods)]
 
 
 def build(stage: Stage) -> None:

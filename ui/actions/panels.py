@@ -50,6 +50,8 @@ PANELS: Final = Registry(
               "every clock with its time, its rate and what stops it"),
         Panel("frame_times", "Frame times", None, ".frame_times.panel:FrameTimesPanel",
               "how long each frame took"),
+        Panel("scene", "Scene", PanelArea.TOP_RIGHT, ".scene.panel:ScenePanel",
+              "what the scene draws of itself, with what stands still in grey"),
         Panel("details", "Details", PanelArea.RIGHT, ".details.panel:DetailsPanel",
               "the selection and the reasons for its state"),
         Panel("timer_queue", "Timer queue", PanelArea.BOTTOM, ".timer_queue.panel:TimerQueuePanel",

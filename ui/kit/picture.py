@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import BinaryIO, Final
 
 from PySide6.QtCore import (
@@ -24,6 +25,7 @@ from PySide6.QtCore import (
     QUuid,
 )
 from PySide6.QtGui import (
+    QBrush,
     QColor,
     QFont,
     QFontDatabase,
@@ -41,6 +43,7 @@ from inspector.errors import ExportError
 from inspector.formats.display_list import (
     Anchor,
     Box,
+    Circle,
     DisplayList,
     Group,
     Item,
@@ -139,7 +142,7 @@ def paint(picture: DisplayList, painter: QPainter) -> None:
     load_fonts()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
-    _paint_items(picture.items, painter)
+    paint_items(picture.items, painter)
 
 
 def load_fonts() -> None:
@@ -154,21 +157,26 @@ def load_fonts() -> None:
     application.setProperty(_FONTS_LOADED, True)
 
 
-def _paint_items(items: Iterable[Item], painter: QPainter) -> None:
+def paint_items(items: Iterable[Item], painter: QPainter) -> None:
+    """Draw shapes, back to front; the fonts are loaded."""
     for item in items:
         match item:
             case Group(items=inner, clip=clip):
                 painter.save()
                 if clip is not None:
                     painter.setClipRect(_rect(clip), Qt.ClipOperation.IntersectClip)
-                _paint_items(inner, painter)
+                paint_items(inner, painter)
                 painter.restore()
             case Rect(box=box, fill=fill):
-                painter.fillRect(_rect(box), QColor(fill))
+                painter.fillRect(_rect(box), _brush(fill))
             case Polygon(points=points, fill=fill):
                 painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(QColor(fill))
+                painter.setBrush(_brush(fill))
                 painter.drawPolygon(_polygon(points))
+            case Circle(center=center, radius=radius, fill=fill):
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(_brush(fill))
+                painter.drawEllipse(QPointF(*center), radius, radius)
             case Polyline(points=points, stroke=stroke):
                 painter.setPen(_pen(stroke))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -211,6 +219,12 @@ def _design_font(text: Text) -> QFont:
         # Other fonts are only let in for characters that the bundled one lacks.
         result.setStyleStrategy(QFont.StyleStrategy.NoFontMerging)
     return result
+
+
+@lru_cache(maxsize=4096)
+def _brush(color: str) -> QBrush:
+    # Colours are read from text twice as slowly as small shapes are filled.
+    return QBrush(QColor(color))
 
 
 def _rect(box: Box) -> QRectF:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _QT_AREAS: Final = {
     PanelArea.LEFT: Qt.DockWidgetArea.LeftDockWidgetArea,
+    PanelArea.TOP_RIGHT: Qt.DockWidgetArea.RightDockWidgetArea,
     PanelArea.RIGHT: Qt.DockWidgetArea.RightDockWidgetArea,
     PanelArea.BOTTOM: Qt.DockWidgetArea.BottomDockWidgetArea,
 }
@@ -58,6 +59,7 @@ class Preset:
         left_percent: Width of the left docks, in percent of the window.
         right_percent: Width of the right docks, likewise.
         bottom_percent: Height of the bottom docks, likewise.
+        top_right_percent: Height of the upper ones of the right docks, likewise.
     """
 
     id: str
@@ -65,14 +67,15 @@ class Preset:
     front: str = "timer_queue"
     left_percent: int = 34
     right_percent: int = 23
-    bottom_percent: int = 34
+    bottom_percent: int = 32
+    top_right_percent: int = 25
 
 
 PRESETS: Final = (
     Preset("live"),
     Preset(
         "analyse",
-        hidden=frozenset({"clock_tree"}),
+        hidden=frozenset({"clock_tree", "scene"}),
         front="event_list",
         right_percent=27,
         bottom_percent=28,
@@ -235,10 +238,13 @@ class PanelDocks(QObject):
                 continue
             dock = self._docks[panel.id]
             first = stacks.setdefault(panel.area, dock)
-            if first is dock:
-                self._window.addDockWidget(_QT_AREAS[panel.area], dock)
-            else:
+            above = stacks.get(PanelArea.TOP_RIGHT)
+            if first is not dock:
                 self._window.tabifyDockWidget(first, dock)
+            elif panel.area is PanelArea.RIGHT and above is not None:
+                self._window.splitDockWidget(above, dock, Qt.Orientation.Vertical)
+            else:
+                self._window.addDockWidget(_QT_AREAS[panel.area], dock)
             dock.setVisible(panel.id not in preset.hidden)
         self._docks[preset.front].raise_()
         self._preset = preset
@@ -359,6 +365,7 @@ class PanelDocks(QObject):
         for area, percent, whole, orientation in (
             (PanelArea.LEFT, preset.left_percent, width, horizontal),
             (PanelArea.RIGHT, preset.right_percent, width, horizontal),
+            (PanelArea.TOP_RIGHT, preset.top_right_percent, height, vertical),
             (PanelArea.BOTTOM, preset.bottom_percent, height, vertical),
         ):
             docks = [

@@ -85,11 +85,11 @@ def test_that_f6_goes_through_everything_that_can_be_seen(qtbot: QtBot, tmp_path
     docks.show_panel("clock_tree")
 
     seen = []
-    for _ in range(4):
+    for _ in range(5):
         seen.append(docks.panel_in_use())
         shell.trigger("next-panel")
 
-    assert seen == ["clock_tree", "details", "timer_queue", ""]
+    assert seen == ["clock_tree", "scene", "details", "timer_queue", ""]
     assert docks.panel_in_use() == "clock_tree"
 
 

@@ -99,6 +99,7 @@ def test_that_a_scene_goes_on_differently_from_the_playhead(shell: Shell, axis: 
 
     bridge, plot = shell.bridge, shell.window.frame_times.plot
     hold(shell)
+    plot.refresh()
     plot.set_x_axis(XAxis(axis))
     plot.show_frames(0, 60)
     plot.choose_frames((10, 50))

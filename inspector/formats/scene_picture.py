@@ -1,0 +1,180 @@
+"""A scene's picture as a display list: the same shapes in the window and in files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from math import cos, pi, sin
+from typing import TYPE_CHECKING, Final
+
+from inspector.formats.display_list import (
+    Anchor,
+    Box,
+    Circle,
+    DisplayList,
+    Group,
+    Item,
+    Point,
+    Polygon,
+    Polyline,
+    Rect,
+    Stroke,
+    Text,
+)
+from inspector.formats.file_formats import picture_formats
+from inspector.formats.font_metrics import text_width
+from inspector.pictures.looks import faded, hatching, notes_of
+from inspector.pictures.shapes import ANCHORS, Shape, ShapeKind
+from inspector.timebase import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from inspector.formats.frame_times import Provenance
+    from inspector.pictures.looks import ClockLook
+    from inspector.pictures.pictures import Picture
+
+#: Distance of the lines that hatch what stands still, as a share of the width.
+_GAP: Final = 1 / 120
+_HATCH: Final = "#5b626b"
+_NOTE: Final = 1 / 38
+_CORNERS: Final = 40
+
+_ANCHORS: Final = tuple(Anchor(name) for name in ANCHORS)
+_RING: Final = tuple(
+    (cos(2 * pi * n / _CORNERS), sin(2 * pi * n / _CORNERS)) for n in range(_CORNERS)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SceneMoment:
+    """A picture with what is known about its clocks.
+
+    Attributes:
+        picture: The picture.
+        looks: How the shapes of its clocks look.
+        at_ns: Its instant, in session nanoseconds.
+    """
+
+    picture: Picture
+    looks: Mapping[int, ClockLook]
+    at_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class PictureOptions:
+    """How a picture is written.
+
+    Attributes:
+        width: Width in points.
+        dots_per_inch: Resolution of a PNG.
+    """
+
+    width: float = 640.0
+    dots_per_inch: float = 144.0
+
+
+def scene_picture(
+    moment: SceneMoment, provenance: Provenance, options: PictureOptions
+) -> DisplayList:
+    """Return the picture of a scene for a file."""
+    picture, looks = moment.picture, moment.looks
+    scale = options.width / picture.width
+    size = (options.width, picture.height * scale)
+    notes = ", ".join(notes_of(looks))
+    shapes = Group("scene", tuple(picture_items(picture, looks, scale)), Box(0, 0, *size))
+    return DisplayList(
+        *size,
+        picture.background,
+        (shapes,),
+        provenance.scene,
+        f"{provenance.scene} at {format_instant(moment.at_ns)}.{notes and f' {notes}.'}",
+        provenance.created,
+        f"Timeline Inspector {provenance.version}",
+    )
+
+
+SCENE_PICTURE_FORMATS: Final = picture_formats(scene_picture, "the scene")
+
+
+def picture_items(
+    picture: Picture, looks: Mapping[int, ClockLook], scale: float = 1.0
+) -> list[Item]:
+    """Return the shapes of a picture as its clocks let them look, and what is said of clocks."""
+    found: list[Item] = []
+    stopped = {number for number, look in looks.items() if look.is_stopped}
+    gap = picture.width * _GAP
+    for shape in picture.shapes:
+        is_stopped = shape.clock in stopped
+        found += shape_items(shape, scale, is_stopped=is_stopped)
+        if is_stopped and _is_large(shape, gap) and (path := hatching(shape, gap)):
+            points = tuple([Point(x * scale, y * scale) for x, y in path])
+            found.append(Polyline(points, Stroke(_HATCH, gap * scale / 6)))
+    found += _note_items(picture, looks, scale)
+    return found
+
+
+def _is_large(shape: Shape, gap: float) -> bool:
+    """Return whether hatching a shape can be seen; the bars of the small ones would fill it."""
+    if not shape.fill:
+        return False
+    if shape.kind == ShapeKind.BOX:
+        return min(map(abs, shape.numbers[2:])) > gap
+    return True
+
+
+def shape_items(shape: Shape, scale: float, *, is_stopped: bool) -> list[Item]:
+    """Return a shape in its own colours, or in those of what stands still."""
+    fill, line = shape.fill, shape.line
+    if is_stopped:
+        fill, line = faded(fill), faded(line)
+    numbers = [number * scale for number in shape.numbers]
+    if shape.kind == ShapeKind.TEXT:
+        x, y, size = numbers
+        return [Text(Point(x, y), shape.text, abs(size), fill, _ANCHORS[shape.anchor])]
+    found = [_area(shape.kind, numbers, fill)] if fill else []
+    if line:
+        points = tuple([Point(*each) for each in outline_of(shape.kind, numbers)])
+        found.append(Polyline(points, Stroke(line, max(shape.width * scale, 0.01))))
+    return found
+
+
+def _area(kind: int, numbers: list[float], fill: str) -> Item:
+    if kind == ShapeKind.CIRCLE:
+        x, y, radius = numbers
+        return Circle(Point(x, y), abs(radius), fill)
+    if kind == ShapeKind.BOX:
+        x, y, width, height = numbers
+        left, top = min(x, x + width), min(y, y + height)
+        return Rect(Box(left, top, abs(width), abs(height)), fill)
+    corners = zip(numbers[::2], numbers[1::2], strict=True)
+    return Polygon(tuple([Point(*each) for each in corners]), fill)
+
+
+def outline_of(kind: int, numbers: Sequence[float]) -> list[tuple[float, float]]:
+    """Return the points along the edge of a shape that is not a text, closed unless it is open."""
+    if kind == ShapeKind.CIRCLE:
+        x, y, radius = numbers
+        found = [(x + radius * px, y + radius * py) for px, py in _RING]
+    elif kind == ShapeKind.BOX:
+        x, y, width, height = numbers
+        found = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
+    else:
+        found = list(zip(numbers[::2], numbers[1::2], strict=True))
+    return found if kind == ShapeKind.LINE else [*found, found[0]]
+
+
+def _note_items(picture: Picture, looks: Mapping[int, ClockLook], scale: float) -> list[Item]:
+    """Say which clocks stand still or run at another rate, in the upper left corner."""
+    size = picture.width * _NOTE * scale
+    found: list[list[Item]] = []
+    for number, note in enumerate(notes_of(looks)):
+        top = size * (0.4 + 1.5 * number)
+        width = text_width(note, size, is_bold=True) + size
+        found.append(
+            [
+                Rect(Box(size * 0.4, top, width, size * 1.35), "#20242a"),
+                Text(Point(size * 0.9, top + size), note, size, "#e9edf1", is_bold=True),
+            ]
+        )
+    return list(chain.from_iterable(found))

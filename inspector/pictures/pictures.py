@@ -1,0 +1,225 @@
+"""The pictures of a scene: what it draws, and those of its newest frames."""
+
+from __future__ import annotations
+
+import traceback
+from bisect import bisect_right
+from dataclasses import dataclass
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from inspector.clocks.callbacks import checked_callable
+from inspector.foreign.numbers import shown
+from inspector.pictures.shapes import Shape, Shapes, checked_color, flattened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.events.log import EventLog
+
+#: Memory for the pictures of former frames.
+DEFAULT_BUDGET_BYTES: Final = 32 * 1024 * 1024
+
+#: More shapes than this in one picture are refused.
+MOST_SHAPES: Final = 10_000
+
+#: Sides of a picture, in its own units.
+_LONGEST_SIDE: Final = 100_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How a scene draws its picture.
+
+    Attributes:
+        draw: Returns the shapes, back to front.
+        width: Width of the picture, in its own units.
+        height: Height of the picture.
+        background: Colour behind the shapes.
+    """
+
+    draw: Callable[[], Shapes]
+    width: float
+    height: float
+    background: str
+
+    @classmethod
+    def of(
+        cls, draw: Callable[[], Shapes], width: float, height: float, background: str
+    ) -> Drawing:
+        """Check everything.
+
+        Raises:
+            TypeError: ``draw`` cannot be called, or is an async or generator function.
+            ValueError: A side is not above 0, or the background is not a colour.
+        """
+        checked_callable(draw)
+        sides: tuple[object, ...] = (width, height)
+        for side in sides:
+            if not isinstance(side, int | float) or not 0 < side <= _LONGEST_SIDE:
+                message = f"a side of a picture is above 0 and at most 100,000, not {shown(side)}"
+                raise ValueError(message)
+        if not background:
+            message = "a picture needs a background colour, such as #101418"
+            raise ValueError(message)
+        return cls(draw, float(width), float(height), checked_color(background))
+
+
+class Picture(msgspec.Struct, frozen=True, array_like=True):
+    """The picture of a frame.
+
+    Attributes:
+        width: Its width, in its own units.
+        height: Its height.
+        background: Colour behind the shapes.
+        shapes: The shapes, back to front.
+    """
+
+    width: float
+    height: float
+    background: str
+    shapes: list[Shape]
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_DECODER: Final = msgspec.msgpack.Decoder(Picture)
+
+
+class Pictures:
+    """Draws the picture of a scene after each frame while it is watched, and keeps the newest.
+
+    Pictures are not events: they differ in nothing that a replay has to repeat, and nothing is
+    drawn while nobody watches. A picture that fails is reported here and not in the log.
+
+    Attributes:
+        budget_bytes: Memory limit of the kept pictures.
+        is_watched: Whether pictures are drawn.
+        is_described: Whether the scene describes a picture, as far as is known.
+        failure: Why the last picture could not be drawn, empty if it could.
+        took_ns: What drawing the last picture took.
+        drawn: Number of pictures drawn so far.
+    """
+
+    def __init__(self, budget_bytes: int = DEFAULT_BUDGET_BYTES) -> None:
+        self.budget_bytes = budget_bytes
+        self.is_watched = False
+        self.is_described = True
+        self.failure = ""
+        self.took_ns = 0
+        self.drawn = 0
+        self._frames: list[int] = []
+        self._packed: list[bytes] = []
+        self._bytes = 0
+        self._dropped = 0
+        self._newest: Picture | None = None
+        self._is_given_up = False
+
+    @property
+    def kept_bytes(self) -> int:
+        """What the kept pictures take."""
+        return self._bytes
+
+    @property
+    def newest(self) -> Picture | None:
+        """The picture drawn last."""
+        return self._newest
+
+    @property
+    def newest_frame(self) -> int | None:
+        """The frame of :attr:`newest`; -1 before the first."""
+        return self._frames[-1] if self._frames else None
+
+    def clear(self) -> None:
+        """Forget everything, as after a reload."""
+        self._frames, self._packed, self._bytes, self._newest = [], [], 0, None
+        self.failure, self._is_given_up = "", False
+
+    def forget_from(self, frame: int) -> None:
+        """Forget the pictures of a frame and of all later ones, which will run again."""
+        place = bisect_right(self._frames, frame - 1)
+        self._bytes -= sum(map(len, self._packed[place:]))
+        del self._frames[place:], self._packed[place:]
+        self._newest = _DECODER.decode(self._packed[-1]) if self._packed else None
+        self.failure, self._is_given_up = "", False
+
+    def take(self, drawing: Drawing | None, frame: int, log: EventLog) -> None:
+        """Draw the picture of a frame, unless it cannot be drawn.
+
+        Args:
+            drawing: How; ``None`` for a scene without a picture.
+            frame: The frame that has just run; -1 before the first.
+            log: Where events would show that drawing has changed something.
+        """
+        self.is_described = drawing is not None
+        if drawing is None or self._is_given_up:
+            return
+        before = log.end
+        began_ns = perf_counter_ns()
+        try:
+            picture = drawn(drawing)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a callback may raise anything
+            self._fail(error)
+        else:
+            self.failure = ""
+            self._keep(frame, picture)
+        self.took_ns = perf_counter_ns() - began_ns
+        self.drawn += 1
+        if log.end != before:
+            self._is_given_up = True
+            self.failure = (
+                "Drawing the picture has changed clocks, timers or machines, so a replay would "
+                "differ. A picture may only read; change what draws it, and reload the scene."
+            )
+
+    def at(self, frame: int) -> Picture | None:
+        """Return the picture of a frame, or of the last one before it that was drawn."""
+        place = bisect_right(self._frames, frame) - 1
+        if place < 0:
+            return None
+        if place == len(self._frames) - 1:
+            return self._newest
+        return _DECODER.decode(self._packed[place])
+
+    def _fail(self, error: BaseException) -> None:
+        # Python's own formatting copes with errors whose ``str`` raises.
+        told = "".join(traceback.format_exception_only(error)).strip()
+        places = traceback.extract_tb(error.__traceback__)
+        where = f" (line {places[-1].lineno} of {places[-1].filename})" if places else ""
+        self.failure = f"The picture could not be drawn: {told}{where}"
+
+    def _keep(self, frame: int, picture: Picture) -> None:
+        packed = _ENCODER.encode(picture)
+        if self._frames and self._frames[-1] >= frame:
+            self.forget_from(frame)
+        self._frames.append(frame)
+        self._packed.append(packed)
+        self._bytes += len(packed)
+        self._newest = picture
+        if self._bytes > self.budget_bytes:
+            self._drop()
+
+    def _drop(self) -> None:
+        """Forget the oldest pictures, an eighth of the budget at once."""
+        least, place = self.budget_bytes - self.budget_bytes // 8, 0
+        while self._bytes > least and place < len(self._packed) - 1:
+            self._bytes -= len(self._packed[place])
+            place += 1
+        del self._frames[:place], self._packed[:place]
+
+
+def drawn(drawing: Drawing) -> Picture:
+    """Draw a picture now.
+
+    Raises:
+        TypeError: Something that was returned is not a shape.
+        ValueError: There are too many shapes.
+    """
+    shapes = flattened(drawing.draw())
+    if len(shapes) > MOST_SHAPES:
+        message = f"a picture has at most {MOST_SHAPES:,} shapes, not {len(shapes):,}"
+        raise ValueError(message)
+    return Picture(drawing.width, drawing.height, drawing.background, shapes)

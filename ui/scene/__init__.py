@@ -1,0 +1,1 @@
+"""The panel with the picture that a scene draws of itself."""

@@ -1,0 +1,300 @@
+"""The picture of a scene: what belongs to clocks and timers can be pointed at and selected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+    QTransform,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from typing_extensions import override
+
+from inspector.display_text import as_plain
+from inspector.formats.scene_picture import outline_of, picture_items
+from inspector.pictures.looks import shape_at
+from inspector.pictures.shapes import Shape, ShapeKind
+
+from ..kit.guards import guarded
+from ..kit.keys import keeps_key
+from ..kit.picture import load_fonts, paint_items
+from ..kit.theme import ColorRole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from inspector.formats.display_list import Item
+    from inspector.pictures.looks import ClockLook
+    from inspector.pictures.pictures import Picture
+
+    from ..kit.theme import Theme
+
+#: Pixels beside a shape that still count as on it.
+_REACH: Final = 4.0
+#: How far a ring goes beyond the shape whose timer has fired, in pixels.
+_RING: Final = 14.0
+_FORWARDS: Final = frozenset({Qt.Key.Key_Right, Qt.Key.Key_Down})
+_BACKWARDS: Final = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Up})
+
+
+class Owner(NamedTuple):
+    """What shapes belong to.
+
+    Attributes:
+        clock: Number of their clock, 0 for none.
+        timer: Number of their timer, 0 for none.
+    """
+
+    clock: int = 0
+    timer: int = 0
+
+    def owns(self, shape: Shape) -> bool:
+        """Return whether a shape belongs to the timer, or without one to the clock."""
+        return shape.timer == self.timer if self.timer else 0 != shape.clock == self.clock
+
+
+NOBODY: Final = Owner()
+
+
+@guarded
+class SceneCanvas(QWidget):
+    """Paints the picture as large as fits.
+
+    The arrow keys go from timer to timer, Enter selects; so does a click.
+
+    Attributes:
+        text_of: Describes an owner, for the tooltip.
+
+    Signals:
+        pointed: The owner of the shape under the pointer has changed.
+        chosen: An owner was clicked.
+        menu_wanted: The context menu was asked for; where on the screen.
+    """
+
+    pointed = Signal(object)  # Owner
+    chosen = Signal(object)  # Owner
+    menu_wanted = Signal(object)  # QPoint
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.text_of: Callable[[Owner], str] = lambda _owner: ""
+        self._theme = theme
+        self._picture: Picture | None = None
+        self._items: list[Item] = []
+        self._owner = NOBODY
+        self._selected = NOBODY
+        self._rings: Mapping[int, float] = {}
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName("Picture of the scene")
+        theme.changed.connect(self.update)
+        load_fonts()
+
+    # ---------------------------------------------------------------- what is drawn
+
+    @property
+    def owner(self) -> Owner:
+        """The owner of the shape under the pointer, or chosen with the keyboard."""
+        return self._owner
+
+    def show_picture(
+        self,
+        picture: Picture | None,
+        looks: Mapping[int, ClockLook],
+        rings: Mapping[int, float],
+        selected: Owner,
+    ) -> None:
+        """Show another picture.
+
+        Args:
+            picture: The picture; ``None`` for none.
+            looks: How the shapes of its clocks look.
+            rings: The timers that have just fired, and how far their rings have gone, 0 to 1.
+            selected: The owner that is selected in all panels.
+        """
+        self._picture = picture
+        self._items = [] if picture is None else picture_items(picture, looks)
+        self._rings, self._selected = rings, selected
+        self.update()
+
+    @override
+    def sizeHint(self) -> QSize:
+        return QSize(280, 170)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, 50)
+
+    def _to_widget(self) -> QTransform:
+        """Return where the picture is in the widget."""
+        picture = self._picture
+        found = QTransform()
+        if picture is not None:
+            scale = self._scale
+            left = (self.width() - picture.width * scale) / 2
+            top = (self.height() - picture.height * scale) / 2
+            found.translate(left, top)
+            found.scale(scale, scale)
+        return found
+
+    @property
+    def _scale(self) -> float:
+        """Pixels per unit of the picture."""
+        picture = self._picture
+        if picture is None:
+            return 1.0
+        return max(min(self.width() / picture.width, self.height() / picture.height), 1e-6)
+
+    @override
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        picture = self._picture
+        if picture is not None:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setTransform(self._to_widget())
+            whole = QRectF(0, 0, picture.width, picture.height)
+            painter.fillRect(whole, picture.background)
+            painter.setClipRect(whole)
+            paint_items(self._items, painter)
+            self._paint_rings(painter, picture)
+            self._paint_marks(painter, picture)
+        painter.end()
+        if self.hasFocus():
+            self._paint_focus()
+
+    def _paint_rings(self, painter: QPainter, picture: Picture) -> None:
+        """Paint a ring around what has just been called."""
+        if not self._rings:
+            return
+        unit = 1 / self._scale
+        for shape in picture.shapes:
+            done = self._rings.get(shape.timer)
+            if done is None or shape.kind == ShapeKind.TEXT:
+                continue
+            color = self._theme.color(ColorRole.ACCENT)
+            color.setAlphaF(1 - done)
+            painter.setPen(QPen(color, 2 * unit))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            box = _bounds(shape)
+            away = _RING * done * unit
+            painter.drawEllipse(box.adjusted(-away, -away, away, away))
+
+    def _paint_marks(self, painter: QPainter, picture: Picture) -> None:
+        """Paint what belongs to the selection, and to the owner under the pointer."""
+        unit = 1 / self._scale
+        for owner, role in (
+            (self._selected, ColorRole.ACCENT),
+            (self._owner, ColorRole.TEXT),
+        ):
+            if owner == NOBODY:
+                continue
+            painter.setPen(QPen(self._theme.color(role), 1.5 * unit))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            for shape in picture.shapes:
+                if owner.owns(shape):
+                    painter.drawPolyline(_outline(shape))
+
+    def _paint_focus(self) -> None:
+        painter = QPainter(self)
+        painter.setPen(QPen(self._theme.color(ColorRole.ACCENT), 1))
+        painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        painter.end()
+
+    # ---------------------------------------------------------------- what people do
+
+    def owner_at(self, place: QPointF) -> Owner:
+        """Return the owner of the front-most shape at a place of the widget."""
+        picture = self._picture
+        if picture is None:
+            return NOBODY
+        there, is_possible = self._to_widget().inverted()
+        if not is_possible:
+            return NOBODY
+        at = there.map(place)
+        shape = shape_at(picture.shapes, at.x(), at.y(), _REACH / self._scale)
+        return NOBODY if shape is None else Owner(shape.clock, shape.timer)
+
+    def owners(self) -> list[Owner]:
+        """Return everything that has shapes, back to front."""
+        shapes = () if self._picture is None else self._picture.shapes
+        found = dict.fromkeys(Owner(shape.clock, shape.timer) for shape in shapes if shape.clock)
+        return list(found)
+
+    def point_at(self, owner: Owner) -> None:
+        """Mark an owner."""
+        if owner != self._owner:
+            self._owner = owner
+            self.pointed.emit(owner)
+            self.update()
+
+    @override
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self.point_at(self.owner_at(event.position()))
+
+    @override
+    def leaveEvent(self, event: QEvent) -> None:
+        self.point_at(NOBODY)
+
+    @override
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton:
+            self.point_at(self.owner_at(event.position()))
+            if self._owner != NOBODY:
+                self.chosen.emit(self._owner)
+
+    @override
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if event.reason() is QContextMenuEvent.Reason.Mouse:
+            self.point_at(self.owner_at(QPointF(event.pos())))
+        self.menu_wanted.emit(event.globalPos())
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        owners, key = self.owners(), event.key()
+        step = (key in _FORWARDS) - (key in _BACKWARDS)
+        if owners and step:
+            at = owners.index(self._owner) if self._owner in owners else min(-step, 0)
+            self.point_at(owners[(at + step) % len(owners)])
+        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self._owner != NOBODY:
+            self.chosen.emit(self._owner)
+        else:
+            super().keyPressEvent(event)
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent):
+            text = self.text_of(self.owner_at(QPointF(event.pos())))
+            QToolTip.showText(event.globalPos(), as_plain(text), self)
+            return True
+        if isinstance(event, QKeyEvent) and keeps_key(event, _FORWARDS | _BACKWARDS):
+            return True
+        return super().event(event)
+
+
+def _outline(shape: Shape) -> QPolygonF:
+    if shape.kind == ShapeKind.TEXT:
+        box = _bounds(shape)
+        return QPolygonF(box)
+    return QPolygonF([QPointF(*each) for each in outline_of(shape.kind, shape.numbers)])
+
+
+def _bounds(shape: Shape) -> QRectF:
+    if shape.kind == ShapeKind.TEXT:
+        x, y, size = shape.numbers
+        width = 0.6 * size * len(shape.text)
+        return QRectF(x - (0, width / 2, width)[shape.anchor], y - size, width, size * 1.2)
+    return QPolygonF(list(_points(shape))).boundingRect()
+
+
+def _points(shape: Shape) -> Iterator[QPointF]:
+    return (QPointF(*each) for each in outline_of(shape.kind, shape.numbers))

@@ -1,0 +1,311 @@
+"""The scene panel: what the scene draws of itself, now or in a frame of the past."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QPoint, Qt, QTimer, Slot
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QWidget
+from typing_extensions import override
+
+from inspector.commands.timers import FireTimer
+from inspector.errors import InspectorError
+from inspector.formats.file_formats import write_file
+from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions, SceneMoment
+from inspector.pictures.looks import clock_looks, notes_of
+from inspector.sessions.provenance import provenance_of
+from inspector.sessions.session import DrawsPictures
+from inspector.timebase import NS_PER_MS
+
+from ..kit.guards import guarded
+from ..kit.labels import ElidedLabel
+from ..kit.layouts import fill, open_menu
+from ..kit.paced_refresh import PICTURE_MS, PacedRefresh, is_in_sight
+from ..kit.save_dialog import SaveDialog
+from ..kit.texts.run_states import run_state_of
+from ..previews.tree_menus import Requests, add_clock_actions, menu_text
+from ..session.bridge import Selection, SelectionKind
+from .canvas import NOBODY, Owner, SceneCanvas
+
+if TYPE_CHECKING:
+    from inspector.events.timeline import Timeline
+    from inspector.pictures.pictures import Picture, Pictures
+
+    from ..kit.theme import Theme
+    from ..session.bridge import SessionBridge
+
+#: Milliseconds that a ring around a timer that has fired takes.
+_RING_MS: Final = 350
+#: Milliseconds for which it is said where a picture was written.
+_WRITTEN_MS: Final = 6_000
+
+_NO_SESSION: Final = "No scene is open."
+_RECORDED: Final = "A recording has no picture of its scene. Open the scene itself to see one."
+_NO_PICTURE: Final = (
+    "This scene has no picture. It can draw one: call stage.picture(draw) in build(stage), "
+    "with a function that returns shapes. See Help › Scenes."
+)
+_NOT_YET: Final = "The first frame has not been drawn yet."
+_NOT_KEPT: Final = "No picture of this frame was kept. Rewind to it to draw it again."
+
+
+@guarded
+class ScenePanel(QWidget):
+    """Shows the picture of the frame that all panels show.
+
+    Attributes:
+        canvas: The picture.
+        notice: Why there is none.
+        readout: What is under the pointer, or which clocks stand still or run at another rate.
+    """
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._moment: SceneMoment | None = None
+        self._fired: dict[int, int] = {}
+        self._rings: dict[int, int] = {}
+        self._folder = Path()
+        self.canvas = SceneCanvas(theme)
+        self.canvas.text_of = self.text_of
+        self.notice = QLabel()
+        self.notice.setTextFormat(Qt.TextFormat.PlainText)
+        self.notice.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.notice.setWordWrap(True)
+        self.notice.setMargin(12)
+        # For keyboards and screen readers, which go from panel to panel.
+        self.notice.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.readout = ElidedLabel()
+        self.readout.setContentsMargins(6, 2, 6, 2)
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self.canvas)
+        self._pages.addWidget(self.notice)
+        fill(self, (self._pages, 1), self.readout, spacing=0)
+        self._pace = PacedRefresh(self, bridge.pace, PICTURE_MS)
+        self._pace.due.connect(self.refresh)
+        self._fading = QTimer(self)
+        self._fading.setInterval(2 * PICTURE_MS)
+        self._fading.timeout.connect(self._pace.request)
+        self._written = ""
+        self._forgetting = QTimer(self)
+        self._forgetting.setSingleShot(True)
+        self._forgetting.setInterval(_WRITTEN_MS)
+        self._forgetting.timeout.connect(self._forget_written)
+        bridge.refreshed.connect(self._take_news)
+        bridge.session_changed.connect(self._take_session)
+        bridge.playhead_changed.connect(self._pace.request)
+        bridge.selection_changed.connect(self._pace.request)
+        self.canvas.chosen.connect(self.select)
+        self.canvas.pointed.connect(self._say)
+        self.canvas.menu_wanted.connect(self._open_menu)
+        self._take_session(bridge.session)
+        self.refresh()
+
+    # ---------------------------------------------------------------- what is shown
+
+    @property
+    def _pictures(self) -> Pictures | None:
+        # Any object: mypy takes an optional protocol for one that cannot have other methods.
+        session: object = self._bridge.session
+        return session.pictures if isinstance(session, DrawsPictures) else None
+
+    @Slot(object)
+    def _take_session(self, _session: object) -> None:
+        self._fired.clear()
+        self._rings.clear()
+        self._watch()
+        self._pace.request()
+
+    @Slot(object)
+    def _take_news(self, _events: int) -> None:
+        self._watch()
+        self._pace.request()
+
+    def _watch(self) -> None:
+        """Have pictures drawn while this panel can be seen."""
+        pictures = self._pictures
+        if pictures is None:
+            return
+        is_watched = is_in_sight(self)
+        if is_watched and not pictures.is_watched:
+            # A scene that is held draws its picture in the next refresh.
+            self._bridge.request_refresh()
+        pictures.is_watched = is_watched
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        """Have the picture drawn from now on."""
+        super().showEvent(event)
+        self._watch()
+        self._pace.request()
+
+    @override
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Draw no picture that nobody sees."""
+        super().hideEvent(event)
+        if (pictures := self._pictures) is not None:
+            pictures.is_watched = False
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show the picture of the frame that all panels show, or why there is none."""
+        picture = self._picture()
+        timeline = self._bridge.shown
+        why = "" if picture is not None else self._why_none()
+        self._pages.setCurrentWidget(self.notice if why else self.canvas)
+        if why != self.notice.text():
+            self.notice.setText(why)
+            self.notice.setAccessibleName(why)
+        if picture is None:
+            self._moment = None
+            self.canvas.show_picture(None, {}, {}, NOBODY)
+            self.readout.show_text("")
+            return
+        looks = clock_looks(timeline, picture.shapes)
+        self._moment = SceneMoment(picture, looks, self._bridge.shown_ns)
+        self._note_firings(timeline, picture)
+        self.canvas.show_picture(picture, looks, self._ring_shares(), self._selected())
+        self._say()
+
+    def _picture(self) -> Picture | None:
+        pictures = self._pictures
+        if pictures is None:
+            return None
+        if self._bridge.playhead_ns is None:
+            return pictures.newest
+        frames = self._bridge.timeline.frames
+        place = bisect_right(frames.at_ns, self._bridge.shown_ns) - 1
+        return pictures.at(frames.first + place)
+
+    def _why_none(self) -> str:
+        session = self._bridge.session
+        if session is None:
+            return _NO_SESSION
+        pictures = self._pictures
+        if pictures is None or session.is_recorded:
+            return _RECORDED
+        if pictures.failure:
+            return pictures.failure
+        if not pictures.is_described:
+            return _NO_PICTURE
+        return _NOT_YET if self._bridge.playhead_ns is None else _NOT_KEPT
+
+    def _note_firings(self, timeline: Timeline, picture: Picture) -> None:
+        """Begin a ring around each timer of the picture that was called since the last time."""
+        table, now_ms = timeline.timers, self._bridge.pace.now_ns() // NS_PER_MS
+        fired = {
+            shape.timer: table.fired[table.index(shape.timer)]
+            for shape in picture.shapes
+            if shape.timer and shape.timer in table
+        }
+        for timer_id, count in fired.items():
+            if count > self._fired.get(timer_id, count):
+                self._rings[timer_id] = now_ms
+        self._fired = fired
+
+    def _ring_shares(self) -> dict[int, float]:
+        now_ms = self._bridge.pace.now_ns() // NS_PER_MS
+        self._rings = {
+            number: at_ms for number, at_ms in self._rings.items() if now_ms - at_ms < _RING_MS
+        }
+        if self._rings and not self._fading.isActive():
+            self._fading.start()
+        elif not self._rings:
+            self._fading.stop()
+        return {number: (now_ms - at_ms) / _RING_MS for number, at_ms in self._rings.items()}
+
+    def _selected(self) -> Owner:
+        selection = self._bridge.selection
+        if selection.kind is SelectionKind.CLOCK:
+            return Owner(selection.id, 0)
+        return Owner(0, selection.id) if selection.kind is SelectionKind.TIMER else NOBODY
+
+    # ---------------------------------------------------------------- in words
+
+    @Slot()
+    @Slot(object)
+    def _say(self, _owner: object = None) -> None:
+        pictures, moment = self._pictures, self._moment
+        failure = "" if pictures is None or moment is None else pictures.failure
+        notes = "" if moment is None else "   ".join(notes_of(moment.looks))
+        self.readout.show_text(failure or self.text_of(self.canvas.owner) or self._written or notes)
+
+    def text_of(self, owner: Owner) -> str:
+        """Return the names of a timer and its clock, and what the clock does."""
+        timeline = self._bridge.shown
+        clock = timeline.clocks.get(owner.clock)
+        if clock is None:
+            return ""
+        state = run_state_of(timeline, clock.id).text
+        timer = timeline.timers.row(owner.timer).label if owner.timer in timeline.timers else ""
+        return f"“{timer}” on “{clock.name}”: {state}" if timer else f"“{clock.name}”: {state}"
+
+    # ---------------------------------------------------------------- what people do
+
+    @Slot(object)
+    def select(self, owner: Owner) -> None:
+        """Select the timer in all panels, or else the clock."""
+        if owner.timer in self._bridge.shown.timers:
+            self._bridge.select(Selection.timer(owner.timer))
+        elif owner.clock in self._bridge.shown.clocks:
+            self._bridge.select(Selection.clock(owner.clock))
+
+    def make_menu(self) -> QMenu:
+        """Return what can be done with what is under the pointer."""
+        menu, timeline, owner = QMenu(self), self._bridge.timeline, self.canvas.owner
+        requests = Requests(self._bridge.submit, self._bridge.accepts)
+        select = self._bridge.select
+        if owner.timer in timeline.timers:
+            title = f"Select “{timeline.timers.row(owner.timer).label}”"
+            menu.addAction(menu_text(title), partial(select, Selection.timer(owner.timer)))
+            requests.add(menu, "Fire now", FireTimer(owner.timer))
+            menu.addSeparator()
+        if owner.clock in timeline.clocks:
+            title = f"Select “{timeline.clocks[owner.clock].name}”"
+            menu.addAction(menu_text(title), partial(select, Selection.clock(owner.clock)))
+            add_clock_actions(menu, timeline, owner.clock, requests)
+            menu.addSeparator()
+        export = menu.addAction("Export picture …", self.ask_for_export)
+        export.setEnabled(self._moment is not None)
+        return menu
+
+    @Slot(object)
+    def _open_menu(self, place: QPoint) -> None:
+        open_menu(self.make_menu(), place)
+
+    @Slot()
+    def ask_for_export(self) -> None:
+        """Ask where to write the picture that is shown."""
+        kinds = {
+            each.suffix: f"{each.format}: {each.description}" for each in SCENE_PICTURE_FORMATS
+        }
+        dialog = SaveDialog("Export picture", self._folder / "scene.png", kinds, self)
+        # The picture that was shown when somebody asked, while the scene goes on.
+        dialog.file_given.connect(partial(self.export_to, moment=self._moment))
+        dialog.open()
+
+    def export_to(self, path: Path, moment: SceneMoment | None = None) -> None:
+        """Write a picture, the one that is shown if none is given, in the format of the suffix."""
+        session, wanted = self._bridge.session, moment or self._moment
+        if session is None or wanted is None:
+            return
+        self._folder = path.parent
+        try:
+            write_file(
+                wanted, provenance_of(session), PictureOptions(), path, SCENE_PICTURE_FORMATS
+            )
+        except InspectorError as error:
+            self._written = str(error)
+        else:
+            self._written = f"Wrote {path}."
+        self._say()
+        self._forgetting.start()
+
+    @Slot()
+    def _forget_written(self) -> None:
+        self._written = ""
+        self._say()
