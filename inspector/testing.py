@@ -20,6 +20,7 @@ from inspector.clocks.sources.wake_errors import WakeErrorSummary
 from inspector.commands.command import Capability, Command, Undoing
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
+from inspector.events.schema import ADDED, FIRINGS, Unit
 from inspector.events.timeline import Timeline
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
@@ -29,7 +30,6 @@ from inspector.sessions.runs.virtual import RunOutcome, run_virtual
 from inspector.sessions.session import SessionPhase, SessionStatus, UniformSession
 from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import seconds_to_ns
-from inspector.vocabulary import TIMER_ADDED, TIMER_FIRED
 
 
 class FakeSession(UniformSession):
@@ -111,9 +111,9 @@ def fired(session: HostedSession) -> dict[str, int]:
     labels: dict[int, str] = {}
     counts: dict[str, int] = {}
     for _, kind, subject, _, b in session.log.read(0).events:
-        if kind == TIMER_ADDED:
+        if kind == ADDED[Unit.TIMER]:
             labels[subject] = strings[b]
             counts.setdefault(strings[b], 0)
-        elif kind == TIMER_FIRED:
+        elif kind in FIRINGS:
             counts[labels[subject]] += 1
     return counts

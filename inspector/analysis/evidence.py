@@ -8,14 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from inspector.commands.command import Command, command_in
+from inspector.events.schema import ADDED, COMMAND_FORMS, COMMANDS, FAILURES, FRAME_STARTS, Unit
 from inspector.timebase import format_instant
-from inspector.vocabulary import (
-    CALLBACK_FAILED,
-    COMMAND,
-    COMMAND_FORM,
-    FRAME_BEGAN,
-    TIMER_ADDED,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -96,35 +90,35 @@ def frame_at(timeline: Timeline, at_ns: int) -> int:
 def frame_after(history: History, cursor: int, end: int) -> int | None:
     """Return the index of the first frame that began between two cursors, ``None`` for none."""
     for event in history.events(cursor, min(end, cursor + NEARBY)):
-        if event[1] == FRAME_BEGAN:
+        if event[1] in FRAME_STARTS:
             return event[3]
     return None
 
 
 def find_event(
-    history: History, at_ns: int, kind: int, subject: int, a: int | None = None
+    history: History, at_ns: int, kinds: Container[int], subject: int, a: int | None = None
 ) -> int | None:
-    """Return the cursor of the last event of a kind about a subject at an instant."""
+    """Return the cursor of the last event of some kinds about a subject at an instant."""
     first = history.cursor_at(at_ns - 1)
-    found = last_event(history, history.cursor_at(at_ns), kind, subject, a, first=first)
+    found = last_event(history, history.cursor_at(at_ns), kinds, subject, a, first=first)
     return None if found is None else found[0]
 
 
 def last_event(  # noqa: PLR0913 - what to search for, and where
     history: History,
     cursor: int,
-    kind: int,
+    kinds: Container[int],
     subject: int,
     a: int | None = None,
     *,
     first: int = 0,
 ) -> tuple[int, RawEvent] | None:
-    """Return the last event of a kind about a subject before a cursor, if it is not far back.
+    """Return the last event of some kinds about a subject before a cursor, if it is not far back.
 
     Args:
         history: The past.
         cursor: Where to begin.
-        kind: The kind of event.
+        kinds: The kinds of events.
         subject: Its subject.
         a: Its first value; any by default.
         first: Where to stop.
@@ -135,7 +129,7 @@ def last_event(  # noqa: PLR0913 - what to search for, and where
         events = history.events(start, cursor)
         for offset in range(len(events) - 1, -1, -1):
             event = events[offset]
-            if event[2] == subject and event[1] == kind and a in {None, event[3]}:
+            if event[2] == subject and event[1] in kinds and a in {None, event[3]}:
                 return start + offset, event
         cursor = start
     return None
@@ -177,9 +171,9 @@ def command_behind(
         event = event_at(history, place)
         if event is None or event[1] in until:
             break
-        if event[1] == COMMAND_FORM:
+        if event[1] in COMMAND_FORMS:
             form = text_of(history, event[3])
-        elif event[1] == COMMAND:
+        elif event[1] in COMMANDS:
             if event[4] or not isinstance(command_in(form), command):
                 break
             return place, f"command {event[2]} “{text_of(history, event[3])}”"
@@ -198,7 +192,7 @@ def pauser(history: History, timeline: Timeline, cursor: int | None, cause: int)
     if cause or not cursor:
         return by_whom(timeline, cause)
     before = event_at(history, cursor - 1)
-    if before is not None and before[1] == CALLBACK_FAILED:
+    if before is not None and before[1] in FAILURES:
         return f"right after “{text_of(history, before[3])}” failed"
     return by_whom(timeline, 0)
 
@@ -214,7 +208,7 @@ def timer_label(history: History, timeline: Timeline, timer_id: int, cursor: int
     """
     if timer_id in timeline.timers:
         return f"“{timeline.timers.row(timer_id).label}”"
-    found = last_event(history, cursor, TIMER_ADDED, timer_id)
+    found = last_event(history, cursor, {ADDED[Unit.TIMER]}, timer_id)
     return f"timer {timer_id}" if found is None else f"“{text_of(history, found[1][4])}”"
 
 

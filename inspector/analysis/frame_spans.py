@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from inspector.analysis.evidence import listed
 from inspector.analysis.frame_events import NO_PHASE, frames_in
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
-from inspector.events.schema import ADDED, Unit
+from inspector.events.schema import ADDED, FRAME_ENDS, Unit
 from inspector.vocabulary import MemberKind, Phase
 
 if TYPE_CHECKING:
@@ -126,11 +126,11 @@ def extent_of(history: History, timeline: Timeline, index: int) -> tuple[int, in
         IndexError: There is no such frame, or it is no longer kept.
     """
     frames = timeline.frames
-    former_ns = frames.frame(index - 1).at_ns if index > frames.first else None
+    former_ns = frames.began_ns(index - 1) if index > frames.first else None
     start = history.first if former_ns is None else history.cursor_at(former_ns - 1)
     # Time may pass within a frame, but it ends before the next frame begins.
     is_last = index + 1 == frames.end
-    end = history.end if is_last else history.cursor_at(frames.frame(index + 1).at_ns)
+    end = history.end if is_last else history.cursor_at(frames.began_ns(index + 1))
     return max(start, history.first), end
 
 
@@ -157,9 +157,13 @@ def heaviest_in(history: History, timeline: Timeline, index: int) -> str:
 def _frame_events(history: History, timeline: Timeline, index: int) -> FrameEvents | None:
     """Return a frame with the timers before it, ``None`` when it is no longer in the log."""
     start, end = extent_of(history, timeline, index)
-    at_ns = timeline.frames.frame(index).at_ns
+    at_ns = timeline.frames.began_ns(index)
+    events = history.events(start, end)
+    # The frame before is among them, and need not be taken apart.
+    ends = (at for at, event in enumerate(events, 1) if event[1] in FRAME_ENDS and event[0] < at_ns)
+    skipped = next(ends, 0)
     found = None
-    for frame in frames_in(history.events(start, end), start):
+    for frame in frames_in(events[skipped:], start + skipped):
         # Several may begin at one instant; numbers differ where a frame began and never ended.
         if frame.cursor >= 0 and frame.at_ns == at_ns:
             found = frame

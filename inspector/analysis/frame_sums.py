@@ -13,14 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.frame_spans import PHASE_KIND, TIMER_KIND, extent_of, member_in, timer_in
 from inspector.events.history import KEYFRAME_EVERY
-from inspector.vocabulary import (
-    CALL_ENDED,
-    FRAME_BEGAN,
-    FRAME_ENDED,
-    PHASE_ENDED,
-    TIMER_FIRED,
-    Phase,
-)
+from inspector.events.schema import CALLS, FIRINGS, FRAME_ENDS, FRAME_STARTS, PHASE_ENDS
+from inspector.vocabulary import Phase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +30,8 @@ _NAMES: Final = 256
 _FOLDED: Final = 10 * SLICE
 #: The most states of the past to fold on the way to an older state.
 _MOST_STATES: Final = 50
+#: Most other events are none of these.
+_BOUNDS: Final = FRAME_STARTS | PHASE_ENDS | FRAME_ENDS
 #: A damaged recording may name other phases.
 _AFTER_TIMERS: Final = frozenset(Phase) - {Phase.TIMERS}
 
@@ -172,9 +168,9 @@ class FrameSums:
         while cursor < end and not is_found:
             stop = min(cursor + SLICE, end)
             for place, event in enumerate(history.events(cursor, stop), cursor):
-                if event[1] == FRAME_ENDED:
+                if event[1] in FRAME_ENDS:
                     begin = place + 1
-                elif event[1] == FRAME_BEGAN and self._is_first(event[0], event[3]):
+                elif event[1] in FRAME_STARTS and self._is_first(event[0], event[3]):
                     is_found = True
                     break
             yield max(1, stop - cursor)
@@ -189,7 +185,7 @@ class FrameSums:
 
     def _is_first(self, at_ns: int, number: int) -> bool:
         """Return whether a frame that begins is the first of the range."""
-        first_ns = self._timeline.frames.frame(self._start).at_ns
+        first_ns = self._timeline.frames.began_ns(self._start)
         # Numbers differ where a frame began and never ended.
         return at_ns > first_ns or (at_ns == first_ns and number >= self._start)
 
@@ -201,26 +197,29 @@ class FrameSums:
             stop: Where it ends.
             count: How many frames had yet to end.
         """
-        sums, ended = self._sums, self._ended
+        sums, ended, call_kinds, firings = self._sums, self._ended, CALLS, FIRINGS
         is_begun = self._is_begun
         for place, (_, kind, subject, _, b) in enumerate(
             self._history.events(cursor, stop), cursor
         ):
-            if kind == CALL_ENDED or (kind == TIMER_FIRED and not is_begun):
-                key = (kind == TIMER_FIRED, subject)
+            is_call = kind in call_kinds
+            if is_call or (kind in firings and not is_begun):
+                key = (not is_call, subject)
                 found = sums.get(key)
                 if found is None:
                     found = sums[key] = _Sum(place, len(ended))
                 found.calls += 1
-                if kind == CALL_ENDED:
+                if is_call:
                     found.took_ns += b
                     found.longest_ns = max(found.longest_ns, b)
-            elif kind == FRAME_BEGAN:
+            elif kind not in _BOUNDS:
+                continue
+            elif kind in FRAME_STARTS:
                 is_begun = True
                 ended.append(Phase.TIMERS)
-            elif kind == PHASE_ENDED and subject in _AFTER_TIMERS:
+            elif kind in PHASE_ENDS and subject in _AFTER_TIMERS:
                 ended.append(Phase(subject))
-            elif kind == FRAME_ENDED:
+            elif kind in FRAME_ENDS:
                 is_begun = False
                 count -= 1
                 if not count:

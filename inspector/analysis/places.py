@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from inspector.errors import InspectorError
+from inspector.events.schema import FIRINGS
 from inspector.timebase import format_instant, parse_duration_ns
-from inspector.vocabulary import TIMER_FIRED
 
 if TYPE_CHECKING:
     from inspector.events.frame_history import FrameHistory
@@ -166,7 +166,7 @@ class Places:
         newest = at_ns
         while cursor < end:
             for event_ns, kind, *_ in history.events(cursor, cursor + _CHUNK):
-                if kind == TIMER_FIRED and event_ns > newest:
+                if kind in FIRINGS and event_ns > newest:
                     newest, count = event_ns, count - 1
                     if not count:
                         return newest
@@ -180,7 +180,7 @@ class Places:
         while cursor > first:
             start = max(cursor - _CHUNK, first)
             for event_ns, kind, *_ in reversed(history.events(start, cursor)):
-                if kind == TIMER_FIRED and event_ns < oldest:
+                if kind in FIRINGS and event_ns < oldest:
                     oldest, count = event_ns, count - 1
                     if not count:
                         return max(oldest, self.first_ns)

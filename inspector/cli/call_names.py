@@ -10,9 +10,10 @@ from inspector.calls.call import CallId
 from inspector.display_text import in_quotes
 from inspector.errors import ArgumentError
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
+from inspector.events.schema import ADDED, Unit
 from inspector.foreign.numbers import count_in
 from inspector.timebase import format_instant
-from inspector.vocabulary import MEMBER_ADDED, TIMER_ADDED, MemberKind
+from inspector.vocabulary import MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -105,7 +106,7 @@ def _numbered(history: History, digits: str, *, is_member: bool) -> Match:
     number = count_in(digits) or 0
     base = history.state_before(history.first)
     there = base.members.by_id if is_member else base.timers
-    added = MEMBER_ADDED if is_member else TIMER_ADDED
+    added = ADDED[Unit.MEMBER if is_member else Unit.TIMER]
     events = history.events(history.first, history.end)
     is_known = number in there or any(event[1] == added and event[2] == number for event in events)
     # Events no longer in the log are explained as such.
@@ -128,7 +129,7 @@ def _names(
     for member in base.members.by_id.values():
         names.setdefault(member.name, {})[CallId(member.id, is_member=True)] = None
     for event in history.events(history.first, history.cursor_at(timeline.at_ns)):
-        if event[1] == TIMER_ADDED:
+        if event[1] == ADDED[Unit.TIMER]:
             names.setdefault(text_of(history, event[4]), {})[CallId(event[2])] = None
         elif event[1] in MEMBER_NAMING_KINDS and (known := members.note(event)) is not None:
             names.setdefault(known.name, {})[CallId(event[2], is_member=True)] = None

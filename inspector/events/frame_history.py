@@ -104,16 +104,27 @@ class FrameHistory:
         column = self._columns[number]
         return column if len(column) == self._length else column[: self._length]
 
+    def began_ns(self, index: int) -> int:
+        """Return the session time of the start of a frame.
+
+        Raises:
+            IndexError: There is no such frame, or it is no longer kept.
+        """
+        return self._columns[0][self._place(index)]
+
+    def _place(self, index: int) -> int:
+        if not self.first <= index < self.end:
+            message = f"frame {index} is not kept, only {self.first} to {self.end - 1}"
+            raise IndexError(message)
+        return index - self.first
+
     def frame(self, index: int) -> Frame:
         """Return one frame.
 
         Raises:
             IndexError: There is no such frame, or it is no longer kept.
         """
-        if not self.first <= index < self.end:
-            message = f"frame {index} is not kept, only {self.first} to {self.end - 1}"
-            raise IndexError(message)
-        i = index - self.first
+        i = self._place(index)
         at_ns, interval_ns, delta_ns, busy_ns, cut_ns, *phases = (
             column[i] for column in self._columns
         )
@@ -154,8 +165,7 @@ class FrameHistory:
         """
         if not self.first <= index < self.end:
             return None
-        before_ns = self.frame(index - 1).at_ns if index > self.first else -1
-        return before_ns, self.frame(index).at_ns
+        return self.began_ns(index - 1) if index > self.first else -1, self.began_ns(index)
 
     def append(  # noqa: PLR0913, PLR0917 - one value a column
         self,

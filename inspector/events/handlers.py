@@ -28,6 +28,11 @@ def handlers_of(reader: object) -> dict[int, Handler]:
     return {kind: getattr(reader, name) for kind, name in _names(type(reader))}  # type: ignore[arg-type]
 
 
+def handled_kinds(reader: type) -> frozenset[int]:
+    """Return the kinds of events that readers of a class take."""
+    return frozenset(kind for kind, _ in _names(reader))
+
+
 @cache
 def _names(reader: type) -> tuple[tuple[int, str], ...]:
     kinds = {f"{_PREFIX}{kind.name.lower()}": int(kind) for kind in EventKind}

@@ -369,15 +369,26 @@ ABOUT_MEMBERS: Final = kinds_with(subject=Unit.MEMBER) | kinds_with(subject=Unit
 #: Numbers of the kinds that set a field of a member, and of those with a timer or none.
 ABOUT_FIELDS: Final = kinds_with(a=Unit.FIELD)
 MAY_BE_ABOUT_TIMERS: Final = ABOUT_TIMERS | kinds_with(subject=Unit.TIMER_OR_NONE)
-#: Numbers of the kinds that report a call of a timer, a call of a member, and the bounds of frames.
+#: Numbers of the kinds that mark an instant, of a clock or not, and of those about a clock if any.
+MARKS: Final = kinds_with(subject=Unit.CLOCK_OR_NONE, group=EventGroup.MARKS)
+MAY_BE_ABOUT_CLOCKS: Final = ABOUT_CLOCKS | MARKS
+#: Numbers of the kinds that report a call of a timer, a call of a member, and the bounds of
+#: frames and the ends of phases.
 FIRINGS: Final = kinds_with(a=Unit.LATENESS)
 CALLS: Final = kinds_with(group=EventGroup.CALLS)
 FRAME_STARTS: Final = kinds_with(fold=Fold.FRAME_START)
 FRAME_ENDS: Final = kinds_with(fold=Fold.FRAME_END)
+PHASE_ENDS: Final = kinds_with(subject=Unit.PHASE)
+#: Numbers of the kinds that report what a callback raised.
+FAILURES: Final = kinds_with(b=Unit.TRACEBACK)
 #: Numbers of the kinds that add and name a clock, a timer or a member, by the unit of the subject.
 ADDED: Final = {row.subject: int(row.kind) for row in _ROWS if row.b is Unit.NAME}
-#: Numbers of the kinds that say more of the command right before them.
-COMMAND_DETAILS: Final = kinds_with(b=Unit.ASKER) | kinds_with(a=Unit.JSON)
+#: Numbers of the kinds of commands, and of those that say more of the command right before them:
+#: where it came from, and its data.
+COMMANDS: Final = kinds_with(subject=Unit.COMMAND, group=EventGroup.COMMANDS)
+COMMAND_CONTEXTS: Final = kinds_with(b=Unit.ASKER)
+COMMAND_FORMS: Final = kinds_with(a=Unit.JSON)
+COMMAND_DETAILS: Final = COMMAND_CONTEXTS | COMMAND_FORMS
 
 
 #: Events about members are in the group of members or of calls, see :func:`group_of`.

@@ -12,12 +12,20 @@ from typing_extensions import override
 
 from inspector.events.schema import (
     ABOUT_CLOCKS,
+    ABOUT_FIELDS,
     ABOUT_MEMBERS,
-    ABOUT_TIMERS,
+    ADDED,
+    COMMANDS,
+    FAILURES,
+    MAY_BE_ABOUT_CLOCKS,
+    MAY_BE_ABOUT_TIMERS,
     QUIET_GROUPS,
+    SCHEMA,
     EventGroup,
+    Unit,
     group_of,
     kinds_of,
+    kinds_with,
 )
 from inspector.timebase import format_instant
 from inspector.vocabulary import EventKind, Field, RawEvent
@@ -42,9 +50,9 @@ _LOOK_BACK: Final = 2_000_000
 _MOST_SENTENCES: Final = 200_000
 
 
-_MEMBER_ADDED: Final = int(EventKind.MEMBER_ADDED)
-_MEMBER_SET: Final = int(EventKind.MEMBER_SET)
 _NAME: Final = int(Field.NAME)
+#: Kinds that put a timer or a member on a clock.
+_ON_CLOCKS: Final = kinds_with(a=Unit.CLOCK) - ABOUT_CLOCKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,7 @@ class EventRow:
     @property
     def long_text(self) -> str:
         """All that there is to say about it."""
-        if self.event[1] == EventKind.CALLBACK_FAILED:
+        if self.event[1] in FAILURES:
             return self.names.strings[self.event[4]]
         return f"{self.sentence}\n{self.event[0]:,} ns"
 
@@ -214,22 +222,21 @@ class EventListModel(ListTableModel[EventRow]):
         timeline = self._timeline
         if timeline is None:
             return None
-        at_ns, kind, subject, a, b = self.rows[row].event
-        group = self.rows[row].group
+        event, group = self.rows[row].event, self.rows[row].group
+        at_ns, kind, subject, a, _ = event
+        said = SCHEMA[EventKind(kind)]
+        frame = next((event[place] for place in (3, 4) if said.unit(place) is Unit.FRAME), None)
         if kind in ABOUT_MEMBERS:
             return Selection.member(subject) if subject in timeline.members.by_id else None
-        if kind == EventKind.BREAKPOINT_HIT:
-            return Selection.frame(b) if timeline.frames.first <= b < timeline.frames.end else None
-        if group is EventGroup.CLOCKS or (kind == EventKind.MARK and subject):
+        if frame is not None:
+            is_kept = timeline.frames.first <= frame < timeline.frames.end
+            return Selection.frame(frame) if is_kept or group is EventGroup.FRAMES else None
+        if kind in MAY_BE_ABOUT_CLOCKS:
             return Selection.clock(subject) if subject in timeline.clocks else None
-        if group in (EventGroup.TIMERS, EventGroup.FIRINGS) or (
-            kind == EventKind.CALLBACK_FAILED and subject
-        ):
+        if kind in MAY_BE_ABOUT_TIMERS and subject:
             if subject in timeline.timers:
                 return Selection.timer(subject)
-            return Selection.clock(a) if kind == EventKind.TIMER_ADDED else None
-        if kind in (EventKind.FRAME_BEGAN, EventKind.PHASE_ENDED):
-            return Selection.frame(a)
+            return Selection.clock(a) if said.a is Unit.CLOCK else None
         if group in (EventGroup.FRAMES, EventGroup.FAILURES):
             index = timeline.frames.index_from(at_ns)
             return None if index is None else Selection.frame(index)
@@ -251,7 +258,7 @@ class EventListModel(ListTableModel[EventRow]):
         events = [
             event
             for event in batch.events
-            if event[1] in read or (event[1] == _MEMBER_SET and event[3] == _NAME)
+            if event[1] in read or (event[1] in ABOUT_FIELDS and event[3] == _NAME)
         ]
         self._note_names(events)
         passed: list[EventRow] = []
@@ -268,12 +275,12 @@ class EventListModel(ListTableModel[EventRow]):
 
     def _note_names(self, events: list[RawEvent]) -> None:
         """Take names, and who belongs to the selected member, in the order of the events."""
-        note, ours = self._names.note, self._subject_members
+        note, ours, added = self._names.note, self._subject_members, ADDED[Unit.MEMBER]
         for event in events:
             kind = event[1]
-            if kind in NAMING_KINDS or kind == _MEMBER_SET:
+            if kind in NAMING_KINDS or kind in ABOUT_FIELDS:
                 note(event)
-                if kind == _MEMBER_ADDED and event[3] in ours:
+                if kind == added and event[3] in ours:
                     ours.add(event[2])
 
     def _row(self, event: RawEvent) -> EventRow | None:
@@ -295,14 +302,11 @@ class EventListModel(ListTableModel[EventRow]):
         if wanted.kind is SelectionKind.MEMBER:
             return kind in ABOUT_MEMBERS and subject in self._subject_members
         if wanted.kind is SelectionKind.CLOCK:
-            if kind in (EventKind.TIMER_ADDED, EventKind.MEMBER_ORIGIN):
+            if kind in _ON_CLOCKS:
                 return a == wanted.id
-            is_clock_event = kind in ABOUT_CLOCKS or kind == EventKind.MARK
-            return is_clock_event and subject == wanted.id
+            return kind in MAY_BE_ABOUT_CLOCKS and subject == wanted.id
         if wanted.kind is SelectionKind.TIMER:
-            return (
-                kind in ABOUT_TIMERS or kind == EventKind.CALLBACK_FAILED
-            ) and subject == wanted.id
+            return kind in MAY_BE_ABOUT_TIMERS and subject == wanted.id
         span = self._frame_span
         return span is not None and span[0] < at_ns <= span[1]
 
@@ -330,4 +334,4 @@ def _instant_of(row: EventRow) -> int:
 def _is_trouble(event: RawEvent) -> bool:
     """Return whether an event is a failure or a command that was refused."""
     _, kind, _, _, b = event
-    return kind == EventKind.CALLBACK_FAILED or (kind == EventKind.COMMAND and b != 0)
+    return kind in FAILURES or (kind in COMMANDS and b != 0)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from inspector.events.member_names import MemberNames
-from inspector.events.schema import ABOUT_MEMBERS, ABOUT_TIMERS
+from inspector.events.handlers import handled_kinds, handlers_of
+from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
+from inspector.events.schema import (
+    ABOUT_FIELDS,
+    ABOUT_MEMBERS,
+    ADDED,
+    MAY_BE_ABOUT_TIMERS,
+    Unit,
+    kinds_with,
+)
 from inspector.events.sentences import describe
-from inspector.vocabulary import NEVER, EventKind, MemberKind
+from inspector.vocabulary import NEVER, MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,17 +40,8 @@ _OWNED: Final = frozenset(
         MemberKind.HOOK,
     }
 )
-#: Kinds that have to be read for the names of others, also when they are not shown.
-NAMING_KINDS: Final = frozenset(
-    {
-        int(EventKind.TIMER_ADDED),
-        int(EventKind.TIMER_FIRED),
-        int(EventKind.TIMER_CLEARED),
-        int(EventKind.MEMBER_ADDED),
-        int(EventKind.MEMBER_ORIGIN),
-        int(EventKind.MEMBER_MOVED),
-    }
-)
+#: Kinds of events whose sentences say what a member is.
+_SAY_KIND: Final = kinds_with(b=Unit.MEMBER_KIND)
 
 
 class EventNames:
@@ -62,6 +61,7 @@ class EventNames:
         self._gone: list[int] = []
         self.strings: Sequence[str] = ("",)
         self._timeline: Timeline | None = None
+        self._steps = handlers_of(self)
 
     def set_source(self, strings: Sequence[str], timeline: Timeline | None) -> None:
         """Forget everything; read from another log.
@@ -80,17 +80,25 @@ class EventNames:
 
     def note(self, event: RawEvent) -> None:
         """Take what an event says about names."""
-        _, kind, subject, _, b = event
+        at_ns, kind, subject, a, b = event
         if kind in ABOUT_MEMBERS:
             self._note_member(event)
-        elif kind == EventKind.TIMER_ADDED:
-            self._labels[subject] = self.strings[b]
-        elif kind == EventKind.TIMER_CLEARED or (kind == EventKind.TIMER_FIRED and b == NEVER):
-            self._gone.append(subject)
+        elif kind in self._steps:
+            self._steps[kind](at_ns, subject, a, b)
+
+    def _on_timer_added(self, _at_ns: int, timer_id: int, _clock_id: int, name: int) -> None:
+        self._labels[timer_id] = self.strings[name]
+
+    def _on_timer_fired(self, _at_ns: int, timer_id: int, _late_ns: int, next_ns: int) -> None:
+        if next_ns == NEVER:
+            self._gone.append(timer_id)
+
+    def _on_timer_cleared(self, _at_ns: int, timer_id: int, _site: int, _cause: int) -> None:
+        self._gone.append(timer_id)
 
     def _note_member(self, event: RawEvent) -> None:
         subject = event[2]
-        if event[1] != EventKind.MEMBER_ADDED:
+        if event[1] != ADDED[Unit.MEMBER]:
             self._known(subject)
         if self._members.note(event) is not None:
             # The text of who hangs under it has its name as well.
@@ -129,7 +137,7 @@ class EventNames:
         _, kind, subject, _, _ = event
         if kind in ABOUT_MEMBERS:
             return self.member_text(subject)
-        if kind in ABOUT_TIMERS or kind == EventKind.CALLBACK_FAILED:
+        if kind in MAY_BE_ABOUT_TIMERS:
             return self._labels.get(subject, "")
         return ""
 
@@ -165,7 +173,7 @@ class EventNames:
             if what == "timer":
                 return f"timer “{label}”" if label else ""
             name = label if number == subject and label else self.member_text(number)
-            if kind == EventKind.MEMBER_ORIGIN:
+            if kind in _SAY_KIND:
                 # Its second half says what it is.
                 return name[name.find("“") :] if "“" in name else ""
             return name
@@ -174,7 +182,12 @@ class EventNames:
 
     def _clock_text(self, event: RawEvent, number: int) -> str:
         _, kind, subject, _, b = event
-        if kind == EventKind.CLOCK_ADDED and number == subject:
+        if kind == ADDED[Unit.CLOCK] and number == subject:
             return f"clock “{self.strings[b]}”"
         clock = None if self._timeline is None else self._timeline.clocks.get(number)
         return "" if clock is None else f"clock “{clock.name}”"
+
+
+#: Kinds that have to be read for the names of others, also when they are not shown; of those that
+#: set fields, the ones that set names.
+NAMING_KINDS: Final = MEMBER_NAMING_KINDS - ABOUT_FIELDS | handled_kinds(EventNames)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from inspector.analysis.clock_changes import change_at
 from inspector.analysis.evidence import (
     Reason,
     by_whom,
@@ -17,13 +18,10 @@ from inspector.analysis.evidence import (
 )
 from inspector.calls.blockers import Blocker, BlockerKind
 from inspector.clocks.rate import D
+from inspector.events.schema import ABOUT_FIELDS, Unit, kinds_with
 from inspector.frames.creator.versions import COMPONENT_DIALECTS, Newcomers
 from inspector.timebase import format_duration
 from inspector.vocabulary import (
-    CLOCK_ANCHORED,
-    CLOCK_PAUSED,
-    CLOCK_RATE,
-    MEMBER_SET,
     Field,
     Life,
     Mode,
@@ -37,6 +35,8 @@ if TYPE_CHECKING:
     from inspector.events.states import ClockState
     from inspector.events.timeline import Timeline
 
+#: Kinds of events that say at which rate a clock begins.
+_BEGINNINGS: Final = kinds_with(b=Unit.RATE)
 _CLOCKS: Final = frozenset({BlockerKind.CLOCK_PAUSED, BlockerKind.CLOCK_RATE})
 
 #: Versions of Creator in which nothing starts in the frame in which it is enabled.
@@ -71,7 +71,7 @@ def blocker_reason(
 
 def _pause(history: History, timeline: Timeline, blocker: Blocker) -> Reason:
     at_ns = blocker.since_ns or 0
-    cursor = find_event(history, at_ns, MEMBER_SET, blocker.member_id, Field.PAUSED)
+    cursor = find_event(history, at_ns, ABOUT_FIELDS, blocker.member_id, Field.PAUSED)
     frame = frame_at(timeline, at_ns)
     kind = timeline.members.by_id[blocker.member_id].kind.text
     its = "It" if blocker.is_own else f"Its {kind} “{blocker.name}”"
@@ -82,7 +82,7 @@ def _pause(history: History, timeline: Timeline, blocker: Blocker) -> Reason:
 def _field_reason(  # noqa: PLR0913, PLR0917 - the text, and where to search for its event
     history: History, timeline: Timeline, blocker: Blocker, text: str, field: Field, cursor: int
 ) -> Reason:
-    found = last_event(history, cursor, MEMBER_SET, blocker.member_id, field)
+    found = last_event(history, cursor, ABOUT_FIELDS, blocker.member_id, field)
     place, at_ns = (None, timeline.at_ns) if found is None else (found[0], found[1][0])
     return Reason(text, at_ns, place, member_id=blocker.member_id)
 
@@ -107,16 +107,16 @@ def _stopped_clock(history: History, timeline: Timeline, blocker: Blocker) -> Re
         name += ", above its clock,"
     frame = frame_at(timeline, at_ns)
     if blocker.kind is BlockerKind.CLOCK_PAUSED:
-        cursor = find_event(history, at_ns, CLOCK_PAUSED, number)
+        cursor = change_at(history, at_ns, number, "pause")
         who = pauser(history, timeline, cursor, blocker.cause)
         text = f"{name} has been paused since frame {frame:,}, {who}."
-    elif (cursor := find_event(history, at_ns, CLOCK_RATE, number)) is not None:
+    elif (cursor := change_at(history, at_ns, number, "rate")) is not None:
         who = by_whom(timeline, blocker.cause)
         text = f"{name} has had rate 0 since frame {frame:,}, set {who}."
-    elif (cursor := find_event(history, at_ns, CLOCK_ANCHORED, number)) is not None:
+    elif (cursor := find_event(history, at_ns, _BEGINNINGS, number)) is not None:
         text = f"{name} has had rate 0 since it was created."
     else:
-        cursor = find_event(history, at_ns, CLOCK_PAUSED, number)
+        cursor = change_at(history, at_ns, number, "pause")
         text = f"{name} has rate 0, and was also paused in frame {frame:,}."
     return Reason(text, at_ns, cursor, clock_id=number, frame=frame)
 
@@ -154,7 +154,7 @@ def _rated(timeline: Timeline, story: CallStory, clock: ClockState) -> Reason:
     change = story.rates.get(clock.id)
     if change is not None:
         frame = frame_at(timeline, change.at_ns)
-        text = f"{text} since frame {frame:,}, set {by_whom(timeline, change.b)}."
+        text = f"{text} since frame {frame:,}, set {by_whom(timeline, change.cause or 0)}."
         return Reason(text, change.at_ns, change.cursor, clock_id=clock.id, frame=frame)
     since = " since it was created" if story.first == 0 else ""
     return Reason(f"{text}{since}.", clock.created_ns, None, clock_id=clock.id)

@@ -19,15 +19,9 @@ from inspector.analysis.explain.story import CallStory, Firing, Moment
 from inspector.calls.call import Call, call_of, clock_of, short_site
 from inspector.commands.members import UnscheduleMember
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
+from inspector.events.schema import ADDED, CALLS, Unit
 from inspector.timebase import format_instant
-from inspector.vocabulary import (
-    CALL_ENDED,
-    MEMBER_ADDED,
-    MEMBER_REMOVED,
-    NEVER,
-    TIMER_ADDED,
-    Field,
-)
+from inspector.vocabulary import MEMBER_REMOVED, NEVER, Field
 
 if TYPE_CHECKING:
     from inspector.events.history import History
@@ -182,7 +176,7 @@ class _Gone:
         # A frame timer is removed during its last call.
         is_last = above is not None and above.fields.get(Field.CALLS_LEFT) == 1
         if is_last and any(
-            event[1] == CALL_ENDED and event[2] == number and event[0] == moment.at_ns
+            event[1] in CALLS and event[2] == number and event[0] == moment.at_ns
             for event in history.events(moment.cursor, moment.cursor + _CALL_AHEAD)
         ):
             text = "It made its last call and was removed"
@@ -222,7 +216,7 @@ class _Gone:
     def _unknown(self) -> Reason:
         """Return that the call is unknown, or scheduled later."""
         history, story, timeline = self.history, self.story, self.timeline
-        added = MEMBER_ADDED if story.id.is_member else TIMER_ADDED
+        added = ADDED[Unit.MEMBER if story.id.is_member else Unit.TIMER]
         for place, event in enumerate(history.events(self.cursor, history.end), self.cursor):
             if event[1] == added and event[2] == story.id.number:
                 text = (

@@ -15,20 +15,12 @@ from inspector.analysis.evidence import (
 )
 from inspector.analysis.explain.lateness import lateness_reasons, repetition_reasons, ties_before
 from inspector.calls.call import short_site
+from inspector.events.schema import ADDED, CALLS, Unit
 from inspector.timebase import NS_PER_MS, format_duration
-from inspector.vocabulary import (
-    CALL_ENDED,
-    CLOCK_PAUSED,
-    CLOCK_RATE,
-    MEMBER_ADDED,
-    STATE_ENTERED,
-    MemberKind,
-    rate_text,
-    what_was_raised,
-)
+from inspector.vocabulary import STATE_ENTERED, MemberKind, what_was_raised
 
 if TYPE_CHECKING:
-    from inspector.analysis.explain.story import CallStory, Firing, Moment
+    from inspector.analysis.explain.story import CallStory, Firing
     from inspector.calls.call import Call
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
@@ -44,10 +36,10 @@ def member_past(history: History, timeline: Timeline, story: CallStory) -> list[
     member = timeline.members.by_id[story.id.number]
     if not member.calls:
         text = "It has not been called since it was added."
-        cursor = find_event(history, member.added_ns, MEMBER_ADDED, member.id)
+        cursor = find_event(history, member.added_ns, {ADDED[Unit.MEMBER]}, member.id)
         return [Reason(text, member.added_ns, cursor)]
     text = f"It was called {times(member.calls)}"
-    last = last_event(history, story.cursor, CALL_ENDED, member.id)
+    last = last_event(history, story.cursor, CALLS, member.id)
     if last is None:
         return [Reason(f"{text}.", timeline.at_ns)]
     cursor, (at_ns, *_) = last
@@ -68,7 +60,7 @@ def state_reasons(history: History, timeline: Timeline, number: int) -> list[Rea
     text = f"{'The machine' if is_edge else 'It'} is in the state “{strings[entered.state[-1]]}”"
     if entered.transition[-1]:
         text += f", by “{strings[entered.transition[-1]]}”"
-    cursor = find_event(history, at_ns, STATE_ENTERED, machine_id)
+    cursor = find_event(history, at_ns, {STATE_ENTERED}, machine_id)
     frame = frame_at(timeline, at_ns)
     return [Reason(f"{text}.", at_ns, cursor, frame=frame, member_id=machine_id)]
 
@@ -180,21 +172,12 @@ def _changes(timeline: Timeline, story: CallStory, call: Call, since_ns: int) ->
     found: list[Reason] = []
     for clock in timeline.path(call.clock_id):
         current_ns = clock.paused_since_ns if clock.paused else None
-        for kind, moment in story.changes.get(clock.id, ()):
-            is_present = kind == CLOCK_PAUSED and moment.at_ns == current_ns
-            if is_present or not since_ns <= moment.at_ns <= timeline.at_ns:
+        for change in story.changes.get(clock.id, ()):
+            is_present = change.kind == "pause" and change.at_ns == current_ns
+            if is_present or not since_ns <= change.at_ns <= timeline.at_ns:
                 continue
-            what, cause = _change_text(kind, moment)
-            frame = frame_at(timeline, moment.at_ns)
-            text = f"Meanwhile “{clock.name}” was {what}, {by_whom(timeline, cause)}."
-            found.append(Reason(text, moment.at_ns, moment.cursor, clock.id, frame))
+            frame = frame_at(timeline, change.at_ns)
+            who = by_whom(timeline, change.cause or 0)
+            text = f"Meanwhile “{clock.name}” was {change.text}, {who}."
+            found.append(Reason(text, change.at_ns, change.cursor, clock.id, frame))
     return sorted(found, key=lambda reason: reason.at_ns)[-_MOST_CHANGES:]
-
-
-def _change_text(kind: int, moment: Moment) -> tuple[str, int]:
-    """Return a change of a clock in words, and the number of its cause."""
-    if kind == CLOCK_PAUSED:
-        return "paused", moment.a
-    if kind == CLOCK_RATE:
-        return f"set to rate {rate_text(moment.a)}", moment.b
-    return "moved", 0

@@ -6,23 +6,12 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from inspector.events.schema import ABOUT_CLOCKS, ABOUT_TIMERS
-from inspector.vocabulary import (
-    CALLBACK_FAILED,
-    CLOCK_MOVED,
-    CLOCK_PAUSED,
-    CLOCK_RATE,
-    CLOCK_REMOVED,
-    MEMBER_ADDED,
-    TICKS_MISSED,
-    TIMER_ADDED,
-    TIMER_ARMED,
-    TIMER_CLEARED,
-    TIMER_FIRED,
-    TIMER_ORIGIN,
-    TRANSPORT,
-    TimerKind,
-)
+from typing_extensions import override
+
+from inspector.analysis.clock_changes import ClockChange, ClockChangeReader
+from inspector.events.handlers import handlers_of
+from inspector.events.schema import ABOUT_CLOCKS, ADDED, MAY_BE_ABOUT_TIMERS, Unit, kinds_with
+from inspector.vocabulary import TimerKind
 
 if TYPE_CHECKING:
     from inspector.calls.call import CallId
@@ -39,19 +28,9 @@ KEPT_EVENTS: Final = 100_000
 LONGEST_STORY: Final = 2_000_000
 
 _STRETCH: Final = 50_000
-_OF_TIMERS: Final = ABOUT_TIMERS | {CALLBACK_FAILED}
-_OF_MEMBERS: Final = frozenset({MEMBER_ADDED})
-_OF_ALL: Final = ABOUT_CLOCKS | {TRANSPORT}
-_CLOCK_CHANGES: Final = frozenset({CLOCK_RATE, CLOCK_PAUSED, CLOCK_MOVED})
-#: Attributes that keep the last event of a kind.
-_KEPT: Final = {
-    TIMER_ADDED: "added",
-    MEMBER_ADDED: "added",
-    TIMER_ORIGIN: "origin",
-    TIMER_CLEARED: "cleared",
-    TICKS_MISSED: "missed",
-    CALLBACK_FAILED: "failed",
-}
+_OF_ALL: Final = ABOUT_CLOCKS | kinds_with(subject=Unit.MODE)
+#: Kinds of changes of clocks that are kept.
+_KEPT: Final = frozenset({"rate", "pause", "move"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +72,7 @@ class Firing:
         return self.late_ns < 0 or self.next_ns == self.due_ns
 
 
-class CallStory:
+class CallStory(ClockChangeReader):
     """The known past of one call; can be extended as a session continues.
 
     Only timers of clocks have firings.
@@ -114,7 +93,7 @@ class CallStory:
         failed: When its callback last raised.
         failures: How often its callback raised.
         rates: By clock: when its rate was last set.
-        changes: By clock: the last pauses, rate changes and moves, each with the kind of event.
+        changes: By clock: the last pauses, rate changes and moves.
         removals: By clock: when it was removed.
         transport: When the session was last held or run.
     """
@@ -135,13 +114,15 @@ class CallStory:
         self.ticks_missed = 0
         self.failed: Moment | None = None
         self.failures = 0
-        self.rates: dict[int, Moment] = {}
-        self.changes: dict[int, deque[tuple[int, Moment]]] = {}
-        self.removals: dict[int, Moment] = {}
+        self.rates: dict[int, ClockChange] = {}
+        self.changes: dict[int, deque[ClockChange]] = {}
+        self.removals: dict[int, ClockChange] = {}
         self.transport: Moment | None = None
         self._due_ns: int | None = None
         self._mine: list[tuple[int, RawEvent]] | None = []
         self._begun: tuple[int, int | None] | None = None
+        self._moment: Moment | None = None
+        self._steps = handlers_of(self)
 
     @property
     def last(self) -> Firing | None:
@@ -179,7 +160,8 @@ class CallStory:
         """Read on up to a cursor, skipping what is too far back."""
         if self.first < 0:
             self.first = self.cursor = max(history.first, cursor - self.longest)
-        number, own = self.id.number, _OF_MEMBERS if self.id.is_member else _OF_TIMERS
+        number = self.id.number
+        own = {ADDED[Unit.MEMBER]} if self.id.is_member else MAY_BE_ABOUT_TIMERS
         wanted = own | _OF_ALL
         while self.cursor < cursor:
             start = max(self.cursor, history.first)
@@ -216,26 +198,48 @@ class CallStory:
 
     def _take(self, cursor: int, event: RawEvent) -> None:
         at_ns, kind, subject, a, b = event
-        moment = Moment(cursor, at_ns, a, b)
-        if kind in _KEPT:
-            setattr(self, _KEPT[kind], moment)
-        if kind in _CLOCK_CHANGES:
-            if kind == CLOCK_RATE:
-                self.rates[subject] = moment
-            changes = self.changes.setdefault(subject, deque(maxlen=KEPT_CHANGES))
-            changes.append((kind, moment))
-        elif kind == TIMER_FIRED:
-            self.fired += 1
-            self.firings.append(Firing(cursor, at_ns, a, b, self._due_ns))
-            self._due_ns = b
-        elif kind == TIMER_ARMED:
-            self._due_ns = a
-            self.armed = self.armed or moment
-        elif kind == TICKS_MISSED:
-            self.ticks_missed += a
-        elif kind == CALLBACK_FAILED:
-            self.failures += 1
-        elif kind == CLOCK_REMOVED:
-            self.removals[subject] = moment
-        elif kind == TRANSPORT:
-            self.transport = Moment(cursor, at_ns, subject, 0)
+        step = self._steps.get(kind)
+        if step is not None:
+            self.place, self._moment = cursor, Moment(cursor, at_ns, a, b)
+            step(at_ns, subject, a, b)
+
+    @override
+    def changed(self, change: ClockChange) -> None:
+        if change.kind == "removal":
+            self.removals[change.clock_id] = change
+        elif change.kind in _KEPT:
+            if change.kind == "rate":
+                self.rates[change.clock_id] = change
+            changes = self.changes.setdefault(change.clock_id, deque(maxlen=KEPT_CHANGES))
+            changes.append(change)
+
+    def _on_timer_added(self, *_event: int) -> None:
+        self.added = self._moment
+
+    _on_member_added = _on_timer_added
+
+    def _on_timer_origin(self, *_event: int) -> None:
+        self.origin = self._moment
+
+    def _on_timer_armed(self, _at_ns: int, _timer_id: int, due_ns: int, _interval_ns: int) -> None:
+        self._due_ns = due_ns
+        self.armed = self.armed or self._moment
+
+    def _on_timer_fired(self, at_ns: int, _timer_id: int, late_ns: int, next_ns: int) -> None:
+        self.fired += 1
+        self.firings.append(Firing(self.place, at_ns, late_ns, next_ns, self._due_ns))
+        self._due_ns = next_ns
+
+    def _on_timer_cleared(self, *_event: int) -> None:
+        self.cleared = self._moment
+
+    def _on_ticks_missed(self, _at_ns: int, _timer_id: int, ticks: int, _kind: int) -> None:
+        self.missed = self._moment
+        self.ticks_missed += ticks
+
+    def _on_callback_failed(self, *_event: int) -> None:
+        self.failed = self._moment
+        self.failures += 1
+
+    def _on_transport(self, at_ns: int, mode: int, _a: int, _b: int) -> None:
+        self.transport = Moment(self.place, at_ns, mode, 0)

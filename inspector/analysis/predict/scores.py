@@ -7,28 +7,19 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
+from inspector.analysis.clock_changes import ClockChangeReader
 from inspector.analysis.evidence import by_whom
+from inspector.events.handlers import handlers_of
+from inspector.events.schema import ABOUT_CLOCKS
 from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import (
-    CLOCK_MOVED,
-    CLOCK_PAUSED,
-    CLOCK_RATE,
-    CLOCK_REMOVED,
-    CLOCK_RESUMED,
-    NEVER,
-    TICKS_MISSED,
-    TIMER_CLEARED,
-    TIMER_FIRED,
-    RawEvent,
-    rate_text,
-)
+from inspector.vocabulary import NEVER
 
 if TYPE_CHECKING:
+    from inspector.analysis.clock_changes import ClockChange
     from inspector.analysis.predict.timers import Prediction
     from inspector.events.history import History
-
-_CLOCK_CHANGES = {CLOCK_MOVED, CLOCK_PAUSED, CLOCK_RATE, CLOCK_REMOVED, CLOCK_RESUMED}
-_TIMER_EVENTS = {TICKS_MISSED, TIMER_CLEARED, TIMER_FIRED}
 
 
 class Outcome(Enum):
@@ -77,156 +68,190 @@ def score(
     return [events.score(prediction) for prediction in made]
 
 
-class _Events:
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What made a prediction false.
+
+    Attributes:
+        cursor: Its event.
+        at_ns: Session instant.
+        clock_id: The clock it is about, 0 for the timer.
+        kind: Changes of one kind are told once.
+        text: What was done.
+        cause: Number of the command that did it; ``None`` if unknown.
+        more: What follows in the sentence.
+        is_last: Whether it ended the timer.
+    """
+
+    cursor: int
+    at_ns: int
+    clock_id: int
+    kind: str
+    text: str
+    cause: int | None = None
+    more: str = ""
+    is_last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Firing:
+    """A firing of a timer; an extra one is early, or leaves the timer due as before."""
+
+    cursor: int
+    at_ns: int
+    late_ns: int
+    next_ns: int
+
+    def is_extra(self, due_ns: int) -> bool:
+        return self.late_ns < 0 or self.next_ns == due_ns
+
+
+class _Events(ClockChangeReader):
     """The events of the predicted timers and their clocks since the first prediction."""
 
     def __init__(self, history: History, start: int, end: int, made: list[Prediction]) -> None:
         self._history = history
         self._is_cut = start < end < history.end
         self._last_ns = history.last_ns
-        timers = {prediction.timer_id for prediction in made}
         clocks = {number for prediction in made for number in prediction.path}
-        self._of_timer: dict[int, list[tuple[int, RawEvent]]] = {}
-        self._of_clock: list[tuple[int, RawEvent]] = []
+        self._of_timer: dict[int, list[_Change | _Firing]] = {
+            prediction.timer_id: [] for prediction in made
+        }
+        self._of_clock: list[_Change] = []
         events = history.events(start, end)
         if self._is_cut and events:
             self._last_ns = events[-1][0]
-        for cursor, event in enumerate(events, start):
-            kind, subject = event[1], event[2]
-            if kind in _TIMER_EVENTS and subject in timers:
-                self._of_timer.setdefault(subject, []).append((cursor, event))
-            elif kind in _CLOCK_CHANGES and subject in clocks:
-                self._of_clock.append((cursor, event))
+        steps = handlers_of(self)
+        for self.place, (at_ns, kind, subject, a, b) in enumerate(events, start):
+            if kind in steps and subject in (clocks if kind in ABOUT_CLOCKS else self._of_timer):
+                steps[kind](at_ns, subject, a, b)
+
+    @override
+    def changed(self, change: ClockChange) -> None:
+        found = _Change(
+            *(change.cursor, change.at_ns, change.clock_id, change.kind, f"was {change.text}"),
+            cause=change.cause,
+            is_last=change.kind == "removal",
+        )
+        self._of_clock.append(found)
+
+    def _on_timer_fired(self, at_ns: int, timer_id: int, late_ns: int, next_ns: int) -> None:
+        self._of_timer[timer_id].append(_Firing(self.place, at_ns, late_ns, next_ns))
+
+    def _on_timer_cleared(self, at_ns: int, timer_id: int, _site: int, cause: int) -> None:
+        change = _Change(self.place, at_ns, 0, "clear", "it was cleared", cause, is_last=True)
+        self._of_timer[timer_id].append(change)
+
+    def _on_ticks_missed(self, at_ns: int, timer_id: int, ticks: int, _kind: int) -> None:
+        more = f" and its policy skipped {ticks:,}"
+        change = _Change(self.place, at_ns, 0, "skip", "the host was late", more=more)
+        self._of_timer[timer_id].append(change)
 
     def score(self, prediction: Prediction) -> Score:
         if prediction.cursor < self._history.first:
             return Score(prediction, Outcome.OPEN, "What followed is no longer in the log.")
         fired = self._firing(prediction)
-        if fired is not None and fired[1][0] == prediction.at_ns:
-            cursor, event = fired
-            late_ns = event[3]
-            late = f", {format_duration(late_ns)} late" if late_ns > 0 else ""
-            text = f"It fired at {format_instant(event[0])} as predicted{late}."
-            return Score(prediction, Outcome.TRUE, text, event[0], cursor)
+        if fired is not None and fired.at_ns == prediction.at_ns:
+            late = f", {format_duration(fired.late_ns)} late" if fired.late_ns > 0 else ""
+            text = f"It fired at {format_instant(fired.at_ns)} as predicted{late}."
+            return Score(prediction, Outcome.TRUE, text, fired.at_ns, fired.cursor)
         between = self._between(prediction)
-        is_over = any(_is_last(event) for _, event in between)
+        is_over = any(change.is_last for change in between)
         if fired is None and not is_over and self._last_ns <= prediction.at_ns:
             return self._open(prediction, between)
         return self._false(prediction, between, fired)
 
-    def _open(self, prediction: Prediction, between: list[tuple[int, RawEvent]]) -> Score:
+    def _open(self, prediction: Prediction, between: list[_Change]) -> Score:
         if self._is_cut:
             text = "Too many events lie in between to check them all."
             return Score(prediction, Outcome.OPEN, text)
         if not between:
             return Score(prediction, Outcome.OPEN, "It is not due yet.")
         text = f"It is not due yet, but {self._changes_text(between)}."
-        return Score(prediction, Outcome.OPEN, text, cursor=between[0][0])
+        return Score(prediction, Outcome.OPEN, text, cursor=between[0].cursor)
 
     def _false(
         self,
         prediction: Prediction,
-        between: list[tuple[int, RawEvent]],
-        fired: tuple[int, RawEvent] | None,
+        between: list[_Change],
+        fired: _Firing | None,
     ) -> Score:
         if fired is None:
             text = f"It has not fired at {format_instant(prediction.at_ns)} as predicted"
         else:
             text = (
-                f"It fired at {format_instant(fired[1][0])} instead of "
+                f"It fired at {format_instant(fired.at_ns)} instead of "
                 f"{format_instant(prediction.at_ns)}"
             )
         reason = self._changes_text(between) if between else self._lateness(prediction, fired)
         if reason:
             text += f", because {reason}"
-        cursor = between[0][0] if between else None if fired is None else fired[0]
-        fired_ns = None if fired is None else fired[1][0]
+        cursor = between[0].cursor if between else None if fired is None else fired.cursor
+        fired_ns = None if fired is None else fired.at_ns
         return Score(prediction, Outcome.FALSE, f"{text}.", fired_ns, cursor)
 
-    def _lateness(self, prediction: Prediction, fired: tuple[int, RawEvent] | None) -> str:
+    def _lateness(self, prediction: Prediction, fired: _Firing | None) -> str:
         """Return how lateness delayed a call without a change; empty if it did not."""
-        if fired is None or fired[1][0] < prediction.at_ns:
+        if fired is None or fired.at_ns < prediction.at_ns:
             return ""
         before = self._firing(replace(prediction, number=prediction.number - 1))
-        if before is None or before[1][4] == prediction.due_ns:
+        if before is None or before.next_ns == prediction.due_ns:
             return "the host was late"
-        at_ns, _, _, late_ns, _ = before[1]
-        late = f"called {format_duration(late_ns)} late at {format_instant(at_ns)}"
+        late = f"called {format_duration(before.late_ns)} late at {format_instant(before.at_ns)}"
         return f"it was {late} and its policy counts from there"
 
-    def _firing(self, prediction: Prediction) -> tuple[int, RawEvent] | None:
+    def _firing(self, prediction: Prediction) -> _Firing | None:
         """Return the firing with the predicted number; extra calls do not count."""
         number, due_ns = 0, prediction.first_due_ns
-        for cursor, event in self._of_timer.get(prediction.timer_id, ()):
-            if cursor < prediction.cursor or event[1] != TIMER_FIRED:
+        for event in self._of_timer[prediction.timer_id]:
+            if event.cursor < prediction.cursor or not isinstance(event, _Firing):
                 continue
-            if not _is_extra(event, due_ns):
+            if not event.is_extra(due_ns):
                 number += 1
                 if number == prediction.number:
-                    return cursor, event
-            due_ns = event[4]
+                    return event
+            due_ns = event.next_ns
         return None
 
-    def _between(self, prediction: Prediction) -> list[tuple[int, RawEvent]]:
+    def _between(self, prediction: Prediction) -> list[_Change]:
         """Return the changes that affected a prediction, earliest first."""
+        since, until_ns = prediction.cursor, prediction.at_ns
         found = [
-            (cursor, event)
-            for cursor, event in self._of_clock
-            if cursor >= prediction.cursor
-            and event[0] <= prediction.at_ns
-            and event[2] in prediction.path
+            change
+            for change in self._of_clock
+            if change.cursor >= since
+            and change.at_ns <= until_ns
+            and change.clock_id in prediction.path
         ]
         due_ns = prediction.first_due_ns
-        for cursor, event in self._of_timer.get(prediction.timer_id, ()):
-            if cursor < prediction.cursor or event[0] > prediction.at_ns:
+        for event in self._of_timer[prediction.timer_id]:
+            if event.cursor < since or event.at_ns > until_ns:
                 continue
-            if event[1] != TIMER_FIRED or _is_extra(event, due_ns):
-                found.append((cursor, event))
-            if event[1] == TIMER_FIRED:
-                due_ns = event[4]
-        found.sort()
+            if isinstance(event, _Change):
+                found.append(event)
+                continue
+            if event.is_extra(due_ns):
+                text = "it was called outside its schedule"
+                at = event.cursor, event.at_ns
+                found.append(_Change(*at, 0, "call", text, is_last=event.next_ns == NEVER))
+            due_ns = event.next_ns
+        found.sort(key=lambda change: change.cursor)
         # Changes after its end do not matter.
-        last = next((place for place, each in enumerate(found) if _is_last(each[1])), len(found))
+        last = next((place for place, each in enumerate(found) if each.is_last), len(found))
         return found[: last + 1]
 
-    def _changes_text(self, between: list[tuple[int, RawEvent]]) -> str:
+    def _changes_text(self, between: list[_Change]) -> str:
         """Return the first change, and the first change of another kind if any, in words."""
-        first = between[0][1]
-        other = next((event for _, event in between if event[1] != first[1]), None)
+        first = between[0]
+        other = next((change for change in between if change.kind != first.kind), None)
         text = self._change_text(first)
         return text if other is None else f"{text}, and {self._change_text(other)}"
 
-    def _change_text(self, event: RawEvent) -> str:  # noqa: PLR0911 - one case a kind
-        at_ns, kind, subject, a, b = event
-        state = self._history.state_before(self._history.cursor_at(at_ns))
-        clock = state.clocks.get(subject)
-        name = f"clock {subject}" if clock is None else f"“{clock.name}”"
-        at = format_instant(at_ns)
-        match kind:
-            case x if x == CLOCK_PAUSED:
-                return f"{name} was paused at {at} {by_whom(state, a)}"
-            case x if x == CLOCK_RESUMED:
-                return f"{name} was resumed at {at} {by_whom(state, a)}"
-            case x if x == CLOCK_RATE:
-                return f"{name} was set to rate {rate_text(a)} at {at} {by_whom(state, b)}"
-            case x if x == CLOCK_MOVED:
-                return f"{name} was moved at {at}"
-            case x if x == CLOCK_REMOVED:
-                return f"{name} was removed at {at}"
-            case x if x == TIMER_CLEARED:
-                return f"it was cleared at {at} {by_whom(state, b)}"
-            case x if x == TICKS_MISSED:
-                return f"the host was late at {at} and its policy skipped {a:,}"
-            case _:
-                return f"it was called outside its schedule at {at}"
-
-
-def _is_last(event: RawEvent) -> bool:
-    """Return whether an event ends a timer."""
-    is_used_up = event[1] == TIMER_FIRED and event[4] == NEVER
-    return is_used_up or event[1] in {CLOCK_REMOVED, TIMER_CLEARED}
-
-
-def _is_extra(event: RawEvent, due_ns: int) -> bool:
-    """Return whether a timer was called outside its schedule: early, or still due as before."""
-    return event[3] < 0 or event[4] == due_ns
+    def _change_text(self, change: _Change) -> str:
+        state = self._history.state_before(self._history.cursor_at(change.at_ns))
+        name = ""
+        if change.clock_id:
+            clock = state.clocks.get(change.clock_id)
+            name = f"clock {change.clock_id} " if clock is None else f"“{clock.name}” "
+        who = "" if change.cause is None else f" {by_whom(state, change.cause)}"
+        return f"{name}{change.text} at {format_instant(change.at_ns)}{who}{change.more}"

@@ -15,10 +15,10 @@ from inspector.events.handlers import handlers_of
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.events.members import CLOCK_CALLS
 from inspector.events.schema import (
-    ABOUT_CLOCKS,
     ABOUT_MEMBERS,
     CALLS,
     FIRINGS,
+    MAY_BE_ABOUT_CLOCKS,
     MAY_BE_ABOUT_TIMERS,
     SCHEMA,
     Unit,
@@ -192,7 +192,7 @@ class EventReader:
     def clock_id(self) -> int:
         """The clock of the current event or of its subject; otherwise 0."""
         _, kind, subject, _, _ = self.event
-        if kind in ABOUT_CLOCKS or kind == EventKind.MARK:
+        if kind in MAY_BE_ABOUT_CLOCKS:
             return subject
         if (timer := self.timer) is not None:
             return timer.clock_id

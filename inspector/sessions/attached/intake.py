@@ -14,23 +14,19 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from inspector.events.schema import ABOUT_CLOCKS, ABOUT_TIMERS
+from inspector.events.schema import ABOUT_CLOCKS, ABOUT_TIMERS, ADDED, SCHEMA, Unit
 from inspector.events.timeline import MISFIT
 from inspector.sessions.attached.translation import Rows, program_of, program_of_clock
 from inspector.vocabulary import (
-    CLOCK_ADDED,
     CLOCK_ANCHORED,
-    CLOCK_RATE,
     CLOCK_REMOVED,
     CLOCK_RESUMED,
     DELTA_CUT,
     FRAME_BEGAN,
     FRAME_ENDED,
-    MEMBER_ADDED,
     MEMBER_ORIGIN,
     MEMBER_REMOVED,
     PHASE_ENDED,
-    TIMER_ADDED,
     TIMER_ARMED,
     TIMER_CLEARED,
     TIMER_ORIGIN,
@@ -176,9 +172,9 @@ class Intake:
     def _without_too_many(self, rows: Rows) -> Rows:
         timeline = self._timeline
         for kind, count, most in (
-            (TIMER_ADDED, len(timeline.timers), MOST_TIMERS),
-            (CLOCK_ADDED, len(timeline.clocks), MOST_CLOCKS),
-            (MEMBER_ADDED, len(timeline.members.by_id), MOST_MEMBERS),
+            (ADDED[Unit.TIMER], len(timeline.timers), MOST_TIMERS),
+            (ADDED[Unit.CLOCK], len(timeline.clocks), MOST_CLOCKS),
+            (ADDED[Unit.MEMBER], len(timeline.members.by_id), MOST_MEMBERS),
         ):
             if count >= most:
                 surplus = rows[:, 1] == kind
@@ -312,18 +308,18 @@ class _Keyframe:
         timeline = self._timeline
         clocks = {
             number
-            for number in timeline.clocks.keys() - self._described[CLOCK_ADDED]
+            for number in timeline.clocks.keys() - self._described[ADDED[Unit.CLOCK]]
             if program_of_clock(number) == program
         }
         members = {
             number
-            for number in timeline.members.by_id.keys() - self._described[MEMBER_ADDED]
+            for number in timeline.members.by_id.keys() - self._described[ADDED[Unit.MEMBER]]
             if program_of(number) == program
         }
         timers = [
             number
             for number in timeline.timers.ids()
-            if program_of(number) == program and number not in self._described[TIMER_ADDED]
+            if program_of(number) == program and number not in self._described[ADDED[Unit.TIMER]]
         ]
         # With the topmost goes everything below.
         top_clocks = [n for n in clocks if timeline.clocks[n].parent_id not in clocks]
@@ -339,12 +335,8 @@ class _Keyframe:
         ]
 
 
-_ADDING: Final = frozenset({CLOCK_ADDED, TIMER_ADDED, MEMBER_ADDED})
-#: What follows the event that adds a subject.
+_ADDING: Final = frozenset(ADDED.values())
+#: What adds the subject of a kind.
 _ADDED_BY: Final = {
-    CLOCK_ANCHORED: CLOCK_ADDED,
-    CLOCK_RATE: CLOCK_ADDED,
-    TIMER_ORIGIN: TIMER_ADDED,
-    TIMER_ARMED: TIMER_ADDED,
-    MEMBER_ORIGIN: MEMBER_ADDED,
+    int(row.kind): ADDED[row.subject] for row in SCHEMA.values() if row.subject in ADDED
 }

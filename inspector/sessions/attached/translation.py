@@ -13,14 +13,19 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from inspector.clocks.rate import MAX_RATE
-from inspector.events.schema import FIELDS, SCHEMA, EventGroup, Unit
+from inspector.events.schema import (
+    ABOUT_FIELDS,
+    ADDED,
+    FIELDS,
+    PHASE_ENDS,
+    SCHEMA,
+    EventGroup,
+    Unit,
+)
 from inspector.timebase import MAX_NS
 from inspector.vocabulary import (
-    CLOCK_ADDED,
     CLOCK_ANCHORED,
-    MEMBER_SET,
     NEVER,
-    PHASE_ENDED,
     RATE_DENOMINATOR,
     EventKind,
     Field,
@@ -160,9 +165,9 @@ class Translation:
                 values, fits = self._value(unit, sent[mine, place], last_command)
                 rows[mine, place] = values
                 is_good[mine] &= fits
-            if kind == MEMBER_SET:
+            if kind in ABOUT_FIELDS:
                 self._translate_fields(sent, rows, is_good, mine, last_command)
-            elif kind == PHASE_ENDED:
+            elif kind in PHASE_ENDS:
                 # Has no director; the frame it belongs to is found by its program.
                 rows[mine, 3] = self.index
         self._shift_top_clocks(sent, rows, is_good)
@@ -219,7 +224,7 @@ class Translation:
 
         The local time of their parent, in which they are anchored, is their program's own.
         """
-        added = is_good & (sent[:, 1] == CLOCK_ADDED) & (sent[:, 3] == 0)
+        added = is_good & (sent[:, 1] == ADDED[Unit.CLOCK]) & (sent[:, 3] == 0)
         rows[added, 3] = ROOT_ID
         self._top_clocks.update(sent[added, 2].tolist())
         anchored = is_good & (sent[:, 1] == CLOCK_ANCHORED)

@@ -18,19 +18,13 @@ from inspector.analysis.lab.subjects import SubjectName
 from inspector.analysis.lab.timer import SceneTimer
 from inspector.commands.transport import Run
 from inspector.errors import InspectorError
+from inspector.events.handlers import handlers_of
 from inspector.events.log import EventLog
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.events.members import CLOCK_CALLS
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.sources.virtual_source import VirtualTimeSource
-from inspector.vocabulary import (
-    CALL_ENDED,
-    CLOCK_ADDED,
-    FRAME_BEGAN,
-    TIMER_ADDED,
-    TIMER_FIRED,
-    MemberKind,
-)
+from inspector.vocabulary import MemberKind
 
 #: Nothing is cut off a stall, as for the other subjects of the lab.
 _NO_CUT_NS: Final = 10**18
@@ -213,25 +207,25 @@ class _FiringReader:
                 "run” instead."
             )
             raise InspectorError(message)
-        strings = self.log.strings
+        steps = handlers_of(self)
         for event in batch.events:
             at_ns, kind, subject, a, b = event
-            if kind == TIMER_FIRED:
-                stream = self._timers.get(subject)
-                if stream is not None:
-                    self._note(stream, at_ns + a)
-            elif kind == CALL_ENDED:
-                self._note_call(subject, at_ns)
-            elif kind == FRAME_BEGAN:
-                self._note_between(at_ns)
-            elif kind == TIMER_ADDED:
-                self._timers[subject] = (strings[b], self._clocks.get(a, ""))
-            elif kind == CLOCK_ADDED:
-                self._clocks[subject] = strings[b]
+            if kind in steps:
+                steps[kind](at_ns, subject, a, b)
             elif kind in MEMBER_NAMING_KINDS:
                 self._members.note(event)
 
-    def _note_call(self, number: int, at_ns: int) -> None:
+    def _on_clock_added(self, _at_ns: int, clock_id: int, _parent: int, name: int) -> None:
+        self._clocks[clock_id] = self.log.strings[name]
+
+    def _on_timer_added(self, _at_ns: int, timer_id: int, clock_id: int, name: int) -> None:
+        self._timers[timer_id] = (self.log.strings[name], self._clocks.get(clock_id, ""))
+
+    def _on_timer_fired(self, at_ns: int, timer_id: int, late_ns: int, _next_ns: int) -> None:
+        if (stream := self._timers.get(timer_id)) is not None:
+            self._note(stream, at_ns + late_ns)
+
+    def _on_call_ended(self, at_ns: int, number: int, _began_ns: int, _took_ns: int) -> None:
         """Take the call of a timer that is a member, as late as the frame in which it came."""
         member = self._members.get(number)
         if member is None or member.kind not in _TIMER_KINDS:
@@ -245,7 +239,7 @@ class _FiringReader:
         else:
             self._note((member.name, owner), at_ns)
 
-    def _note_between(self, frame_ns: int) -> None:
+    def _on_frame_began(self, frame_ns: int, _director: int, _index: int, _delta: int) -> None:
         for stream in self._between:
             self._note(stream, frame_ns)
         self._between.clear()

@@ -28,18 +28,10 @@ from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
 from inspector.commands.command import UNREADABLE, BadCommand, Command, command_from_values, usable
 from inspector.errors import InspectorError, UnreadableFileError
 from inspector.events.conditions.breakpoint import BreakAction, Breakpoint
+from inspector.events.handlers import handlers_of
 from inspector.foreign.files import open_binary
 from inspector.sessions.breakpoints.breakpoints import BreakpointHit
-from inspector.vocabulary import (
-    BREAKPOINT_HIT,
-    COMMAND,
-    COMMAND_CONTEXT,
-    COMMAND_FORM,
-    FRAME_BEGAN,
-    READING,
-    RawEvent,
-    Reading,
-)
+from inspector.vocabulary import COMMAND, COMMAND_CONTEXT, COMMAND_FORM, RawEvent, Reading
 
 if TYPE_CHECKING:
     from inspector.commands.command import Prepared
@@ -235,37 +227,19 @@ class Journal:
         return code, value
 
     @classmethod
-    def from_events(  # noqa: C901 - one case per kind
-        cls, events: Iterable[RawEvent], strings: Sequence[str]
-    ) -> Journal:
+    def from_events(cls, events: Iterable[RawEvent], strings: Sequence[str]) -> Journal:
         """Return the journal of a scene whose whole log is there.
 
         Raises:
             JournalError: The log does not say how the scene began, or says it in a way
                 that is not understood.
         """
-        journal: Journal | None = None
-        frame = host_ms = text = refusal = by = 0
+        reader = _JournalReader(strings)
+        steps = handlers_of(reader)
         for at_ns, kind, subject, a, b in events:
-            if kind == FRAME_BEGAN:
-                frame = a + 1
-            elif kind == COMMAND:
-                text, refusal = a, b
-            elif kind == COMMAND_CONTEXT:
-                host_ms, by = a, b
-            elif kind == COMMAND_FORM and not subject:
-                journal = cls(Beginning.from_json(strings[a]))
-            elif journal is None:
-                continue
-            elif kind == READING:
-                journal.note(subject, b, a)
-            elif kind == COMMAND_FORM:
-                bad = BadCommand(strings[text], strings[refusal])
-                applied, is_rewind = _applied(strings[a], b, strings[by], host_ms, bad)
-                journal.note(REWIND_ENTRY if is_rewind else COMMAND_ENTRY, frame, subject, applied)
-            elif kind == BREAKPOINT_HIT:
-                hit = BreakpointHit(subject, BreakAction.HOLD, at_ns, 0, b, 0, strings[a])
-                journal.note(HIT_ENTRY, frame, subject, hit)
+            if kind in steps:
+                steps[kind](at_ns, subject, a, b)
+        journal = reader.journal
         if journal is None:
             message = (
                 "The start of the scene is missing: an older version made the recording, or its "
@@ -273,6 +247,45 @@ class Journal:
             )
             raise JournalError(message)
         return journal
+
+
+class _JournalReader:
+    """Makes a journal of the events of a scene."""
+
+    def __init__(self, strings: Sequence[str]) -> None:
+        self.journal: Journal | None = None
+        self._strings = strings
+        self._frame = 0
+        self._command = BadCommand("", "")
+        self._by, self._host_ms = "", 0
+
+    def _on_frame_began(self, _at_ns: int, _director: int, index: int, _delta_ns: int) -> None:
+        self._frame = index + 1
+
+    def _on_command(self, _at_ns: int, _number: int, text: int, refusal: int) -> None:
+        self._command = BadCommand(self._strings[text], self._strings[refusal])
+
+    def _on_command_context(self, _at_ns: int, _clock_id: int, host_ms: int, by: int) -> None:
+        self._host_ms, self._by = host_ms, self._strings[by]
+
+    def _on_command_form(self, _at_ns: int, number: int, form: int, place: int) -> None:
+        text = self._strings[form]
+        if not number:
+            self.journal = Journal(Beginning.from_json(text))
+        elif self.journal is not None:
+            applied, is_rewind = _applied(text, place, self._by, self._host_ms, self._command)
+            code = REWIND_ENTRY if is_rewind else COMMAND_ENTRY
+            self.journal.note(code, self._frame, number, applied)
+
+    def _on_reading(self, _at_ns: int, reading: int, value: int, frame: int) -> None:
+        if self.journal is not None:
+            self.journal.note(reading, frame, value)
+
+    def _on_breakpoint_hit(self, at_ns: int, number: int, text: int, frame: int) -> None:
+        if self.journal is not None:
+            texts = 0, self._strings[text]
+            hit = BreakpointHit(number, BreakAction.HOLD, at_ns, 0, frame, *texts)
+            self.journal.note(HIT_ENTRY, self._frame, number, hit)
 
 
 def events_to_run_again(history: History) -> Sequence[RawEvent]:

@@ -12,28 +12,26 @@ from typing_extensions import override
 
 from inspector.events.member_names import MemberNames
 from inspector.events.schema import (
+    ABOUT_FIELDS,
     ABOUT_TIMERS,
+    ADDED,
+    CALLS,
+    FAILURES,
+    FIRINGS,
+    FRAME_ENDS,
+    FRAME_STARTS,
     MEASURED_A,
     MEASURED_B,
+    PHASE_ENDS,
+    SCHEMA,
     TEXT_FIELDS,
     TEXT_IN_A,
     TEXT_IN_B,
+    Unit,
 )
 from inspector.events.sentences import describe
 from inspector.timebase import format_instant
-from inspector.vocabulary import (
-    CALL_ENDED,
-    CALLBACK_FAILED,
-    FRAME_BEGAN,
-    FRAME_ENDED,
-    MEMBER_SET,
-    PHASE_ENDED,
-    TIMER_ADDED,
-    TIMER_FIRED,
-    Phase,
-    RawEvent,
-    what_was_raised,
-)
+from inspector.vocabulary import Phase, RawEvent, what_was_raised
 
 if TYPE_CHECKING:
     from inspector.events.log import EventLog
@@ -44,6 +42,10 @@ Row: TypeAlias = tuple[int, int, int, int | str, int | str]
 #: Events to compare at once, in a few milliseconds.
 _ROWS_IN_A_STEP: Final = 2_000
 
+#: Kinds of events without texts and measured numbers.
+_AS_THEY_ARE: Final = frozenset(map(int, SCHEMA)).difference(
+    *(PHASE_ENDS, ABOUT_FIELDS, TEXT_IN_A, TEXT_IN_B, MEASURED_A, MEASURED_B)
+)
 #: The name of what Python raises where calls go too deep.
 _DEEP: Final = RecursionError.__name__
 
@@ -51,10 +53,12 @@ _DEEP: Final = RecursionError.__name__
 def compared(event: RawEvent, strings: Sequence[str]) -> Row | None:
     """Return an event without measured values; ``None`` when all of it is measured."""
     at_ns, kind, subject, a, b = event
-    if kind == PHASE_ENDED and subject == Phase.TIMERS:
+    if kind in _AS_THEY_ARE:
+        return event
+    if kind in PHASE_ENDS and subject == Phase.TIMERS:
         # There only when the timers took a time that could be measured.
         return None
-    if kind == MEMBER_SET:
+    if kind in ABOUT_FIELDS:
         return (at_ns, kind, subject, a, strings[b] if a in TEXT_FIELDS else b)
     first: int | str = a
     second: int | str = b
@@ -64,7 +68,7 @@ def compared(event: RawEvent, strings: Sequence[str]) -> Row | None:
         first = 0
     if kind in TEXT_IN_B:
         second = strings[b]
-        if kind == CALLBACK_FAILED and _DEEP in second:
+        if kind in FAILURES and _DEEP in second:
             # How deep it went, and so its text, depends on who called whom before.
             second = what_was_raised(second).partition(":")[0]
     elif kind in MEASURED_B:
@@ -192,7 +196,7 @@ def difference_steps(
         if other is None and may_go_on is expected:
             return None
         if one is not None and other is not None and one[1] == other[1]:
-            if one[0][1] == FRAME_BEGAN:
+            if one[0][1] in FRAME_STARTS:
                 frame = one[0][3] + 1
             continue
         known = one or other
@@ -212,7 +216,7 @@ def _rows(run: Run, first_frame: int) -> Iterator[tuple[RawEvent, Row, int]]:
     is_begun = first_frame < 0
     for index, event in enumerate(run.events):
         if not is_begun:
-            is_begun = event[1] == FRAME_BEGAN and event[3] >= first_frame
+            is_begun = event[1] in FRAME_STARTS and event[3] >= first_frame
             if not is_begun:
                 continue
         row = compared(event, run.strings)
@@ -222,7 +226,7 @@ def _rows(run: Run, first_frame: int) -> Iterator[tuple[RawEvent, Row, int]]:
 
 def _first_common_frame(expected: Run, found: Run) -> int:
     firsts = [
-        next((event[3] for event in run.events if event[1] == FRAME_BEGAN), 0)
+        next((event[3] for event in run.events if event[1] in FRAME_STARTS), 0)
         for run in (expected, found)
     ]
     return max(firsts)
@@ -234,7 +238,7 @@ def _words(one: tuple[RawEvent, Row, int] | None, run: Run) -> str:
     event = one[0]
     text = describe(event, run.strings)
     # Where a timer is added, the sentence has its name.
-    is_named = event[1] in ABOUT_TIMERS and event[1] != TIMER_ADDED
+    is_named = event[1] in ABOUT_TIMERS and event[1] != ADDED[Unit.TIMER]
     name = _timer_name(run, event[2]) if is_named else ""
     return f"{text} (“{name}”)" if name else text
 
@@ -247,25 +251,25 @@ def _label_at(run: Run, index: int) -> str:
     """
     events = run.events
     for event in reversed(events[:index]):
-        if event[1] == TIMER_FIRED:
+        if event[1] in FIRINGS:
             return _timer_name(run, event[2])
-        if event[1] == FRAME_BEGAN:
+        if event[1] in FRAME_STARTS:
             break
-        if event[1] == FRAME_ENDED:
+        if event[1] in FRAME_ENDS:
             return ""
     else:
         # No callback has been called yet.
         return "" if run.lost else "build"
     for place, event in enumerate(events[index:], index):
-        if event[1] == CALL_ENDED:
+        if event[1] in CALLS:
             return _member_name(run, event[2], place)
-        if event[1] == FRAME_ENDED:
+        if event[1] in FRAME_ENDS:
             break
     return ""
 
 
 def _timer_name(run: Run, number: int) -> str:
-    found = (event for event in run.events if event[1] == TIMER_ADDED and event[2] == number)
+    found = (event for event in run.events if event[1] == ADDED[Unit.TIMER] and event[2] == number)
     event = next(found, None)
     return "" if event is None else run.strings[event[4]]
 

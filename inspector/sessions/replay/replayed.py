@@ -9,27 +9,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from inspector.events.schema import (
+    ADDED,
+    COMMAND_DETAILS,
+    FIRINGS,
+    FRAME_STARTS,
+    MARKS,
+    EventGroup,
+    Unit,
+    kinds_with,
+)
 from inspector.sessions.replay.journal import Journal, JournalError, events_to_run_again
 from inspector.sessions.replay.replay import compared
 from inspector.sessions.replay.rerun import run_again
-from inspector.vocabulary import (
-    BREAKPOINT_HIT,
-    COMMAND,
-    COMMAND_CONTEXT,
-    COMMAND_FORM,
-    FRAME_BEGAN,
-    MARK,
-    READING,
-    TIMER_ADDED,
-    TIMER_FIRED,
-    EventKind,
-    RawEvent,
-)
+from inspector.vocabulary import READING, EventKind, RawEvent
 
 if TYPE_CHECKING:
     from inspector.events.history import History
 
-_ASKED: Final = frozenset({COMMAND, COMMAND_CONTEXT, COMMAND_FORM, BREAKPOINT_HIT})
+_ASKED: Final = (
+    COMMAND_DETAILS | kinds_with(subject=Unit.COMMAND) | kinds_with(group=EventGroup.BREAKPOINTS)
+)
 _READINGS_IN_A_LINE: Final = 5
 #: Timers that fired more often are compared by how often, first and last.
 _MOST_LISTED: Final = 50
@@ -54,11 +54,11 @@ def what_happened(events: Sequence[RawEvent], strings: Sequence[str]) -> Replaye
     firings: dict[str, list[int]] = {}
     marks: list[tuple[int, str]] = []
     for at_ns, kind, subject, a, b in events:
-        if kind == TIMER_ADDED:
+        if kind == ADDED[Unit.TIMER]:
             names[subject] = strings[b]
-        elif kind == TIMER_FIRED:
+        elif kind in FIRINGS:
             firings.setdefault(names.get(subject, f"timer {subject}"), []).append(at_ns)
-        elif kind == MARK:
+        elif kind in MARKS:
             marks.append((at_ns, strings[a]))
     return Replayed(firings, marks)
 
@@ -93,7 +93,7 @@ def outside_text(events: Sequence[RawEvent], strings: Sequence[str]) -> str:
 
     for event in events:
         at_ns, kind, subject, a, b = event
-        if kind == FRAME_BEGAN:
+        if kind in FRAME_STARTS:
             frame = a + 1
         elif kind == READING:
             readings.append(f"{subject}:{a}:{b}")

@@ -16,11 +16,13 @@ from inspector.events.recording.columns import (
     KINDS,
     events_of,
     group_by_group,
+    kind_table,
     last_of_each,
+    of_kinds,
 )
 from inspector.events.recording.timer_events import TimerEvents
-from inspector.events.schema import FIELDS_THAT_COUNT, SCHEMA, Fold
-from inspector.vocabulary import NEVER, EventKind
+from inspector.events.schema import COMMANDS, FAILURES, FIELDS_THAT_COUNT, SCHEMA, Fold
+from inspector.vocabulary import NEVER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 _FIELDS_THAT_COUNT: Final = tuple(FIELDS_THAT_COUNT)
 
+_failures, _commands = kind_table(FAILURES), kind_table(COMMANDS)
 #: The fold of each kind, as a number.
 _folds: Final = np.full(KINDS, Fold.NONE.value, np.uint8)
 for _row in SCHEMA.values():
@@ -70,11 +73,11 @@ def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
             member.calls += more
     timers.finish(timeline, last_order)
     # The frames of the new failures and commands.
-    ended, kind = np.flatnonzero(fold == Fold.FRAME_END.value), block[1]
-    failed = np.flatnonzero(kind == EventKind.CALLBACK_FAILED)
+    ended = np.flatnonzero(fold == Fold.FRAME_END.value)
+    failed = np.flatnonzero(of_kinds(block, _failures))
     for at, before in enumerate(np.searchsorted(ended, failed).tolist(), failures):
         timeline.failures[at] = replace(timeline.failures[at], frame=frames + before)
-    asked = np.flatnonzero(kind == EventKind.COMMAND)
+    asked = np.flatnonzero(of_kinds(block, _commands))
     for at, before in enumerate(np.searchsorted(ended, asked).tolist(), commands):
         timeline.commands[at] = replace(timeline.commands[at], frame=frames + before)
 

@@ -24,9 +24,9 @@ from inspector.events.recording.layout import (
 from inspector.events.recording.reading.opening import DAMAGE, OpenFile
 from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.reading.soundness import UNKNOWN_TEXT, Soundness
+from inspector.events.schema import COMMAND_FORMS
 from inspector.events.timeline import MISFIT, Timeline
 from inspector.timebase import MAX_NS
-from inspector.vocabulary import COMMAND_FORM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -223,7 +223,7 @@ class Recording:
         cursor = self._asked.get(number)
         if type(cursor) is int and self.first <= cursor < self.end:
             for event in self.events(cursor, cursor + _EVENTS_OF_COMMAND):
-                if event[1] == COMMAND_FORM and event[2] == number:
+                if event[1] in COMMAND_FORMS and event[2] == number:
                     return self.strings[event[3]]
         return ""
 

@@ -28,7 +28,7 @@ from inspector.events.recording.live_files import begin_writing, end_writing, is
 from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.writing.tables import FrameCollector, PlainTables
 from inspector.events.recording.writing.timer_rows import AT_ONCE
-from inspector.vocabulary import COMMAND, COMMAND_CONTEXT
+from inspector.events.schema import COMMAND_CONTEXTS, COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
     from inspector.vocabulary import RawEvent
 
+#: What is said of a command may follow in the next block.
+_BEFORE_DETAILS: Final = COMMANDS | COMMAND_CONTEXTS
 #: Events between keyframes, and the maximum: a large state is stored less often.
 KEYFRAME_EVERY: Final = 131_072
 KEYFRAME_AT_MOST: Final = 4 * KEYFRAME_EVERY
@@ -248,7 +250,7 @@ class RecordingFile:
             self._add_frames(frames)
         self._cursor += count
         self._unfolded += count
-        self._is_after_command = int(block[1, -1]) in {COMMAND, COMMAND_CONTEXT}
+        self._is_after_command = int(block[1, -1]) in _BEFORE_DETAILS
         self._since_keyframe += count
         is_due = self._since_keyframe >= self._keyframe_every and not self._is_after_command
         if is_due or self._unfolded + ADDED_AT_ONCE > _FOLDED_AT_ONCE:

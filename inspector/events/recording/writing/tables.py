@@ -10,8 +10,8 @@ import numpy as np
 from inspector.events.handlers import handlers_of
 from inspector.events.recording.columns import events_of, kind_table, of_kinds
 from inspector.events.recording.writing.timer_rows import TimerRows
-from inspector.events.schema import Fold, kinds_with
-from inspector.vocabulary import RATE_DENOMINATOR, EventKind, Phase
+from inspector.events.schema import FRAME_ENDS, FRAME_STARTS, PHASE_ENDS, Fold, kinds_with
+from inspector.vocabulary import RATE_DENOMINATOR, Phase
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 
 _of_timers = kind_table(kinds_with(fold=Fold.TIMER))
+_starts, _ends = kind_table(FRAME_STARTS), kind_table(FRAME_ENDS)
+_phases = kind_table(PHASE_ENDS)
+_cuts = kind_table(kinds_with(fold=Fold.FRAME_PART) - PHASE_ENDS)
 #: Table and placeholders are filled in.
 INSERT: Final = "INSERT OR REPLACE INTO {} VALUES ({})"
 
@@ -179,18 +182,18 @@ class FrameCollector:
 
     def take(self, block: Block, first_cursor: int) -> Block:
         """Return the frames that ended in a block, in the columns of ``frames``."""
-        at_ns, kind, subject, a, b = block
-        is_end = kind == EventKind.FRAME_ENDED
+        at_ns, _, subject, a, b = block
+        is_end = of_kinds(block, _ends)
         ended = np.flatnonzero(is_end)
         count = len(ended)
         # The frame of each event, counted from the first.
-        frame_of = np.cumsum(is_end)
+        frame_of = np.cumsum(is_end, dtype=np.intp)
         # The last one has not ended.
         frames = np.zeros((_ROWS, count + 1), np.int64)
         frames[_FRAME] = np.arange(self.end, self.end + count + 1)
         frames[_CURSOR, :count] = ended + (first_cursor + 1)
         frames[_INTERVAL, :count], frames[_BUSY, :count] = a[ended], b[ended]
-        began = np.flatnonzero(kind == EventKind.FRAME_BEGAN)
+        began = np.flatnonzero(of_kinds(block, _starts))
         start = np.full(count + 1, -1)
         start[frame_of[began]] = began
         if start[0] < 0:
@@ -201,16 +204,16 @@ class FrameCollector:
         goes_on = since < 0
         frames[_AT, goes_on], frames[_DELTA, goes_on] = self._open[_AT], self._open[_DELTA]
 
-        def inside(part: EventKind) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        def inside(part: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
             """Return the indexes of events inside frames, and their frames."""
-            at = np.flatnonzero(kind == part)
+            at = np.flatnonzero(of_kinds(block, part))
             frame = frame_of[at]
             is_inside = at > start[frame]
             return at[is_inside], frame[is_inside]
 
-        at, frame = inside(EventKind.DELTA_CUT)
+        at, frame = inside(_cuts)
         frames[_CUT, frame] = a[at]
-        at, frame = inside(EventKind.PHASE_ENDED)
+        at, frame = inside(_phases)
         np.add.at(frames.reshape(-1), (_FIRST_PHASE + subject[at]) * (count + 1) + frame, b[at])
         self.end += count
         self._open = frames[:, count].copy()

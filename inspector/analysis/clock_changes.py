@@ -1,0 +1,89 @@
+"""What happens to clocks while something waits on them, as values."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from inspector.events.handlers import handlers_of
+from inspector.vocabulary import rate_text
+
+if TYPE_CHECKING:
+    from inspector.events.history import History
+
+
+@dataclass(frozen=True, slots=True)
+class ClockChange:
+    """A change of how the time of a clock passes, or its end.
+
+    Attributes:
+        cursor: Its event.
+        at_ns: Session instant.
+        clock_id: The clock.
+        kind: ``pause``, ``resumption``, ``rate``, ``move`` or ``removal``.
+        text: What was done to the clock, such as ``set to rate 0.5``.
+        cause: Number of the command that did it, 0 for the program; ``None`` if unknown.
+    """
+
+    cursor: int
+    at_ns: int
+    clock_id: int
+    kind: str
+    text: str
+    cause: int | None = None
+
+
+class ClockChangeReader(ABC):
+    """Takes events, and hands over the changes of clocks among them.
+
+    Attributes:
+        place: Cursor of the present event, set before it is taken.
+    """
+
+    place = 0
+
+    @abstractmethod
+    def changed(self, change: ClockChange) -> None:
+        """Take a change."""
+
+    def _on_clock_rate(self, at_ns: int, clock_id: int, rate_n: int, cause: int) -> None:
+        text = f"set to rate {rate_text(rate_n)}"
+        self.changed(ClockChange(self.place, at_ns, clock_id, "rate", text, cause))
+
+    def _on_clock_paused(self, at_ns: int, clock_id: int, cause: int, _b: int) -> None:
+        self.changed(ClockChange(self.place, at_ns, clock_id, "pause", "paused", cause))
+
+    def _on_clock_resumed(self, at_ns: int, clock_id: int, cause: int, _b: int) -> None:
+        self.changed(ClockChange(self.place, at_ns, clock_id, "resumption", "resumed", cause))
+
+    def _on_clock_moved(self, at_ns: int, clock_id: int, _parent: int, _b: int) -> None:
+        self.changed(ClockChange(self.place, at_ns, clock_id, "move", "moved"))
+
+    def _on_clock_removed(self, at_ns: int, clock_id: int, _a: int, _b: int) -> None:
+        self.changed(ClockChange(self.place, at_ns, clock_id, "removal", "removed"))
+
+
+class _Changes(ClockChangeReader):
+    """Keeps changes."""
+
+    def __init__(self) -> None:
+        self.found: list[ClockChange] = []
+
+    @override
+    def changed(self, change: ClockChange) -> None:
+        self.found.append(change)
+
+
+def change_at(history: History, at_ns: int, clock_id: int, kind: str) -> int | None:
+    """Return the cursor of the last change of a kind of a clock at an instant, if there is one."""
+    reader, start = _Changes(), history.cursor_at(at_ns - 1)
+    steps = handlers_of(reader)
+    events = history.events(start, history.cursor_at(at_ns))
+    for reader.place, (_, number, subject, a, b) in enumerate(events, start):
+        if subject == clock_id and number in steps:
+            steps[number](at_ns, subject, a, b)
+    cursors = [change.cursor for change in reader.found if change.kind == kind]
+    return cursors[-1] if cursors else None
