@@ -98,9 +98,19 @@ SCENE_PICTURE_FORMATS: Final = picture_formats(scene_picture, "the scene")
 
 
 def picture_items(
-    picture: Picture, looks: Mapping[int, ClockLook], scale: float = 1.0
+    picture: Picture,
+    looks: Mapping[int, ClockLook],
+    scale: float = 1.0,
+    note_size: float | None = None,
 ) -> list[Item]:
-    """Return the shapes of a picture as its clocks let them look, and what is said of clocks."""
+    """Return the shapes of a picture as its clocks let them look, and what is said of clocks.
+
+    Args:
+        picture: The picture.
+        looks: How the shapes of its clocks look.
+        scale: Points for a unit of the picture.
+        note_size: Height of the notes on clocks, in points; by default a share of the width.
+    """
     found: list[Item] = []
     stopped = {number for number, look in looks.items() if look.is_stopped}
     gap = picture.width * _GAP
@@ -110,7 +120,7 @@ def picture_items(
         if is_stopped and _is_large(shape, gap) and (path := hatching(shape, gap)):
             points = tuple([Point(x * scale, y * scale) for x, y in path])
             found.append(Polyline(points, Stroke(_HATCH, gap * scale / 6)))
-    found += _note_items(picture, looks, scale)
+    found += _note_items(looks, note_size or picture.width * _NOTE * scale)
     return found
 
 
@@ -164,9 +174,8 @@ def outline_of(kind: int, numbers: Sequence[float]) -> list[tuple[float, float]]
     return found if kind == ShapeKind.LINE else [*found, found[0]]
 
 
-def _note_items(picture: Picture, looks: Mapping[int, ClockLook], scale: float) -> list[Item]:
+def _note_items(looks: Mapping[int, ClockLook], size: float) -> list[Item]:
     """Say which clocks stand still or run at another rate, in the upper left corner."""
-    size = picture.width * _NOTE * scale
     found: list[list[Item]] = []
     for number, note in enumerate(notes_of(looks)):
         top = size * (0.4 + 1.5 * number)

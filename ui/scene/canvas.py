@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
     QPolygonF,
+    QResizeEvent,
     QTransform,
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 #: Pixels beside a shape that still count as on it.
 _REACH: Final = 4.0
+#: Height of the notes on clocks, in pixels.
+_NOTE: Final = 12.0
 #: How far a ring goes beyond the shape whose timer has fired, in pixels.
 _RING: Final = 14.0
 _FORWARDS: Final = frozenset({Qt.Key.Key_Right, Qt.Key.Key_Down})
@@ -89,6 +92,7 @@ class SceneCanvas(QWidget):
         self.text_of: Callable[[Owner], str] = lambda _owner: ""
         self._theme = theme
         self._picture: Picture | None = None
+        self._looks: Mapping[int, ClockLook] = {}
         self._items: list[Item] = []
         self._owner = NOBODY
         self._selected = NOBODY
@@ -122,10 +126,20 @@ class SceneCanvas(QWidget):
             rings: The timers that have just fired, and how far their rings have gone, 0 to 1.
             selected: The owner that is selected in all panels.
         """
-        self._picture = picture
-        self._items = [] if picture is None else picture_items(picture, looks)
+        self._picture, self._looks = picture, looks
         self._rings, self._selected = rings, selected
+        self._list_items()
         self.update()
+
+    def _list_items(self) -> None:
+        picture = self._picture
+        size = _NOTE / self._scale
+        self._items = [] if picture is None else picture_items(picture, self._looks, 1.0, size)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._list_items()
 
     @override
     def sizeHint(self) -> QSize:

@@ -44,7 +44,8 @@ _RING_MS: Final = 350
 _WRITTEN_MS: Final = 6_000
 
 _NO_SESSION: Final = "No scene is open."
-_RECORDED: Final = "A recording has no picture of its scene. Open the scene itself to see one."
+_RECORDED: Final = "Files have no picture. Open the scene itself to see one."
+_ATTACHED: Final = "An attached program sends no picture of itself."
 _NO_PICTURE: Final = (
     "This scene has no picture. It can draw one: call stage.picture(draw) in build(stage), "
     "with a function that returns shapes. See Help › Scenes."
@@ -186,8 +187,8 @@ class ScenePanel(QWidget):
         if session is None:
             return _NO_SESSION
         pictures = self._pictures
-        if pictures is None or session.is_recorded:
-            return _RECORDED
+        if pictures is None:
+            return _RECORDED if session.is_recorded else _ATTACHED
         if pictures.failure:
             return pictures.failure
         if not pictures.is_described:
