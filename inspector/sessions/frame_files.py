@@ -57,6 +57,7 @@ class FrameFile:
         notes: Sentences that the user should read.
         has_work: Whether the file says how long the callbacks took.
         column: What the file calls the frame times; empty if it has no name for them.
+        samples: Why these are samples and not every frame; empty if they are all.
     """
 
     frames: FrameTimes
@@ -64,6 +65,7 @@ class FrameFile:
     notes: tuple[str, ...]
     has_work: bool
     column: str = "interval_ns"
+    samples: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,7 @@ def file_of(capture: Capture, stream: Stream) -> FrameFile:
         capture.notes_on(stream),
         has_work=stream.busy_ns is not None,
         column=stream.column,
+        samples=stream.samples,
     )
 
 

@@ -42,6 +42,7 @@ class System:
         variant: Variant of the recorded trace, ``None`` for the common one.
         replay: Runs the operations of a line and returns the events that came out.
         kept_differences: Lines on which we differ on purpose, each with the reason.
+        recorded_as: The field of a line that holds what came out; events by name, or a list.
         is_recorded_where_it_differs: Whether a variant without a trace of its own does what
             the common trace says; else it was not recorded.
     """
@@ -51,10 +52,13 @@ class System:
     replay: Callable[[GoldenLine], list[Event]]
     kept_differences: dict[str, str]
     is_recorded_where_it_differs: bool = False
+    recorded_as: str = "trace"
 
     def expected(self, line: GoldenLine) -> list[Event] | None:
         """Return the recorded events of a line; ``None`` if there are none of the variant."""
-        common: list[Event] | None = line.data.get("trace")
+        recorded: Any = line.data.get(self.recorded_as)
+        is_by_name = isinstance(recorded, dict)
+        common: list[Event] | None = [*map(list, recorded.items())] if is_by_name else recorded
         if self.variant is None:
             return common
         otherwise = common if self.is_recorded_where_it_differs else None
@@ -73,14 +77,15 @@ def golden_files(folder: Path) -> list[Path]:
 
 
 def read_lines(path: Path) -> Iterator[GoldenLine]:
-    """Go through the sequences of one recording; its name does not matter."""
+    """Go through the sequences of one recording; its name matters if they do not say theirs."""
     raw = path.read_bytes()
     text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode()
     # Not splitlines(), which also ends a line at characters that a text may hold.
+    stem = path.name.partition(".")[0]
     for line in text.split("\n"):
         if line.strip():
             data = json.loads(line)
-            yield GoldenLine(data["sys"], data["id"], data)
+            yield GoldenLine(data.get("sys", stem), data["id"], data)
 
 
 def first_difference(expected: list[Event], actual: list[Event]) -> str | None:

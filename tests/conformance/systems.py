@@ -13,6 +13,7 @@ from inspector.frames.creator.versions import (
     COMPONENTS_2_4,
 )
 from tests.conformance.egret import replay_egret, replay_egret_repairs
+from tests.conformance.frameview import replay_frameview
 from tests.conformance.fsm import replay_fsm
 from tests.conformance.html_timers import replay_chromium, replay_standard
 from tests.conformance.lifecycle import replay_lifecycle
@@ -48,6 +49,7 @@ SYSTEMS: Final = (
     ),
     System("cocos20_lifecycle", None, replay_lifecycle(COMPONENTS_2_2), {}),
     System("cocos2_lifecycle", None, replay_lifecycle(COMPONENTS_2_4), {}),
+    System("frameview_statistics", None, replay_frameview, {}, recorded_as="reported"),
     System("fsm", None, replay_fsm, {}),
     System("cocos3_pacer", None, replay_pacer, {}),
     System("egret_timer", None, replay_egret, {}),

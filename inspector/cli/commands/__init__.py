@@ -70,6 +70,18 @@ COMMANDS: Final = Registry(
             "lint", "SCENE", "find problems in the timers of a scene or recording", ".explain:LINT"
         ),
         CommandEntry(
+            "stats",
+            "FILE …",
+            "statistics of frame times, as each tool defines them; conditions for CI",
+            ".statistics:STATS",
+        ),
+        CommandEntry(
+            "compare",
+            "BEFORE AFTER",
+            "how the frame times of two files differ, and how certain that is",
+            ".statistics:COMPARE",
+        ),
+        CommandEntry(
             "scenes", "", "list the scenes that come with the inspector", ".scenes:SCENES"
         ),
         CommandEntry(

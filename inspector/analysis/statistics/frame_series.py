@@ -1,0 +1,96 @@
+"""Frame times prepared for statistics, and the percentile rules of different tools."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+_MS_PER_SECOND: Final = 1000.0
+
+
+class FrameSeries:
+    """Frame times in the order of the frames; sorted and summed once, for all statistics.
+
+    Attributes:
+        times_ms: Frame times in milliseconds, above 0.
+        refresh_ms: Refresh interval of the display in milliseconds, or the target interval of
+            the frames; ``None`` if unknown.
+    """
+
+    def __init__(self, times_ms: NDArray[np.float64], refresh_ms: float | None = None) -> None:
+        """Take frame times; those of 0 or less are left out, as no frame rate has them."""
+        self.times_ms = times_ms if (times_ms > 0).all() else times_ms[times_ms > 0]
+        self.refresh_ms = refresh_ms
+
+    def __len__(self) -> int:
+        return len(self.times_ms)
+
+    @cached_property
+    def ordered_ms(self) -> NDArray[np.float64]:
+        """The frame times, the shortest first."""
+        return np.sort(self.times_ms)
+
+    @cached_property
+    def total_ms(self) -> float:
+        """Their sum."""
+        return float(self.times_ms.sum())
+
+    @property
+    def mean_ms(self) -> float:
+        """Their arithmetic mean."""
+        return self.total_ms / len(self)
+
+    @property
+    def mean_rate(self) -> float:
+        """Frames per second: the number of frames over the sum of their times."""
+        return _MS_PER_SECOND * len(self) / self.total_ms
+
+    def slowest_ms(self, count: int) -> NDArray[np.float64]:
+        """Return the ``count`` longest frame times."""
+        return self.ordered_ms[len(self) - min(count, len(self)) :]
+
+
+def rate_of(time_ms: float) -> float:
+    """Return the frames per second of a frame time."""
+    return _MS_PER_SECOND / time_ms
+
+
+def quantile_7(ordered: NDArray[np.float64], share: float) -> float:
+    """Return a quantile by linear interpolation between the two nearest of n values.
+
+    The place from 0 is ``share (n - 1)``: Hyndman & Fan 1996, type 7, the default of numpy, R and
+    Excel; used by PresentMon.
+    """
+    return _between(ordered, share * (len(ordered) - 1))
+
+
+def quantile_8(
+    ordered: NDArray[np.float64], share: float, of: Callable[[float], float] = float
+) -> float:
+    """Return a quantile by linear interpolation, about unbiased for the median.
+
+    The place from 1 is ``(n + 1/3) share + 1/3``: Hyndman & Fan 1996, type 8, which is
+    ``Statistics.Quantile`` of MathNet; used by CapFrameX.
+
+    Args:
+        ordered: The values in the order of what is interpolated.
+        share: The share of values below the quantile, 0 to 1.
+        of: What is interpolated of a value, such as its reciprocal.
+    """
+    return _between(ordered, (len(ordered) + 1 / 3) * share + 1 / 3 - 1, of)
+
+
+def _between(
+    ordered: NDArray[np.float64], place: float, of: Callable[[float], float] = float
+) -> float:
+    place = min(max(place, 0.0), len(ordered) - 1.0)
+    lower = int(place)
+    low, high = of(float(ordered[lower])), of(float(ordered[min(lower + 1, len(ordered) - 1)]))
+    return low + (place - lower) * (high - low)

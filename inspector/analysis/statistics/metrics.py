@@ -1,0 +1,349 @@
+"""Statistics of frame times as different tools define them, each under the tool's name.
+
+One capture has at least five legitimate "1 % lows"; on short or uneven runs they differ by up to a
+quarter. So no number here stands without its definition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from math import floor
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from inspector.analysis.statistics import pacing
+from inspector.analysis.statistics.frame_series import FrameSeries, quantile_7, quantile_8, rate_of
+from inspector.analysis.statistics.frame_statistics import nearest_rank
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_FPS, _MS, _PERCENT, _S, _COUNT = "fps", "ms", "%", "s", "frames"
+
+#: MangoHud leaves out longer frames.
+_MANGOHUD_MOST_MS: Final = 100_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A statistic as a tool defines it.
+
+    Attributes:
+        id: What ``--assert`` and JSON call it, such as ``frameview.low-1``.
+        tool: The tool whose definition it is; empty for ours.
+        name: What the tool calls it.
+        unit: ``fps``, ``ms``, ``%``, ``s``, ``frames`` or ``ms/s``.
+        formula: Its definition, over frame times f in milliseconds.
+        compute: Computes it from at least one frame; ``None`` where it is undefined.
+        is_of_every_frame: Whether samples are not enough: every frame has to be there.
+        needs_refresh: Whether it needs :attr:`FrameSeries.refresh_ms`.
+    """
+
+    id: str
+    tool: str
+    name: str
+    unit: str
+    formula: str
+    compute: Callable[[FrameSeries], float | None]
+    is_of_every_frame: bool = True
+    needs_refresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MetricValue:
+    """The value of a metric.
+
+    Attributes:
+        metric: The metric.
+        value: Its value in the metric's unit; ``None`` where it is undefined.
+        why_not: Why there is none; empty if there is one.
+    """
+
+    metric: Metric
+    value: float | None
+    why_not: str = ""
+
+    @property
+    def text(self) -> str:
+        """The value with its unit, for people."""
+        if self.value is None:
+            return "-"
+        unit = self.metric.unit
+        if unit == _COUNT:
+            return f"{self.value:,.0f}"
+        if unit == _PERCENT:
+            return f"{self.value:.2f} %"
+        return f"{self.value:,.2f} {unit}"
+
+
+# --------------------------------------------------------------------------- FrameView
+
+
+def _frameview_low(share: float, series: FrameSeries) -> float:
+    slowest = series.slowest_ms(floor(share * len(series)) + 1)
+    return rate_of(float(slowest.mean()))
+
+
+def _frameview_rate(share: float, series: FrameSeries) -> float:
+    place = min(floor(share * len(series)), len(series) - 1)
+    return rate_of(float(series.ordered_ms[len(series) - 1 - place]))
+
+
+# --------------------------------------------------------------------------- CapFrameX
+
+
+def _capframex_rate(share: float, series: FrameSeries) -> float:
+    # The quantile is of frame rates, which are in the opposite order.
+    return quantile_8(series.ordered_ms[::-1], share, of=rate_of)
+
+
+def _capframex_low(share: float, series: FrameSeries) -> float:
+    limit = quantile_8(series.ordered_ms, 1 - share)
+    first = int(np.searchsorted(series.ordered_ms, limit, side="left"))
+    return rate_of(float(series.ordered_ms[min(first, len(series) - 1) :].mean()))
+
+
+def _low_integral(share: float, series: FrameSeries) -> float:
+    slowest_first = series.ordered_ms[::-1]
+    # The sum of all in this order, which may differ from the other in the last digit.
+    sums = np.cumsum(slowest_first)
+    place = int(np.searchsorted(sums, share * float(sums[-1]), side="left"))
+    return rate_of(float(slowest_first[min(place, len(series) - 1)]))
+
+
+# --------------------------------------------------------------------------- MangoHud
+
+
+def _mangohud_rate(share: float, series: FrameSeries) -> float | None:
+    ordered = series.ordered_ms
+    usable = ordered[: int(np.searchsorted(ordered, _MANGOHUD_MOST_MS, side="right"))]
+    place = int(share * len(usable)) - 1
+    return rate_of(float(usable[len(usable) - 1 - place])) if place >= 0 else None
+
+
+# --------------------------------------------------------------------------- the rest
+
+
+def _nearest(percent: float, series: FrameSeries) -> float:
+    return float(series.ordered_ms[nearest_rank(len(series), percent)])
+
+
+def _mean(series: FrameSeries) -> float:
+    return series.mean_ms
+
+
+def _mean_rate(series: FrameSeries) -> float:
+    return series.mean_rate
+
+
+def _lowest_rate(series: FrameSeries) -> float:
+    return rate_of(float(series.ordered_ms[-1]))
+
+
+def _highest_rate(series: FrameSeries) -> float:
+    return rate_of(float(series.ordered_ms[0]))
+
+
+def _seconds(series: FrameSeries) -> float:
+    return series.total_ms / 1000
+
+
+def _seconds_after_first(series: FrameSeries) -> float:
+    return (series.total_ms - float(series.times_ms[0])) / 1000
+
+
+def _rate_of_quantile_7(share: float, series: FrameSeries) -> float:
+    return rate_of(quantile_7(series.ordered_ms, 1 - share))
+
+
+def _at_refresh(
+    compute: Callable[[FrameSeries, float], float], series: FrameSeries
+) -> float | None:
+    return None if series.refresh_ms is None else compute(series, series.refresh_ms)
+
+
+def _percent(share: Callable[[FrameSeries], float], series: FrameSeries) -> float:
+    return 100 * share(series)
+
+
+def _variance(place: int, series: FrameSeries) -> float:
+    return 100 * pacing.variance_shares(series)[place]
+
+
+def _below(rate: float, series: FrameSeries) -> float:
+    return 100 * pacing.below_rate(series, rate)[1] / series.total_ms
+
+
+_FRAMEVIEW, _PRESENTMON, _CAPFRAMEX = "NVIDIA FrameView", "PresentMon", "CapFrameX"
+_MANGOHUD, _ANDROID, _APPLE, _FLUTTER = "MangoHud", "Android", "Apple", "Flutter"
+
+_EDGES: Final = pacing.VARIANCE_EDGES_MS
+
+
+def _ours() -> Iterator[Metric]:
+    yield Metric("frames", "", "Frames", _COUNT, "n", len)
+    yield Metric("duration", "", "Duration", _S, "Σ f / 1000", _seconds, is_of_every_frame=False)
+    yield Metric("fps", "", "Average", _FPS, "1000 n / Σ f", _mean_rate)
+    yield Metric("mean", "", "Mean", _MS, "Σ f / n", _mean, is_of_every_frame=False)
+    for percent in (50, 90, 95, 99, 99.9):
+        formula = f"f sorted, place ⌈{percent / 100:g} n⌉ (nearest rank)"
+        yield Metric(f"p{percent:g}", "", f"P{percent:g}", _MS, formula, partial(_nearest, percent))
+    yield Metric("min", "", "Shortest", _MS, "min f", partial(_nearest, 0))
+    yield Metric("max", "", "Longest", _MS, "max f", partial(_nearest, 100))
+
+
+def _averages(tool: str, prefix: str) -> Iterator[Metric]:
+    yield Metric(f"{prefix}.average", tool, "Avg FPS", _FPS, "1000 n / Σ f", _mean_rate)
+    yield Metric(f"{prefix}.min", tool, "Min FPS", _FPS, "1000 / max f", _lowest_rate)
+    yield Metric(f"{prefix}.max", tool, "Max FPS", _FPS, "1000 / min f", _highest_rate)
+
+
+def _frameview() -> Iterator[Metric]:
+    tool = "NVIDIA FrameView"
+    yield from _averages(tool, "frameview")
+    for share, text in ((0.01, "1"), (0.001, "0.1")):
+        formula = f"1000 / mean of the ⌊{share:g} n⌋ + 1 longest f"
+        low = partial(_frameview_low, share)
+        yield Metric(f"frameview.low-{text}", tool, f"{text}% Low FPS", _FPS, formula, low)
+    for share, text in ((0.001, "0.1"), (0.01, "1"), (0.05, "5"), (0.1, "10")):
+        formula = f"1000 / f, f sorted from the longest, place ⌊{share:g} n⌋ from 0"
+        rate = partial(_frameview_rate, share)
+        yield Metric(f"frameview.fps-{text}", tool, f"{text}% FPS", _FPS, formula, rate)
+    formula = "Σ f without the first, / 1000"
+    yield Metric("frameview.time", tool, "Time", _S, formula, _seconds_after_first)
+
+
+def _presentmon() -> Iterator[Metric]:
+    tool = "PresentMon"
+    yield from _averages(tool, "presentmon")
+    for share, text in ((0.01, "1st"), (0.05, "5th")):
+        formula = f"1000 / Q₇(f, {1 - share:g})"
+        rate = partial(_rate_of_quantile_7, share)
+        yield Metric(f"presentmon.{text}", tool, f"{text} Percentile FPS", _FPS, formula, rate)
+
+
+def _capframex() -> Iterator[Metric]:
+    tool = "CapFrameX"
+    for share, text in ((0.001, "0.1"), (0.01, "1"), (0.05, "5")):
+        formula = f"Q₈(1000 / f, {share:g})"
+        rate = partial(_capframex_rate, share)
+        yield Metric(f"capframex.p{text}", tool, f"P{text}", _FPS, formula, rate)
+    for share, text in ((0.01, "1"), (0.001, "0.1")):
+        formula = f"1000 / mean of f ≥ Q₈(f, {1 - share:g})"
+        low = partial(_capframex_low, share)
+        yield Metric(f"capframex.low-{text}", tool, f"{text}% low average", _FPS, formula, low)
+        formula = f"1000 / f at which the longest f add up to {share:g} Σ f"
+        low = partial(_low_integral, share)
+        name = f"{text}% low integral (as MSI Afterburner)"
+        yield Metric(f"capframex.integral-{text}", tool, name, _FPS, formula, low)
+    linux = partial(_rate_of_quantile_7, 0.01)
+    formula = "1000 / Q₇(f, 0.99)"
+    yield Metric("capframex-linux.low-1", "CapFrameX Linux", "1% low", _FPS, formula, linux)
+    for key, name, formula, share_of in (
+        (
+            "stuttering",
+            "Stuttering time",
+            "Σ f with f > 2.5 trailing mean, over Σ f",
+            pacing.stuttering_time_share,
+        ),
+        (
+            "low-fps",
+            "Low FPS time",
+            "Σ f below 25 fps that does not stutter, over Σ f",
+            pacing.low_rate_time_share,
+        ),
+        (
+            "stutters",
+            "Stuttering frames",
+            "frames with f > 2.5 mean f, over n",
+            pacing.stuttering_count_share,
+        ),
+    ):
+        compute = partial(_percent, share_of)
+        yield Metric(f"capframex.{key}", tool, name, _PERCENT, formula, compute)
+    formula = "√(Σ (f - trailing mean of 500 ms)² / (n - 1))"
+    deviation = pacing.adaptive_deviation
+    yield Metric("capframex.deviation", tool, "Adaptive deviation", _MS, formula, deviation)
+    bounds = [f"< {edge:g} ms" for edge in pacing.VARIANCE_EDGES_MS]
+    for place, text in enumerate([*bounds, f"≥ {pacing.VARIANCE_EDGES_MS[-1]:g} ms"]):
+        formula = "changes |f - f before| in this class, over n - 1"
+        variance = partial(_variance, place)
+        key = f"capframex.variance-{place + 1}"
+        yield Metric(key, tool, f"Variance {text}", _PERCENT, formula, variance)
+    for threshold in pacing.THRESHOLD_RATES:
+        formula = f"Σ f with 1000 / f < {threshold}, over Σ f"
+        below = partial(_below, threshold)
+        name = f"Time below {threshold} fps"
+        yield Metric(f"capframex.below-{threshold}", tool, name, _PERCENT, formula, below)
+
+
+def _others() -> Iterator[Metric]:
+    tool = "MangoHud"
+    yield Metric("mangohud.average", tool, "Average FPS", _FPS, "1000 n / Σ f", _mean_rate)
+    for share, text in ((0.001, "0.1% Min"), (0.01, "1% Min"), (0.97, "97% Percentile")):
+        formula = f"1000 / f, f sorted from the longest, place ⌊{share:g} n⌋ from 1"
+        rate = partial(_mangohud_rate, share)
+        key = f"mangohud.{text.split('%')[0]}"
+        yield Metric(key, tool, f"{text} FPS", _FPS, formula, rate)
+    for key, tool, name, unit, formula, compute in (
+        (
+            "apple.hitches",
+            "Apple",
+            "Hitch time ratio",
+            "ms/s",
+            "1000 Σ max(0, f - refresh) / Σ f; up to 5 is good, over 10 critical",
+            pacing.hitch_time_ratio,
+        ),
+        (
+            "android.jank",
+            "Android",
+            "Jank (JankStats)",
+            _COUNT,
+            "frames with f > 2 refresh",
+            pacing.jank_count,
+        ),
+        (
+            "flutter.jank",
+            "Flutter",
+            "Janky frames",
+            _COUNT,
+            "frames with f > refresh",
+            partial(pacing.jank_count, factor=1.0),
+        ),
+    ):
+        at_refresh = partial(_at_refresh, compute)
+        yield Metric(key, tool, name, unit, formula, at_refresh, needs_refresh=True)
+    formula = "frames with f > 700 ms"
+    yield Metric("android.frozen", "Android", "Frozen frames", _COUNT, formula, pacing.frozen_count)
+
+
+#: All metrics, ours first, then by tool.
+METRICS: Final = (*_ours(), *_frameview(), *_presentmon(), *_capframex(), *_others())
+
+
+def metric_values(
+    series: FrameSeries, *, is_sampled: bool = False, wanted: frozenset[str] | None = None
+) -> list[MetricValue]:
+    """Return the values of all metrics, or of the wanted ones, in the order of :data:`METRICS`.
+
+    Args:
+        series: The frame times.
+        is_sampled: Whether they are samples of a log instead of every frame.
+        wanted: The ids of the metrics; ``None`` for all.
+    """
+    chosen = (each for each in METRICS if wanted is None or each.id in wanted)
+    return [_value(each, series, is_sampled=is_sampled) for each in chosen]
+
+
+def _value(metric: Metric, series: FrameSeries, *, is_sampled: bool) -> MetricValue:
+    if not len(series):
+        return MetricValue(metric, None, "There are no frames.")
+    if is_sampled and metric.is_of_every_frame:
+        why = "The log has samples, not every frame, and this needs every frame."
+        return MetricValue(metric, None, why)
+    if metric.needs_refresh and series.refresh_ms is None:
+        return MetricValue(metric, None, "The refresh rate is unknown: say it with --refresh.")
+    value = metric.compute(series)
+    return MetricValue(metric, value, "" if value is not None else "There are too few frames.")

@@ -1,0 +1,145 @@
+"""How even frame times are: stutter, deviation, thresholds, hitches and jank.
+
+Every formula names its source. Times are in milliseconds.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import sqrt
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from inspector.analysis.statistics.frame_series import FrameSeries
+
+#: A frame stutters that takes longer than this many times the trailing mean: CapFrameX's default.
+STUTTERING_FACTOR: Final = 2.5
+#: Slower than this, in frames per second, a frame counts as slow: CapFrameX's default.
+LOW_RATE: Final = 25.0
+#: Edges in milliseconds of the classes of change from frame to frame: CapFrameX.
+VARIANCE_EDGES_MS: Final = (2.0, 4.0, 8.0, 12.0)
+#: Frames per second below which frames are counted: CapFrameX.
+THRESHOLD_RATES: Final = (10, 15, 30, 45, 60, 75, 90, 120, 144, 240)
+#: A frame janks that takes longer than this many times what is expected: Android's JankStats.
+JANK_FACTOR: Final = 2.0
+#: A frame is frozen that takes longer: Android vitals.
+FROZEN_MS: Final = 700.0
+
+_MS_PER_SECOND: Final = 1000.0
+_WINDOW_MS: Final = 500.0
+_OUTLIER: Final = 3.0
+
+
+def trailing_mean(series: FrameSeries) -> NDArray[np.float64]:
+    """Return for each frame the mean of the last ``w`` frame times up to it.
+
+    ``w = round(10 sqrt(mean))``; a time over three times that of its predecessor counts as the
+    predecessor's, so that a spike does not hide the next one. The first means are of as many
+    frames as there are. CapFrameX, ``FrametimeStatisticProvider``.
+    """
+    times = series.times_ms
+    calm = times.copy()
+    jumps = np.flatnonzero(times[1:] > _OUTLIER * times[:-1]) + 1
+    calm[jumps] = times[jumps - 1]
+    window = max(1, round(10 * sqrt(series.mean_ms)))
+    sums = np.cumsum(calm)
+    means = sums / np.arange(1, len(times) + 1)
+    means[window:] = (sums[window:] - sums[:-window]) / window
+    return means
+
+
+def stuttering_time_share(series: FrameSeries) -> float:
+    """Return the share of time in frames over 2.5 times the trailing mean, 0 to 1.
+
+    ``sum(f_i : f_i > 2.5 MA_i) / sum f`` (CapFrameX, "stuttering time").
+    """
+    times = series.times_ms
+    slow = times > STUTTERING_FACTOR * trailing_mean(series)
+    return float(times[slow].sum()) / series.total_ms
+
+
+def low_rate_time_share(series: FrameSeries) -> float:
+    """Return the share of time in frames below 25 fps that do not stutter, 0 to 1.
+
+    ``sum(f_i : f_i <= 2.5 MA_i and 1000 / f_i < 25) / sum f`` (CapFrameX, "low FPS time").
+    """
+    times = series.times_ms
+    steady = times <= STUTTERING_FACTOR * trailing_mean(series)
+    return float(times[steady & (times > _MS_PER_SECOND / LOW_RATE)].sum()) / series.total_ms
+
+
+def stuttering_count_share(series: FrameSeries) -> float:
+    """Return the share of frames over 2.5 times the mean of all, 0 to 1 (CapFrameX)."""
+    return float(np.mean(series.times_ms > STUTTERING_FACTOR * series.mean_ms))
+
+
+def adaptive_deviation(series: FrameSeries) -> float:
+    """Return the standard deviation from a trailing mean, in milliseconds.
+
+    The mean is of the frames before and up to each, back until they last 500 ms;
+    ``sqrt(sum (f_i - MA_i)^2 / (n - 1))`` (CapFrameX, "adaptive STDEV").
+    """
+    times = series.times_ms
+    count = len(times)
+    if count < 2:  # noqa: PLR2004 - a deviation needs two
+        return 0.0
+    sums = np.concatenate(([0.0], np.cumsum(times)))
+    ends = np.arange(1, count + 1)
+    # The last begin from which the frames up to each still last 500 ms or more. Merging the two
+    # ascending rows takes a fifth of the time of looking each up.
+    merged = np.argsort(np.concatenate((sums, sums[1:] - _WINDOW_MS)), kind="stable")
+    places = np.flatnonzero(merged > count)
+    begins = np.clip(places - np.arange(count) - 1, 0, ends - 1)
+    means = (sums[ends] - sums[begins]) / (ends - begins)
+    return float(np.sqrt(((times - means) ** 2).sum() / (count - 1)))
+
+
+def variance_shares(series: FrameSeries) -> tuple[float, ...]:
+    """Return the shares of changes from frame to frame below 2, 4, 8, 12 and from 12 ms on.
+
+    ``|f_i - f_(i-1)|`` in half-open classes (CapFrameX, "variances"); zeros for one frame.
+    """
+    changes = np.abs(np.diff(series.times_ms))
+    if not len(changes):
+        return (0.0,) * (len(VARIANCE_EDGES_MS) + 1)
+    below = [0, *(int((changes < edge).sum()) for edge in VARIANCE_EDGES_MS), len(changes)]
+    return tuple((upper - lower) / len(changes) for lower, upper in pairwise(below))
+
+
+def below_rate(series: FrameSeries, rate: float) -> tuple[int, float]:
+    """Return how many frames are slower than ``rate`` frames per second, and their time in ms."""
+    ordered = series.ordered_ms
+    first = int(np.searchsorted(ordered, _MS_PER_SECOND / rate, side="right"))
+    return len(ordered) - first, float(ordered[first:].sum())
+
+
+def hitch_time_ratio(series: FrameSeries, refresh_ms: float) -> float:
+    """Return the time by which frames are late, in ms per second.
+
+    ``1000 sum(max(0, f_i - T)) / sum f`` for a refresh interval T; up to 5 is good, over 10
+    critical (Apple, Tech Talk 10855).
+    """
+    late = np.maximum(series.times_ms - refresh_ms, 0.0).sum()
+    return _MS_PER_SECOND * float(late) / series.total_ms
+
+
+def jank_count(series: FrameSeries, expected_ms: float, factor: float = JANK_FACTOR) -> int:
+    """Return how many frames took over ``factor`` times what is expected.
+
+    Android's JankStats by default; with a factor of 1, Flutter's "janky" frames.
+    """
+    return _longer(series, factor * expected_ms)
+
+
+def frozen_count(series: FrameSeries) -> int:
+    """Return how many frames took over 700 ms (Android vitals, "frozen frames")."""
+    return _longer(series, FROZEN_MS)
+
+
+def _longer(series: FrameSeries, limit_ms: float) -> int:
+    ordered = series.ordered_ms
+    return len(ordered) - int(np.searchsorted(ordered, limit_ms, side="right"))

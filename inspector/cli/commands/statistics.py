@@ -1,0 +1,125 @@
+"""The commands ``stats`` and ``compare``: their arguments and help."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from fractions import Fraction
+from typing import Final
+
+from inspector.cli.command import Command
+from inspector.cli.commands.values import add_stream
+from inspector.foreign.numbers import number_in, refusal
+
+STATS_EPILOG: Final = """\
+what is read:
+  Captures of other tools, frame times exported by the inspector, and recordings.
+  FILE:COLUMN names a column. The same name means different things in different
+  tools, so each statistic stands under its tool, with its formula (--formulas).
+
+conditions:
+  METRIC OP VALUE, such as “p99 < 16.7ms”, “fps >= 60”, “frameview.low-1 > 45fps”.
+  OP is <, <=, > or >=. Names of metrics are in the column “id” of --formulas.
+
+examples:
+  timeline-inspector stats capture.csv
+  timeline-inspector stats *.csv --metric fps --metric p99 --metric frameview.low-1
+  timeline-inspector stats run.tlrec --assert "p99 < 16.7ms" --assert "fps > 59"
+  timeline-inspector stats capture.json --refresh 60 --json
+
+Exit code 0 if every condition holds; 1 if one does not, or a file cannot be read; 2 if
+the arguments are not valid.
+"""
+
+COMPARE_EPILOG: Final = """\
+what is said:
+  Differences are relative to the first file, with their 95 % interval (moving block
+  bootstrap). The verdict is by the average frame rate: faster, slower, or no evidence.
+
+conditions:
+  METRIC OP CHANGE, such as “p99 > +5%” or “fps < -2%”. A condition holds if the whole
+  interval does, so noise alone does not fail a build.
+
+examples:
+  timeline-inspector compare before.csv after.csv
+  timeline-inspector compare before.tlrec after.tlrec --fail-if "p99 > +5%" --json
+
+Exit code 0 unless a condition of --fail-if holds; 1 if one holds, or a file cannot be read;
+2 if the arguments are not valid.
+"""
+
+
+def refresh_rate(text: str) -> float:
+    """Return the interval in milliseconds of a refresh rate: 60, 59.94, 144hz."""
+    plain = text.strip().lower().removesuffix("fps").removesuffix("hz").strip()
+    try:
+        rate = number_in(plain)
+    except ValueError:
+        reason = refusal("a refresh rate", text, "write 60")
+        raise ArgumentTypeError(reason) from None
+    if not Fraction(1, 60) <= rate <= 10_000:  # noqa: PLR2004 - as for frame rates
+        message = f"a refresh rate must be between 1/60 and 10,000 Hz: {text}"
+        raise ArgumentTypeError(message)
+    return float(1000 / rate)
+
+
+def add_stats_arguments(stats: ArgumentParser) -> None:
+    """Add the arguments of ``stats`` to its parser."""
+    stats.set_defaults(parser=stats)
+    stats.add_argument(
+        "files", metavar="FILE[:COLUMN]", nargs="*", help="files with frame times, one row each"
+    )
+    add_stream(stats)
+    stats.add_argument(
+        "--refresh",
+        metavar="HZ",
+        type=refresh_rate,
+        help="refresh rate of the display, for hitches and jank",
+    )
+    stats.add_argument(
+        "--range",
+        metavar="A:B",
+        default="all",
+        help="frames A up to, but not including, B, counted from 0 (default all)",
+    )
+    stats.add_argument(
+        "--metric",
+        metavar="ID",
+        action="append",
+        default=[],
+        help="only this one; may be repeated (default: all, or a few for several files)",
+    )
+    stats.add_argument(
+        "--assert",
+        dest="conditions",
+        metavar="CONDITION",
+        action="append",
+        default=[],
+        help="fail unless it holds, such as “p99 < 16.7ms”; may be repeated",
+    )
+    stats.add_argument("--formulas", action="store_true", help="list all metrics with formulas")
+    stats.add_argument("--json", action="store_true", help="as JSON, for programs")
+
+
+def add_compare_arguments(compare: ArgumentParser) -> None:
+    """Add the arguments of ``compare`` to its parser."""
+    compare.set_defaults(parser=compare)
+    compare.add_argument("before", metavar="BEFORE[:COLUMN]", help="the first file")
+    compare.add_argument("after", metavar="AFTER[:COLUMN]", help="the second file")
+    add_stream(compare)
+    compare.add_argument(
+        "--fail-if",
+        dest="conditions",
+        metavar="CONDITION",
+        action="append",
+        default=[],
+        help="fail if it holds, such as “p99 > +5%%”; may be repeated",
+    )
+    compare.add_argument("--json", action="store_true", help="as JSON, for programs")
+
+
+STATS: Final = Command(
+    add_stats_arguments, "inspector.cli.statistics:show_statistics", STATS_EPILOG
+)
+COMPARE: Final = Command(
+    add_compare_arguments, "inspector.cli.statistics:compare_captures", COMPARE_EPILOG
+)

@@ -1,0 +1,340 @@
+"""The commands ``stats`` and ``compare``: statistics of frame times, each by its definition."""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TextIO
+
+from inspector.analysis.statistics.comparison import COMPARED, Comparison, Difference, comparison
+from inspector.analysis.statistics.frame_series import FrameSeries
+from inspector.analysis.statistics.metrics import METRICS, Metric, MetricValue, metric_values
+from inspector.cli.run_report import frames_text, table
+from inspector.cli.terminal import say
+from inspector.errors import CaptureError
+from inspector.exit_codes import ExitCode
+from inspector.foreign.numbers import number_in, shown
+from inspector.formats.captures.capture import split_column
+from inspector.formats.frame_times import parse_frame_range
+from inspector.sessions.frame_files import FrameFile, read_frame_file
+from inspector.timebase import NS_PER_MS
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable, Iterable
+
+_OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_CONDITION: Final = re.compile(
+    r"\s*([\w.%-]+?)\s*(<=|>=|<|>)\s*(\S+?)\s*(ms|fps|s|%|ms/s|frames)?\s*"
+)
+#: Shown of several files, unless metrics are chosen.
+_FEW: Final = ("frames", "fps", "p50", "p95", "p99", "max", "frameview.low-1", "capframex.low-1")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on a metric.
+
+    Attributes:
+        text: As it was written.
+        metric: The metric.
+        sign: How it is compared.
+        limit: With what: in the metric's unit, or as a share for a change.
+    """
+
+    text: str
+    metric: Metric
+    sign: str
+    limit: float
+
+    def holds(self, value: float) -> bool:
+        """Return whether it holds for a value."""
+        return _OPERATORS[self.sign](value, self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A file that was read.
+
+    Attributes:
+        text: How it was named.
+        file: What is in it.
+        series: The frame times that are asked for.
+    """
+
+    text: str
+    file: FrameFile
+    series: FrameSeries
+
+
+def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Print statistics of files, and check conditions.
+
+    Returns:
+        The exit code: 0 if all conditions hold.
+
+    Raises:
+        InspectorError: A file cannot be read, or has no frames.
+    """
+    if options.formulas:
+        out.write(formulas_text() + "\n")
+        return ExitCode.OK
+    parser: ArgumentParser = options.parser
+    if not options.files:
+        parser.error("name one or more files, or use --formulas")
+    conditions = [_condition(text, parser) for text in options.conditions]
+    wanted = [_metric(each, parser, "--metric").id for each in options.metric]
+    if not wanted and len(options.files) > 1:
+        wanted = list(_FEW)
+    asked = {*wanted, *(each.metric.id for each in conditions)}
+    files = [_read(text, options, err) for text in options.files]
+    found = [
+        metric_values(
+            each.series,
+            is_sampled=bool(each.file.samples),
+            wanted=frozenset(asked) if wanted else None,
+        )
+        for each in files
+    ]
+    failed = [
+        (each.text, condition, value)
+        for each, values in zip(files, found, strict=True)
+        for condition in conditions
+        for value in values
+        if value.metric is condition.metric
+        if value.value is None or not condition.holds(value.value)
+    ]
+    shown_values = [
+        [value for value in values if not wanted or value.metric.id in wanted] for values in found
+    ]
+    if options.json:
+        results = [_values(*each) for each in zip(files, shown_values, strict=True)]
+        failures = [
+            {"file": text, "condition": condition.text, "value": value.value}
+            for text, condition, value in failed
+        ]
+        _write_json(out, {"files": results, "failed": failures})
+    elif len(files) == 1:
+        out.write(_one_text(files[0], shown_values[0]) + "\n")
+    else:
+        out.write(_many_text(files, shown_values) + "\n")
+    for text, condition, value in failed:
+        what = value.text if value.value is not None else f"undefined: {value.why_not}"
+        say(err, f"{text}: {condition.text} does not hold: {value.metric.id} is {what}")
+    return ExitCode.FAILED if failed else ExitCode.OK
+
+
+def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Print how a second file differs from a first, and check conditions.
+
+    Returns:
+        The exit code: 1 if a condition of failure holds.
+
+    Raises:
+        InspectorError: A file cannot be read, or has no frames.
+    """
+    parser: ArgumentParser = options.parser
+    conditions = [_change(text, parser) for text in options.conditions]
+    options.refresh, options.range = None, "all"
+    before, after = (_read(text, options, err) for text in (options.before, options.after))
+    for each in (before, after):
+        if each.file.samples:
+            message = f"{each.text}: {each.file.samples} Captures of every frame can be compared."
+            raise CaptureError(message)
+    found = comparison(before.series, after.series)
+    by_metric = {each.metric.id: each for each in found.differences}
+    failed = [
+        (condition, by_metric[condition.metric.id])
+        for condition in conditions
+        if _is_certain(condition, by_metric[condition.metric.id])
+    ]
+    if options.json:
+        _write_json(
+            out, _comparison_values(before, after, found, [each.text for each, _ in failed])
+        )
+    else:
+        out.write(_comparison_text(before, after, found) + "\n")
+    for condition, difference in failed:
+        say(err, f"{condition.text} holds: {difference.metric.id} {_change_text(difference)}")
+    return ExitCode.FAILED if failed else ExitCode.OK
+
+
+def formulas_text() -> str:
+    """Return all metrics with their tools and formulas, as a table."""
+    rows = [(each.id, each.tool or "-", each.name, each.unit, each.formula) for each in METRICS]
+    return table(
+        ("id", "tool", "name", "unit", "formula (f: frame times in ms)"), rows, right=set()
+    )
+
+
+# ------------------------------------------------------------------------- conditions
+
+
+def _metric(name: str, parser: ArgumentParser, argument: str) -> Metric:
+    found = next((each for each in METRICS if each.id == name.lower()), None)
+    if found is None:
+        near = [each.id for each in METRICS if name.lower() in each.id]
+        hint = f" (there are {', '.join(near[:5])})" if near else ""
+        parser.error(f"argument {argument}: no such metric: {shown(name)}{hint}; see --formulas")
+    return found
+
+
+def _parts(text: str, parser: ArgumentParser, argument: str) -> tuple[Metric, str, float, str]:
+    match = _CONDITION.fullmatch(text)
+    example = "“p99 < 16.7ms”" if argument == "--assert" else "“p99 > +5%”"
+    if match is None:
+        parser.error(f"argument {argument}: not a condition: {shown(text)}; write {example}")
+    name, sign, number, unit = match.groups()
+    try:
+        limit = float(number_in(number.removeprefix("+")))
+    except (ValueError, OverflowError):
+        parser.error(f"argument {argument}: not a number: {shown(number)}; write {example}")
+    return _metric(name, parser, argument), sign, limit, unit or ""
+
+
+def _condition(text: str, parser: ArgumentParser) -> Condition:
+    metric, sign, limit, unit = _parts(text, parser, "--assert")
+    if unit and unit != metric.unit:
+        parser.error(f"argument --assert: {metric.id} is in {metric.unit}, not in {unit}")
+    return Condition(text, metric, sign, limit)
+
+
+def _change(text: str, parser: ArgumentParser) -> Condition:
+    metric, sign, limit, unit = _parts(text, parser, "--fail-if")
+    if unit != "%":
+        parser.error(f"argument --fail-if: a change is in percent, such as +5%: {shown(text)}")
+    if metric.id not in COMPARED:
+        parser.error(f"argument --fail-if: compared are {', '.join(COMPARED)}, not {metric.id}")
+    return Condition(text, metric, sign, limit / 100)
+
+
+def _is_certain(condition: Condition, difference: Difference) -> bool:
+    """Whether a condition holds for the whole interval of a change."""
+    ends = (difference.low, difference.high)
+    return all(end is not None and condition.holds(end) for end in ends)
+
+
+# ------------------------------------------------------------------------- files and texts
+
+
+def _read(text: str, options: Namespace, err: TextIO) -> _Read:
+    path, column = split_column(text)
+    file = read_frame_file(path, column, stream=options.stream)
+    say(err, *file.notes)
+    start, stop = parse_frame_range(options.range)
+    times_ns = file.frames.interval_ns[start:stop]
+    series = FrameSeries(times_ns / NS_PER_MS, options.refresh)
+    if not len(series):
+        message = f"{path} has no frames in {options.range}. Choose another file or range."
+        raise CaptureError(message)
+    return _Read(text, file, series)
+
+
+def _one_text(read: _Read, values: Iterable[MetricValue]) -> str:
+    rows, former = [], None
+    for value in values:
+        metric = value.metric
+        tool = metric.tool or "Timeline Inspector"
+        rows.append((tool if tool != former else "", metric.name, value.text, metric.id))
+        former = tool
+    column = f", column {read.file.column}" if read.file.column else ""
+    heading = f"{read.text}: {frames_text(len(read.series))}{column}"
+    return f"{heading}\n\n{table(('tool', 'statistic', 'value', 'id'), rows, right={2})}"
+
+
+def _many_text(files: list[_Read], values: list[list[MetricValue]]) -> str:
+    heading = ("file", *(value.metric.id for value in values[0]))
+    rows = [
+        (each.text, *(value.text for value in found))
+        for each, found in zip(files, values, strict=True)
+    ]
+    return table(heading, rows, right=set(range(1, len(heading))))
+
+
+def _values(read: _Read, values: Iterable[MetricValue]) -> dict[str, object]:
+    return {
+        "file": read.text,
+        "column": read.file.column,
+        "stream": read.file.provenance.note,
+        "frames": len(read.series),
+        "metrics": {
+            value.metric.id: {
+                "value": value.value,
+                "unit": value.metric.unit,
+                "tool": value.metric.tool,
+                "name": value.metric.name,
+                "formula": value.metric.formula,
+                **({"why_not": value.why_not} if value.why_not else {}),
+            }
+            for value in values
+        },
+    }
+
+
+def _comparison_text(before: _Read, after: _Read, found: Comparison) -> str:
+    rows = []
+    for each in found.differences:
+        one, other = (MetricValue(each.metric, value).text for value in (each.before, each.after))
+        tool = f"{each.metric.tool} " if each.metric.tool else ""
+        name = f"{tool}{each.metric.name}"
+        rows.append((name, one, other, _change_text(each), each.verdict.value))
+    heading = ("statistic", "before", "after", "change (95 % interval)", "verdict")
+    distance = f"The distributions differ by up to {found.distance:.1%}"
+    lines = [
+        f"before: {before.text}, {frames_text(len(before.series))}",
+        f"after:  {after.text}, {frames_text(len(after.series))}",
+        "",
+        table(heading, rows, right={1, 2, 3}),
+        "",
+        f"{distance} (Kolmogorov-Smirnov, p {_p_text(found.p_value)}).",
+        f"Verdict by the average frame rate: {found.verdict.value}.",
+    ]
+    return "\n".join(lines)
+
+
+def _p_text(p_value: float) -> str:
+    return f"= {p_value:.3f}" if p_value >= 0.001 else "< 0.001"  # noqa: PLR2004 - three digits
+
+
+def _change_text(difference: Difference) -> str:
+    if difference.share is None:
+        return "-"
+    if difference.low is None or difference.high is None:
+        return f"{difference.share:+.1%} (too few frames)"
+    return f"{difference.share:+.1%} ({difference.low:+.1%} to {difference.high:+.1%})"
+
+
+def _comparison_values(
+    before: _Read, after: _Read, found: Comparison, failed: list[str]
+) -> dict[str, object]:
+    return {
+        "before": before.text,
+        "after": after.text,
+        "frames": [len(before.series), len(after.series)],
+        "differences": {
+            each.metric.id: {
+                "before": each.before,
+                "after": each.after,
+                "change": each.share,
+                "low": each.low,
+                "high": each.high,
+                "verdict": each.verdict.value,
+            }
+            for each in found.differences
+        },
+        "distance": found.distance,
+        "p_value": found.p_value,
+        "verdict": found.verdict.value,
+        "failed": failed,
+    }
+
+
+def _write_json(out: TextIO, values: dict[str, object]) -> None:
+    out.write(json.dumps(values, ensure_ascii=False, indent=2) + "\n")

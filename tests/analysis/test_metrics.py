@@ -1,0 +1,231 @@
+"""Statistics by the definitions of different tools, on frame times worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.analysis.statistics import pacing
+from inspector.analysis.statistics.comparison import (
+    COMPARED,
+    Verdict,
+    comparison,
+    kolmogorov_smirnov,
+)
+from inspector.analysis.statistics.frame_series import FrameSeries, quantile_7, quantile_8
+from inspector.analysis.statistics.metrics import METRICS, metric_values
+
+times = st.lists(st.floats(0.1, 500), min_size=1, max_size=300).map(np.array)
+
+
+def series(*times_ms: float, refresh_ms: float | None = None) -> FrameSeries:
+    return FrameSeries(np.array(times_ms, dtype=np.float64), refresh_ms)
+
+
+def value(name: str, of: FrameSeries) -> float | None:
+    (found,) = metric_values(of, wanted=frozenset({name}))
+    return found.value
+
+
+#: 98 frames of 10 ms, one of 20, one of 40.
+UNEVEN = series(*[10.0] * 98, 20.0, 40.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("frames", 100),
+        ("duration", 1.04),
+        ("fps", 100_000 / 1040),
+        ("mean", 10.4),
+        ("p50", 10),
+        ("p99", 20),
+        ("p99.9", 40),
+        ("min", 10),
+        ("max", 40),
+        # The 2 longest: floor(0.01 * 100) + 1.
+        ("frameview.low-1", 1000 / 30),
+        ("frameview.low-0.1", 25),
+        ("frameview.fps-1", 50),
+        ("frameview.fps-0.1", 25),
+        ("frameview.time", 1.03),
+        # Place 0.99 * 99 = 98.01: 20 + 0.01 * 20.
+        ("presentmon.1st", 1000 / 20.2),
+        ("capframex-linux.low-1", 1000 / 20.2),
+        # Place from 1: (100 + 1/3) * 0.01 + 1/3 = 1.33667 of rates 25, 50, 100 …
+        ("capframex.p1", 25 + 25 * 0.3366666666666667),
+        # Q8 of times at 0.99 is above 20, so one frame is left.
+        ("capframex.low-1", 25),
+        # 0.01 * 1040 = 10.4 ms is in the longest frame; so is 0.1 %.
+        ("capframex.integral-1", 25),
+        ("mangohud.1", 25),
+        ("mangohud.97", 100),
+        ("capframex.stutters", 1.0),
+        ("capframex.variance-1", 100 * 97 / 99),
+        ("capframex.variance-4", 100 * 1 / 99),
+        ("capframex.variance-5", 100 * 1 / 99),
+        ("capframex.below-60", 100 * 60 / 1040),
+        ("android.frozen", 0),
+    ],
+)
+def test_that_a_metric_is_as_its_tool_defines_it(name: str, expected: float) -> None:
+    assert value(name, UNEVEN) == pytest.approx(expected)
+
+
+def test_that_the_one_percent_lows_of_tools_differ() -> None:
+    random = np.random.default_rng(3)
+    uneven = FrameSeries(random.gamma(3, 5, 400) + 1)
+    names = (
+        "frameview.low-1",
+        "capframex.low-1",
+        "capframex.integral-1",
+        "mangohud.1",
+        "capframex-linux.low-1",
+    )
+
+    assert len({round(value(name, uneven) or 0, 6) for name in names}) == len(names)
+
+
+def test_that_mangohud_has_no_low_of_too_few_frames() -> None:
+    (found,) = metric_values(series(*[10.0] * 99), wanted=frozenset({"mangohud.1"}))
+
+    assert found.value is None
+    assert found.why_not == "There are too few frames."
+
+
+@pytest.mark.parametrize("name", ["apple.hitches", "android.jank", "flutter.jank"])
+def test_that_a_metric_of_the_refresh_needs_its_rate(name: str) -> None:
+    (found,) = metric_values(UNEVEN, wanted=frozenset({name}))
+
+    assert found.value is None
+    assert "--refresh" in found.why_not
+
+
+def test_that_hitches_and_jank_are_counted_against_the_refresh() -> None:
+    uneven = FrameSeries(UNEVEN.times_ms, refresh_ms=10.0)
+
+    assert value("apple.hitches", uneven) == pytest.approx(1000 * 40 / 1040)
+    assert value("android.jank", uneven) == 1
+    assert value("flutter.jank", uneven) == 2
+
+
+def test_that_of_samples_only_what_needs_no_frame_is_said() -> None:
+    values = metric_values(UNEVEN, is_sampled=True)
+
+    assert {each.metric.id for each in values if each.value is not None} == {"duration", "mean"}
+    assert all("samples" in each.why_not for each in values if each.value is None)
+
+
+def test_that_of_no_frames_nothing_is_said() -> None:
+    assert {each.value for each in metric_values(series())} == {None}
+
+
+def test_that_every_metric_has_an_id_of_its_own_and_a_formula() -> None:
+    assert len({each.id for each in METRICS}) == len(METRICS)
+    assert all(each.formula and each.name for each in METRICS)
+
+
+@given(times)
+def test_that_every_metric_is_finite_for_any_frames(times_ms: np.ndarray) -> None:
+    for each in metric_values(FrameSeries(times_ms, refresh_ms=16.7)):
+        assert each.value is None or np.isfinite(each.value), each.metric.id
+
+
+@given(times, st.floats(0, 1))
+def test_that_type_7_is_numpys_default_and_type_8_numpys_median_unbiased(
+    times_ms: np.ndarray, share: float
+) -> None:
+    ordered = np.sort(times_ms)
+
+    assert quantile_7(ordered, share) == pytest.approx(np.quantile(ordered, share))
+    unbiased = np.quantile(ordered, share, method="median_unbiased")
+    assert quantile_8(ordered, share) == pytest.approx(unbiased)
+
+
+@given(times)
+def test_that_the_trailing_mean_is_as_the_plain_way_has_it(times_ms: np.ndarray) -> None:
+    of = FrameSeries(times_ms)
+    calm = list(times_ms)
+    for place in range(1, len(calm)):
+        if times_ms[place] > 3 * times_ms[place - 1]:
+            calm[place] = times_ms[place - 1]
+    window = max(1, round(10 * of.mean_ms**0.5))
+    plain = [np.mean(calm[max(0, end - window) : end]) for end in range(1, len(calm) + 1)]
+
+    assert pacing.trailing_mean(of) == pytest.approx(np.array(plain))
+
+
+@given(times)
+def test_that_the_adaptive_deviation_is_as_the_plain_way_has_it(times_ms: np.ndarray) -> None:
+    if len(times_ms) < 2:
+        assert pacing.adaptive_deviation(FrameSeries(times_ms)) == 0
+        return
+    squares = 0.0
+    sums = np.concatenate(([0.0], np.cumsum(times_ms)))
+    for end in range(1, len(times_ms) + 1):
+        begin = end - 1
+        while begin > 0 and sums[begin] > sums[end] - 500:
+            begin -= 1
+        mean = (sums[end] - sums[begin]) / (end - begin)
+        squares += (times_ms[end - 1] - mean) ** 2
+    plain = (squares / (len(times_ms) - 1)) ** 0.5
+
+    assert pacing.adaptive_deviation(FrameSeries(times_ms)) == pytest.approx(plain, abs=1e-6)
+
+
+@given(times)
+def test_that_the_shares_of_changes_add_up(times_ms: np.ndarray) -> None:
+    shares = pacing.variance_shares(FrameSeries(times_ms))
+
+    assert sum(shares) == pytest.approx(1 if len(times_ms) > 1 else 0)
+
+
+# --------------------------------------------------------------------------- comparing
+
+
+def frames(seed: int, mean_ms: float, count: int = 2_000) -> FrameSeries:
+    return FrameSeries(np.random.default_rng(seed).gamma(50, mean_ms / 50, count))
+
+
+def test_that_a_capture_does_not_differ_from_another_of_the_same_kind() -> None:
+    found = comparison(frames(1, 16), frames(2, 16))
+
+    assert found.verdict is Verdict.NO_EVIDENCE
+    assert [each.metric.id for each in found.differences] == list(COMPARED)
+    assert found.p_value > 0.01
+
+
+@pytest.mark.parametrize(("mean_ms", "verdict"), [(15.2, Verdict.FASTER), (16.8, Verdict.SLOWER)])
+def test_that_five_percent_are_found(mean_ms: float, verdict: Verdict) -> None:
+    found = comparison(frames(1, 16), frames(2, mean_ms))
+
+    assert found.verdict is verdict
+    fps = found.differences[0]
+    assert fps.low is not None
+    assert fps.high is not None
+    assert fps.low < 16 / mean_ms - 1 < fps.high
+    assert found.p_value < 0.001
+
+
+def test_that_the_same_seed_gives_the_same_intervals() -> None:
+    assert comparison(frames(1, 16), frames(2, 17)) == comparison(frames(1, 16), frames(2, 17))
+
+
+def test_that_of_too_few_frames_nothing_is_said_to_differ() -> None:
+    found = comparison(frames(1, 16, 20), frames(2, 30, 20))
+
+    assert found.verdict is Verdict.NO_EVIDENCE
+    assert found.differences[0].low is None
+
+
+def test_that_the_distance_of_distributions_is_their_largest_difference() -> None:
+    one, other = np.array([1.0, 2.0, 3.0, 4.0]), np.array([3.0, 4.0, 5.0, 6.0])
+
+    assert kolmogorov_smirnov(one, other)[0] == 0.5
+    assert kolmogorov_smirnov(one, one) == (0.0, 1.0)
+    distance, p_value = kolmogorov_smirnov(np.arange(1000.0), np.arange(1000.0) + 60)
+    assert distance == pytest.approx(0.06)
+    # scipy.stats.ks_2samp(…, method="asymp") says 0.0536, without Stephens' correction.
+    assert p_value == pytest.approx(0.0525, abs=0.003)

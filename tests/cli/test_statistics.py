@@ -1,0 +1,142 @@
+"""``stats`` and ``compare``: statistics of files, conditions, and their exit codes."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from inspector.exit_codes import ExitCode
+from tests.cli.answers import Run
+
+
+def capture(folder: Path, name: str, times_ms: list[float]) -> Path:
+    path = folder / name
+    rows = "".join(f"{each}\n" for each in times_ms)
+    path.write_text(f"frametime_ms\n{rows}", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def uneven(tmp_path: Path) -> Path:
+    return capture(tmp_path, "uneven.csv", [10.0] * 98 + [20.0, 40.0])
+
+
+def test_that_each_statistic_stands_under_its_tool(run: Run, uneven: Path) -> None:
+    code, out, _ = run(f"stats {uneven}")
+
+    assert code == ExitCode.OK
+    assert out.startswith(f"{uneven}: 100 frames, column frametime_ms\n")
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert "Timeline Inspector Frames 100 frames" in lines
+    assert "1% Low FPS 33.33 fps frameview.low-1" in lines
+    assert "1% low average 25.00 fps capframex.low-1" in lines
+    assert "Apple Hitch time ratio - apple.hitches" in lines
+
+
+def test_that_several_files_are_rows(run: Run, uneven: Path, tmp_path: Path) -> None:
+    even = capture(tmp_path, "even.csv", [10.0] * 50)
+
+    code, out, _ = run(f"stats {uneven} {even} --metric fps --metric max")
+
+    assert code == ExitCode.OK
+    heading, _, *rows = out.splitlines()
+    assert heading.split() == ["file", "fps", "max"]
+    assert [row.split()[1:] for row in rows] == [
+        ["96.15", "fps", "40.00", "ms"],
+        ["100.00", "fps", "10.00", "ms"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [("p99 <= 20ms", True), ("p99<20", False), ("fps > 96fps", True), ("max >= 40.5 ms", False)],
+)
+def test_that_a_condition_that_does_not_hold_fails(
+    run: Run, uneven: Path, condition: str, *, holds: bool
+) -> None:
+    code, _, err = run(shlex.join(["stats", str(uneven), "--assert", condition]))
+
+    assert code == (ExitCode.OK if holds else ExitCode.FAILED)
+    assert (f"{condition} does not hold" in err) is not holds
+
+
+def test_that_json_has_values_formulas_and_failures(run: Run, uneven: Path) -> None:
+    code, out, _ = run(
+        shlex.join(["stats", str(uneven), "--json", "--metric", "p50", "--assert", "max < 39ms"])
+    )
+    values = json.loads(out)
+
+    assert code == ExitCode.FAILED
+    (file,) = values["files"]
+    assert file["metrics"]["p50"] == {
+        "value": 10.0,
+        "unit": "ms",
+        "tool": "",
+        "name": "P50",
+        "formula": "f sorted, place ⌈0.5 n⌉ (nearest rank)",
+    }
+    assert values["failed"] == [{"file": str(uneven), "condition": "max < 39ms", "value": 40.0}]
+
+
+def test_that_the_formulas_are_listed(run: Run) -> None:
+    code, out, _ = run("stats --formulas")
+
+    assert code == ExitCode.OK
+    assert "1000 / mean of the ⌊0.01 n⌋ + 1 longest f" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["stats"], "Name one or more files"),
+        (["stats", "x.csv", "--assert", "p99"], "not a condition: 'p99'; write “p99 < 16.7ms”"),
+        (["stats", "x.csv", "--assert", "p99 < 5fps"], "p99 is in ms, not in fps"),
+        (["stats", "x.csv", "--assert", "p99 < x"], "not a number: 'x'"),
+        (["stats", "x.csv", "--assert", "low-1 < 3"], "no such metric: 'low-1' (there are "),
+        (["stats", "x.csv", "--refresh", "0"], "a refresh rate must be between"),
+        (["stats", "x.csv", "--refresh", "fast"], "a refresh rate"),
+        (["compare", "x.csv", "y.csv", "--fail-if", "p99 > 5"], "a change is in percent"),
+        (["compare", "x.csv", "y.csv", "--fail-if", "max > 5%"], "compared are fps, p50"),
+        (["compare", "x.csv"], "required: AFTER"),
+    ],
+)
+def test_that_arguments_that_make_no_sense_are_refused(
+    run: Run, arguments: list[str], said: str
+) -> None:
+    code, _, err = run(shlex.join(arguments))
+
+    assert code == ExitCode.USAGE
+    assert said in err
+
+
+def test_that_a_file_without_frames_is_said(run: Run, uneven: Path) -> None:
+    code, _, err = run(f"stats {uneven} --range 100:200")
+
+    assert code == ExitCode.FAILED
+    assert "no frames in 100:200" in err
+
+
+def test_that_a_slower_capture_is_told_and_fails_a_condition(run: Run, tmp_path: Path) -> None:
+    before = capture(tmp_path, "before.csv", [10.0, 10.2, 9.8, 10.1] * 200)
+    after = capture(tmp_path, "after.csv", [11.0, 11.2, 10.8, 11.1] * 200)
+
+    code, out, err = run(shlex.join(["compare", str(before), str(after), "--fail-if", "fps < -5%"]))
+
+    assert code == ExitCode.FAILED
+    assert "Verdict by the average frame rate: slower." in out
+    assert "fps < -5% holds: fps -9.1% (" in err
+    code, _, _ = run(shlex.join(["compare", str(before), str(after), "--fail-if", "fps < -20%"]))
+    assert code == ExitCode.OK
+
+
+def test_that_a_comparison_is_data_too(run: Run, uneven: Path) -> None:
+    code, out, _ = run(f"compare {uneven} {uneven} --json")
+    values = json.loads(out)
+
+    assert code == ExitCode.OK
+    assert values["verdict"] == "no evidence of a difference"
+    assert values["differences"]["p99"]["change"] == 0
+    assert values["p_value"] == 1
