@@ -26,6 +26,7 @@ from .frame_legend import FrameLegend
 from .frame_plot import FramePlot
 from .frame_statistics_label import FrameStatisticsLabel, StatisticsWanted
 from .overview_strip import OverviewStrip
+from .statistics_window import StatisticsWindow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,6 +73,7 @@ class FrameTimesPanel(QWidget):
         self._lower_legend.hide()
         self._legend.fit_changed.connect(self._lower_legend.setHidden)
         self._statistics = FrameStatisticsLabel(self)
+        self._statistics_window: StatisticsWindow | None = None
         self._make_actions()
         self._budget_menu = BudgetMenu(self)
         self._lay_out()
@@ -272,6 +274,8 @@ class FrameTimesPanel(QWidget):
         clear = menu.addAction("Clear the selected range")
         clear.setEnabled(self.selected_range() is not None)
         clear.triggered.connect(self._clear_choice)
+        statistics = menu.addAction("Statistics by tool …")
+        statistics.triggered.connect(self.show_statistics)
         menu.addSeparator()
         self._add_annotating(menu)
         menu.addActions(self._measure_actions.actions())
@@ -311,14 +315,28 @@ class FrameTimesPanel(QWidget):
         frames = range(*(chosen or self.visible_range()))
         if series is None or not frames:
             self._statistics.show_nothing()
+            if self._statistics_window is not None:
+                self._statistics_window.request(None)
             return
         session: object = self._bridge.session
-        self._statistics.request(
-            StatisticsWanted(
-                *(series, frames, self.measure, self.plot.budgets_ns[:1], chosen is not None),
-                are_samples=isinstance(session, ShowsCapture) and bool(session.samples),
-            )
+        wanted = StatisticsWanted(
+            *(series, frames, self.measure, self.plot.budgets_ns[:1], chosen is not None),
+            are_samples=isinstance(session, ShowsCapture) and bool(session.samples),
         )
+        self._statistics.request(wanted)
+        if self._statistics_window is not None:
+            self._statistics_window.request(wanted)
+
+    @Slot()
+    def show_statistics(self) -> StatisticsWindow:
+        """Show the statistics of the frames in view or selected in a window, by tool."""
+        window = self._statistics_window
+        if window is None:
+            window = self._statistics_window = StatisticsWindow(self._bridge, self._theme, self)
+        window.show()
+        window.raise_()
+        self._want_statistics()
+        return window
 
     @Slot(str)
     def _describe_plot(self, text: str) -> None:
@@ -332,6 +350,11 @@ class FrameTimesPanel(QWidget):
         self.stack_action = QAction("Phases", self, checkable=True)
         self.stack_action.setToolTip("Stack the phases of each frame")
         self.stack_action.toggled.connect(self._stack)
+        self.statistics_action = QAction("By tool …", self)
+        self.statistics_action.setToolTip(
+            "Statistics of the frames in view, or of the selected range, as each tool defines them"
+        )
+        self.statistics_action.triggered.connect(self.show_statistics)
         self.fit_action = QAction("Fit", self)
         self.fit_action.setToolTip("Show the selected range, then all frames (F)")
         self.fit_action.triggered.connect(self.plot.fit_chosen)
@@ -407,6 +430,7 @@ class FrameTimesPanel(QWidget):
         bottom = QHBoxLayout()
         bottom.setContentsMargins(8, 0, 8, 3)
         bottom.addWidget(self._statistics, 1)
+        bottom.addWidget(_button(self.statistics_action, self))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
