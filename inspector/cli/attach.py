@@ -22,9 +22,11 @@ from inspector.commands.transport import Hold, Run
 from inspector.errors import AttachError
 from inspector.exit_codes import ExitCode
 from inspector.launcher import open_window
+from inspector.sessions.attached.doors.browser import Browser
 from inspector.sessions.attached.doors.door import Door, Inlet, Opened
 from inspector.sessions.attached.doors.late_python import INSTEAD
 from inspector.sessions.attached.doors.launch import BOOTSTRAP, Launch, Launched
+from inspector.sessions.attached.doors.listener import PageListener
 from inspector.sessions.attached.doors.listening import Dial, Listen
 from inspector.sessions.attached.doors.programs import door_of_process, running_programs
 from inspector.sessions.attached.session import AttachedSession
@@ -37,9 +39,10 @@ _TURN_S = 0.02
 
 @dataclass(slots=True)
 class _KeptDoor:
-    """A door that remembers what was opened by it."""
+    """A door that remembers what was opened by it, and says what people have to know of that."""
 
     door: Door
+    err: TextIO
     opened: Opened | None = field(default=None, init=False)
 
     @property
@@ -49,8 +52,10 @@ class _KeptDoor:
 
     def open(self, inlet: Inlet) -> Opened:
         """Open the door."""
-        self.opened = self.door.open(inlet)
-        return self.opened
+        self.opened = opened = self.door.open(inlet)
+        if note := getattr(opened, "note", ""):
+            say(self.err, note)
+        return opened
 
 
 def attach(options: Namespace, out: TextIO, err: TextIO) -> int:
@@ -62,9 +67,10 @@ def attach(options: Namespace, out: TextIO, err: TextIO) -> int:
     Raises:
         AttachError: The program cannot be started, entered or reached.
     """
-    if not (options.program or options.dial or options.listen):
+    found = _door(options, err)
+    if found is None:
         return _list_programs(options, out)
-    door = _KeptDoor(_door(options, err))
+    door = _KeptDoor(found, err)
     if options.seconds is not None:
         check_outputs(options)
         return _Watch(door, options, out, err).run()
@@ -74,7 +80,8 @@ def attach(options: Namespace, out: TextIO, err: TextIO) -> int:
     return _after_window(door.opened, err) if code == ExitCode.OK else code
 
 
-def _door(options: Namespace, err: TextIO) -> Door:
+def _door(options: Namespace, err: TextIO) -> Door | None:
+    """Return the door that the arguments name, ``None`` if they name none."""
     if options.dial:
         token = os.environ.get(_TOKEN, "")
         if not token:
@@ -83,6 +90,14 @@ def _door(options: Namespace, err: TextIO) -> Door:
         return Dial(options.dial, token)
     if options.listen:
         return Listen(_telling(err), is_tcp=options.listen == "tcp")
+    if options.browser:
+        return Browser(options.browser, options.hold, options.grant, headless=options.headless)
+    if options.listen_websocket is not None:
+        return PageListener(options.listen_websocket, tuple(options.origin))
+    return _door_of_program(options) if options.program else None
+
+
+def _door_of_program(options: Namespace) -> Door:
     if options.pid is not None:
         return door_of_process(options.pid, options.grant)
     return Launch(

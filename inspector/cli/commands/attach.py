@@ -7,11 +7,11 @@ from typing import Final
 
 from inspector.cli.command import Command
 from inspector.cli.commands.run import add_outputs
-from inspector.cli.commands.values import count, duration_ns, instant_ns, rate
+from inspector.cli.commands.values import count, duration_ns, instant_ns, port, rate
 
 EPILOG: Final = """\
 The program's own command line comes last; its options are left to it. It may be a
-console script, a file that can be executed, or any Python from 3.9 on:
+console script, a file that can be executed, any Python from 3.9 on, or Node:
 
   timeline-inspector attach python3 game.py --level 3
   timeline-inspector attach --hold ./game.py
@@ -20,7 +20,7 @@ console script, a file that can be executed, or any Python from 3.9 on:
 Without --seconds, the window opens. When it is closed, the program goes on.
 A running program is named by its process; without any, those that can be attached
 are listed. Python 3.14 and newer can be entered late, programs that have called
-timeline_probe.serve() at any time.
+timeline_probe.serve() at any time, and Node.
 
 without a window:
   timeline-inspector attach --seconds 10 --rate 1/4 python3 game.py
@@ -57,6 +57,28 @@ def add_arguments(parser: ArgumentParser) -> None:
         choices=("unix", "tcp"),
         help="wait for programs started elsewhere, as in a container; says what they need",
     )
+    ways.add_argument(
+        "--browser",
+        metavar="URL|PORT",
+        help="a page in a browser of its own, or the pages of one that runs with "
+        "--remote-debugging-port",
+    )
+    doors.add_argument(
+        "--headless", action="store_true", help="show no window of the browser (--browser)"
+    )
+    ways.add_argument(
+        "--listen-websocket",
+        metavar="PORT",
+        type=port,
+        help="wait for pages that dial by themselves; 0 for any port",
+    )
+    doors.add_argument(
+        "--origin",
+        metavar="ORIGIN",
+        action="append",
+        default=[],
+        help="origin of pages that may dial besides those of this machine; may be repeated",
+    )
     program = parser.add_argument_group("the program")
     program.add_argument(
         "--hold", action="store_true", help="hold a launched program before its first frame"
@@ -88,10 +110,12 @@ _HEADLESS: Final = ("rate", "hold_at", "hold_for", "export", "record", "quiet")
 def _check(options: Namespace) -> None:
     error = options.parser.error
     _read_program(options)
-    ways = sum(map(bool, (options.program, options.dial, options.listen)))
-    if ways > 1:
-        error("give one of PROGRAM, PID, --dial and --listen")
-    if options.hold and (not options.program or options.pid is not None):
+    ways = options.dial or options.listen or options.browser
+    ways = bool(ways) or options.listen_websocket is not None
+    if options.program and ways:
+        error("give either a program, or another way in")
+    ways = ways or bool(options.program)
+    if options.hold and not options.browser and (not options.program or options.pid is not None):
         error("--hold is for a program that is launched; use --hold-at")
     if options.hold and options.hold_at is not None:
         error("--hold is the same as --hold-at 0: give one of them")

@@ -41,6 +41,15 @@ def number_of_one(text: str) -> int:
     return number
 
 
+def port(text: str) -> int:
+    """Parse a number of a port, 0 for any."""
+    port = count_in(text.strip())
+    if port is None or port >= 2**16:
+        message = f"not a port: {shown(text)}"
+        raise ArgumentTypeError(message)
+    return port
+
+
 def duration_ns(text: str) -> int:
     """Parse a duration above 0: 10, 1.5, 90s, “3 min”, 1:00:00."""
     duration_ns = instant_ns(text)

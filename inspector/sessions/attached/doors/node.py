@@ -33,7 +33,7 @@ from inspector.sessions.attached.doors.processes import Process, process
 _DEBUGGER_S: Final = 3.0
 _CLOSED_S: Final = 1.0
 _SILENT_S: Final = 5.0
-_LAUNCH: Final = "launch it by: timeline-inspector attach -- PROGRAM ARGS…"
+_LAUNCH: Final = "launch it by “timeline-inspector attach -- PROGRAM ARGS…”."
 _PROBE: Final = "globalThis[Symbol.for('timeline.probe')]"
 #: Timers whose place in the program is looked up; each costs a message.
 _MOST_PLACES: Final = 256
@@ -78,7 +78,10 @@ class LateNode:
             message = f"There is no process {self.pid}. “timeline-inspector attach” lists them."
             raise AttachError(message)
         if reason := why_not_node(target):
-            raise AttachError(reason)
+            message = (
+                f"{target.title} ({self.pid}) cannot be attached late: {reason}. Instead, {_LAUNCH}"
+            )
+            raise AttachError(message)
         before = listening_ports(self.pid)
         os.kill(self.pid, signal.SIGUSR1)
         port, path = _debugger(target)
@@ -218,23 +221,22 @@ class _Entering:
 
 
 def why_not_node(target: Process) -> str:
-    """Return why a Node program cannot be entered now, in a sentence; empty if it can."""
-    name = f"{target.title} ({target.pid})"
+    """Return why a Node program cannot be entered now, as part of a sentence; empty if it can."""
     runtime = target.runtime()
     if os.geteuid() not in {0, target.user_id}:
-        return f"{name} belongs to another user. Run the inspector as that user."
+        return "it belongs to another user"
     if runtime is None or runtime.language != "node":
-        return f"{name} is not a Node program."
+        return "it is not a Node program"
     options = [*target.argv, *target.environment().get("NODE_OPTIONS", "").split()]
     if "--disable-sigusr1" in options:
-        return f"{name} lets no debugger in (--disable-sigusr1); {_LAUNCH}"
+        return "it lets no debugger in (--disable-sigusr1)"
     if sys.platform != "linux":
         return ""
     status = _status(target.pid)
     caught = int(status.get("SigCgt", "0"), 16)
     if not caught & 1 << signal.SIGUSR1 - 1:
         # The signal would end it.
-        return f"{name} has no debugger that a signal opens; {_LAUNCH}"
+        return "it has no debugger that a signal opens"
     return ""
 
 

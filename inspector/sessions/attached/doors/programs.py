@@ -11,6 +11,7 @@ from inspector.sessions.attached.doors import late_python
 from inspector.sessions.attached.doors.door import Door
 from inspector.sessions.attached.doors.launch import Grant
 from inspector.sessions.attached.doors.listening import listening_door
+from inspector.sessions.attached.doors.node import LateNode, why_not_node
 from inspector.sessions.attached.doors.processes import Process, process, processes
 
 
@@ -45,7 +46,7 @@ def running_programs() -> Iterator[RunningProgram]:
         elif "TIMELINE_PROBE_CONNECT" in each.environment():
             reason = "it was launched by an inspector"
         else:
-            reason = late_python.why_not(each)
+            reason = _why_not(each)
         yield RunningProgram(each, runtime.text, is_listening, reason)
 
 
@@ -55,10 +56,20 @@ def door_of_process(pid: int, grant: Grant = "full") -> Door:
     Raises:
         AttachError: There is no such process.
     """
-    if process(pid) is None:
+    found = process(pid)
+    if found is None:
         message = f"There is no process {pid}. “timeline-inspector attach” lists programs."
         raise AttachError(message)
+    runtime = found.runtime()
+    if runtime is not None and runtime.language == "node":
+        return LateNode(pid, grant)
     return listening_door(pid) or late_python.LatePython(pid, grant)
+
+
+def _why_not(each: Process) -> str:
+    runtime = each.runtime()
+    is_node = runtime is not None and runtime.language == "node"
+    return why_not_node(each) if is_node else late_python.why_not(each)
 
 
 def _is_listening(pid: int) -> bool:
