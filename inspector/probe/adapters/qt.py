@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import sys
-from functools import wraps
 from threading import current_thread, get_ident, main_thread
 from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import WeakKeyDictionary, WeakSet, ref
@@ -69,6 +68,11 @@ class QtAdapter(Adapter):
         """Return the clock that the calling thread reads."""
         loop = self._loops.get(get_ident())
         return self.program.own_clock if loop is None else loop.clock
+
+    def known_here(self, number: int) -> Optional[_QtTimer]:
+        """Return a timer of the calling thread."""
+        loop = self._loops.get(get_ident())
+        return None if loop is None else loop.timers.get(number)
 
     def take(self, timer: Any) -> Optional[_QtTimer]:
         """Give up a timer that is about to be started again, and return it."""
@@ -247,6 +251,9 @@ class _Loop:
         dispatcher = core.QAbstractEventDispatcher.instance()
         if owner is None or dispatcher is None:
             return
+        if not self._is_active(timer, owner):
+            self.forget(timer.number)
+            return
         timer.is_plain = False
         dispatcher.unregisterTimer(timer.number)
         real_ns = self.clock.real_ns_until(timer.due_ns)
@@ -259,6 +266,17 @@ class _Loop:
         except RuntimeError:  # Qt has deleted the object.
             self.forget(timer.number)
 
+    def _is_active(self, timer: _QtTimer, owner: Any) -> bool:
+        """Return whether Qt has not stopped a timer by itself."""
+        core = self.adapter.core
+        try:
+            if isinstance(owner, core.QTimer):
+                return bool(owner.isActive()) and _value(owner.timerId()) == timer.number
+            infos = core.QAbstractEventDispatcher.instance().registeredTimers(owner)
+        except RuntimeError:  # Qt has deleted the object.
+            return False
+        return not timer.is_plain or timer.number in {_value(info.timerId) for info in infos}
+
     def fired(self, number: int) -> None:
         """Qt is about to deliver the event of a timer."""
         timer = self.timers.get(number)
@@ -268,7 +286,11 @@ class _Loop:
         # A coarse timer of Qt may be early.
         late_ns = max(local_ns - timer.due_ns, 0)
         next_ns: Optional[int] = None
-        if timer.is_once:
+        owner = timer.owner()
+        is_once = timer.is_once
+        if isinstance(owner, self.adapter.core.QTimer):
+            is_once = owner.isSingleShot()
+        if is_once:
             del self.timers[number]
         else:
             self.rearm(timer, local_ns)
@@ -367,6 +389,17 @@ def _watcher_class(core: Any) -> Any:
     return Watcher
 
 
+def _replacing(original: Any) -> Callable[[Any], Any]:
+    """Name a replacement as what it replaces; ``functools.wraps`` would read all of its help."""
+
+    def named(replacement: Any) -> Any:
+        replacement.__name__ = original.__name__
+        replacement.__wrapped__ = original
+        return replacement
+
+    return named
+
+
 def _value(number: Any) -> int:
     """Return the number of a timer, which newer versions wrap."""
     return number if isinstance(number, int) else int(number.value)
@@ -405,30 +438,29 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
 
     # A signal passes what it carries to as many parameters as there are: bools are dropped,
     # because a timer that is connected to clicked starts with its own interval.
-    @wraps(start)
+    @_replacing(start)
     def timer_start(self: Any, msec: Any = None) -> None:
         restarted(self, start, *(() if msec is None or isinstance(msec, bool) else (msec,)))
 
-    @wraps(stop)
+    @_replacing(stop)
     def timer_stop(self: Any) -> None:
         if program.emit is not None:
             adapter.forget(_value(self.timerId()))
         stop(self)
 
-    @wraps(set_interval)
+    @_replacing(set_interval)
     def timer_set_interval(self: Any, msec: Any) -> None:
         restarted(self, set_interval, msec)
 
-    @wraps(remaining_time)
+    @_replacing(remaining_time)
     def timer_remaining_time(self: Any) -> int:
         if program.emit is not None:
-            loop = adapter.loop()
-            timer = loop.timers.get(_value(self.timerId()))
+            timer = adapter.known_here(_value(self.timerId()))
             if timer is not None and not timer.is_plain:
-                return max(0, -((loop.clock.local_ns() - timer.due_ns) // _MS))
+                return max(0, -((timer.loop.clock.local_ns() - timer.due_ns) // _MS))
         return int(remaining_time(self))
 
-    @wraps(start_timer)
+    @_replacing(start_timer)
     def object_start_timer(self: Any, interval: Any, *args: Any, **kwargs: Any) -> int:
         number: int = start_timer(self, interval, *args, **kwargs)
         if program.emit is not None and isinstance(interval, (int, float)):
@@ -437,7 +469,7 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
             program.guarded(adapter, start_basic, self, number, interval, precision)
         return number
 
-    @wraps(kill_timer)
+    @_replacing(kill_timer)
     def object_kill_timer(self: Any, number: Any) -> None:
         if program.emit is not None:
             adapter.forget(_value(number))
@@ -453,7 +485,7 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
     ) -> None:
         adapter.loop().add(owner, number, msec, precision, name=name, again=again)
 
-    @wraps(basic_start)
+    @_replacing(basic_start)
     def basic_timer_start(self: Any, msec: Any, *args: Any) -> None:
         if program.emit is None:
             basic_start(self, msec, *args)
@@ -465,7 +497,7 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
         number = _value(self.timerId())
         program.guarded(adapter, start_basic, args[-1], number, msec, precision, again, name)
 
-    @wraps(basic_stop)
+    @_replacing(basic_stop)
     def basic_timer_stop(self: Any) -> None:
         if program.emit is not None:
             adapter.forget(_value(self.timerId()))
@@ -498,7 +530,7 @@ def _hook_single_shot(adapter: QtAdapter) -> None:
     single_shot = core.QTimer.singleShot
     kept: set[Any] = set()
 
-    @wraps(single_shot)
+    @_replacing(single_shot)
     def timer_single_shot(msec: Any, *args: Any) -> None:
         call = args[-1]
         precise = bool(args[1:]) and isinstance(args[0], core.Qt.TimerType)
@@ -524,36 +556,36 @@ def _hook_single_shot(adapter: QtAdapter) -> None:
 
 def _hook_elapsed(adapter: QtAdapter) -> None:
     """Let QElapsedTimer read the clock of its thread."""
-    core, program = adapter.core, adapter.program
+    core = adapter.core
     elapsed_class = core.QElapsedTimer
     start, restart, elapsed = elapsed_class.start, elapsed_class.restart, elapsed_class.elapsed
     nsecs_elapsed, has_expired = elapsed_class.nsecsElapsed, elapsed_class.hasExpired
 
-    def behind_ns() -> int:
-        return program.clocks.present_ns() - adapter.clock_here().local_ns()
-
-    @wraps(start)
+    @_replacing(start)
     def elapsed_start(self: Any) -> None:
         start(self)
-        self.timeline_behind_ns = behind_ns()
+        self.timeline_clock = clock = adapter.clock_here()
+        self.timeline_began_ns = clock.local_ns()
 
-    @wraps(nsecs_elapsed)
+    @_replacing(nsecs_elapsed)
     def elapsed_nsecs(self: Any) -> int:
-        since = getattr(self, "timeline_behind_ns", None)
-        real_ns = int(nsecs_elapsed(self))
-        return real_ns if since is None else max(real_ns - behind_ns() + since, 0)
+        clock = getattr(self, "timeline_clock", None)
+        if clock is None or not self.isValid():
+            return int(nsecs_elapsed(self))
+        return int(clock.local_ns() - self.timeline_began_ns)
 
-    @wraps(elapsed)
+    @_replacing(elapsed)
     def elapsed_ms(self: Any) -> int:
-        return elapsed_nsecs(self) // _MS
+        passed_ns: int = elapsed_nsecs(self)
+        return passed_ns // _MS
 
-    @wraps(restart)
+    @_replacing(restart)
     def elapsed_restart(self: Any) -> int:
-        passed_ms = elapsed_ms(self)
+        passed_ms: int = elapsed_ms(self)
         elapsed_start(self)
         return passed_ms
 
-    @wraps(has_expired)
+    @_replacing(has_expired)
     def elapsed_has_expired(self: Any, timeout: int) -> bool:
         return timeout >= 0 and elapsed_ms(self) > timeout
 
@@ -598,7 +630,7 @@ class _Animations:
         self._hook("stop", self._stopped)
         self._hook("pause", self._stopped)
 
-        @wraps(animation.state)
+        @_replacing(animation.state)
         def state(instance: Any) -> Any:
             found = self._original_state(instance)
             known = self._running.get(instance)
@@ -611,7 +643,7 @@ class _Animations:
     def _hook(self, name: str, then: Callable[[Any, bool], None]) -> None:
         original, adapter, animation = getattr(self._class, name), self._adapter, self._class
 
-        @wraps(original)
+        @_replacing(original)
         def replacement(instance: Any, *args: Any, **kwargs: Any) -> None:
             if adapter.program.emit is None:
                 original(instance, *args, **kwargs)

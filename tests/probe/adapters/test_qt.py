@@ -1,0 +1,141 @@
+"""What Qt programs do with their timers and animations that other libraries have not."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.probe.kinds import MARK
+from inspector.probe.kinds import RATE_DENOMINATOR as D
+from tests.probe.adapters.libraries import python_with
+from tests.probe.receiver import Receiver, attached
+
+HEAD = """
+import os
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+from {binding}.QtCore import *
+application = QCoreApplication([])
+say = lambda *words: timeline_probe.mark(" ".join(map(str, words)))
+"""
+TAIL = """
+timeline_probe.mark("begun")
+application.exec()
+"""
+BINDINGS = ("PySide6", "PyQt6")
+
+
+def marks(receiver: Receiver) -> list[str]:
+    return [receiver.texts[a] for _, kind, _, a, _ in receiver.events if kind == MARK]
+
+
+def last(receiver: Receiver, word: str) -> list[str]:
+    """Return the words after the latest mark that begins with a word."""
+    found = [mark.split()[1:] for mark in marks(receiver) if mark.startswith(word)]
+    return found[-1] if found else []
+
+
+def top(receiver: Receiver) -> int:
+    return next(number for number, parent in receiver.parents().items() if parent == 0)
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_that_a_single_shot_of_any_kind_fires_once(binding: str) -> None:
+    code = """
+late = QTimer()
+late.start(30)
+late.setSingleShot(True)
+late.timeout.connect(lambda: say("late"))
+QTimer.singleShot(30, lambda: say("shot"))
+QTimer.singleShot(30, Qt.TimerType.PreciseTimer, lambda: say("precise"))
+"""
+    code = HEAD.format(binding=binding) + code + TAIL
+    with attached(code, python=python_with(binding)) as (receiver, _):
+        receiver.wait_for(lambda: {"late", "shot", "precise"} <= set(marks(receiver)))
+        # A change of the clock sets all timers again: none may come back.
+        receiver.ask("Clock.rate", clock=top(receiver), rate_n=8 * D)
+        receiver.listen(0.2)
+        receiver.ask("Clock.rate", clock=top(receiver), rate_n=D)
+        receiver.listen(0.2)
+
+        assert sorted(marks(receiver)) == ["begun", "late", "precise", "shot"]
+        assert receiver.timeline().timers.row is not None
+        assert [*receiver.timeline().timers.ids()] == []
+
+
+def test_that_an_interval_may_have_a_fraction() -> None:
+    code = """
+class Board(QObject):
+    def timerEvent(self, event): say("turn", event.timerId() == timer.timerId())
+board = Board()
+timer = QBasicTimer()
+timer.start(1000 / 60, board)
+"""
+    python = python_with("PySide6")
+    with attached(HEAD.format(binding="PySide6") + code + TAIL, python=python) as (receiver, _):
+        receiver.wait_for(lambda: marks(receiver).count("turn True") > 3)
+        receiver.ask("Clock.rate", clock=top(receiver), rate_n=4 * D)
+        before = len(marks(receiver))
+        receiver.wait_for(lambda: len(marks(receiver)) > before + 3)
+
+        timeline = receiver.timeline()
+        (row,) = (timeline.timers.row(number) for number in timeline.timers.ids())
+        assert row.interval_ns == 16_000_000
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_that_a_flag_of_a_signal_is_no_interval(binding: str) -> None:
+    code = """
+Flag = Signal if "Signal" in globals() else pyqtSignal
+class Button(QObject):
+    clicked = Flag(bool)
+button = Button()
+timer = QTimer()
+timer.setInterval(40)
+timer.timeout.connect(lambda: say("interval", timer.interval()))
+button.clicked.connect(timer.start)
+button.clicked.emit(False)
+"""
+    code = HEAD.format(binding=binding) + code + TAIL
+    with attached(code, python=python_with(binding)) as (receiver, _):
+        receiver.wait_for(lambda: last(receiver, "interval") == ["40"])
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_that_animations_and_elapsed_timers_follow_the_clock(binding: str) -> None:
+    code = """
+Value = Property if "Property" in globals() else pyqtProperty
+class Ball(QObject):
+    x = Value(float, lambda self: 0.0, lambda self, value: None)
+ball = Ball()
+animation = QPropertyAnimation(ball, b"x")
+animation.setStartValue(0.0)
+animation.setEndValue(1.0)
+animation.setDuration(60_000)
+animation.start()
+elapsed = QElapsedTimer()
+elapsed.start()
+import threading, time
+def report():
+    while True:
+        time.sleep(0.05)
+        running = animation.state() == QAbstractAnimation.State.Running
+        say("state", running, animation.currentTime(), elapsed.elapsed())
+threading.Thread(target=report, daemon=True).start()
+"""
+    code = HEAD.format(binding=binding) + code + TAIL
+    with attached(code, python=python_with(binding)) as (receiver, _):
+        receiver.wait_for(lambda: int((last(receiver, "state") or ["", "0"])[1]) > 100)
+        names = set(receiver.timer_names().values())
+        assert "QPropertyAnimation x" in names
+        receiver.ask("Clock.rate", clock=receiver.clocks()[binding], rate_n=100 * D)
+        receiver.listen(0.1)
+        # Reports go on, because they sleep by another clock.
+        receiver.wait_for(lambda: int(last(receiver, "state")[1]) > 15_000)
+        receiver.ask("Clock.pause", clock=receiver.clocks()[binding])
+        receiver.listen(0.2)
+        held = last(receiver, "state")
+        receiver.listen(0.2)
+
+        running, current_ms, elapsed_ms = last(receiver, "state")
+        assert held == last(receiver, "state")
+        assert running == "True"
+        assert abs(int(elapsed_ms) - int(current_ms)) < 5_000
