@@ -128,6 +128,7 @@
       this.sent = 0;
       this.acknowledged = 0;
       this.dropped = 0;
+      this.cost = 0; // nanoseconds spent outside of hooks
       this.lost = null; // counts by kind while events are dropped
       this.texts = new Map([["", 0]]);
       this.waiting = [];
@@ -165,8 +166,10 @@
         this.oldest = at;
         if (this.timer === null) {
           this.timer = this.host.later(BATCH_MS, () => {
+            const began = this.host.performanceNow();
             this.timer = null;
             this.flush();
+            this.cost += (this.host.performanceNow() - began) * 1e6;
           });
         }
       } else if (this.count === MAX_EVENTS || at - this.oldest > BATCH_MS * 1e6) {
@@ -614,6 +617,7 @@
     // ----------------------------------------------------------------------- immediates
 
     addImmediate(callback, args, hook) {
+      const sample = this._sample();
       const at = this.now();
       const record = {
         id: 0, kind: TIMEOUT, callback, args, period: 0, due: this.clock.local(at),
@@ -621,12 +625,14 @@
         name: nameOf(callback), site: this.siteOf(hook),
       };
       this._insert(record);
+      this._measured(sample);
       return record;
     }
 
     /** A loop of immediates stands still while held; single ones are called. */
     fireImmediate(record) {
       if (!this.timers.has(record)) return;
+      const sample = this._sample();
       const at = this.now();
       if (this.clock.n === 0 && record.depth > MOST_IMMEDIATES) {
         this.parked.push({ record, call: this.host.bound(() => this.fireImmediate(record)) });
@@ -637,6 +643,7 @@
       this.describe(record, at);
       const late = Math.max(0, this.clock.local(at) - record.due);
       this.sender.event(at, TIMER_FIRED, record.id, late, NEVER);
+      this._measured(sample);
       const outer = this.depth;
       this.depth = record.depth;
       try {
@@ -1219,11 +1226,11 @@
       const { sender } = program;
       const events = sender.sent + sender.count;
       this.notify("Program.cost", {
-        cpu_ns: Math.round(program.cost), interval_ns: now - this.costAt,
+        cpu_ns: Math.round(program.cost + sender.cost), interval_ns: now - this.costAt,
         events: events - this.costEvents, dropped: sender.dropped,
         queued_bytes: sender.unacknowledged(),
       });
-      program.cost = 0;
+      program.cost = sender.cost = 0;
       this.costAt = now;
       this.costEvents = events;
       const engines = JSON.stringify(program.adapters());

@@ -309,9 +309,13 @@ class AttachedSession:
         return "" if program is None else program.why_not(capability, clock_id)
 
     @property
+    def _last_end(self) -> str:
+        return next(reversed(self.programs.values())).ended
+
+    @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on what is missing or inexact."""
-        found = []
+        """Sentences on what is missing or inexact, or should be known of the way in."""
+        found = [self._opened.note] if self._opened is not None and self._opened.note else []
         for program in self.programs.values():
             if text := program.loss_text:
                 found.append(f"{program.name}: {text}.")
@@ -340,7 +344,9 @@ class AttachedSession:
         if self._end:
             return SessionStatus(SessionPhase.ENDED, self._end)
         if not (live := self._live()):
-            return SessionStatus(SessionPhase.WAITING, f"Waiting for “{self.title}” to connect.")
+            waiting = f"Waiting for “{self.title}” to connect."
+            message = f"{self._last_end} {waiting}" if self.programs else waiting
+            return SessionStatus(SessionPhase.WAITING, message)
         if not self.own_clocks():
             reading = f"Reading the state of “{live[0].name}” …"
             return SessionStatus(SessionPhase.WAITING, reading)
@@ -639,8 +645,11 @@ class AttachedSession:
         self._intake.add((at_ns, MARK, clocks[0] if clocks else 0, text, 0))
         kind = CLOCK_REMOVED if is_child else CLOCK_PAUSED
         self._intake.add(*((at_ns, kind, clock_id, 0, 0) for clock_id in clocks))
-        if not live and not self._end:
+        if not live and not self._end and not self._may_bring_more():
             self._finish(program.ended, at_ns)
+
+    def _may_bring_more(self) -> bool:
+        return self._opened is not None and self._opened.may_bring_more()
 
     def _finish(self, sentence: str, at_ns: int) -> None:
         """End session time; what is in the log can still be read."""
@@ -663,9 +672,12 @@ class AttachedSession:
             if program.is_attached:
                 self._end_program(program, news)
         opened = self._opened
-        if opened is None or self.programs:
+        if opened is None or self._live():
             return
-        if problem := opened.problem():
+        if self.programs:
+            if not opened.may_bring_more():
+                self._finish(self._last_end, self.now_ns)
+        elif problem := opened.problem():
             self.opening_problem = self.opening_problem or AttachError(problem)
             self._finish(problem, self.now_ns)
 

@@ -63,6 +63,8 @@ class FakeOpened:
     pid: int | None = 4_711
     exit_code: int | None = None
     why: str = ""
+    note: str = ""
+    brings_more: bool = False
     is_ended: bool = False
 
     def poll(self) -> int | None:
@@ -70,6 +72,9 @@ class FakeOpened:
 
     def problem(self) -> str:
         return self.why
+
+    def may_bring_more(self) -> bool:
+        return self.brings_more
 
     def end(self) -> None:
         self.is_ended = True

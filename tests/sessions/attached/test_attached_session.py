@@ -108,6 +108,24 @@ def test_that_a_rate_is_exact_and_can_be_undone(attachment: Attachment) -> None:
     assert session.undoing.newest == 1
 
 
+def test_that_a_session_goes_on_while_its_door_may_bring_another_program(
+    attachment: Attachment,
+) -> None:
+    session = attachment.session
+    first = running(attachment)
+    attachment.door.opened.brings_more = True
+    attachment.door.opened.note = "The debugger was open."
+    first.close()
+    attachment.settle(lambda: session.status.phase is SessionPhase.WAITING)
+    assert "is no longer attached" in session.status.message
+    assert session.status.message.endswith("Waiting for “server” to connect.")
+    assert session.expects_news
+
+    running(attachment)
+    assert session.status.phase is SessionPhase.RUNNING
+    assert session.notes[0] == "The debugger was open."
+
+
 def test_that_what_a_program_refuses_is_a_refused_command(attachment: Attachment) -> None:
     session = attachment.session
     probe = running(attachment)

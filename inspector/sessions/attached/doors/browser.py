@@ -119,6 +119,7 @@ class OpenedBrowser:
     """A browser whose pages are followed."""
 
     pages: Pages
+    note = ""
 
     def __init__(
         self, title: str, process: subprocess.Popen[bytes] | None, profile: Path | None
@@ -152,6 +153,10 @@ class OpenedBrowser:
         if self.pages.refusal:
             return self.pages.refusal
         return f"{self.title} has ended: {self._reason}." if self._reason else ""
+
+    def may_bring_more(self) -> bool:
+        """Return whether the browser is there: a page may be loaded again."""
+        return not self._reason
 
     def end(self) -> None:
         """End a browser that was started here; let go of the pages of any other."""

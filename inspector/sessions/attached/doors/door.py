@@ -54,6 +54,13 @@ class Opened(Protocol):
     def problem(self) -> str:
         """Return why no probe has dialled, in a sentence; empty while one still may."""
 
+    def may_bring_more(self) -> bool:
+        """Return whether programs may dial after the last one has ended, as reloaded pages do."""
+
+    @property
+    def note(self) -> str:
+        """What people should know of it, in a sentence; empty for nothing."""
+
     def end(self) -> None:
         """End a program that was launched; leave any other alone."""
 

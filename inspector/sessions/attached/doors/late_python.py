@@ -111,6 +111,8 @@ class LatePython:
 class Entered:
     """A program that was told to run the probe."""
 
+    note = ""
+
     def __init__(self, target: Process, script: Path) -> None:
         self.title = f"{target.title} ({target.pid})"
         self.pid = target.pid
@@ -147,6 +149,10 @@ class Entered:
             f"{self.title} has not run the probe yet: its main thread is in a call that does "
             "not return, such as time.sleep. It is attached as soon as that returns."
         )
+
+    def may_bring_more(self) -> bool:
+        """Return false: it is one program."""
+        return False
 
     def end(self) -> None:
         """Leave it alone, and take back what it has not run yet."""

@@ -126,6 +126,8 @@ class Launch:
 class Launched:
     """A program that was launched."""
 
+    note = ""
+
     def __init__(self, title: str, process: subprocess.Popen[bytes]) -> None:
         self.title = title
         self._process = process
@@ -163,6 +165,10 @@ class Launched:
                 "what else is possible."
             )
         return ""
+
+    def may_bring_more(self) -> bool:
+        """Return whether it still runs: it may start others."""
+        return self._process.poll() is None
 
     def interrupt(self) -> None:
         """Send what Ctrl+C sends."""

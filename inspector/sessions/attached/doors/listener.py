@@ -101,6 +101,10 @@ class OpenedListener:
         """Return nothing: a page may always dial."""
         return ""
 
+    def may_bring_more(self) -> bool:
+        """Return true: a page may be loaded again."""
+        return True
+
     def end(self) -> None:
         """Stop listening."""
         self._server.shutdown()

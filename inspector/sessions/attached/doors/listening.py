@@ -64,7 +64,7 @@ class Listen:
     def open(self, inlet: Inlet) -> Joined:
         """Say where the inspector listens."""
         self.on_listening(inlet.tcp_address if self.is_tcp else inlet.address, inlet.token)
-        return Joined(self.title, None)
+        return Joined(self.title, None, brings_more=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,8 @@ class Joined:
 
     title: str
     pid: int | None
+    brings_more: bool = False
+    note: str = ""
 
     def poll(self) -> int | None:
         """Return nothing: its exit code goes to the process that has started it."""
@@ -81,6 +83,10 @@ class Joined:
     def problem(self) -> str:
         """Return nothing: it is there, or may come at any time."""
         return ""
+
+    def may_bring_more(self) -> bool:
+        """Return whether others may dial after it."""
+        return self.brings_more
 
     def end(self) -> None:
         """Leave it alone."""

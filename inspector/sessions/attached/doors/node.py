@@ -126,6 +126,10 @@ class EnteredNode:
             return f"{self.title} has the probe inside, but its event loop does not turn."
         return ""
 
+    def may_bring_more(self) -> bool:
+        """Return false: it is one program."""
+        return False
+
     def end(self) -> None:
         """Leave it alone."""
 

@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -20,6 +20,7 @@ from inspector.commands.clocks import SetRate
 from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.errors import AttachError, ProgramStartError
 from inspector.sessions.attached.doors.browser import Browser, find_browser, page_url
+from inspector.sessions.attached.doors.cdp import CdpError, listed
 from inspector.sessions.attached.doors.listener import OpenedListener, PageListener
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.session import SessionPhase
@@ -93,6 +94,15 @@ def test_that_a_page_is_seen_held_stepped_and_slowed(page: Path) -> None:
         assert sum(deltas) / len(deltas) < 12
 
 
+def test_that_a_page_that_is_loaded_again_is_followed_again(page: Path) -> None:
+    again = "<script>setTimeout(() => { location.href = '?again'; }, 500);</script>"
+    page.write_text(_DRAWING + again)
+    with attached(Browser(str(page), headless=True)) as session:
+        settle(session, lambda: len(session.programs) == 3)
+        settle(session, lambda: session.status.phase is SessionPhase.RUNNING)
+        assert len(session.own_clocks()) == 1
+
+
 def test_that_frames_of_a_page_and_its_workers_are_programs_of_their_own(tmp_path: Path) -> None:
     chromium()
     (tmp_path / "worker.js").write_text("setInterval(function inWorker() {}, 50);")
@@ -126,7 +136,7 @@ def test_that_pages_of_a_running_browser_are_entered_late(page: Path, tmp_path: 
         stderr=subprocess.DEVNULL,
     ) as browser:
         try:
-            port = _port(profile / "DevToolsActivePort")
+            port = _port(profile / "DevToolsActivePort", "Drawing")
             with attached(Browser(f"127.0.0.1:{port}")) as session:
                 settle(session, lambda: len(events(session, FRAME_ENDED)) > 5)
                 (program,) = [each for each in session.programs.values() if each.name == "Drawing"]
@@ -139,11 +149,14 @@ def test_that_pages_of_a_running_browser_are_entered_late(page: Path, tmp_path: 
             browser.wait(10)
 
 
-def _port(path: Path) -> int:
+def _port(path: Path, title: str) -> int:
+    """Wait for a page; return the debugging port of its browser."""
     end_s = time.monotonic() + 30
     while time.monotonic() < end_s:
         if path.exists() and (lines := path.read_text().splitlines()):
-            return int(lines[0])
+            with suppress(CdpError):
+                if title in str(listed(port := int(lines[0]), "/json/list")):
+                    return port
         time.sleep(0.02)
     pytest.fail("the browser opens no debugging port")
 
