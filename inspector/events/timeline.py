@@ -264,10 +264,19 @@ class Timeline:
         if self._stale_clocks:
             self._resolve_branches()
         table = self.timers
+        shifts: dict[int, int | None] = {}
         for timer_id in self._unknown:
             if timer_id in table:
                 i = table.index(timer_id)
-                table.session_due[i] = self._to_session_ns(table.clock[i], table.due[i])
+                clock_id, due_ns = table.clock[i], table.due[i]
+                if clock_id not in shifts:
+                    shifts[clock_id] = self._shift_to_session(clock_id)
+                shift_ns = shifts[clock_id]
+                # Most clocks run at rate 1, so the way of a timer through them is the same.
+                if shift_ns is None or shift_ns == NEVER:
+                    table.session_due[i] = self._to_session_ns(clock_id, due_ns)
+                else:
+                    table.session_due[i] = max(min(due_ns - shift_ns, NEVER - 1), -NEVER)
         self._unknown.clear()
 
     def _resolve_branches(self) -> None:
