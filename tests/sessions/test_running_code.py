@@ -6,6 +6,7 @@ import signal
 import sys
 from pathlib import Path
 from queue import Queue
+from time import monotonic, sleep
 from types import FrameType, ModuleType
 
 import pytest
@@ -199,5 +200,30 @@ def test_that_a_long_stay_is_noticed_and_so_is_its_end() -> None:
         while (last := said.get(timeout=20)) == "long":
             pass
         assert last == "over"
+    finally:
+        watch.stop()
+
+
+def test_that_a_watch_without_calls_rests_until_one_begins() -> None:
+    entry: list[int | None] = [None]
+    looks = 0
+    said: Queue[float] = Queue()
+
+    def look() -> int | None:
+        nonlocal looks
+        looks += 1
+        return entry[0]
+
+    watch = EntryWatch(look, on_long=said.put, on_over=lambda: None, after_s=0.1)
+    try:
+        deadline_s = monotonic() + 20
+        while not watch.is_resting and monotonic() < deadline_s:
+            sleep(0.001)
+        assert (watch.is_resting, looks) == (True, 1)
+
+        entry[0] = 1
+        watch.wake()
+
+        assert said.get(timeout=20) >= 0.1
     finally:
         watch.stop()

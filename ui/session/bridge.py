@@ -281,6 +281,7 @@ class SessionBridge(QObject):
         self._source = source
         if isinstance(source, QtTimeSource):
             self.pace.until_wake_ns = source.until_wake_ns
+            source.on_entry = self._entries.on_entry
         self._adopt(session)
 
     @property
@@ -351,6 +352,12 @@ class SessionBridge(QObject):
             return -source.wakes
         entries = self._entries
         return entries.count if entries.depth else None
+
+    def tell_entries(self, on_entry: Callable[[], None]) -> None:
+        """Call ``on_entry`` whenever :meth:`scene_entry` begins to return something."""
+        self._entries.on_entry = on_entry
+        if isinstance(self._source, QtTimeSource):
+            self._source.on_entry = on_entry
 
     def record_so_far(self) -> None:
         """Have everything written that has happened by now, in the middle of a callback too."""
@@ -611,16 +618,20 @@ class _Entries:
     Attributes:
         count: How often it was.
         depth: How often it was and was not left; 0 outside.
+        on_entry: Called each time.
     """
 
-    __slots__ = ("count", "depth")
+    __slots__ = ("count", "depth", "on_entry")
 
     def __init__(self) -> None:
         self.count = self.depth = 0
+        self.on_entry: Callable[[], None] | None = None
 
     def __enter__(self) -> None:
         self.count += 1
         self.depth += 1
+        if self.on_entry is not None:
+            self.on_entry()
 
     def __exit__(self, *_problem: object) -> None:
         self.depth -= 1

@@ -75,6 +75,7 @@ class QtTimeSource:
 
     Attributes:
         wakes: How often the QTimer came, also too early.
+        on_entry: Called before each wake-up.
     """
 
     __slots__ = (
@@ -96,6 +97,7 @@ class QtTimeSource:
         "_timer",
         "_wanted_ns",
         "_woken_at_ns",
+        "on_entry",
         "wakes",
     )
 
@@ -113,6 +115,7 @@ class QtTimeSource:
         run backwards; tests that play the event loop bring their own timer.
         """
         self.wakes = 0
+        self.on_entry: Callable[[], None] | None = None
         # Comparing with the member itself costs several times as much in Python 3.11.
         self._is_fine = precision is Precision.FINE
         self._clock = clock
@@ -241,6 +244,8 @@ class QtTimeSource:
         self._armed_ns = self._wanted_ns = None
         asked_ns, add_error = self._asked_ns, self._errors.add
         self._is_waking = True
+        if self.on_entry is not None:
+            self.on_entry()
         try:
             if self._on_wake is not None:
                 self._on_wake()

@@ -121,6 +121,7 @@ class EndlessCode(QObject):
             on_over=self._is_over.emit,
             after_s=_ALIVE_AFTER_S,
         )
+        self._bridge.tell_entries(self._watch.wake)
 
     def stop(self) -> None:
         """Watch no longer."""

@@ -169,8 +169,11 @@ def _is_library(name: str) -> bool:
 class EntryWatch:
     """Notices, in its own thread, that a call does not return.
 
+    It looks again and again while there are calls, and rests while there are none.
+
     Attributes:
         after_s: For how long a call may stay before it is noticed.
+        is_resting: Whether it waits for :meth:`wake`.
     """
 
     def __init__(
@@ -184,29 +187,38 @@ class EntryWatch:
         """Begin to watch.
 
         Args:
-            entry: Returns what tells one stay from the next, ``None`` while there is none.
+            entry: Returns what tells one stay from the next, ``None`` while there is none;
+                then :meth:`wake` has to be called when the next begins.
             on_long: Called again and again while a stay is long, with its seconds.
             on_over: Called once after that. All three are called in the watch's own thread.
             after_s: For how long a call may stay before it is noticed.
         """
         self.after_s = after_s
+        self.is_resting = False
         self._entry = entry
         self._on_long = on_long
         self._on_over = on_over
         self._stopped = Event()
+        self._is_entered = Event()
         self._thread = Thread(target=self._watch, name="watch", daemon=True)
         self._thread.start()
+
+    def wake(self) -> None:
+        """Look again, because a stay has begun; from any thread, and at next to no cost."""
+        if not self._is_entered.is_set():
+            self._is_entered.set()
 
     def stop(self) -> None:
         """Watch no longer."""
         self._stopped.set()
+        self._is_entered.set()
         self._thread.join()
 
     def _watch(self) -> None:
         entry: object | None = None
         since_s = monotonic()
         is_long = False
-        while not self._stopped.wait(_LOOK_CLOSELY_S if is_long else _LOOK_S):
+        while not self._stopped.is_set():
             former, entry = entry, self._entry()
             if entry is None or entry != former:
                 since_s = monotonic()
@@ -216,3 +228,11 @@ class EntryWatch:
             elif (seconds := monotonic() - since_s) >= self.after_s:
                 is_long = True
                 self._on_long(seconds)
+            if entry is None and not self._is_entered.is_set():
+                # No stay since the last look. One that begins now sets the event.
+                self.is_resting = True
+                self._is_entered.wait()
+                self.is_resting = False
+            else:
+                self._is_entered.clear()
+                self._stopped.wait(_LOOK_CLOSELY_S if is_long else _LOOK_S)

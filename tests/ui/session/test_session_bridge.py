@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -9,6 +11,7 @@ from inspector.commands.clocks import PauseClock
 from inspector.commands.command import Capability
 from inspector.commands.transport import Hold
 from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.testing import scene_file
 from tests.ui.bridge_stand import MS, Noted, PlayedSession, is_refreshing
 from ui.session.bridge import (
     Selection,
@@ -266,3 +269,21 @@ def test_that_after_a_reload_a_clock_stays_selected_if_it_is_back(
     bridge.refresh_now()
 
     assert (bridge.selection == Selection.clock(session.clock.id)) is is_kept
+
+
+def test_that_every_entry_of_the_session_is_told(
+    bridge: SessionBridge, tmp_path: Path, qtbot: QtBot
+) -> None:
+    entries: list[int | None] = []
+    bridge.tell_entries(lambda: entries.append(bridge.scene_entry()))
+
+    bridge.open_path(scene_file(tmp_path, "def build(stage): ..."))
+    assert None not in entries
+    assert entries
+    opened = len(entries)
+    qtbot.waitUntil(lambda: any(entry is not None and entry < 0 for entry in entries[opened:]))
+    bridge.submit(Hold())
+
+    assert None not in entries
+    assert entries[-1] is not None
+    assert entries[-1] > 0
