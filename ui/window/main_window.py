@@ -132,10 +132,11 @@ class MainWindow(QMainWindow):
             self.actions_by_id.set_icons(self.theme)
 
     def apply_field_palettes(self) -> None:
-        """Give fields, boxes to tick and menus palettes of their own."""
+        """Give fields, boxes to tick, tool buttons and menus palettes of their own."""
         for class_names, palette in (
             (_FIELD_CLASSES, self.theme.field_palette()),
             (_TICK_CLASSES, self.theme.tick_palette()),
+            (("QToolButton",), self.theme.button_palette()),
             (("QMenu",), self.theme.menu_palette()),
         ):
             for class_name in class_names:

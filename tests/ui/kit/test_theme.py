@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QRadioButton,
     QStyle,
     QStyleOptionButton,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -88,6 +89,28 @@ def strongest_contrast(widget: QWidget, along: QRect, background: QColor) -> flo
     image = widget.grab().toImage()
     row = (image.pixelColor(x, along.center().y()) for x in range(along.left(), along.right() + 1))
     return max(contrast(color, background) for color in row)
+
+
+@pytest.mark.parametrize("is_pressed", [True, False])
+def test_that_a_flat_button_that_is_pressed_or_on_has_a_contrast_of_3_on_dark(
+    qtbot: QtBot, tmp_path: Path, is_pressed: bool
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.trigger("theme-dark")
+    page = QWidget()
+    qtbot.addWidget(page)
+    button = QToolButton(page)
+    button.setAutoRaise(True)
+    button.setCheckable(True)
+    button.setDown(is_pressed)
+    button.setChecked(not is_pressed)
+    button.setGeometry(10, 10, 60, 24)
+
+    with qtbot.waitExposed(page):
+        page.show()
+
+    panel = shell.window.theme.color(ColorRole.PANEL)
+    assert strongest_contrast(page, button.geometry(), panel) >= 3
 
 
 @pytest.mark.parametrize("name", NAMES)
