@@ -36,7 +36,7 @@ _SIGNS: Final = {
     RunStateKind.HELD: (Glyph.HOLLOW_PLAY, ColorRole.MUTED_TEXT),
     RunStateKind.STOPPED: (Glyph.HOLLOW_PAUSE, ColorRole.PAUSED),
     RunStateKind.FROZEN: (Glyph.ZERO, ColorRole.PAUSED),
-    RunStateKind.PAUSED: (Glyph.PAUSE, ColorRole.LATE),
+    RunStateKind.PAUSED: (Glyph.PAUSE, ColorRole.PAUSED),
 }
 #: More clocks than this are shown with their lower levels folded.
 _EXPAND_ALL_UP_TO: Final = 2_000

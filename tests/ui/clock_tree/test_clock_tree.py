@@ -15,7 +15,7 @@ from inspector.commands.command import Capability
 from tests.ui.world import PlayedSession
 from ui.clock_tree.panel import ClockTreePanel
 from ui.clock_tree.rows import ClockColumn
-from ui.kit.theme import Theme
+from ui.kit.theme import ColorRole, Theme
 from ui.session.bridge import Selection, SessionBridge
 
 
@@ -77,6 +77,23 @@ def test_that_a_click_on_the_sign_asks_to_pause_and_shows_it_when_it_happened(
 
     assert stand.session.submitted == [PauseClock(stand.enemies.id)]
     assert (before, after) == ("running", "paused by you since 00:00.000")
+
+
+def test_that_a_pause_has_the_same_colour_as_on_the_timeline(stand: Stand) -> None:
+    stand.enemies.pause(cause=1)
+    stand.refresh()
+    sign = stand.view.sign_rect(stand.enemies.id)
+
+    picture = stand.view.viewport().grab(sign).toImage()
+
+    colors = {
+        picture.pixelColor(x, y).name()
+        for x in range(picture.width())
+        for y in range(picture.height())
+    }
+    theme = Theme("light")
+    assert theme.color(ColorRole.PAUSED).name() in colors
+    assert theme.color(ColorRole.LATE).name() not in colors
 
 
 def test_that_a_click_on_the_name_only_selects(stand: Stand, qtbot: QtBot) -> None:
