@@ -81,6 +81,8 @@ class ClockColumns(ColumnChoices):
         self._turn.setInterval(0)
         self._turn.timeout.connect(self._fit_and_arrange)
         self._arrange()
+        self.order_changed.connect(self._show_order)
+        self._show_order()
         header.sectionHandleDoubleClicked.connect(self._fit_column)
         # While widgets go, events come that must not reach for a view that is half gone.
         self._titles, self._viewport = header.viewport(), view.viewport()
@@ -243,6 +245,11 @@ class ClockColumns(ColumnChoices):
                 self.start_anew()
             self._fit_and_arrange()
         return False
+
+    @Slot()
+    def _show_order(self) -> None:
+        if self._tree.show_order(self.order):
+            self._refit()
 
     @override
     def show_column(self, column: int, is_shown: bool) -> None:

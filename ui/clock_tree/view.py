@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QFocusEvent, QKeyEvent
 
     from ..kit.table.cell_painting import Cell
+    from ..kit.table.columns import ColumnEnum
     from ..kit.theme import Theme
     from .model import ClockTreeModel
 
@@ -110,6 +111,14 @@ class ClockTreeView(Arranging, PaintedTree):
         if column in SHORT_TITLES and cell.text:
             return (brief_text(column, cell.text),)
         return cell.shorter
+
+    def show_order(self, order: Sequence[ColumnEnum]) -> bool:
+        """Keep texts off the numbers to their left; returns whether these are others now."""
+        is_changed = any(self._clocks.show_order(order))
+        if is_changed:
+            self.tree_header.viewport().update()
+            self.repaint_rows()
+        return is_changed
 
     def sign_rect(self, node: int) -> QRect:
         """Return where the sign for what a row does is painted."""

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
 from ui.kit.table import roles
-from ui.kit.table.columns import Column, ColumnEnum
+from ui.kit.table.columns import Column, ColumnEnum, apart_columns
 from ui.kit.table.models import ListTableModel
 from ui.kit.table.table_view import TableView
 from ui.kit.theme import ColorRole, Theme
@@ -111,7 +111,7 @@ def test_that_a_column_says_everything_about_its_cells(model: AnimalModel) -> No
 
 
 def test_that_text_to_the_right_of_numbers_is_kept_off_them() -> None:
-    assert [column.is_apart for column in AnimalColumn] == [False, False, True]
+    assert apart_columns(list(AnimalColumn)) == {AnimalColumn.NOTE}
 
 
 def test_that_a_painted_row_says_what_its_cells_say(model: AnimalModel) -> None:
@@ -232,6 +232,50 @@ def test_that_a_key_is_taken_alone_and_not_with_others(view: TableView) -> None:
 
 def test_that_every_table_offers_copies(view: TableView) -> None:
     assert [action.text() for action in view.make_menu(0).actions()] == ["Copy"]
+
+
+# ------------------------------------------------------------------ moved columns
+
+
+def test_that_text_keeps_off_the_number_that_is_beside_it_now(
+    model: AnimalModel, view: TableView
+) -> None:
+    header = view.horizontalHeader()
+    width = view.columnWidth(AnimalColumn.NAME)
+    assert model.cells(CAT, [AnimalColumn.NAME])[0].mark is None
+    assert model.cells(CAT, [AnimalColumn.NOTE])[0].mark is roles.gap()
+
+    # Legs, animal, note.
+    header.moveSection(header.visualIndex(AnimalColumn.LEGS), 0)
+
+    assert model.cells(CAT, [AnimalColumn.NAME])[0].mark is roles.gap()
+    assert model.cells(CAT, [AnimalColumn.NOTE])[0].mark is None
+    assert view.columnWidth(AnimalColumn.NAME) > width
+
+    view.choices.show_column(AnimalColumn.NAME, False)
+    assert model.cells(CAT, [AnimalColumn.NOTE])[0].mark is roles.gap()
+
+    view.choices.reset()
+    assert view.columnWidth(AnimalColumn.NAME) == width
+    assert model.cells(CAT, [AnimalColumn.NAME])[0].mark is None
+
+
+def test_that_a_last_column_without_a_sample_has_what_others_leave_wherever_it_is(
+    model: AnimalModel, qtbot: QtBot
+) -> None:
+    choices: dict[str, str] = {}
+    view = shown(qtbot, model, choices)
+    view.resize(600, 200)
+    header = view.horizontalHeader()
+
+    header.moveSection(header.visualIndex(AnimalColumn.NOTE), 0)
+
+    assert header.length() == view.viewport().width()
+    assert view.columnWidth(AnimalColumn.NOTE) > 300
+
+    again = shown(qtbot, AnimalModel(), choices)
+    again.resize(600, 200)
+    assert again.columnWidth(AnimalColumn.NOTE) == view.columnWidth(AnimalColumn.NOTE)
 
 
 # ------------------------------------------------------------------ remembered columns

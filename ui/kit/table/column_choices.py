@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from PySide6.QtCore import QObject, QPoint, Qt, Slot
+from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QHeaderView, QMenu, QStyle, QTableView, QTreeView
 from typing_extensions import override
 
@@ -39,7 +39,12 @@ class ColumnChoices(QObject):
     """Keeps what somebody has made of the columns, and offers it in a menu over the titles.
 
     Columns that were dragged, moved or hidden stay so, also at the next start.
+
+    Signals:
+        order_changed: Other columns are side by side: one was moved, shown or hidden.
     """
+
+    order_changed = Signal()
 
     def __init__(
         self,
@@ -71,9 +76,16 @@ class ColumnChoices(QObject):
         self._take_choices()
         header.sectionResized.connect(self._note_resized)
         header.sectionMoved.connect(self._keep_choices)
+        header.sectionMoved.connect(self.order_changed)
         header.sortIndicatorChanged.connect(self._keep_choices)
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.customContextMenuRequested.connect(self._open_menu)
+
+    @property
+    def order(self) -> list[ColumnEnum]:
+        """The columns that are shown, from the left."""
+        shown = (each for each in self._columns if not self._header.isSectionHidden(each))
+        return sorted(shown, key=self._header.visualIndex)
 
     # ------------------------------------------------------------------ by hand
 
@@ -82,11 +94,17 @@ class ColumnChoices(QObject):
         (self._hidden.discard if is_shown else self._hidden.add)(column)
         self._header.setSectionHidden(column, column in self._hidden | self._unused)
         self._keep_choices()
+        self.order_changed.emit()
 
     def use(self, column: int, *, is_used: bool) -> None:
         """Leave out a column that says nothing at present, or have it shown again."""
         (self._unused.discard if is_used else self._unused.add)(column)
         self._header.setSectionHidden(column, column in self._hidden | self._unused)
+        self.order_changed.emit()
+
+    def usual_width(self, column: int) -> int:
+        """Return the width of a column that nobody has dragged."""
+        return self._usual[column]
 
     def set_usual_width(self, column: int, width: int) -> None:
         """Give a column another width, unless somebody has dragged it."""
@@ -141,8 +159,7 @@ class ColumnChoices(QObject):
         header = self._header
         if header.sectionResizeMode(column) is not QHeaderView.ResizeMode.Interactive:
             return False
-        shown = [each for each in self._columns if not header.isSectionHidden(each)]
-        return not header.stretchLastSection() or column != max(shown, key=header.visualIndex)
+        return not header.stretchLastSection() or column != self.order[-1]
 
     @Slot(int, int, int)
     def _note_resized(self, column: int, old: int, new: int) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from . import roles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from PySide6.QtCore import Qt
 
@@ -72,17 +73,25 @@ class ColumnEnum(IntEnum):
 
     Attributes:
         spec: The column.
-        is_apart: Whether it is kept off the numbers to its left.
     """
 
     spec: Column[Any]
-    is_apart: bool
 
     def __new__(cls, spec: Column[Any]) -> Self:
         """Number a column."""
-        before = list(cls.__members__.values())
-        member = int.__new__(cls, len(before))
-        member._value_ = len(before)
+        number = len(cls.__members__)
+        member = int.__new__(cls, number)
+        member._value_ = number
         member.spec = spec
-        member.is_apart = bool(before) and before[-1].spec.is_number and not spec.is_number
         return member
+
+
+def apart_columns(order: Sequence[ColumnEnum]) -> frozenset[ColumnEnum]:
+    """Return the columns that are kept off the numbers to their left.
+
+    Args:
+        order: The columns that are shown, from the left.
+    """
+    return frozenset(
+        right for left, right in pairwise(order) if left.spec.is_number and not right.spec.is_number
+    )

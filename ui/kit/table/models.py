@@ -14,7 +14,7 @@ from inspector.display_text import one_line
 from ..guards import guarded
 from . import roles
 from .cell_painting import EMPTY, Cell
-from .columns import ColumnEnum, RowT
+from .columns import ColumnEnum, RowT, apart_columns
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -44,10 +44,21 @@ class ColumnCells(Generic[RowT]):
         self._theme = theme
         self._colors: dict[ColorRole, QColor] = {}
         self._parts: list[tuple[Any, ...]] = []
+        self._apart = apart_columns(self.columns)
         self._no_cells = (EMPTY,) * len(self.columns)
         self._bold = QFont()
         self._bold.setBold(True)
         theme.changed.connect(self.forget_colors)
+
+    def show_order(self, order: Sequence[ColumnEnum]) -> tuple[set[ColumnEnum], set[ColumnEnum]]:
+        """Keep columns off numbers in this order, from the left.
+
+        Returns:
+            The columns that were not kept off, and those that no longer are.
+        """
+        former, self._apart = self._apart, apart_columns(order)
+        self._parts.clear()
+        return set(self._apart - former), set(former - self._apart)
 
     # ---------------------------------------------------------------- said by the subclass
 
@@ -78,8 +89,8 @@ class ColumnCells(Generic[RowT]):
         if not self._parts:
             # Found out once: a cell is little more than its text.
             self._parts = [
-                (each.spec.text, each.spec.alignment, each.spec.mark, each.spec.tick, each.is_apart)
-                for each in self.columns
+                (spec.text, spec.alignment, spec.mark, spec.tick, each in self._apart)
+                for each, spec in ((each, each.spec) for each in self.columns)
             ]
         parts, gap, found = self._parts, roles.gap(), []
         for column in columns:
@@ -97,11 +108,10 @@ class ColumnCells(Generic[RowT]):
             )
         return found
 
-    @staticmethod
-    def _mark(row: RowT, column: ColumnEnum) -> object:
+    def _mark(self, row: RowT, column: ColumnEnum) -> object:
         if column.spec.mark is not None:
             return column.spec.mark(row)
-        return roles.gap() if column.is_apart else None
+        return roles.gap() if column in self._apart else None
 
     def color(self, meaning: ColorRole | None) -> QColor | None:
         """Return a colour by what it means."""
@@ -173,7 +183,7 @@ class ColumnCells(Generic[RowT]):
                 return roles.CENTER
             case roles.ALIGNMENT:
                 return roles.RIGHT if spec.is_number else roles.LEFT
-            case roles.DECORATION if column.is_apart:
+            case roles.DECORATION if column in self._apart:
                 return roles.gap()
         return None
 

@@ -24,6 +24,7 @@ from ..keys import is_plain
 from ..labels import EmptyNotice
 from ..layouts import open_menu
 from .column_choices import ColumnChoices
+from .columns import apart_columns
 from .models import ListTableModel, TableModel
 from .painted_views import PaintedTable
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, MutableMapping, Sequence
 
     from PySide6.QtGui import QFocusEvent
+
+    from .columns import ColumnEnum
 
     Key = Qt.Key | QKeySequence.StandardKey
 
@@ -191,10 +194,12 @@ class TableView(Arranging, PaintedTable):
         self.setModel(model)
         set_up_table(self, selects_many=selects_many)
         self._set_up_titles()
-        self._size_columns()
+        self._size_columns(model.columns)
         self.choices = ColumnChoices(
             self, self.horizontalHeader(), model.columns, choices, model.sorted_by
         )
+        self.choices.order_changed.connect(self._take_order)
+        self._take_order()
         if model.is_sortable:
             self.setSortingEnabled(True)
         self.notice = EmptyNotice(self)
@@ -215,19 +220,42 @@ class TableView(Arranging, PaintedTable):
             # A third click brings back the model's own order.
             titles.setSortIndicatorClearable(True)
 
-    def _size_columns(self) -> None:
-        """Make columns wide enough for their titles and their samples."""
-        titles = self.horizontalHeader()
+    def _size_columns(self, order: Sequence[ColumnEnum]) -> None:
+        """Make columns wide enough for their titles and their samples.
+
+        Args:
+            order: The columns from the left, also hidden ones.
+        """
+        apart = apart_columns(order)
         mark = " ▾ " if self._model.is_sortable else ""
-        columns = self._model.columns
-        for column in columns:
-            spec = column.spec
-            if spec.sample or column is columns[-1]:
-                widest = max(map(self.width_for, (spec.sample, spec.title + mark)))
-                self.setColumnWidth(column, widest + column.is_apart * _GAP)
-            else:
-                titles.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
-        titles.setStretchLastSection(not columns[-1].spec.sample)
+        for column in order:
+            widest = max(map(self.width_for, (column.spec.sample, column.spec.title + mark)))
+            self.setColumnWidth(column, widest + (column in apart) * _GAP)
+        self._stretch_columns(order)
+
+    def _stretch_columns(self, order: Sequence[ColumnEnum]) -> None:
+        """Give columns without a sample what others leave; the last one has it by itself."""
+        titles, modes = self.horizontalHeader(), QHeaderView.ResizeMode
+        for column in order:
+            is_stretched = not column.spec.sample and column is not order[-1]
+            mode = modes.Stretch if is_stretched else modes.Interactive
+            if titles.sectionResizeMode(column) is not mode:
+                titles.setSectionResizeMode(column, mode)
+        titles.setStretchLastSection(not order[-1].spec.sample)
+
+    @Slot()
+    def _take_order(self) -> None:
+        """Have gaps and widths fit the columns that are side by side now."""
+        titles = self.horizontalHeader()
+        self._stretch_columns(sorted(self._model.columns, key=titles.visualIndex))
+        widened, narrowed = self._model.show_order(self.choices.order)
+        for columns, gap in ((widened, _GAP), (narrowed, -_GAP)):
+            for column in columns:
+                width = self.choices.usual_width(column) + gap
+                self.choices.set_usual_width(column, width)
+        if widened or narrowed:
+            titles.viewport().update()
+            self.repaint_rows()
 
     def width_for(self, text: str) -> int:
         """Return how wide a column has to be for a text."""
