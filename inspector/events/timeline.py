@@ -390,7 +390,7 @@ class Timeline:
         clock = self.clocks[subject]
         old_ns = self.local_ns(clock.parent_id, at_ns)
         new_ns = self.local_ns(a, at_ns)
-        if not clock.parent_id or any(above.id == subject for above in self.path(a)):
+        if not clock.parent_id or not a or any(above.id == subject for above in self.path(a)):
             message = f"clock {subject} cannot be moved under clock {a}"
             raise ValueError(message)
         clock.off = moved(clock.off, clock.n, old_ns, new_ns)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.clocks import Clock
 from inspector.events import EventLog, Timeline
 from inspector.events.log import BYTES_PER_EVENT
-from inspector.vocabulary import NEVER
+from inspector.vocabulary import CLOCK_ADDED, CLOCK_MOVED, NEVER
 from tests.clocks.operations import operation_lists
 from tests.clocks.pair import Operation, Pair
 
@@ -75,3 +76,13 @@ def test_that_what_falls_off_the_log_is_kept_in_its_base(
     timeline = log.base.copy()
     timeline.apply_all(log.read(log.first).events)
     _assert_same_state(timeline, pair)
+
+
+def test_that_moving_a_clock_where_none_is_changes_nothing() -> None:
+    timeline = Timeline(["", "root", "game"])
+    timeline.apply_all([(0, CLOCK_ADDED, 1, 0, 1), (0, CLOCK_ADDED, 2, 1, 2)])
+    before = timeline.copy()
+    for nowhere in (0, 77):
+        with pytest.raises((KeyError, ValueError)):
+            timeline.apply_all([(5, CLOCK_MOVED, 2, nowhere, 0)])
+    assert timeline.clocks == before.clocks
