@@ -33,7 +33,15 @@ from inspector.sessions.attached.carriers import CarrierClosedError
 from inspector.sessions.attached.link import Inlet, Link
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.session import SessionPhase
-from inspector.vocabulary import NEVER, RATE_DENOMINATOR
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    CLOCK_ANCHORED,
+    MEMBER_ADDED,
+    MEMBER_ORIGIN,
+    NEVER,
+    RATE_DENOMINATOR,
+    TIMER_ADDED,
+)
 from tests.fuzz import rounds
 from tests.sessions.attached.fake_probe import FakeDoor, FakeProbe, Hand, hello
 
@@ -42,6 +50,12 @@ _FEW: Final = 400
 #: Sequences that one session takes.
 _TOGETHER: Final = 20
 _NUMBERS: Final = (0, 1, 2, 3, 5, 2**40, -1, 2**62, -(2**63), 2**63 - 1, NEVER, RATE_DENOMINATOR)
+#: A program with two clocks, three timers and a member, in which most events fit.
+_STATE: Final = (
+    (CLOCK_ADDED, 1, 0, 1), (CLOCK_ANCHORED, 1, 10**9, RATE_DENOMINATOR), (CLOCK_ADDED, 2, 1, 2),
+    *((TIMER_ADDED, number, 2, 1) for number in (1, 2, 3)),
+    (MEMBER_ADDED, 1, 0, 1), (MEMBER_ORIGIN, 1, 2, 1),
+)  # fmt: skip
 _METHODS: Final = (
     "Events.texts", "Events.keyframe", "Events.lost", "Program.changed", "Program.cost",
     "Program.held", "Program.child", "Link.ping", "Link.hello", "Clock.pause", "Other.thing", "",
@@ -107,7 +121,13 @@ def _damaged(chance: random.Random, data: bytes) -> bytes:
 
 def _sound(chance: random.Random) -> bytes:
     texts = packed_json(notification("Events.texts", {"first": 1, "texts": ["a", "b", "c"]}))
-    return frame(JSON, texts) + b"".join(_message(chance) for _ in range(chance.randrange(6)))
+    state = [(10**9, *event) for event in _STATE]
+    described = frame(EVENTS, packed_events(state)) if chance.random() < 0.8 else b""
+    return (
+        frame(JSON, texts)
+        + described
+        + b"".join(_message(chance) for _ in range(chance.randrange(6)))
+    )
 
 
 class DryInlet(Inlet):
