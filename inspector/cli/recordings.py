@@ -13,6 +13,7 @@ from inspector.exit_codes import ExitCode
 from inspector.foreign.paths import is_file, stored_path
 from inspector.sessions.replay.replayed import pytest_text
 from inspector.sessions.replay.rerun import rerun
+from inspector.sessions.sources.time_sources import ATTACHED
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -98,6 +99,11 @@ def _opened(path: str | Path, err: TextIO) -> Recording:
 
 def _scene_of(recording: Recording, chosen: Path | None) -> Path:
     """Return the scene's file: the given one, or else the recorded one."""
+    if recording.meta.get("source") == ATTACHED.name:
+        raise ReplayError(
+            f"{recording.path} was recorded from attached programs. They cannot be run again: what "
+            "they read besides the time was not recorded."
+        )
     scene = chosen or stored_path(recording.scene_path)
     if chosen is None and not recording.scene_path:
         raise ReplayError(f"{recording.path} does not name its scene. Name the file: --scene FILE.")

@@ -11,7 +11,8 @@ from inspector.analysis.statistics.frame_budget import LONGEST_BUDGET_MS, SHORTE
 from inspector.events.recording import Recording
 from inspector.foreign.numbers import number_in
 from inspector.formats.frame_times import Provenance
-from inspector.sessions.sources.time_sources import source_name, source_text
+from inspector.sessions.session import AttachesPrograms
+from inspector.sessions.sources.time_sources import ATTACHED, source_name, source_text
 
 if TYPE_CHECKING:
     from inspector.clocks.sources.time_source import TimeSource
@@ -45,11 +46,14 @@ def provenance_of(session: Session) -> Provenance:
         return session.provenance
     if isinstance(session.history, Recording):
         return provenance_of_recording(session.history)
+    source = source_name(session.source) if isinstance(session, _HasSource) else ""
+    if isinstance(session, AttachesPrograms):
+        source = ATTACHED.name
     return Provenance(
         scene=session.title,
         created=datetime.now().astimezone(),
         version=__version__,
-        source=source_text(source_name(session.source)) if isinstance(session, _HasSource) else "",
+        source=source_text(source),
         frame_rate=session.frame_rate,
     )
 

@@ -13,6 +13,8 @@ _T = TypeVar("_T")
 _MOST: Final = 10_000
 
 Whole = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+#: Up to 36 years, so that sums of two are whole numbers of 64 bits.
+Instant = Annotated[int, msgspec.Meta(ge=-(2**60), le=2**60)]
 #: Numbers of clocks and timers: see :data:`~inspector.sessions.attached.translation.NUMBER_BITS`.
 Number = Annotated[int, msgspec.Meta(ge=1, lt=2**40)]
 Text = Annotated[str, msgspec.Meta(max_length=2**16)]
@@ -54,7 +56,7 @@ class Hello(Message, frozen=True):
     parent_pid: Whole = 0
     argv: Annotated[list[Text], msgspec.Meta(max_length=_MOST)] = []
     runtime: Runtime = Runtime()
-    clock_ns: int = 0
+    clock_ns: Instant = 0
     grant: Grant = "full"
     adapters: Annotated[list[AdapterState], msgspec.Meta(max_length=_MOST)] = []
 
@@ -62,7 +64,7 @@ class Hello(Message, frozen=True):
 class Time(Message, frozen=True):
     """The present instant of a program."""
 
-    clock_ns: int
+    clock_ns: Instant
 
 
 class Texts(Message, frozen=True):

@@ -51,6 +51,7 @@ from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.replay.journal import AppliedCommand, Place, command_events
 from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.sessions.sources.time_sources import ATTACHED
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import (
     BREAKPOINT_HIT,
@@ -248,7 +249,7 @@ class AttachedSession:
             title=self.title,
             tool_version=__version__,
             frame_rate=str(self.frame_rate),
-            source="attached",
+            source=ATTACHED.name,
         )
 
     @property

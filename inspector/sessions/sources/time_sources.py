@@ -47,6 +47,8 @@ VIRTUAL: Final = TimeSourceKind(
 )
 SYSTEM: Final = TimeSourceKind("system", "the computer's clock", lambda host: host)
 
+ATTACHED: Final = TimeSourceKind("attached", "programs in other processes", None)
+
 TIME_SOURCES: Final = Registry(
     "time_sources",
     TimeSourceKind,
@@ -54,6 +56,7 @@ TIME_SOURCES: Final = Registry(
         VIRTUAL,
         SYSTEM,
         TimeSourceKind("manual", "a test that advances it", None, is_real=False),
+        ATTACHED,
         TimeSourceKind("qt", "the event loop of Qt", None),
         TimeSourceKind("asyncio", "an event loop of asyncio", None),
     ),
