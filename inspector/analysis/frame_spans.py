@@ -6,6 +6,8 @@ before it and its own calls allow. They never overlap, and contain their calls. 
 the clock tree fire before the frame, so their phase ends where the frame begins. Single timers
 are not measured: firings share their phase in equal parts, in order, and show their lateness.
 
+In a captured trace there are no phases: its slices are nested below a span for each thread.
+
 The cost depends on the frame, not on the log.
 """
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 PHASE_KIND: Final = "phase"
 TIMER_KIND: Final = "timer"
+THREAD_KIND: Final = "thread"
 _OWNERS: Final = frozenset({MemberKind.TARGET, MemberKind.NODE})
 
 
@@ -39,7 +42,7 @@ class Span:
     Attributes:
         member_id: The member that was called, 0 for a phase or a timer.
         label: Its display name.
-        kind: ``"phase"``, ``"timer"``, or the kind of the member in words.
+        kind: ``"phase"``, ``"timer"``, ``"thread"``, or the kind of the member in words.
         phase: The phase itself, or the phase it lies in.
         began_ns: From the beginning of the frame; below 0 before it.
         took_ns: Its duration; for a timer, its share of the phase, which is not measured.
@@ -93,6 +96,8 @@ def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ..
     if frame is None:
         return phases_of(timeline, index)
     names = _Names(history, timeline, frame)
+    if not frame.phases and (slices := frame.calls.get(NO_PHASE)):
+        return tuple(_on_threads(slices, timeline, names))
     calls = {Phase(number): calls for number, calls in frame.calls.items() if number != NO_PHASE}
     inside = {phase: _nested(found, phase, names) for phase, found in calls.items()}
     spans = _laid_out(frame.phases, inside, has_timers=bool(frame.fired))
@@ -193,6 +198,32 @@ def _nested(calls: list[MeasuredCall], phase: Phase, names: _Names) -> list[Span
         spans.append(Span(member_id, label, kind, phase, began_ns, took_ns, len(stack)))
         own.append(took_ns)
     return [replace(span, own_ns=max(0, own_ns)) for span, own_ns in zip(spans, own, strict=True)]
+
+
+def _on_threads(slices: list[MeasuredCall], timeline: Timeline, names: _Names) -> list[Span]:
+    """Return the slices of a captured trace, nested below a span for each thread."""
+    members, clocks = timeline.members.by_id, timeline.clocks
+    threads: dict[int, list[MeasuredCall]] = {}
+    for each in slices:
+        member = members.get(each[2])
+        threads.setdefault(0 if member is None else member.clock_id, []).append(each)
+    spans: list[Span] = []
+    depth = 0
+    for clock_id in sorted(threads):
+        inside = _nested(threads[clock_id], Phase.UPDATE, names)
+        began_ns = min(span.began_ns for span in inside)
+        took_ns = max(span.end_ns for span in inside) - began_ns
+        busy_ns = sum(span.took_ns for span in inside if span.depth == 1)
+        label = clocks[clock_id].name if clock_id in clocks else THREAD_KIND
+        spans.append(
+            Span(
+                *(0, label, THREAD_KIND, Phase.UPDATE, began_ns, took_ns, depth),
+                own_ns=max(0, took_ns - busy_ns),
+            )
+        )
+        spans += [replace(span, depth=span.depth + depth) for span in inside]
+        depth += 1 + max(span.depth for span in inside)
+    return spans
 
 
 def _laid_out(

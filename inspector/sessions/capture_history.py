@@ -238,7 +238,8 @@ class _TraceEvents:
         count = len(frames)
         ends_ns = slices.start_ns + slices.took_ns
         frame_ends_ns = frames.at_ns + frames.interval_ns
-        owner = np.searchsorted(frames.at_ns, slices.start_ns, side="right") - 1
+        # The frame in which a slice ends has it: an event counts from its frame.
+        owner = np.searchsorted(frames.at_ns, ends_ns, side="left") - 1
         began_ns = frames.at_ns[np.maximum(owner, 0)] if count else np.zeros_like(ends_ns)
         rows = np.zeros((len(slices) + 2 * count, 5), dtype=np.int64)
         calls, begins, stops = np.split(rows, [len(slices), len(slices) + count])

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from inspector.analysis.frame_spans import heaviest_in, spans_of
+from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.commands.transport import Run
 from inspector.errors import CaptureError, ColumnChoiceError
 from inspector.events.timeline import Timeline
@@ -149,6 +151,40 @@ def test_that_threads_are_clocks_and_slices_members_below_them(tmp_path: Path) -
         ("load", "thread 2", 30),
     }
     assert session.stream == "load (process 1, thread 2)"
+
+
+def test_that_the_slices_of_a_frame_are_nested_on_their_threads(tmp_path: Path) -> None:
+    session = CapturedSession(trace(tmp_path), stream="frame")
+    spans = spans_of(session.history, session.timeline, 3)
+    assert [
+        (span.depth, span.kind, span.label, span.began_ns, span.took_ns, span.own_ns)
+        for span in spans
+    ] == [
+        (0, "thread", "thread 1", 0, 10_000_000, 0),
+        (1, "slice", "frame", 0, 10_000_000, 6_000_000),
+        (2, "slice", "update", 500_000, 4_000_000, 3_000_000),
+        (3, "slice", "timers", 600_000, 1_000_000, 1_000_000),
+        (4, "thread", "thread 2", -7_000_000, 12_000_000, 0),
+        (5, "slice", "load", -7_000_000, 12_000_000, 12_000_000),
+    ]
+    assert heaviest_in(session.history, session.timeline, 3) == "“load”"
+
+
+def test_that_each_thread_has_a_lane_of_slices(tmp_path: Path) -> None:
+    session = CapturedSession(trace(tmp_path))
+    store = LaneStore()
+    while store.read(session.history, session.timeline):
+        pass
+    lanes = [lane for lane in store.lanes.values() if lane.kind is LaneKind.SLICES]
+    names = {lane.clock_id: session.timeline.clocks[lane.clock_id].name for lane in lanes}
+    assert list(names.values()) == ["thread 1", "thread 2"]
+    first = lanes[0].instants
+    assert len(first) == 90
+    # Frame 2 and what is in it: from 32 to 42 ms.
+    assert [first.value[place] for place in first.lasting(33e6, 33.1e6).tolist()] == [
+        *(1_000_000, 4_000_000, 10_000_000),
+    ]
+    assert first.lasting(43e6, 44e6).tolist() == []
 
 
 def test_that_a_trace_without_frames_is_shown_all_the_same(tmp_path: Path) -> None:

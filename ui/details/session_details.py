@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inspector.commands.command import Capability
-from inspector.sessions.session import AttachesPrograms
+from inspector.sessions.session import AttachesPrograms, time_name
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import NEVER
 
@@ -50,7 +50,7 @@ def overview_rows(
     # Of a recording this is how it was, whether or not it is being played.
     was = "was " if session.is_recorded else ""
     rows += [
-        DetailRow("Session time", instant_with_ns(timeline.at_ns)),
+        DetailRow(time_name(session).capitalize(), instant_with_ns(timeline.at_ns)),
         DetailRow("Transport", was + ("running" if timeline.is_running else "held")),
     ]
     if Capability.FRAME_RATE in capabilities:

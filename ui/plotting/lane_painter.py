@@ -41,6 +41,10 @@ _FAINTEST: Final = 0.38
 _TEXT_FROM: Final = 26
 _PAD: Final = 3
 _MOST_HOLLOW: Final = 400
+#: Slices within each other that have a line of their own.
+SLICE_LEVELS: Final = 4
+_SLICE_COLORS: Final = 8
+_MOST_SLICES: Final = 4_000
 _ALL: Final = slice(None)
 
 #: Records of a lane, from an index up to, not including, another one, and their row.
@@ -229,6 +233,52 @@ class LanePainter:
             draw_rects(painter, np.concatenate(self._outlines))
             self._outlines.clear()
 
+    # ---------------------------------------------------------------- slices
+
+    def slices(
+        self,
+        painter: QPainter,
+        instants: Instants,
+        window: LaneWindow,
+        row: QRect,
+        name_of: Callable[[int], str],
+    ) -> None:
+        """Paint slices of a thread within each other, as far as there are levels.
+
+        Args:
+            painter: The painter.
+            instants: Their ends, with their durations as values.
+            window: The visible range.
+            row: The area.
+            name_of: Returns the name of a slice by its subject.
+        """
+        places = instants.lasting(window.low, window.high)
+        if len(places) > window.width * _DENSE_INSTANTS:
+            self._dense_instants(painter, instants, window, row, (ColorRole.OK, 0))
+        ends = np.frombuffer(instants.at_ns, np.int64)[places]
+        took = np.frombuffer(instants.value, np.int64)[places]
+        subjects = np.frombuffer(instants.subject, np.int64)[places]
+        starts = ends - took
+        if len(places) > _MOST_SLICES:
+            # The others are part of the density behind them.
+            kept = np.argpartition(-took, _MOST_SLICES)[:_MOST_SLICES]
+            starts, ends, subjects = starts[kept], ends[kept], subjects[kept]
+        levels = _levels(starts, ends)
+        x0 = np.clip((starts - window.low) / window.per_pixel, 0, window.width).astype(np.int64)
+        x1 = np.clip((ends - window.low) / window.per_pixel, 0, window.width).astype(np.int64)
+        x0, x1 = window.left + x0, window.left + np.maximum(x1, x0 + 1)
+        height = (row.height() - 4) // SLICE_LEVELS
+        for subject in np.unique(subjects).tolist():
+            color = state_color(subject % _SLICE_COLORS, self._theme)
+            for level in np.unique(levels[subjects == subject]).tolist():
+                some = (subjects == subject) & (levels == level)
+                top = row.top() + 2 + level * height
+                gap = (x1[some] - x0[some] > 3).astype(np.int64)  # noqa: PLR2004 - pixels
+                rects = row_rects(x0[some], top, x1[some] - gap, top + height - 1)
+                fill_rects(painter, rects, color)
+                inner = QRect(row.left(), top, row.width(), height - 1)
+                self._name_states(painter, name_of(subject), color, (x0[some], x1[some]), inner)
+
     # ---------------------------------------------------------------- states
 
     def steps(  # noqa: PLR0913 - one lane
@@ -365,6 +415,19 @@ class LanePainter:
         pixels = np.ascontiguousarray(pixels)
         image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_RGB32)
         painter.drawImage(QRectF(window.left, inner.top(), width, inner.height()), image)
+
+
+def _levels(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many slices each lies within, up to the last level."""
+    levels = np.zeros(len(starts), dtype=np.int64)
+    around: list[int] = []
+    for place in np.lexsort((-ends, starts)).tolist():
+        end = int(ends[place])
+        while around and around[-1] < end:
+            around.pop()
+        levels[place] = min(len(around), SLICE_LEVELS - 1)
+        around.append(end)
+    return levels
 
 
 def _inner(row: QRect) -> QRect:

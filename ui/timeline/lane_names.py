@@ -35,6 +35,7 @@ _SIGNS: Final = {
     LaneKind.MACHINE: "◆",
     LaneKind.TIMER: "!",
     LaneKind.CALL: "!",
+    LaneKind.SLICES: "▬",
 }
 
 

@@ -147,6 +147,8 @@ class LanePicture:
                 number_of=canvas.state_number(row.subject_id),
                 name_of=canvas.text,
             )
+        elif lane is not None and row.kind is LaneKind.SLICES:
+            self._lanes.slices(painter, lane.instants, window, box, canvas.member_name)
         elif lane is not None:
             is_timer = row.kind is LaneKind.TIMER
             self._lanes.instants(

@@ -6,6 +6,8 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from inspector.analysis.lanes.lanes import GONE_STATE, Lane, LaneKind
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import Phase, rate_text, what_was_raised
@@ -70,6 +72,8 @@ class LaneReader:
                 return self._state(row.lane, min(int(at_ns), self._timeline.at_ns))
         if row.lane is None:
             return None
+        if row.kind is LaneKind.SLICES:
+            return self._slice(row.lane, at_ns, within_ns)
         place = row.lane.instants.nearest(at_ns, within_ns)
         return None if place is None else self._instant(row.lane, place)
 
@@ -157,6 +161,21 @@ class LaneReader:
             former = self._strings[steps.value[place - 1]] if place else ""
             lines.append(f"entered by “{self._strings[steps.cause[place]]}” from “{former}”")
         return LaneReading(began_ns, tuple(lines), Selection.member(lane.subject_id))
+
+    def _slice(self, lane: Lane, at_ns: float, within_ns: float) -> LaneReading | None:
+        """Return the shortest slice at an instant, or near it."""
+        found = lane.instants.lasting(at_ns - within_ns, at_ns + within_ns)
+        if not len(found):
+            return None
+        durations = np.frombuffer(lane.instants.value, dtype=np.int64)[found]
+        place = int(found[np.argmin(durations)])
+        end_ns, took_ns = lane.instants.at_ns[place], lane.instants.value[place]
+        number = lane.instants.subject[place]
+        member = self._timeline.members.by_id.get(number)
+        name = "slice" if member is None else member.name
+        began_ns = end_ns - took_ns
+        lines = (name, f"{format_instant(began_ns, 6)}, took {format_duration(took_ns)}")
+        return LaneReading(began_ns, lines, Selection.member(number))
 
     def _instant(self, lane: Lane, place: int) -> LaneReading:
         instants = lane.instants

@@ -20,6 +20,7 @@ from inspector.timebase import format_duration
 from ..kit.guards import guarded
 from ..plotting.frame_series import FrameSeries, XAxis
 from ..plotting.frame_view import ViewMode
+from ..plotting.lane_painter import SLICE_LEVELS
 from ..plotting.lane_view import FOLLOWED_NS, LaneView, LaneWindow
 from ..plotting.machines import state_numbers
 from ..session.bridge import Selection, SelectionKind
@@ -242,6 +243,11 @@ class LaneSurface(QAbstractScrollArea):
         """Return a text of the log."""
         return self._strings[number] if 0 <= number < len(self._strings) else ""
 
+    def member_name(self, number: int) -> str:
+        """Return the name of a member; empty if there is none."""
+        member = self.timeline.members.by_id.get(number)
+        return "" if member is None else member.name
+
     def state_number(self, machine_id: int) -> Callable[[int], int]:
         """Return the numbering of the states of a machine, as in its diagram."""
         numbers = self._state_numbers.setdefault(machine_id, {})
@@ -417,6 +423,8 @@ class LaneSurface(QAbstractScrollArea):
                 return round(_FRAME_LINES * line)
             case LaneKind.CLOCK | LaneKind.MACHINE | LaneKind.BOOKMARKS:
                 return line + 7
+            case LaneKind.SLICES:
+                return SLICE_LEVELS * (line + 2) + 4
         return line + 3
 
     def _move(self, change: Callable[[], None]) -> None:

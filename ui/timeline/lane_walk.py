@@ -171,7 +171,7 @@ class LaneWalk:
 
     def _subject_of(self, row: LaneRow) -> Selection:
         match row.kind:
-            case LaneKind.CLOCK:
+            case LaneKind.CLOCK | LaneKind.SLICES:
                 return Selection.clock(row.clock_id)
             case LaneKind.MACHINE | LaneKind.CALL:
                 return Selection.member(row.subject_id)

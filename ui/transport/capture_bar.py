@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..session.bridge import SessionBridge
 
 _WIDEST_STREAM: Final = 60
+_BOX_CHARACTERS: Final = 34
 _NO_STREAM: Final = "Choose what stands for a frame …"
 
 
@@ -116,7 +117,7 @@ def _box(name: str) -> QComboBox:
     box.setAccessibleName(name)
     box.setToolTip(name)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    box.setMinimumContentsLength(24)
+    box.setMinimumContentsLength(_BOX_CHARACTERS)
     return box
 
 

@@ -36,7 +36,7 @@ class Instants:
         highest: The highest value.
     """
 
-    __slots__ = ("_pyramid", "at_ns", "highest", "subject", "value")
+    __slots__ = ("_earliest", "_pyramid", "at_ns", "highest", "subject", "value")
 
     def __init__(self) -> None:
         """Begin empty."""
@@ -45,6 +45,7 @@ class Instants:
         self.subject = array("q")
         self.highest = 0
         self._pyramid: Pyramid | None = None
+        self._earliest: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
     def __len__(self) -> int:
         """Return the number of instants."""
@@ -75,6 +76,18 @@ class Instants:
             self._pyramid.extend(view_of(self.value)[known:])
         found = self._pyramid.stretches(view_of(self.value), places)
         return np.where(found.counts > 0, found.maxima, 0)
+
+    def lasting(self, low_ns: float, high_ns: float) -> NDArray[np.int64]:
+        """Return the indices of events that overlap a stretch, having lasted their value."""
+        ends = view_of(self.at_ns)
+        if len(self._earliest) != len(self):
+            # For each event, the earliest beginning of it and all that follow: ascending.
+            starts = ends - view_of(self.value)
+            self._earliest = np.minimum.accumulate(starts[::-1])[::-1]
+        first = bisect_left(self.at_ns, low_ns)
+        last = int(np.searchsorted(self._earliest, high_ns))
+        places = np.arange(first, max(first, last))
+        return places[ends[places] - view_of(self.value)[places] < high_ns]
 
     def nearest(self, at_ns: float, within_ns: float) -> int | None:
         """Return the index of the event nearest to an instant, if it is near enough."""

@@ -52,6 +52,7 @@ class LaneKind(IntEnum):
     MACHINE = 7
     TIMER = 8
     CALL = 9
+    SLICES = 10
 
     @property
     def text(self) -> str:
@@ -70,6 +71,7 @@ _KIND_TEXTS: Final = {
     LaneKind.MACHINE: "state machine",
     LaneKind.TIMER: "timer",
     LaneKind.CALL: "frame timer",
+    LaneKind.SLICES: "slices",
 }
 
 LaneKey = tuple[LaneKind, int, str]
@@ -287,6 +289,8 @@ class LaneStore:
             return
         if member.kind is MemberKind.MACHINE:
             self._place_machine(number, member)
+        elif member.kind is MemberKind.SLICE:
+            self._lane_of_member[number] = self._lane(LaneKind.SLICES, member.clock_id, "Slices")
         elif member.kind in _CALLED:
             above = self._names.name_of(member.parent_id)
             label = f"{above}: {member.name}" if above else member.name

@@ -9,10 +9,12 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QInputDialog
 
+from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.statistics.frame_statistics import frame_statistics
 from inspector.formats.captures import source as source_module
 from inspector.sessions.session import SessionPhase
 from tests.sessions.test_captured import Clock, table, trace
+from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
 from ui.frame_times.frame_statistics_label import (
     SAMPLES_TEXT,
@@ -21,6 +23,7 @@ from ui.frame_times.frame_statistics_label import (
     statistics_text,
 )
 from ui.session import opening
+from ui.timeline.panel import TimelinePanel
 from ui.transport.capture_bar import CaptureBar
 from ui.window import contents
 
@@ -96,6 +99,28 @@ def test_that_a_slice_is_chosen_where_none_is_taken_for_a_frame(
     bar.stream_box.activated.emit(0)
 
     assert len(shell.bridge.timeline.frames) == 3
+
+
+def test_that_a_trace_has_its_slices_on_the_timeline(shell: Shell, tmp_path: Path) -> None:
+    shell.window.open_path(trace(tmp_path))
+    shell.window.docks.show_panel("timeline")
+    settle()
+    panel = shell.window.docks.panel("timeline")
+    assert isinstance(panel, TimelinePanel)
+    panel.refresh()
+    canvas = panel.canvas
+    canvas.resize(600, 400)
+    canvas.show_span(32e6, 48e6)
+    canvas.refresh()
+    rows = [row for row in canvas.rows.rows if row.kind is LaneKind.SLICES]
+
+    canvas.grab()
+
+    assert len(rows) == 2
+    reading = canvas.reader.read(rows[0], 33e6, 1e3)
+    assert reading is not None
+    assert reading.lines == ("timers", "00:00.032600, took 1.00 ms")
+    assert canvas.ruler_name() == "capture time"
 
 
 def test_that_a_table_without_a_known_column_asks_for_it(shell: Shell, tmp_path: Path) -> None:

@@ -171,6 +171,7 @@ HELP_ACTIONS: Final = (
     _help("explain", "Diagnosing &timers"),
     _help("breakpoints", "&Breakpoints"),
     _help("recordings", "&Recordings"),
+    _help("captures", "&Captures of other programs"),
     _help("attach", "Attac&hing to programs"),
     _help("lab", "Refresh-rate &lab"),
     _help("schedulers", "Sche&dulers and their originals"),
