@@ -6,6 +6,7 @@ Our own exports are read in full, any capture by one of its streams.
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Callable, Iterable
 from contextlib import closing
@@ -20,7 +21,7 @@ from inspector import __version__
 from inspector.errors import CaptureError
 from inspector.events.recording import as_far_as_it_goes, open_recording
 from inspector.extensions import ExtensionError, Registry, report
-from inspector.foreign.files import open_binary, open_text
+from inspector.foreign.files import open_binary
 from inspector.foreign.numbers import shown
 from inspector.formats.captures.capframex_json import CapFrameXReader, is_capframex
 from inspector.formats.captures.capture import Capture, CaptureReader, Stream
@@ -133,7 +134,7 @@ def open_frame_file(path: Path, column: str | None = None) -> FrameFile | Captur
     chosen = next((each for each in others if _is_recognised(each, head)), None)
     if chosen is None and not is_recording:
         head = CaptureSource(path).head
-        chosen = next((each for each in IMPORTERS.own[1:] if _is_recognised(each, head)), table)
+        chosen = next((each for each in IMPORTERS.own[2:] if _is_recognised(each, head)), table)
     chosen = chosen or table
     with IMPORTERS.guarding(chosen):
         read = chosen.read(path)
@@ -203,8 +204,7 @@ def _read_recording(path: Path) -> FrameFile:
 
 def _read_json(path: Path) -> FrameFile:
     try:
-        with open_binary(path) as file:
-            values = json.load(file)
+        values = json.loads(b"".join(CaptureSource(path).pieces()))
     except (ValueError, RecursionError) as error:
         message = f"{path} is not complete JSON ({error}). Export it again."
         raise CaptureError(message) from None
@@ -253,7 +253,9 @@ def _provenance(path: Path, found: object) -> Provenance:
 def _read_csv(path: Path) -> FrameFile:
     columns: dict[str, list[str]] = {name: [] for name in CSV_COLUMNS}
     # Other programs save it in encodings of their own; what is read here is digits.
-    with open_text(path, "utf-8-sig") as file:
+    with io.TextIOWrapper(
+        io.BytesIO(b"".join(CaptureSource(path).pieces())), "utf-8-sig", "replace", newline=""
+    ) as file:
         reader = csv.DictReader(file)
         try:
             for row in reader:

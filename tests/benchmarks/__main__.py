@@ -43,6 +43,7 @@ _PACKAGES = (
     "pyglet",
     "Kivy",
     "Panda3D",
+    "pandas",
     "simpy",
     "Twisted",
     "PySide6-Essentials",

@@ -146,7 +146,11 @@ WHOLE: tuple[Callable[[], bytes], ...] = (
 
 def damaged(random: Random) -> bytes:
     """Return a capture with one to four things that are wrong with it."""
-    data = random.choice(WHOLE)()
+    return damage(random.choice(WHOLE)(), random)
+
+
+def damage(data: bytes, random: Random) -> bytes:
+    """Return data with one to four things that are wrong with it."""
     for _ in range(random.randint(1, 4)):
         data = random.choice(_DAMAGE)(data, random)
     return data

@@ -20,7 +20,8 @@ from inspector.foreign.files import open_binary, path_text
 
 #: Enough to recognise a format and the columns of a table.
 HEAD_BYTES: Final = 65_536
-PIECE_BYTES: Final = 1 << 22
+#: Small enough for the caches of a processor.
+PIECE_BYTES: Final = 1 << 20
 _GZIP: Final = b"\x1f\x8b"
 _ZIP: Final = b"PK\x03\x04"
 #: Captures compress to a tenth or thirtieth, rows that are all alike to a hundredth; a file

@@ -1,0 +1,131 @@
+"""Captures cut, flipped and filled with nonsense: read as far as they go, or refused."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zipfile
+from random import Random
+from typing import TYPE_CHECKING
+
+from inspector.errors import InspectorError
+from inspector.events.timeline import Timeline
+from inspector.formats.captures.capture import CaptureReader
+from inspector.sessions.captured import CapturedSession
+from inspector.sessions.frame_files import open_frame_file, read_frame_file
+from tests.cli.damaged_captures import WHOLE, damage
+from tests.formats.perfetto_bytes import begin, bytes_field, end, number_field, packet
+from tests.fuzz import rounds
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_LONGEST_MESSAGE = 8_000
+
+
+def _trace_json() -> bytes:
+    events: list[dict[str, object]] = [
+        {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "game"}}
+    ]
+    for number in range(20):
+        at = number * 16
+        events += [
+            {"ph": "X", "pid": 1, "tid": 2, "name": "frame", "ts": at, "dur": 10.5},
+            {"ph": "B", "pid": 1, "tid": 3, "name": 'a "b" {', "ts": at},
+            {"ph": "E", "pid": 1, "tid": 3, "ts": at + 4},
+            {"ph": "b", "pid": 1, "name": "load", "id": "0x1", "ts": at},
+            {"ph": "e", "pid": 1, "name": "load", "id": "0x1", "ts": at + 9},
+        ]
+    return json.dumps({"traceEvents": events}, indent=None).encode()
+
+
+def _perfetto() -> bytes:
+    track = bytes_field(60, number_field(1, 8) + bytes_field(2, b"main"))
+    found = packet(track)
+    for number in range(30):
+        found += begin(number * 16_000, 8, name=b"update") + end(number * 16_000 + 900, 8)
+    return found
+
+
+def _capframex() -> bytes:
+    run = {"CaptureData": {"MsBetweenPresents": [16.5, 17.25] * 9, "QPCTime": [1] * 18}}
+    return json.dumps({"Info": {"GameName": "g"}, "Runs": [run, run]}).encode()
+
+
+def _tracy() -> bytes:
+    head = "name,src_file,src_line,ns_since_start,exec_time_ns,thread\n"
+    return (head + "".join(f"f<a, b>,x.cpp,3,{n * 1000},500,7\n" for n in range(20))).encode()
+
+
+def _afterburner() -> bytes:
+    when = "08-01-2020 21:00:01"
+    rows = "".join(f"80, {when}, 60.000 , 16.{n:03}  \n" for n in range(20))
+    return f"00, {when}, log\n02, {when}, Framerate ,Frametime \n{rows}".encode()
+
+
+def _zipped(data: bytes) -> bytes:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as written:
+        written.writestr("capture", data)
+    return archive.getvalue()
+
+
+_MADE = (*WHOLE, _trace_json, _trace_json, _perfetto, _perfetto, _capframex, _tracy, _afterburner)
+_PACKED = (lambda data: data, lambda data: data, gzip.compress, _zipped)
+
+
+def _damaged(random: Random) -> bytes:
+    """Return a capture that is damaged, or packed with damage inside or outside."""
+    data = random.choice(_MADE)()
+    packed = random.choice(_PACKED)
+    if random.random() < 1 / 4:
+        return damage(packed(data), random)
+    return bytes(packed(damage(data, random)))
+
+
+def test_that_a_damaged_capture_opens_or_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "capture"
+    for seed in rounds(300):
+        random = Random(seed)
+        path.write_bytes(_damaged(random))
+        try:
+            session = CapturedSession(path)
+        except InspectorError as error:
+            said = str(error)
+        else:
+            said = " ".join((session.status.message, *session.notes))
+            _check_fold(session, random)
+        assert 0 < len(said) < _LONGEST_MESSAGE, f"seed {seed}: {said[:200]}"
+
+
+def _check_fold(session: CapturedSession, random: Random) -> None:
+    """Check that a state is that of folding the events, also of what was damaged."""
+    history = session.history
+    cursor = random.randint(0, history.end)
+    folded = Timeline(history.strings)
+    folded.apply_all(history.events(0, cursor))
+    state = history.state_before(cursor)
+    assert folded.at_ns == state.at_ns
+    assert folded.frames.at_ns == state.frames.at_ns
+    assert len(folded.members) == len(state.members)
+
+
+def test_that_a_stream_of_a_damaged_capture_is_read_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "capture"
+    for seed in rounds(60):
+        random = Random(seed)
+        path.write_bytes(_damaged(random))
+        try:
+            reader = open_frame_file(path)
+            if isinstance(reader, CaptureReader):
+                while reader.read_on():
+                    assert 0 <= reader.done <= 1
+            wanted = random.choice(["game", "0x", "frame", "", "run 1"])
+            frames = read_frame_file(path, stream=wanted).frames
+        except InspectorError as error:
+            said, least_ns = str(error), 0
+        else:
+            said, least_ns = "", int(frames.interval_ns.min(initial=0))
+        assert len(said) < _LONGEST_MESSAGE, f"seed {seed}"
+        assert least_ns >= 0, f"seed {seed}"
