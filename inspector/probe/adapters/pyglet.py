@@ -53,29 +53,27 @@ class PygletAdapter(Adapter):
 
     def installed(self, module: ModuleType) -> None:
         clocks: Any = module
-        self._module = clocks
-        self._clock = self.program.clock("pyglet", adapter=self)
-        self.version = sys.modules["pyglet"].version
-        clock_class = clocks.Clock
+        clock_class, existing = clocks.Clock, [clocks.get_default()]
+        event_loop = getattr(sys.modules.get("pyglet.app"), "event_loop", None)
+        if event_loop is not None:
+            existing.append(event_loop.clock)
+        for clock in existing:
+            # What is going to be read; better to know now than in the middle of a frame.
+            _ = clock._schedule_items, clock._schedule_interval_items, clock.last_ts, clock.next_ts
+        _ = clocks._ScheduledIntervalItem, clock_class.unschedule
         default = clock_class.__init__.__defaults__[0]
-        present_s = default()
+        present_s: float = default()
+        self.version = getattr(sys.modules["pyglet"], "version", "")
+        self._clock = self.program.clock("pyglet", adapter=self)
         self._base_s = present_s - self._clock.local_ns() / _NS
         self._hook_clock_class(clock_class, default)
         self._hook_items(clocks)
-        self._follow(clocks.get_default())
-        event_loop = getattr(sys.modules.get("pyglet.app"), "event_loop", None)
-        if event_loop is not None:
-            self._follow(event_loop.clock)
+        for clock in existing:
+            self._clocks.add(clock)
+            clock.time = self._now_s
 
     def _now_s(self) -> float:
         return float(self._base_s + self._clock.local_ns() / _NS)
-
-    def _follow(self, clock: Any) -> None:
-        # Reading what the adapter is going to read finds out at once whether it is there.
-        _ = clock._schedule_items, clock._schedule_interval_items, clock.last_ts, clock.next_ts
-        if clock not in self._clocks:
-            self._clocks.add(clock)
-            clock.time = self._now_s
 
     def _hook_clock_class(self, clock_class: Any, default: Any) -> None:  # noqa: C901 - five hooks
         adapter, program = self, self.program

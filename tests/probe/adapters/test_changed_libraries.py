@@ -1,0 +1,34 @@
+"""Libraries that are not what an adapter expects: it says so, and changes nothing."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+import pytest
+
+from inspector.probe.adapters import ADAPTERS, AdapterEntry
+from inspector.probe.program import Program
+
+ENTRIES = [entry for entry in ADAPTERS if entry.name not in {"asyncio", "python_time"}]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_that_an_unknown_library_is_told_and_left_alone(
+    entry: AdapterEntry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = entry.modules[0]
+    module = ModuleType(name)
+    for part in {name, name.partition(".")[0]}:
+        monkeypatch.setitem(sys.modules, part, module)
+    program = Program("test")
+    attributes = dict(vars(module))
+
+    program._install(entry, module)
+
+    adapter = program.adapters[entry.name]
+    assert adapter.state == "failed"
+    assert "Error" in adapter.message
+    assert entry.name in adapter.message
+    assert vars(module) == attributes
+    assert [clock.name for clock in program.clocks.by_number.values()] == ["test"]

@@ -1,0 +1,252 @@
+"""The adapter of pygame with a stand-in for the library, in a time that the test sets."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import ModuleType, SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from inspector.probe.adapters.pygame import PygameAdapter
+from inspector.probe.clocks import Clock
+from inspector.probe.kinds import FRAME_BEGAN, FRAME_ENDED, TIMER_FIRED
+from inspector.probe.kinds import RATE_DENOMINATOR as D
+from inspector.probe.program import Program
+
+MS = 1_000_000
+EVENT = 32866
+
+
+class StandIn:
+    """pygame, as far as the adapter touches it, with a probe in it.
+
+    Attributes:
+        now_ns: The time of the machine.
+        posted: The events in pygame's queue.
+        shown: How often the display was updated.
+        asleep: What happens when the program sleeps for good.
+    """
+
+    def __init__(self) -> None:
+        self.now_ns = 0
+        self.posted: list[Any] = []
+        self.shown = 0
+        self.asleep: Callable[[], None] = lambda: pytest.fail("the program sleeps for good")
+        self.time = SimpleNamespace(
+            __name__="pygame.time",
+            Clock=object,
+            get_ticks=lambda: self.now_ns // MS,
+            wait=None,
+            delay=None,
+            set_timer=None,
+        )
+        self.display = SimpleNamespace(
+            __name__="pygame.display",
+            flip=self._show,
+            update=self._show,
+            get_init=lambda: True,
+            get_surface=lambda: None,
+        )
+        self.event = SimpleNamespace(
+            __name__="pygame.event",
+            get=self._taken,
+            poll=self._taken,
+            peek=lambda kind: kind in self.posted,
+            pump=self._taken_in,
+            wait=self._taken,
+            post=self.posted.append,
+            Event=lambda kind: kind,
+            event_name=lambda _kind: "UserEvent",
+        )
+        self.pygame: Any = SimpleNamespace(
+            __name__="pygame",
+            IS_CE=True,
+            version=SimpleNamespace(ver="2.5"),
+            get_init=lambda: False,
+            error=RuntimeError,
+            time=self.time,
+            display=self.display,
+            event=self.event,
+            USEREVENT=EVENT,
+            VIDEOEXPOSE=1,
+            QUIT=2,
+            OPENGL=4,
+        )
+        self.events: list[tuple[int, int, int, int, int]] = []
+        self.program = Program("game", lambda: self.now_ns)
+        self.program.attach(self.events.append, self.events.extend)
+        self.program.sleep_until = self._sleep_until  # type: ignore[method-assign]
+        self.adapter = PygameAdapter(self.program)
+        self.adapter.installed(cast("ModuleType", self.pygame))
+        self.now_ns = 500 * MS
+
+    def _show(self, *_rectangles: object) -> None:
+        self.shown += 1
+
+    def _taken_in(self) -> None:
+        """Do what pygame does with the events of the system."""
+
+    def _taken(self) -> list[Any]:
+        taken = list(self.posted)
+        self.posted.clear()
+        return taken
+
+    def _sleep_until(
+        self, clock: Clock, local_ns: int, pump: Callable[[], object] | None = None
+    ) -> None:
+        while (real_ns := clock.real_ns_until(local_ns)) != 0:
+            if real_ns is None:
+                assert pump is not None
+                pump()
+                self.asleep()
+            else:
+                self.now_ns += real_ns
+
+    def count(self, kind: int) -> int:
+        return sum(each[1] == kind for each in self.events)
+
+    def set_rate(self, rate_n: int) -> None:
+        self.program.clocks.set_rate(self.program.own_clock, rate_n)
+
+    def hold(self) -> None:
+        self.program.pause(self.program.own_clock)
+
+    def resume(self) -> None:
+        self.program.resume(self.program.own_clock)
+
+
+@pytest.fixture
+def stand_in() -> StandIn:
+    return StandIn()
+
+
+def test_that_a_tick_sleeps_for_the_rest_of_a_frame_in_local_time(stand_in: StandIn) -> None:
+    clock = stand_in.pygame.time.Clock()
+    stand_in.now_ns += 5 * MS
+    assert clock.tick(50) == 20
+    assert clock.get_rawtime() == 5
+    stand_in.set_rate(D // 2)
+    began_ns = stand_in.now_ns
+
+    passed = [clock.tick(50) for _ in range(3)]
+
+    assert passed == [20, 20, 20]
+    assert stand_in.now_ns - began_ns == 3 * 40 * MS
+
+
+def test_that_the_frame_rate_is_that_of_local_time(stand_in: StandIn) -> None:
+    clock = stand_in.pygame.time.Clock()
+    stand_in.set_rate(4 * D)
+    for _ in range(30):
+        clock.tick(50)
+
+    assert clock.get_fps() == pytest.approx(50)
+
+
+def test_that_ticks_go_on_from_where_they_were_held(stand_in: StandIn) -> None:
+    get_ticks = stand_in.pygame.time.get_ticks
+    assert get_ticks() == 500
+    stand_in.hold()
+    stand_in.now_ns += 10_000 * MS
+
+    assert get_ticks() == 500
+    stand_in.resume()
+    stand_in.now_ns += 7 * MS
+    assert get_ticks() == 507
+
+
+def test_that_a_timer_posts_as_often_as_local_time_demands_and_bursts_nothing(
+    stand_in: StandIn,
+) -> None:
+    pygame = stand_in.pygame
+    pygame.time.set_timer(EVENT, 100)
+    stand_in.now_ns += 250 * MS
+    assert pygame.event.get() == [EVENT, EVENT]
+    stand_in.hold()
+    stand_in.now_ns += 10_000 * MS
+    assert pygame.event.get() == []
+    stand_in.resume()
+    assert pygame.event.get() == []
+    stand_in.now_ns += 50 * MS
+
+    assert pygame.event.get() == [EVENT]
+    assert stand_in.count(TIMER_FIRED) == 3
+
+
+def test_that_a_timer_ends_after_its_loops_and_with_an_interval_of_zero(stand_in: StandIn) -> None:
+    pygame = stand_in.pygame
+    pygame.time.set_timer(EVENT, 10, loops=2)
+    pygame.time.set_timer(EVENT + 1, 10)
+    pygame.time.set_timer(EVENT + 1, 0)
+    stand_in.now_ns += 100 * MS
+
+    assert pygame.event.get() == [EVENT, EVENT]
+    assert stand_in.program.timers == {}
+
+
+def test_that_a_timer_that_is_pending_is_in_the_keyframe(stand_in: StandIn) -> None:
+    stand_in.program.emit = None
+    stand_in.pygame.time.set_timer(EVENT, 100)
+    stand_in.program.attach(stand_in.events.append, stand_in.events.extend)
+
+    list(stand_in.adapter.keyframe(stand_in.adapter._clock))
+
+    (timer,) = stand_in.program.timers.values()
+    assert timer.period_ns == 100 * MS
+    stand_in.adapter.clear_timer(timer.clock, timer, 1)
+    stand_in.now_ns += 200 * MS
+    assert stand_in.pygame.event.get() == []
+
+
+def test_that_parts_of_the_display_make_one_frame(stand_in: StandIn) -> None:
+    pygame = stand_in.pygame
+    for _ in range(3):
+        pygame.event.get()
+        for _ in range(4):
+            pygame.display.update((0, 0, 10, 10))
+
+    assert stand_in.shown == 12
+    assert stand_in.count(FRAME_BEGAN) == stand_in.count(FRAME_ENDED) == 3
+
+
+def test_that_a_loop_without_a_display_has_frames_by_its_ticks(stand_in: StandIn) -> None:
+    clock = stand_in.pygame.time.Clock()
+    for _ in range(3):
+        clock.tick(50)
+
+    assert stand_in.count(FRAME_ENDED) == 3
+
+
+def test_that_a_loop_that_reads_no_time_is_slowed_down_by_its_own_work(
+    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = sys.modules[PygameAdapter.__module__]
+    monkeypatch.setattr(module, "monotonic_ns", lambda: stand_in.now_ns)
+    pygame = stand_in.pygame
+    stand_in.set_rate(D // 4)
+    began_ns = stand_in.now_ns
+    for _ in range(3):
+        pygame.event.get()
+        stand_in.now_ns += 10 * MS
+        pygame.display.flip()
+
+    assert stand_in.now_ns - began_ns == 3 * 40 * MS
+
+
+def test_that_a_held_frame_waits_until_the_window_is_asked_to_close(stand_in: StandIn) -> None:
+    pygame = stand_in.pygame
+    pumped = []
+
+    def close_the_window() -> None:
+        pumped.append(stand_in.shown)
+        if len(pumped) == 3:
+            stand_in.posted.append(pygame.QUIT)
+
+    stand_in.asleep = close_the_window
+    stand_in.hold()
+    pygame.display.flip()
+
+    assert pumped == [1, 1, 1]
+    assert pygame.event.get() == [pygame.QUIT]
