@@ -1684,7 +1684,8 @@
       for (const handle of timeouts) {
         index++;
         const callback = handle._onTimeout;
-        if (handle[RECORD] || handle._destroyed || typeof callback !== "function") continue;
+        // A timer that is being called waits in no list of Node's.
+        if (handle[RECORD] || !handle._idleNext || typeof callback !== "function") continue;
         if (callback === this.fire || this.own.has(handle)) continue;
         if (sites[index] && isInternal(sites[index])) continue; // a timer of Node's own
         const period = Math.max(1, handle._repeat || handle._idleTimeout);

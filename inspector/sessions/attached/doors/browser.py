@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import atexit
 import os
 import re
 import shutil
@@ -27,8 +27,6 @@ from inspector.sessions.attached.doors.cdp import (
 from inspector.sessions.attached.doors.door import Inlet
 from inspector.sessions.attached.doors.launch import Grant
 from inspector.sessions.attached.doors.pages import Pages
-
-logger = logging.getLogger(__name__)
 
 #: What Chromium is called, in the order in which it is looked for.
 _BROWSERS: Final = (
@@ -98,8 +96,7 @@ class Browser:
         process, transport, profile = _started(headless=self.headless)
         opened = OpenedBrowser(self.title, process, profile)
         try:
-            opened.follow(transport, inlet, self._options())
-            opened.pages.show(url)
+            opened.follow(transport, inlet, self._options()).show(url)
         except AttachError:
             opened.end()
             raise
@@ -118,7 +115,6 @@ class Browser:
 class OpenedBrowser:
     """A browser whose pages are followed."""
 
-    pages: Pages
     note = ""
 
     def __init__(
@@ -128,16 +124,21 @@ class OpenedBrowser:
         self.pid = process.pid if process is not None else None
         self._process = process
         self._profile = profile
+        self.pages: Pages | None = None
         self._reason = ""
+        if process is not None:
+            # Its profile is a folder of our own, and only our pipes reach it.
+            atexit.register(self.end)
 
-    def follow(self, transport: Transport, inlet: Inlet, options: dict[str, Any]) -> None:
-        """Put the probe into every page from now on.
+    def follow(self, transport: Transport, inlet: Inlet, options: dict[str, Any]) -> Pages:
+        """Put the probe into every page from now on; return the pages.
 
         Raises:
             AttachError: The browser refuses.
         """
         self.pages = Pages(transport, inlet, options, self._ended)
         self.pages.begin()
+        return self.pages
 
     def _ended(self, reason: str) -> None:
         self._reason = reason
@@ -148,9 +149,9 @@ class OpenedBrowser:
 
     def problem(self) -> str:
         """Return why no page has dialled; empty while one still may."""
-        if self.pages.has_adopted:
+        if self.pages is not None and self.pages.has_adopted:
             return ""
-        if self.pages.refusal:
+        if self.pages is not None and self.pages.refusal:
             return self.pages.refusal
         return f"{self.title} has ended: {self._reason}." if self._reason else ""
 
@@ -160,7 +161,9 @@ class OpenedBrowser:
 
     def end(self) -> None:
         """End a browser that was started here; let go of the pages of any other."""
-        self.pages.close()
+        atexit.unregister(self.end)
+        if self.pages is not None:
+            self.pages.close()
         if self._process is not None:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_END_S)

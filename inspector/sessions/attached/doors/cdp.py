@@ -17,9 +17,6 @@ from contextlib import ExitStack, suppress
 from typing import Any, Final, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
-from websockets.exceptions import WebSocketException
-from websockets.sync.client import connect
-
 from inspector.errors import AttachError
 
 logger = logging.getLogger(__name__)
@@ -69,6 +66,11 @@ class WebSocketTransport:
         Raises:
             CdpError: Nothing answers there.
         """
+        # Only debugging ports need them, and they take 60 ms to import.
+        from websockets.exceptions import WebSocketException  # noqa: PLC0415
+        from websockets.sync.client import connect  # noqa: PLC0415
+
+        self._errors = (OSError, WebSocketException)
         self._closing = ExitStack()
         try:
             self._socket = self._closing.enter_context(
@@ -81,7 +83,7 @@ class WebSocketTransport:
                     proxy=None,
                 )
             )
-        except (OSError, WebSocketException) as error:
+        except self._errors as error:
             message = f"The debugging port {port} does not answer: {error}."
             raise CdpError(message) from None
 
@@ -89,14 +91,14 @@ class WebSocketTransport:
         """Send a text."""
         try:
             self._socket.send(text)
-        except (OSError, WebSocketException) as error:
+        except self._errors as error:
             raise CdpError(str(error)) from None
 
     def receive(self) -> str:
         """Wait for the next text."""
         try:
             received = self._socket.recv()
-        except (OSError, WebSocketException) as error:
+        except self._errors as error:
             raise CdpError(str(error)) from None
         if not isinstance(received, str):
             message = "the debugging port sends no text"
@@ -105,7 +107,7 @@ class WebSocketTransport:
 
     def close(self) -> None:
         """End the connection."""
-        with suppress(OSError, WebSocketException):
+        with suppress(*self._errors):
             self._closing.close()
 
 

@@ -193,7 +193,8 @@ def program_title(argv: Sequence[str]) -> str:
         operands = _after_options(rest)
         rest = operands or rest
     elif rest and Path(rest[0]).name in {"node", "nodejs"}:
-        rest = [word for word in rest[1:] if not word.startswith("-")] or rest
+        codes = {"-e", "--eval", "-p", "--print"}
+        rest = [word for word in rest[1:] if word in codes or not word.startswith("-")] or rest
     return Path(rest[0]).name if rest else ""
 
 

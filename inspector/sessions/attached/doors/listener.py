@@ -7,19 +7,18 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
-
-from websockets.datastructures import Headers
-from websockets.exceptions import WebSocketException
-from websockets.http11 import Request, Response
-from websockets.sync.server import Server, ServerConnection, serve
 
 from inspector.errors import AttachError
 from inspector.probe.wire import EVENTS, JSON, MAX_FRAME_BYTES
 from inspector.sessions.attached.doors.door import Inlet
 from inspector.sessions.attached.doors.launch import PROBE_JS
 from inspector.sessions.attached.doors.pages import QueuedCarrier
+
+if TYPE_CHECKING:
+    from websockets.http11 import Request, Response
+    from websockets.sync.server import ServerConnection
 
 _HOST: Final = "127.0.0.1"
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -71,8 +70,13 @@ class OpenedListener:
         self._inlet = inlet
         self._origins = frozenset(door.origins)
         self._room = threading.Semaphore(_MOST_PAGES)
+        # Only pages that dial need the server, which takes 100 ms to import.
+        from websockets.exceptions import WebSocketException  # noqa: PLC0415
+        from websockets.sync.server import serve  # noqa: PLC0415
+
+        self._errors = (OSError, WebSocketException)
         try:
-            self._server: Server = serve(
+            self._server = serve(
                 self._talk,
                 _HOST,
                 door.port,
@@ -118,14 +122,16 @@ class OpenedListener:
         if origin is not None and origin not in self._origins and _host_of(origin) not in _LOOPBACK:
             return connection.respond(http.HTTPStatus.FORBIDDEN, f"{origin} may not dial.\n")
         if request.path == _PROBE_PATH:
-            kind = {"Content-Type": "text/javascript; charset=utf-8", "Connection": "close"}
-            return Response(200, "OK", Headers(kind), PROBE_JS.read_bytes())
+            script = connection.respond(http.HTTPStatus.OK, PROBE_JS.read_text(encoding="utf-8"))
+            del script.headers["Content-Type"]
+            script.headers["Content-Type"] = "text/javascript; charset=utf-8"
+            return script
         return None
 
     def _talk(self, connection: ServerConnection) -> None:
         if not self._room.acquire(blocking=False):
             return
-        carrier = QueuedCarrier("WebSocket", _sender(connection), connection.close)
+        carrier = QueuedCarrier("WebSocket", self._sender(connection), connection.close)
         threading.Thread(
             target=self._adopt, args=(carrier,), name="attach: page", daemon=True
         ).start()
@@ -135,25 +141,24 @@ class OpenedListener:
                     carrier.put(JSON, message.encode())
                 else:
                     carrier.put(EVENTS, message)
-        except (OSError, WebSocketException):
+        except self._errors:
             pass
         finally:
             self._room.release()
             carrier.end("the page was closed")
 
+    def _sender(self, connection: ServerConnection) -> Callable[[int, bytes], None]:
+        def send(kind: int, payload: bytes) -> None:
+            if kind == JSON:
+                with suppress(*self._errors):
+                    connection.send(payload.decode(errors="replace"))
+
+        return send
+
     def _adopt(self, carrier: QueuedCarrier) -> None:
         # A stranger is told nothing, and no other page suffers.
         with suppress(AttachError):
             self._inlet.adopt(carrier, dials=False)
-
-
-def _sender(connection: ServerConnection) -> Callable[[int, bytes], None]:
-    def send(kind: int, payload: bytes) -> None:
-        if kind == JSON:
-            with suppress(OSError, WebSocketException):
-                connection.send(payload.decode(errors="replace"))
-
-    return send
 
 
 def _host_of(address: str) -> str | None:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from time import monotonic, sleep
 from typing import Final
 
@@ -42,6 +43,7 @@ _TIMERS: Final = """Object.getPrototypeOf((() => {
   clearTimeout(timer);
   return timer;
 })())"""
+_STOP: Final = "setTimeout(() => { debugger; }, 0).unref(), 0"
 #: Closing waits until no debugger is connected, so it must not happen while we are.
 _CLOSE: Final = f"""(((later, {{ close }}) => {{ later(() => close()); }})(
   {_PROBE} ? (call) => {_PROBE}.later(call) : (call) => setTimeout(call, 0),
@@ -139,12 +141,15 @@ class _Entering:
 
     def __init__(self, port: int, path: str, *, is_ours: bool) -> None:
         self._is_ours = is_ours
+        self._is_paused = Event()
         self._scripts: dict[str, str] = {}
         self._cdp = Cdp(WebSocketTransport(port, path), self._note)
 
     def _note(self, method: str, params: Params, _session: str) -> None:
         if method == "Debugger.scriptParsed":
             self._scripts[str(params.get("scriptId"))] = str(params.get("url", ""))
+        elif method == "Debugger.paused":
+            self._is_paused.set()
 
     def enter(self, address: str, options: Mapping[str, object]) -> None:
         """Put the probe in, hand over the timers that were set before, and close the debugger.
@@ -153,6 +158,7 @@ class _Entering:
             CdpError: The program refuses, or does not answer.
         """
         try:
+            self._wait_for_loop()
             self._evaluate(PROBE_JS.read_text(encoding="utf-8"))
             arguments = f"{json.dumps(address)}, {json.dumps(options)}"
             self._evaluate(f"{_PROBE}.enter(require, {arguments}), 0")
@@ -163,7 +169,23 @@ class _Entering:
             if self._is_ours:
                 with suppress(CdpError):
                     self._evaluate(_CLOSE)
+            # What is paused goes on when its debugger has gone.
             self._cdp.close()
+
+    def _wait_for_loop(self) -> None:
+        """Stop the program between two turns of its event loop.
+
+        A request may come while Node itself is in the middle of something, such as loading a module
+        of its own; what a probe replaces must not be touched then.
+
+        Raises:
+            CdpError: Its event loop does not turn.
+        """
+        self._cdp.call("Debugger.enable")
+        self._evaluate(_STOP)
+        if not self._is_paused.wait(_DEBUGGER_S):
+            message = "The program cannot be entered: its event loop does not turn."
+            raise CdpError(message)
 
     def _evaluate(self, expression: str, **more: object) -> Params:
         params = {"expression": expression, "includeCommandLineAPI": True, **more}
@@ -180,9 +202,7 @@ class _Entering:
         call = self._cdp.call
         prototype = self._evaluate(_TIMERS).get("objectId")
         found = call("Runtime.queryObjects", {"prototypeObjectId": prototype})["objects"]
-        call("Debugger.enable")
         places = self._places(found["objectId"])
-        call("Debugger.disable")
         function = f"function (places) {{ {_PROBE}.adopt(this, places); }}"
         call(
             "Runtime.callFunctionOn",

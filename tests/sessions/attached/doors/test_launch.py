@@ -151,6 +151,7 @@ def test_that_options_of_the_program_are_its_own(
         ("python -c pass", "-c"),
         ("./snake.py", "snake.py"),
         ("node --inspect ./app.js --level 3", "app.js"),
+        ("node -e pass", "-e"),
         ("node", "node"),
         ("python3", "python3"),
     ],
