@@ -93,6 +93,20 @@ def test_that_any_state_is_that_of_folding_the_events(
         assert history.cursor_at(at_ns) == sum(each <= at_ns for each in instants)
 
 
+def test_that_frames_that_take_no_time_begin_before_they_end(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    events = [
+        {"ph": "X", "pid": 1, "tid": 1, "name": "frame", "ts": at, "dur": 0}
+        for at in (0, 10, 20, 20, 30, 40, 50)
+    ]
+    path.write_text(json.dumps(events))
+    history = CapturedSession(path, stream="frame").history
+    folded = Timeline(history.strings)
+    folded.apply_all(history.events(0, history.end))
+    assert folded.frames.at_ns.tolist() == [0, 10_000, 20_000, 20_000, 30_000, 40_000, 50_000]
+    assert described(folded) == described(history.state_before(history.end))
+
+
 def test_that_a_capture_is_a_session(tmp_path: Path) -> None:
     session: Session = CapturedSession(table(tmp_path))
 
