@@ -42,6 +42,9 @@ def _run(arguments: list[str]) -> int:
         scene = cli.window_scene(arguments)
         if scene is None:
             return cli.main(arguments)
+        check_display(os.environ)
+        for path in cli.files_beside(arguments):
+            window_loader.open_beside(path)
     return open_window(scene)
 
 

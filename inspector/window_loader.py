@@ -54,6 +54,21 @@ def load_ui(submodule: str | None = None) -> ModuleType:
         raise problem from error
 
 
+def open_beside(path: Path) -> None:
+    """Open a file in another window, in a process of its own."""
+    import subprocess  # noqa: PLC0415 - 5 ms, and the first window does not need it
+
+    root = str(Path(__file__).resolve().parents[1])
+    known = os.environ.get("PYTHONPATH")
+    environment = {**os.environ, "PYTHONPATH": f"{known}{os.pathsep}{root}" if known else root}
+    # -P: a folder named like ours, where the user is, does not take our place.
+    subprocess.Popen(  # noqa: S603 - ourselves
+        [sys.executable, "-P", "-m", "inspector", str(path.absolute())],
+        env=environment,
+        start_new_session=True,
+    )
+
+
 def _load_package() -> ModuleType:
     spec = spec_from_file_location(
         UI_NAME, _UI_FOLDER / "__init__.py", submodule_search_locations=[str(_UI_FOLDER)]

@@ -29,6 +29,7 @@ from inspector.cli.terminal import PROGRAM, say, say_error
 from inspector.errors import InspectorError, SceneError
 from inspector.exit_codes import ExitCode
 from inspector.extensions import logger as extension_problems
+from inspector.foreign.paths import is_file
 from inspector.stop_signals import StopSignals
 
 #: Error of writing to a full disk.
@@ -43,6 +44,7 @@ _WINDOW: Final = (
     ("", "open the window on a small game"),
     ("SCENE", "open the window on your own scene"),
     ("FILE.tlrec", "open the window on a recording"),
+    ("FILE [FILE ...]", "open captures of other programs, each in its window"),
 )
 _SCENES: Final = """\
 SCENE is a Python file with a function build(stage), or the number or name of a
@@ -243,9 +245,14 @@ def window_scene(argv: Sequence[str]) -> Path | None:
                 return None
         if not rest:
             raise
-    if rest:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if unknown := [each for each in rest if not is_file(Path(each))]:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     return scene
+
+
+def files_beside(argv: Sequence[str]) -> list[Path]:
+    """Return the files behind the first, each of which has a window of its own."""
+    return [Path(each) for each in argv[1:]]
 
 
 def _own(name: str) -> tuple[CommandEntry, ...]:

@@ -11,7 +11,7 @@ import pytest
 
 from inspector import __version__
 from inspector.cli import main as cli
-from inspector.cli.main import window_scene
+from inspector.cli.main import files_beside, window_scene
 from inspector.errors import SceneError
 from inspector.exit_codes import ExitCode
 from inspector.sessions.scene import find_scene
@@ -124,6 +124,17 @@ def test_that_a_window_is_wanted_for_a_scene_and_for_nothing() -> None:
     assert window_scene(["--version"]) is None
     with pytest.raises(SceneError, match="There is no file"):
         window_scene(["nowhere.py"])
+
+
+def test_that_further_files_are_opened_beside(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.json"):
+        (tmp_path / name).write_text("ms\n16\n")
+    first, second = str(tmp_path / "a.csv"), str(tmp_path / "b.json")
+    assert window_scene([first, second]) == Path(first)
+    assert files_beside([first, second]) == [Path(second)]
+    assert files_beside([]) == []
+    with pytest.raises(SystemExit):
+        window_scene([first, str(tmp_path / "missing.csv")])
 
 
 def test_that_an_unknown_option_opens_no_window(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,6 +24,7 @@ from inspector.sessions.session import (
     ShowsCapture,
     file_word,
 )
+from inspector.window_loader import open_beside
 
 from ..actions.actions import ActionSet
 from ..actions.panels import PANELS, make_panel
@@ -47,7 +48,6 @@ from .handlers.window_actions import WindowActions
 from .keyboard import FocusRing, KeyGuard
 from .notices import FailureNote, NoticeBar
 from .panel_docks import PanelDocks
-from .process import open_beside
 from .settings import LAYOUT_VERSION, Settings
 
 if TYPE_CHECKING:

@@ -1,31 +1,23 @@
-"""What concerns the whole process: faults go to the log, and signals end it in good order.
-
-A file is opened beside the session in a process of its own, with a window of its own.
-"""
+"""What concerns the whole process: faults go to the log, and signals end it in good order."""
 
 from __future__ import annotations
 
 import logging
-import os
 import signal
 import socket
 import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import (
     QMessageLogContext,
     QObject,
-    QProcess,
-    QProcessEnvironment,
     QSocketNotifier,
     QtMsgType,
     Slot,
     qInstallMessageHandler,
 )
 
-import inspector
 from inspector.stop_signals import StopSignals
 
 if TYPE_CHECKING:
@@ -46,24 +38,6 @@ _QT_LEVELS: Final = {
     QtMsgType.QtCriticalMsg: logging.ERROR,
     QtMsgType.QtFatalMsg: logging.CRITICAL,
 }
-
-
-def open_beside(path: Path) -> bool:
-    """Open a file in another window, and leave that of this process alone.
-
-    Returns:
-        Whether a process could be started.
-    """
-    process = QProcess()
-    process.setProgram(sys.executable)
-    # -P: a folder named like ours, where the user is, does not take our place.
-    process.setArguments(["-P", "-m", "inspector", str(path.absolute())])
-    environment = QProcessEnvironment.systemEnvironment()
-    root = str(Path(inspector.__file__).parents[1])
-    known = environment.value("PYTHONPATH")
-    environment.insert("PYTHONPATH", f"{known}{os.pathsep}{root}" if known else root)
-    process.setProcessEnvironment(environment)
-    return bool(process.startDetached()[0])
 
 
 class FaultReporter:

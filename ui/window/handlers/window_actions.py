@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QMenu
 from inspector.display_text import as_plain
 from inspector.foreign.paths import RECORDING_SUFFIX
 from inspector.sessions.scene import built_in_scenes
+from inspector.window_loader import open_beside
 
 from ...actions.menus import MenuId
 from ...kit.filter_line import FilterLine
@@ -21,7 +22,6 @@ from ..dialogs.help import AboutDialog, HelpViewer
 from ..dialogs.keys_page import KeysPage
 from ..extensions import ExtensionsDialog
 from ..keyboard import enter
-from ..process import open_beside
 from .command_palette import CommandPalette, palette_entries
 from .menu_previews import MenuPreviews
 
