@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _MS = 1_000_000
 #: Between two steps of an animation whose clock does not run at rate 1.
 _ANIMATION_MS = 16
+#: A timer of Qt that is earlier than this is served at other instants than was thought.
+_EARLY_NS = 50_000_000
 
 
 class QtAdapter(Adapter):
@@ -213,7 +215,8 @@ class _Loop:
         elif name:
             timer.name = name
         self.timers[number] = timer
-        owner.installEventFilter(self.watcher)
+        if again is None:
+            owner.installEventFilter(self.watcher)
         if program.emit is not None:
             if timer.shown is not None:
                 timer.shown.handle = number
@@ -277,43 +280,40 @@ class _Loop:
             return False
         return not timer.is_plain or timer.number in {_value(info.timerId) for info in infos}
 
-    def fired(self, number: int) -> None:
+    def fired(self, timer: _QtTimer) -> None:
         """Qt is about to deliver the event of a timer."""
-        timer = self.timers.get(number)
-        if timer is None:
-            return
-        local_ns = self.clock.local_ns()
-        # A coarse timer of Qt may be early.
-        late_ns = max(local_ns - timer.due_ns, 0)
+        local_ns, due_ns = self.clock.local_ns(), timer.due_ns
         next_ns: Optional[int] = None
-        owner = timer.owner()
-        is_once = timer.is_once
-        if isinstance(owner, self.adapter.core.QTimer):
-            is_once = owner.isSingleShot()
-        if is_once:
-            del self.timers[number]
+        if timer.is_once:
+            del self.timers[timer.number]
         else:
-            self.rearm(timer, local_ns)
-            next_ns = timer.due_ns
+            next_ns = due_ns + timer.interval_ms * _MS
+            # While all is in time, Qt need not be asked when it will serve the timer next.
+            if timer.is_plain and not timer.interval_ms:
+                next_ns = local_ns
+            elif not timer.is_plain or next_ns <= local_ns or due_ns - local_ns > _EARLY_NS:
+                next_ns = self._next_due_ns(timer, local_ns)
+            timer.due_ns = next_ns
+            if not timer.is_plain:
+                self.serve(timer)
         if timer.shown is not None:
-            timer.shown.fired(late_ns, next_ns)
+            # A coarse timer of Qt may be early.
+            timer.shown.fired(local_ns - due_ns if local_ns > due_ns else 0, next_ns)
 
-    def rearm(self, timer: _QtTimer, local_ns: int) -> None:
-        """Work out when an interval is due again, and have it served then."""
+    def _next_due_ns(self, timer: _QtTimer, local_ns: int) -> int:
+        """Return when an interval is due again that is late, early, or not served by Qt alone."""
         dispatcher = self.adapter.core.QAbstractEventDispatcher.instance()
         if timer.is_plain:
-            timer.due_ns = local_ns + max(dispatcher.remainingTime(timer.number), 0) * _MS
-        elif self.clock.is_plain:
+            return local_ns + max(int(dispatcher.remainingTime(timer.number)), 0) * _MS
+        if self.clock.is_plain:
             # The wait for the rest of an interval is over: back to Qt's own.
             dispatcher.unregisterTimer(timer.number)
             owner = timer.owner()
             dispatcher.registerTimer(timer.number, timer.interval_ms, timer.precision, owner)
             timer.is_plain = True
-            timer.due_ns = local_ns + timer.interval_ms * _MS
-        else:
-            interval_ns = max(timer.interval_ms, 1) * _MS
-            timer.due_ns += (max(local_ns - timer.due_ns, 0) // interval_ns + 1) * interval_ns
-            self.serve(timer)
+            return local_ns + timer.interval_ms * _MS
+        interval_ns = max(timer.interval_ms, 1) * _MS
+        return timer.due_ns + (max(local_ns - timer.due_ns, 0) // interval_ns + 1) * interval_ns
 
     def let_go(self) -> None:
         """Give all timers back to Qt, because the adapter has failed."""
@@ -373,7 +373,12 @@ def _watcher_class(core: Any) -> Any:
         def eventFilter(self, _watched: Any, event: Any) -> bool:  # noqa: N802
             if event.type() == timer_type:
                 loop = self.loop
-                loop.adapter.program.guarded(loop.adapter, loop.fired, _value(event.timerId()))
+                timer = loop.timers.get(_value(event.timerId()))
+                if timer is not None:
+                    try:
+                        loop.fired(timer)
+                    except Exception as error:  # noqa: BLE001 - nothing here may end the program
+                        loop.adapter.program.adapter_failed(loop.adapter, error)
             return False
 
         def event(self, event: Any) -> bool:
@@ -411,6 +416,7 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
     timer_class, object_class, basic_class = core.QTimer, core.QObject, core.QBasicTimer
     start, stop, remaining_time = timer_class.start, timer_class.stop, timer_class.remainingTime
     set_interval = timer_class.setInterval
+    set_single_shot = timer_class.setSingleShot
     start_timer, kill_timer = object_class.startTimer, object_class.killTimer
     basic_start, basic_stop = basic_class.start, basic_class.stop
 
@@ -451,6 +457,13 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
     @_replacing(set_interval)
     def timer_set_interval(self: Any, msec: Any) -> None:
         restarted(self, set_interval, msec)
+
+    @_replacing(set_single_shot)
+    def timer_set_single_shot(self: Any, single_shot: Any) -> None:
+        set_single_shot(self, single_shot)
+        timer = adapter.known_here(_value(self.timerId()))
+        if timer is not None:
+            timer.is_once = bool(single_shot)
 
     @_replacing(remaining_time)
     def timer_remaining_time(self: Any) -> int:
@@ -505,6 +518,7 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
 
     timer_class.start, timer_class.stop = timer_start, timer_stop
     timer_class.setInterval, timer_class.remainingTime = timer_set_interval, timer_remaining_time
+    timer_class.setSingleShot = timer_set_single_shot
     object_class.startTimer, object_class.killTimer = object_start_timer, object_kill_timer
     basic_class.start, basic_class.stop = basic_timer_start, basic_timer_stop
 
