@@ -33,6 +33,7 @@ from inspector.events.recording import RecordingError
 from inspector.exit_codes import ExitCode
 from inspector.formats.captures.capture import split_column
 from inspector.formats.export import check_export, export_frames
+from inspector.formats.file_formats import check_file, write_file
 from inspector.formats.frame_times import (
     FrameTimes,
     Measure,
@@ -40,6 +41,8 @@ from inspector.formats.frame_times import (
     parse_frame_range,
 )
 from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
+from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions, SceneMoment
+from inspector.pictures.looks import clock_looks
 from inspector.sessions.frame_files import FrameFile, read_frame_file
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
@@ -89,6 +92,8 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
     """
     check_outputs(options)
     way = _way(options, err)
+    if options.picture is not None:
+        check_file(options.picture, SCENE_PICTURE_FORMATS)
     source = make_source(options.source, way.host)
     scene = find_scene(options.scene)
     with EndlessCodeNote(err) as note, TIME_SOURCES.guarding(options.source):
@@ -122,7 +127,30 @@ def _run_session(
     finally:
         progress.clear()
     report = put_out(session, tally, run, way.text, str(session.scene_path), options, out)
+    if options.picture is not None:
+        _write_picture(session, options.picture)
+        if not (options.json or options.quiet):
+            out.write(f"wrote {options.picture}\n")
     return _judge(report, session.status.message, err)
+
+
+def _write_picture(session: HostedSession, path: Path) -> None:
+    """Write the picture of the last frame.
+
+    Raises:
+        ExportError: The scene has no picture, drawing it failed, or it cannot be written.
+    """
+    session.hold()
+    session.draw_picture()
+    session.refresh()
+    pictures = session.pictures
+    if pictures.newest is None or pictures.failure:
+        why = pictures.failure or "The scene has none: see stage.picture in the help on scenes."
+        message = f"There is no picture to write to {path}. {why}"
+        raise ExportError(message)
+    looks = clock_looks(session.timeline, pictures.newest.shapes)
+    moment = SceneMoment(pictures.newest, looks, session.session_ns)
+    write_file(moment, provenance_of(session), PictureOptions(), path, SCENE_PICTURE_FORMATS)
 
 
 class Reportable(Session, Protocol):

@@ -316,6 +316,17 @@ class HostedSession(UniformSession):
         if has_news or self.pictures.newest_frame != self.frames_run - 1:
             self._draw()
 
+    def draw_picture(self) -> None:
+        """Draw the picture of the last frame now, watched or not.
+
+        Raises:
+            RuntimeError: The scene runs, so that reading its clocks would let time pass.
+        """
+        if not self._is_idle:
+            message = "only a held scene can be drawn at any time"
+            raise RuntimeError(message)
+        self._draw()
+
     def _draw(self) -> None:
         run = self._run
         self.pictures.take(run.stage.drawing, run.frames_run - 1, run.log)

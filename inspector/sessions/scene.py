@@ -67,6 +67,11 @@ class SceneFile:
     title: str
     summary: str
 
+    @property
+    def picture_path(self) -> Path:
+        """A picture of it, which may be absent."""
+        return self.path.parent / "pictures" / f"{self.path.stem}.png"
+
 
 class SceneProblem(SceneError):  # noqa: N818 - it is shown as the sentence it carries
     """A scene that could not be loaded or built, with the place in its source.

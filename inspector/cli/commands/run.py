@@ -126,6 +126,12 @@ def add_outputs(parser: ArgumentParser) -> None:
         default=20,
         help="number of timers to list (default 20)",
     )
+    output.add_argument(
+        "--picture",
+        metavar="FILE",
+        type=Path,
+        help="the picture that the scene draws of its last frame: .png .svg .pdf",
+    )
     outputs = output.add_mutually_exclusive_group()
     outputs.add_argument("--json", action="store_true", help="print everything as JSON")
     outputs.add_argument("--quiet", action="store_true", help="print errors only")

@@ -73,8 +73,12 @@ OPEN_ACTIONS: Final = (
     ),
     ActionDescription(
         "open-beside", "Open in &new window …", MenuId.SCENE, WindowActions.open_in_new_window,
-        shortcuts=("Ctrl+Shift+O",),
+        shortcuts=("Ctrl+Alt+O",),
         tip="Open scenes, recordings or captures beside what is open, each in its own window.",
+    ),
+    ActionDescription(
+        "gallery", "&Gallery …", MenuId.SCENE, WindowActions.show_gallery,
+        tip="Show the built-in scenes with their pictures, and open one.",
     ),
 )
 
@@ -90,7 +94,7 @@ PROGRAM_ACTIONS: Final = (
         tip="Let the attached programs go: they continue at their own speed.",
     ),
     ActionDescription(
-        "end-program", "E&nd program", MenuId.SCENE, ProgramActions.end_program,
+        "end-program", "End progra&m", MenuId.SCENE, ProgramActions.end_program,
         needs=Needs.PROGRAM,
         tip="End the program that was opened here.",
     ),
@@ -171,7 +175,8 @@ HELP_ACTIONS: Final = (
     _help("explain", "Diagnosing &timers"),
     _help("breakpoints", "&Breakpoints"),
     _help("recordings", "&Recordings"),
-    _help("captures", "&Captures of other programs"),
+    _help("captures", "Captures of other progra&ms"),
+    _help("statistics", "Statistics a&nd comparisons"),
     _help("attach", "Attac&hing to programs"),
     _help("lab", "Refresh-rate &lab"),
     _help("schedulers", "Sche&dulers and their originals"),

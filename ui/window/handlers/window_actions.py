@@ -18,6 +18,7 @@ from inspector.window_loader import open_beside
 from ...actions.menus import MenuId
 from ...kit.filter_line import FilterLine
 from ...kit.table.column_choices import forget_columns
+from ..dialogs.gallery import GalleryDialog
 from ..dialogs.help import AboutDialog, HelpViewer
 from ..dialogs.keys_page import KeysPage
 from ..extensions import ExtensionsDialog
@@ -125,6 +126,12 @@ class WindowActions(QObject):
         self._window.open_path(Path(action.data()))
 
     # ---------------------------------------------------------------- scenes
+
+    def show_gallery(self) -> None:
+        """Show the built-in scenes with their pictures."""
+        dialog = GalleryDialog(built_in_scenes(), self._window)
+        dialog.scene_chosen.connect(self._window.open_path)
+        dialog.open()
 
     def open_scene(self) -> None:
         """Ask for scenes, recordings and captures, and open them: the first here."""

@@ -1,0 +1,89 @@
+"""The built-in scenes with their pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from inspector.sessions.scene import SceneFile
+
+_PICTURE: Final = QSize(224, 132)
+_CELL: Final = QSize(248, 178)
+_PATH: Final = Qt.ItemDataRole.UserRole
+
+
+class GalleryDialog(QDialog):
+    """Offers scenes by their pictures.
+
+    Signals:
+        scene_chosen: The file of a scene to open.
+
+    Attributes:
+        list: The scenes.
+        summary: What the current scene shows.
+    """
+
+    scene_chosen = Signal(object)  # Path
+
+    def __init__(self, scenes: Sequence[SceneFile], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("gallery")
+        self.setWindowTitle("Gallery")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._summaries: dict[str, str] = {}
+        self.list = QListWidget()
+        self.list.setAccessibleName("Built-in scenes")
+        self.list.setViewMode(QListWidget.ViewMode.IconMode)
+        self.list.setMovement(QListWidget.Movement.Static)
+        self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
+        self.list.setWordWrap(True)
+        self.list.setIconSize(_PICTURE)
+        self.list.setGridSize(_CELL)
+        for scene in scenes:
+            item = QListWidgetItem(QIcon(str(scene.picture_path)), scene.title)
+            item.setData(_PATH, str(scene.path))
+            item.setTextAlignment(Qt.AlignmentFlag.AlignHCenter)
+            self.list.addItem(item)
+            self._summaries[str(scene.path)] = scene.summary
+        self.summary = QLabel()
+        self.summary.setTextFormat(Qt.TextFormat.PlainText)
+        self.summary.setWordWrap(True)
+        # For three lines, so that nothing moves.
+        self.summary.setMinimumHeight(3 * self.fontMetrics().lineSpacing())
+        self.summary.setAlignment(Qt.AlignmentFlag.AlignTop)
+        button = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(button.Open | button.Cancel)
+        self.buttons.accepted.connect(self._open_current)
+        self.buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.list, 1)
+        layout.addWidget(self.summary)
+        layout.addWidget(self.buttons)
+        self.resize(3 * _CELL.width() + 60, 3 * _CELL.height() + 130)
+        self.list.currentItemChanged.connect(self._show_summary)
+        self.list.itemActivated.connect(self._open_current)
+        self.list.setCurrentRow(0)
+
+    @Slot()
+    def _show_summary(self) -> None:
+        self.summary.setText(self._summaries[self.list.currentItem().data(_PATH)])
+
+    @Slot()
+    def _open_current(self) -> None:
+        self.scene_chosen.emit(Path(self.list.currentItem().data(_PATH)))
+        self.accept()
