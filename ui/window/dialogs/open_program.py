@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -68,6 +69,8 @@ class OpenProgramDialog(QDialog):
         self._recent = list(recent)
         self.command = QComboBox()
         self.command.setEditable(True)
+        wide = QSizePolicy.Policy.Expanding
+        self.command.setSizePolicy(wide, QSizePolicy.Policy.Fixed)
         self.command.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.command.setAccessibleName("Command line")
         self.command.addItems([each.get("command", "") for each in self._recent])
@@ -106,8 +109,14 @@ class OpenProgramDialog(QDialog):
         form = QFormLayout()
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         form.addRow("&Command line", self.command)
-        form.addRow("&Working directory", self._with_button(self.folder, self._choose_folder))
-        form.addRow("&Interpreter", self._with_button(self.interpreter, self._choose_interpreter))
+        for title, line, choose in (
+            ("&Working directory", self.folder, self._choose_folder),
+            ("&Interpreter", self.interpreter, self._choose_interpreter),
+        ):
+            label = QLabel(title)
+            label.setBuddy(line)
+            line.setAccessibleName(title.replace("&", ""))
+            form.addRow(label, self._with_button(line, choose))
         form.addRow("&Grant", self.grant)
         form.addRow("", self.hold)
         self.body = QVBoxLayout(self)

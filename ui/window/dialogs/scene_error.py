@@ -100,7 +100,7 @@ class SceneErrorView(QWidget):
         self.place.setVisible(bool(self._path))
         # The usual program of a recording or a capture is this one.
         is_scene = not self._path or is_scene_name(Path(self._path))
-        self.edit_button.setVisible(is_scene)
+        self.edit_button.setVisible(is_scene and bool(self._path))
         self.edit_button.setEnabled(bool(self._path))
         tip = "Rebuild the scene from its file" if is_scene else "Try to open the file again"
         self.reload_button.setToolTip(f"{tip} (F5)")
