@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import logging
 import os
 import signal
@@ -14,6 +15,7 @@ from PySide6.QtCore import qInstallMessageHandler, qWarning
 from pytestqt.qtbot import QtBot
 
 from tests.ui.shell import open_shell
+from ui.window.completion import give_back_memory
 from ui.window.process import FaultReporter, Interrupts
 from ui.window.settings import SettingsFile
 
@@ -220,6 +222,15 @@ def test_that_a_scene_whose_name_is_no_utf_8_is_shown_and_kept_in_the_settings(
     assert "Traceback" not in done.stderr
     settings = SettingsFile(tmp_path / "timeline-inspector" / "settings.json").load()
     assert settings.recent_scenes == (str(scene),)
+
+
+def test_that_sources_that_were_read_are_not_kept() -> None:
+    linecache.getlines(__file__)
+    assert __file__ in linecache.cache
+
+    give_back_memory()
+
+    assert linecache.cache == {}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="not available elsewhere")
