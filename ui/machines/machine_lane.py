@@ -151,6 +151,7 @@ class MachineLane(QWidget):
         self._painter.steps(
             painter, self.steps, window, row, number_of=self._number_of, name_of=self._name_of
         )
+        self._painter.finish(painter)
         ticks = ruler_ticks(window, _NO_CLOCKS, 0)
         paint_ruler(painter, window, ticks, QRect(0, 0, self.width(), top), theme)
         painter.setPen(QPen(theme.color(ColorRole.ACCENT), 1))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from inspector.analysis.lanes.columns import Instants, Steps
+    from inspector.analysis.lanes.columns import Instants, NsColumn, Steps
 
     from ..kit.theme import Theme
     from .bulk_paint import PixelRects
@@ -82,6 +82,8 @@ class LanePainter:
         self._layers = RectLayers()
         self._sparse: dict[tuple[LaneWindow, _Look], list[_Stretch]] = {}
         self._outlines: list[PixelRects] = []
+        self._states = RectLayers()
+        self._names: list[tuple[str, QColor, tuple[NsColumn, NsColumn], QRect]] = []
         self._tables: dict[tuple[str, ...], NDArray[np.uint32]] = {}
         self._edges: tuple[LaneWindow | None, NDArray[np.int64]] = (None, np.zeros(0, np.int64))
 
@@ -219,7 +221,7 @@ class LanePainter:
         self._outlines.append(row_rects(lefts, top, lefts + 3, top + height))
 
     def finish(self, painter: QPainter) -> None:
-        """Paint what is left of the rows: ticks, whiskers and predictions of all at once.
+        """Paint what is left of the rows: ticks, predictions and states of all at once.
 
         Before anything that covers them.
         """
@@ -232,6 +234,10 @@ class LanePainter:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             draw_rects(painter, np.concatenate(self._outlines))
             self._outlines.clear()
+        self._states.fill(painter)
+        for states in self._names:
+            self._name_states(painter, *states)
+        self._names.clear()
 
     # ---------------------------------------------------------------- slices
 
@@ -291,7 +297,7 @@ class LanePainter:
         number_of: Callable[[int], int],
         name_of: Callable[[int], str],
     ) -> None:
-        """Paint states that each last until the next.
+        """Paint states that each last until the next; where there is room, with :meth:`finish`.
 
         Args:
             painter: The painter.
@@ -326,15 +332,15 @@ class LanePainter:
             color = state_color(number_of(value), self._theme)
             gap = (x1[some] - x0[some] > 3).astype(np.int64)  # noqa: PLR2004 - pixels
             rects = row_rects(x0[some], inner.top(), x1[some] - gap, inner.bottom() + 1)
-            fill_rects(painter, rects, color)
-            self._name_states(painter, name_of(value), color, (x0[some], x1[some]), inner)
+            self._states.add(value, color, rects)
+            self._names.append((name_of(value), color, (x0[some], x1[some]), inner))
 
     def _name_states(
         self,
         painter: QPainter,
         name: str,
         color: QColor,
-        edges: tuple[NDArray[np.int64], NDArray[np.int64]],
+        edges: tuple[NsColumn, NsColumn],
         inner: QRect,
     ) -> None:
         painter.setPen(text_color_on(color))

@@ -55,9 +55,11 @@ class Canvas:
         painter.finish(self.painter)
 
     def steps(self, steps: Steps, shown: LaneWindow) -> None:
-        LanePainter(self.theme).steps(
+        painter = LanePainter(self.theme)
+        painter.steps(
             self.painter, steps, shown, ROW, number_of=int, name_of=lambda state: f"state {state}"
         )
+        painter.finish(self.painter)
 
     def is_painted(self, x: int) -> bool:
         background = self.theme.color(ColorRole.BACKGROUND).rgb()
