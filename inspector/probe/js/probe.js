@@ -1392,11 +1392,19 @@
 
     title() {
       const { document } = this.global;
-      return String((document && document.title) || this.address()).slice(0, MAX_NAME);
+      return String((document && document.title) || this.place()).slice(0, MAX_NAME);
     }
 
     argv() {
       return [this.address()];
+    }
+
+    /** The address as people know it: without scheme and query. */
+    place() {
+      const { location } = this.global;
+      if (!location || !location.pathname) return this.address();
+      const name = location.protocol === "file:" ? location.pathname.split("/").pop() : "";
+      return decodeURI(name) || location.host + location.pathname;
     }
 
     address() {
@@ -1937,7 +1945,8 @@
   }
 
   /** Put the hooks into this runtime and tell an inspector what happens. */
-  function start(global, load, carrier, options) {
+  function start(global, load, makeCarrier, options) {
+    if (api.link !== null && api.link.isOpen) throw new Error("An inspector is attached already.");
     const isNode = load !== null;
     api.program = api.program || install(isNode ? new NodeHost(global, load, options.script) : new PageHost(global));
     api.program.host.isLate = options.isLate === true;
@@ -1945,7 +1954,7 @@
     program.isWatched = true;
     program.grant = ["step", "full"].includes(options.grant) ? options.grant : "read-only";
     if (options.hold) program.hold(program.now(), 0);
-    api.link = new Link(program, carrier, options);
+    api.link = new Link(program, makeCarrier(), options);
     return program;
   }
 
@@ -1960,6 +1969,25 @@
     mark(text) {
       if (api.program !== null) api.program.mark(text);
     },
+    /** Dial an inspector that listens on a WebSocket. */
+    connect({ url, token, grant = "full", hold = false }) {
+      const onEnd = (reason) => console.warn(`timeline-inspector: ${reason}`);
+      const dial = () => new WebSocketCarrier(root.WebSocket, url);
+      start(root, null, dial, { token, grant, hold, onEnd });
+    },
+    /** Begin with a function that the debugger's protocol put in; it is hidden from the page. */
+    bind(name, options) {
+      const send = root[name];
+      delete root[name];
+      start(root, null, () => new BindingCarrier(send), options);
+    },
+    /** Begin in a Node program that runs already. */
+    enter(load, address, options) {
+      start(root, load, () => new StreamCarrier(load("net"), address), options);
+    },
+    later: (call) => api.program.host.later(0, call),
+    adopt: (timeouts, sites) => api.program.host.adopt(api.program, timeouts, sites),
+    receive: (text) => api.link.carrier.onText(text),
   };
   const root = typeof globalThis === "object" ? globalThis : self;
   const key = Symbol.for("timeline.probe");
@@ -1968,25 +1996,6 @@
     startNode();
   } else if (!root[key]) {
     Object.defineProperty(root, key, { value: api, configurable: true });
-    /** Dial an inspector that listens on a WebSocket. */
-    api.connect = ({ url, token, grant = "full", hold = false }) => {
-      const carrier = new WebSocketCarrier(root.WebSocket, url);
-      const onEnd = (reason) => console.warn(`timeline-inspector: ${reason}`);
-      start(root, null, carrier, { token, grant, hold, onEnd });
-    };
-    /** Begin with a function that the debugger's protocol put in; it is hidden from the page. */
-    api.bind = (name, options) => {
-      const send = root[name];
-      delete root[name];
-      start(root, null, new BindingCarrier(send), options);
-    };
-    /** Begin in a Node program that runs already. */
-    api.enter = (load, address, options) => {
-      start(root, load, new StreamCarrier(load("net"), address), options);
-    };
-    api.later = (call) => api.program.host.later(0, call);
-    api.adopt = (timeouts, sites) => api.program.host.adopt(api.program, timeouts, sites);
-    api.receive = (text) => api.link.carrier.onText(text);
     root.timelineProbe = root.timelineProbe || { connect: api.connect, frame: api.frame, mark: api.mark };
   }
 
@@ -2011,9 +2020,9 @@
     const onEnd = (reason) => {
       if (reason === "no inspector answers") process.emitWarning(`timeline-inspector: ${reason}`);
     };
-    const carrier = new StreamCarrier(require("net"), address);
     const options = { token, grant: grant || "full", hold, onEnd, script };
-    const { host } = start(root, require, carrier, options);
+    const dial = () => new StreamCarrier(require("net"), address);
+    const { host } = start(root, require, dial, options);
     threads.setEnvironmentData(key.description, { address, token, grant, script: host.script });
   }
 

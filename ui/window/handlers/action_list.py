@@ -178,6 +178,7 @@ HELP_ACTIONS: Final = (
     _help("captures", "Captures of other progra&ms"),
     _help("statistics", "Statistics a&nd comparisons"),
     _help("attach", "Attac&hing to programs"),
+    _help("attach-javascript", "&JavaScript: Node and pages"),
     _help("lab", "Refresh-rate &lab"),
     _help("schedulers", "Sche&dulers and their originals"),
     _help("components", "&Components and their originals"),

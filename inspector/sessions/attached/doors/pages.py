@@ -15,7 +15,7 @@ from threading import Condition
 from typing import Any, Final, TypeAlias
 
 from inspector.errors import AttachError
-from inspector.probe.wire import EVENTS, JSON
+from inspector.probe.wire import EVENTS, JSON, notification, packed_json
 from inspector.sessions.attached.carriers import CarrierClosedError
 from inspector.sessions.attached.doors.cdp import Cdp, CdpError, Params, Transport
 from inspector.sessions.attached.doors.door import Inlet
@@ -162,8 +162,7 @@ class Pages:
         name, start = json.dumps(self._binding), json.dumps(options)
         return (
             # The empty document before the first page is none to follow.
-            f"if (!{_PROBE} && typeof globalThis[{name}] === 'function' && "
-            "location.href !== 'about:blank') {\n"
+            f"if (typeof globalThis[{name}] === 'function' && location.href !== 'about:blank') {{\n"
             f"{self._probe}\n{_PROBE}.bind({name}, {start});\n}}"
         )
 
@@ -195,7 +194,10 @@ class Pages:
 
     def close(self) -> None:
         """Let go of the pages."""
+        bye = packed_json(notification("Link.bye", {"reason": "detached"}))
         for carrier in list(self._carriers.values()):
+            with suppress(CarrierClosedError):
+                carrier.send(JSON, bye)
             carrier.end("the inspector lets go")
         self._cdp.close()
 

@@ -143,6 +143,9 @@ def test_that_pages_of_a_running_browser_are_entered_late(page: Path, tmp_path: 
                 assert "entered late" in program.adapters[0].message
                 # What was set before cannot be seen, and it says so.
                 assert "tick" not in labels(session)
+            # Another inspector finds the probe there.
+            with attached(Browser(str(port))) as session:
+                settle(session, lambda: len(events(session, FRAME_ENDED)) > 5)
             assert browser.poll() is None
         finally:
             browser.terminate()

@@ -217,6 +217,13 @@ def test_that_a_running_program_is_entered_with_the_timers_it_has(
         session.detach()
     assert running.poll() is None
 
+    # Another inspector finds the probe there, and the same timer.
+    with attached(LateNode(running.pid)) as session:
+        settle(session, lambda: "tick" in labels(session))
+        settle(session, lambda: len(ticks(tmp_path)) > held + 2)
+        with pytest.raises(AttachError, match="attached already"):
+            LateNode(running.pid).open(session.inlet)
+
 
 @pytest.mark.skipif(sys.platform != "linux", reason="what a process catches is read from /proc")
 def test_that_a_program_that_a_signal_would_end_is_left_alone(tmp_path: Path) -> None:
