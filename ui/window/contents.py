@@ -43,6 +43,7 @@ from .dialogs.scene_error import SceneErrorDialog, SceneErrorView
 from .extensions import ExtensionReporter
 from .handlers.action_list import ACTIONS, PROGRAM_ACTIONS, TRANSPORT_ACTIONS, WINDOW_ACTIONS
 from .handlers.action_states import ActionStates
+from .handlers.effects import effect_text
 from .handlers.program_actions import ProgramActions
 from .handlers.window_actions import WindowActions
 from .keyboard import FocusRing, KeyGuard
@@ -150,6 +151,7 @@ class WindowContents(QObject):
         annotations.refused.connect(self._show_place_refusal)
         self.states = ActionStates(bridge, actions, undo)
         self.states.command_refused.connect(self._show_refusal)
+        self.states.command_applied.connect(self._show_effect)
 
     def _add_bars(self) -> None:
         window, actions, theme = self._window, self._window.actions_by_id, self._window.theme
@@ -367,6 +369,13 @@ class WindowContents(QObject):
             self._window.playhead_bar.say(reason)
         else:
             self._say(reason)
+
+    @Slot(object)
+    def _show_effect(self, record: CommandRecord) -> None:
+        """Say what a pause, its end or another rate has done, where the eye is after a key."""
+        text = effect_text(self._bridge.timeline, record)
+        if text:
+            self._window.statusBar().showMessage(f"{text} · Ctrl+Z undoes it", _MESSAGE_MS)
 
     def _say(self, text: str) -> None:
         self._window.statusBar().showMessage(f"✖ {text}", _MESSAGE_MS)

@@ -35,9 +35,11 @@ class ActionStates(QObject):
 
     Signals:
         command_refused: A command was refused; its record.
+        command_applied: A command was applied; its record.
     """
 
     command_refused = Signal(object)  # CommandRecord
+    command_applied = Signal(object)  # CommandRecord
 
     def __init__(self, bridge: SessionBridge, actions: ActionSet, undo: UndoActions) -> None:
         super().__init__(bridge)
@@ -72,7 +74,7 @@ class ActionStates(QObject):
         facts = self._facts(has_undo=self._undo.refresh())
         if facts != self._actions.facts:
             self._actions.apply(facts)
-        self._report_refusals()
+        self._report_commands()
 
     def _facts(self, *, has_undo: bool) -> Facts:
         bridge, timeline, selection = self._bridge, self._bridge.timeline, self._bridge.selection
@@ -111,14 +113,14 @@ class ActionStates(QObject):
                 found[needs] = reason
         return found
 
-    def _report_refusals(self) -> None:
-        """Report what was refused since; a log that begins again repeats older commands."""
+    def _report_commands(self) -> None:
+        """Report new commands; a log that begins again repeats older ones."""
         commands = self._bridge.timeline.commands
         if self._timeline is not self._bridge.timeline or len(commands) < self._commands_seen:
             self._timeline, self._commands_seen = self._bridge.timeline, 0
         for record in commands[self._commands_seen :]:
             if record.number > self._newest_command:
                 self._newest_command = record.number
-                if record.refusal:
-                    self.command_refused.emit(record)
+                told = self.command_refused if record.refusal else self.command_applied
+                told.emit(record)
         self._commands_seen = len(commands)

@@ -1,0 +1,69 @@
+"""What a pause or a rate has done is said in the status bar, with how to undo it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.scene import AddMark
+from tests.ui.shell import Shell, open_shell
+
+
+@pytest.fixture
+def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+    scene = tmp_path / "scene.py"
+    scene.write_text(
+        """
+def build(stage):
+    game = stage.root.child("game")
+    enemies = game.child("enemies")
+    game.set_interval(9, print)
+    for _ in range(20):
+        enemies.set_interval(9, print)
+    stage.root.child("ui").set_timeout(99, print)
+""",
+        encoding="utf-8",
+    )
+    shell = open_shell(qtbot, tmp_path, scene)
+    shell.advance(1 / 60)
+    return shell
+
+
+def said(shell: Shell) -> str:
+    shell.advance(1 / 60)
+    shell.bridge.refresh_now()
+    return shell.window.statusBar().currentMessage()
+
+
+def test_that_a_pause_says_how_many_timers_wait(shell: Shell) -> None:
+    shell.bridge.submit(PauseClock(shell.clock_id("game")))
+    assert said(shell) == "“game” paused: 21 timers wait · Ctrl+Z undoes it"
+
+    shell.bridge.submit(PauseClock(shell.clock_id("ui")))
+    assert said(shell) == "“ui” paused: 1 timer waits · Ctrl+Z undoes it"
+
+
+def test_that_the_end_of_a_pause_says_what_goes_on(shell: Shell) -> None:
+    for name in ("game", "enemies"):
+        shell.bridge.submit(PauseClock(shell.clock_id(name)))
+    shell.bridge.submit(ResumeClock(shell.clock_id("enemies")))
+    assert said(shell) == "“enemies” resumed: 20 timers still wait · Ctrl+Z undoes it"
+
+    shell.bridge.submit(ResumeClock(shell.clock_id("game")))
+    assert said(shell) == "“game” resumed: 21 timers go on · Ctrl+Z undoes it"
+
+
+def test_that_a_rate_says_what_it_is_for(shell: Shell) -> None:
+    shell.bridge.submit(SetRate(shell.clock_id("enemies"), Fraction(1, 4)))
+
+    assert said(shell) == "“enemies” now runs at 0.25×: 20 timers below it · Ctrl+Z undoes it"
+
+
+def test_that_other_commands_say_nothing(shell: Shell) -> None:
+    shell.bridge.submit(AddMark("here"))
+
+    assert said(shell) == ""
