@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fractions import Fraction
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
@@ -11,6 +12,7 @@ from typing_extensions import override
 
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.errors import CaptureError
+from inspector.events.annotations import KINDS, Annotation, AnnotationError
 from inspector.events.log import EventLog
 from inspector.formats.captures.capture import Capture, CaptureReader, Stream
 from inspector.sessions.annotations import Annotations
@@ -107,6 +109,7 @@ class CapturedSession(UniformSession):
         if isinstance(read, FrameFile):
             self.streams: tuple[tuple[str, int], ...] = ()
             self.columns: tuple[str, ...] = ()
+            self.annotations = Annotations(_annotations_of(read))
             self._show(read, "")
         else:
             self._reader = read
@@ -274,6 +277,17 @@ class CapturedSession(UniformSession):
         """Close the file."""
         self._is_closed = True
         self._reader = None
+
+
+def _annotations_of(file: FrameFile) -> list[Annotation]:
+    """Return the bookmarks, notes and ranges in an export of ours; its marks as bookmarks."""
+    found: list[Annotation] = []
+    for each in file.frames.landmarks:
+        kind = each.kind if each.kind in KINDS else "bookmark"
+        number = len(found) + 1
+        with suppress(AnnotationError):
+            found.append(Annotation(kind, each.at_ns, each.end_ns, each.name, each.text, id=number))
+    return found
 
 
 def _usual_rate(file: FrameFile) -> Fraction:

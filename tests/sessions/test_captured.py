@@ -11,6 +11,7 @@ from inspector.analysis.frame_spans import heaviest_in, spans_of
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.commands.transport import Run
 from inspector.errors import CaptureError, ColumnChoiceError
+from inspector.events.annotations import Annotation
 from inspector.events.timeline import Timeline
 from inspector.formats.captures import source as source_module
 from inspector.formats.export import export_frames
@@ -266,3 +267,19 @@ def test_that_our_own_exports_open_as_they_were(tmp_path: Path) -> None:
         folded.apply_all(session.history.events(0, session.history.end))
         assert described(folded) == described(session.timeline)
     assert isinstance(session, ShowsCapture)
+
+
+def test_that_the_bookmarks_of_our_own_exports_are_there_again(tmp_path: Path) -> None:
+    text = "def build(stage):\n    stage.root.set_timeout(0.5, stage.mark, 'half')"
+    scene = virtual_session(scene_file(tmp_path, text))
+    pass_seconds(scene, 2)
+    scene.annotations.add(Annotation("range", 100 * MS, 900 * MS, "fight", "all of it"))
+    frames = FrameTimes.from_timeline(scene.timeline, annotations=scene.annotations)
+    export_frames(frames, provenance_of(scene), ExportOptions(), tmp_path / "run.json")
+
+    session = CapturedSession(tmp_path / "run.json")
+
+    assert [(each.kind, each.name, each.at_ns, each.end_ns) for each in session.annotations] == [
+        ("range", "fight", 100 * MS, 900 * MS),
+        ("bookmark", "half", 500 * MS, None),
+    ]

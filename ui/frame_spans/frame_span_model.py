@@ -10,6 +10,7 @@ from typing_extensions import override
 from inspector.analysis.frame_spans import TIMER_KIND, Span
 from inspector.analysis.frame_sums import SpanTotal
 from inspector.timebase import format_duration
+from inspector.vocabulary import MemberKind
 
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
@@ -73,6 +74,11 @@ def _late_text(row: SpanRow) -> str:
     return format_duration(row.late_ns) if is_known else ""
 
 
+def _phase_text(row: SpanRow) -> str:
+    is_in_phase = not row.total.is_phase and row.total.kind != MemberKind.SLICE.text
+    return row.total.phase.text if is_in_phase else ""
+
+
 def _tip(row: SpanRow) -> str | None:
     return "It fired before the frame; single timers are not measured." if row.is_timer else None
 
@@ -111,7 +117,7 @@ class SpanColumn(ColumnEnum):
     KIND = _column(
         "Kind", lambda row: row.total.kind, "Kind of callback", _tip, sample="frame callback")
     PHASE = _column(
-        "Phase", lambda row: "" if row.total.is_phase else row.total.phase.text,
+        "Phase", _phase_text,
         "Phase of the frame that called it", _tip, lambda row: int(row.total.phase))
     # fmt: on
 
@@ -131,9 +137,10 @@ class FrameSpanModel(ListTableModel[SpanRow]):
         self.unlisted_count = 0
 
     @override
-    def key_of(self, row: SpanRow) -> tuple[int, int, int]:
+    def key_of(self, row: SpanRow) -> tuple[int, int, int, str]:
         total = row.total
-        return total.member_id, total.timer_id, total.phase
+        label = total.label if total.is_phase else ""
+        return total.member_id, total.timer_id, total.phase, label
 
     def show_spans(self, spans: Sequence[Span], whole_ns: int) -> None:
         """Show the spans of one frame.
@@ -142,9 +149,12 @@ class FrameSpanModel(ListTableModel[SpanRow]):
             spans: The spans.
             whole_ns: What shares are shares of, the frame time.
         """
-        found: dict[tuple[int, int, int], SpanRow] = {}
+        found: dict[tuple[int, int, int, str], SpanRow] = {}
+        top = 0
         for span in spans:
-            key = (span.member_id, span.timer_id, span.phase)
+            # Several threads of a trace are in the same phase, below each other.
+            top = span.depth if span.is_phase else top
+            key = (span.member_id, span.timer_id, span.phase, span.label if span.is_phase else "")
             former = found.get(key)
             took_ns = span.took_ns if span.is_measured else 0
             if former is None:
@@ -152,7 +162,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
                     *(span.member_id, span.timer_id, span.label, span.kind, span.phase),
                     *(1, took_ns, took_ns),
                 )
-                found[key] = SpanRow(total, span.began_ns, span.depth, span.lateness_ns)
+                found[key] = SpanRow(total, span.began_ns, span.depth - top, span.lateness_ns)
             else:
                 total = replace(
                     former.total,

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
+from inspector.analysis.frame_spans import spans_of
 from inspector.analysis.frame_sums import SLICE, FrameSums, SpanTotal
 from inspector.events.log import BYTES_PER_EVENT
+from inspector.sessions.captured import CapturedSession
 from inspector.vocabulary import MemberKind, Phase
+from tests.sessions.test_captured import trace
 from tests.ui.members_world import MS, MembersSession
-from ui.frame_spans.frame_span_model import SpanColumn
+from ui.frame_spans.frame_span_model import FrameSpanModel, SpanColumn
 from ui.frame_spans.panel import NO_SESSION, NOTHING_RECORDED, NOTHING_YET, FrameSpansPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
@@ -245,3 +250,24 @@ def test_that_the_number_of_those_that_are_not_listed_is_told(panel: FrameSpansP
     panel.model.show_totals([phase], 1_000, 7)
 
     assert panel.model.unlisted_count == 7
+
+
+def test_that_the_threads_of_a_trace_are_rows_with_their_slices(tmp_path: Path) -> None:
+    captured = CapturedSession(trace(tmp_path), stream="frame")
+    model = FrameSpanModel(Theme("light"))
+    model.show_spans(spans_of(captured.history, captured.timeline, 3), 16 * MS)
+
+    shown = [
+        (model.index(row, SpanColumn.WHO).data(), model.index(row, SpanColumn.TOOK).data())
+        for row in range(model.rowCount())
+    ]
+    indent = "    "
+    assert shown == [
+        ("thread 1", "10.0 ms"),
+        (f"{2 * indent}frame", "10.0 ms"),
+        (f"{3 * indent}update", "4.00 ms"),
+        (f"{4 * indent}timers", "1.00 ms"),
+        ("thread 2", "12.0 ms"),
+        (f"{2 * indent}load", "12.0 ms"),
+    ]
+    assert not model.index(1, SpanColumn.PHASE).data()
