@@ -9,7 +9,6 @@ import base64
 import re
 from collections.abc import Iterable
 from typing import Final
-from xml.sax.saxutils import escape, quoteattr
 
 from inspector.formats.display_list import (
     Anchor,
@@ -32,12 +31,14 @@ _EMBEDDED_FAMILY: Final = "Timeline Inspector Sans"
 _FALLBACK_FAMILIES: Final = "'DejaVu Sans','Bitstream Vera Sans',Verdana,sans-serif"
 _TEXT_STYLE: Final = "text{font-kerning:none;font-variant-ligatures:none;white-space:pre}"
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MARKUP: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_MARKUP_AND_BREAKS: Final = _MARKUP | str.maketrans({"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
 
 
 def svg_text(picture: DisplayList) -> str:
     """Return the SVG document of ``picture``."""
     width, height = _number(picture.width), _number(picture.height)
-    families = quoteattr(f"'{_EMBEDDED_FAMILY}',{_FALLBACK_FAMILIES}")
+    families = quoted(f"'{_EMBEDDED_FAMILY}',{_FALLBACK_FAMILIES}")
     size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
     created = picture.created.isoformat(timespec="seconds")
     description = f"{picture.description} {picture.software}, {created}"
@@ -83,7 +84,7 @@ class _Writer:
     def _write_group(self, group: Group) -> None:
         if not group.items:
             return
-        label = quoteattr(group.name)
+        label = quoted(group.name)
         if group.clip is None:
             self._lines.append(f"<g aria-label={label}>")
         else:
@@ -155,4 +156,18 @@ def _number(value: float) -> str:
 
 def _text(text: str) -> str:
     """Return ``text`` with markup escaped and without characters that XML forbids."""
-    return escape(_FORBIDDEN.sub("", text))
+    return _FORBIDDEN.sub("", text).translate(_MARKUP)
+
+
+def quoted(text: str) -> str:
+    """Return a value of an attribute in quotes, with markup and line breaks escaped.
+
+    As ``xml.sax.saxutils`` would, which brings along what is needed to read from the web, and
+    15 ms of the start.
+    """
+    escaped = text.translate(_MARKUP_AND_BREAKS)
+    if '"' not in escaped:
+        return f'"{escaped}"'
+    if "'" not in escaped:
+        return f"'{escaped}'"
+    return '"' + escaped.replace('"', "&quot;") + '"'

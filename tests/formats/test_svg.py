@@ -3,8 +3,11 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from xml.etree import ElementTree as ET
+from xml.sax.saxutils import quoteattr
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from inspector.formats.display_list import (
     Anchor,
@@ -23,7 +26,7 @@ from inspector.formats.font_metrics import text_width
 from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
-from inspector.formats.svg import svg_text
+from inspector.formats.svg import quoted, svg_text
 from inspector.formats.truetype import TrueTypeFont
 
 MakeFrames = Callable[[Sequence[int]], FrameTimes]
@@ -122,3 +125,8 @@ def test_that_the_same_frames_give_the_same_text(
     assert first == svg_text(frame_graph(frames, provenance, ExportOptions(stacked=True)))
     numbers = re.findall(r' (?:d|x|y|width|height)="([^"]*)"', first)
     assert not any("n" in number for number in numbers)  # neither nan nor inf
+
+
+@given(st.text(st.sampled_from("a&<>\"'\n\r\té")))
+def test_that_attributes_are_quoted_as_the_standard_library_does(text: str) -> None:
+    assert quoted(text) == quoteattr(text)
