@@ -239,9 +239,11 @@
     }
   }
 
-  function nameOf(callback) {
-    const { name } = callback;
-    return (typeof name === "string" && name.slice(0, MAX_NAME)) || "anonymous";
+  /** The name of a function, or the place where it was set. */
+  function nameOf({ name }, site) {
+    if (typeof name === "string" && name !== "") return name.slice(0, MAX_NAME);
+    const [, place] = /([^/\\]*:\d+)( in .*)?$/.exec(site) || [];
+    return place ? `anonymous (${place.slice(0, MAX_NAME)})` : "anonymous";
   }
 
   function cut(text) {
@@ -463,9 +465,10 @@
       const shortest = kind === TIMEOUT ? this.host.shortestMs : 1;
       const ms = delay >= shortest && delay <= LONGEST_MS ? Math.trunc(delay) : shortest;
       const local = this.clock.local(this.now());
+      const site = this.siteOf(hook);
       const record = {
         id: 0, kind, callback, args, period: ms * 1e6, due: local + ms * 1e6, depth: 0,
-        handle: null, known: -1, name: nameOf(callback), site: this.siteOf(hook),
+        handle: null, known: -1, name: nameOf(callback, site), site,
       };
       this._insert(record);
       if (this.clock.n === D) this.host.arm(record, delay);
@@ -619,10 +622,11 @@
     addImmediate(callback, args, hook) {
       const sample = this._sample();
       const at = this.now();
+      const site = this.siteOf(hook);
       const record = {
         id: 0, kind: TIMEOUT, callback, args, period: 0, due: this.clock.local(at),
         depth: this.depth + 1, isImmediate: true, handle: null, known: -1,
-        name: nameOf(callback), site: this.siteOf(hook),
+        name: nameOf(callback, site), site,
       };
       this._insert(record);
       this._measured(sample);
@@ -1702,7 +1706,7 @@
           id: 0, kind: handle._repeat ? INTERVAL_DELAY : TIMEOUT, callback,
           args: handle._timerArgs || [], period: period * 1e6,
           due: program.clock.local(at) + left * 1e6, depth: 0, handle, known: -1,
-          name: nameOf(callback), site: sites[index] || "",
+          name: nameOf(callback, sites[index] || ""), site: sites[index] || "",
         };
         handle[RECORD] = record;
         handle._onTimeout = () => program.fire(record);

@@ -90,6 +90,8 @@ test("a timer is told with its name, its kind and the place that set it", () => 
   assert.strictEqual(page.texts[added[3]], "greet");
   assert.match(page.texts[origin[2]], /timers\.test\.js:\d+/);
   assert.strictEqual(origin[3], 0);
+  page.global.setTimeout(() => {}, 5);
+  assert.match(page.texts[page.seen("timer_added")[1][3]], /^anonymous \(timers\.test\.js:\d+\)$/);
 });
 
 test("a timer that is cleared is told once, with the place that cleared it", () => {

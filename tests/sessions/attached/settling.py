@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from pathlib import Path
 
+from inspector.commands.recording import StartRecording, StopRecording
 from inspector.sessions.attached.doors.door import Door
 from inspector.sessions.attached.session import AttachedSession
+from inspector.sessions.recorded import RecordedSession
 from inspector.vocabulary import RawEvent
 
 _LONGEST_S = 30.0
@@ -48,3 +51,17 @@ def labels(session: AttachedSession) -> set[str]:
     """Return the names of the pending timers."""
     timers = session.timeline.timers
     return {timers.row(each).label for each in timers.ids()}
+
+
+def record(session: AttachedSession, path: Path) -> None:
+    """Record what is in the log and half a second more; check that the file tells the same."""
+    session.submit(StartRecording(str(path)))
+    pass_s(session, 0.5)
+    session.submit(StopRecording())
+    assert session.recorder.problem == ""
+    with closing(RecordedSession(path)) as recorded:
+        clocks = session.timeline.clocks.values()
+        assert [each.name for each in recorded.timeline.clocks.values()] == [
+            each.name for each in clocks
+        ]
+        assert recorded.timeline.frames.end == session.frames_run

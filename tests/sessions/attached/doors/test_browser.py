@@ -26,7 +26,7 @@ from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, TIMER_FIRED
 from tests.javascript import chromium, npm_package
-from tests.sessions.attached.settling import attached, events, labels, pass_s, settle
+from tests.sessions.attached.settling import attached, events, labels, pass_s, record, settle
 
 _DRAWING = """\
 <!doctype html><title>Drawing</title><script>
@@ -259,6 +259,7 @@ def test_that_an_engine_follows_the_clock_of_its_page(
         assert len(events(session, FRAME_ENDED)) == held
         session.submit(StepFrames(2))
         settle(session, lambda: len(events(session, FRAME_ENDED)) == held + 2)
+        record(session, tmp_path / "game.tlrec")
 
 
 # ------------------------------------------------------------------------ refusals

@@ -19,7 +19,7 @@ from inspector.sessions.attached.doors.node import LateNode, listening_ports
 from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import CALLBACK_FAILED, CLOCK_PAUSED, TIMER_FIRED
 from tests.javascript import node, npm_package
-from tests.sessions.attached.settling import attached, events, labels, pass_s, settle
+from tests.sessions.attached.settling import attached, events, labels, pass_s, record, settle
 
 TICKING = """\
 const { appendFileSync } = require("node:fs");
@@ -246,11 +246,44 @@ def test_that_there_is_no_such_process() -> None:
 
 
 @pytest.mark.slow
-def test_that_a_game_from_npm_is_seen_held_stepped_and_slowed(tmp_path: Path) -> None:
+def test_that_a_game_from_npm_is_seen_held_stepped_slowed_and_recorded(tmp_path: Path) -> None:
     game = npm_package("@hypersocial/cli-games", tmp_path) / "dist" / "cli.js"
     # The game wants a terminal.
-    play = f"import pty, sys; pty.spawn([{node()!r}, {str(game)!r}, 'snake'])"
+    play = f"import pty; pty.spawn([{node()!r}, {str(game)!r}, 'snake'])"
     door = Launch((sys.executable, "-c", play), folder=tmp_path, output_to_errors=True)
     with attached(door) as session:
-        settle(session, lambda: events(session, TIMER_FIRED))
-        assert [p.name for p in session.programs.values() if p.name == "cli.js"]
+
+        def fired() -> int:
+            return sum(event[2] in timers for event in events(session, TIMER_FIRED))
+
+        def clock() -> int:
+            found = [each for program, each in session.own_clocks() if program.name == "cli.js"]
+            return found[0] if found else 0
+
+        settle(session, clock)
+        timers = set()
+        for _ in range(100):
+            pass_s(session, 0.02)
+            rows = session.timeline.timers
+            timers |= {each for each in rows.ids() if rows.row(each).clock_id == clock()}
+        settle(session, lambda: fired() > 5)
+
+        session.submit(Hold())
+        settle(session, lambda: session.status.phase is SessionPhase.HELD)
+        pass_s(session, 0.2)
+        held = fired()
+        pass_s(session, 0.5)
+        assert fired() == held
+        session.submit(StepToNextTimer())
+        settle(session, lambda: fired() > held)
+        settle(session, lambda: session.status.phase is SessionPhase.HELD)
+        assert fired() <= held + 2
+
+        session.submit(SetRate(clock(), Fraction(1, 4)))
+        session.submit(Run())
+        pass_s(session, 0.2)
+        began, before_ns = session.now_ns, session.timeline.local_ns(clock())
+        pass_s(session, 1)
+        passed_ns = session.timeline.local_ns(clock()) - before_ns
+        assert passed_ns == pytest.approx((session.now_ns - began) / 4, rel=0.2)
+        record(session, tmp_path / "snake.tlrec")
