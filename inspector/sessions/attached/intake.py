@@ -83,6 +83,7 @@ class Intake:
         self._is_in_frame = False
         self._loop_of: dict[int, int] = {}
         self._keyframes: dict[int, _Keyframe] = {}
+        self._being_described: set[int] = set()
         self._special: dict[int, Callable[[_Row], Iterable[_Row]]] = {
             FRAME_BEGAN: self._frame_began,
             PHASE_ENDED: self._phase_ended,
@@ -194,12 +195,19 @@ class Intake:
                 break
             except MISFIT:
                 place = len(rows) - length_hint(rest) - 1
-                self.misfits[rows[place][1]] += 1
                 misfits.append(place)
+                if not self._is_being_described(rows[place]):
+                    self.misfits[rows[place][1]] += 1
         for place in reversed(misfits):
             del rows[place]
         self._log.append(list(chain.from_iterable(rows)))  # type: ignore[arg-type] # of five each
         return len(rows)
+
+    def _is_being_described(self, row: _Row) -> bool:
+        """Whether a row may be about what its program has described already, or not yet."""
+        kind, subject = row[1], row[2]
+        program = program_of_clock(subject) if kind in ABOUT_CLOCKS else program_of(subject)
+        return program in self._being_described
 
     # ---------------------------------------------------------------- frames
 
@@ -243,11 +251,16 @@ class Intake:
         """Fold a row while a program describes its present state."""
         kind, subject = row[1], row[2]
         if kind == KEYFRAME_BEGUN:
-            self._keyframes[subject] = _Keyframe(self._timeline)
+            self._being_described.add(subject)
+            # The first tells everything: there is nothing to compare it with.
+            if any(program_of_clock(each) == subject for each in self._timeline.clocks):
+                self._keyframes[subject] = _Keyframe(self._timeline)
             return 0
         if kind == KEYFRAME_COMPLETE:
             keyframe = self._keyframes.pop(subject, None)
-            return 0 if keyframe is None else self._fold(keyframe.gone(subject, row[0]))
+            count = 0 if keyframe is None else self._fold(keyframe.gone(subject, row[0]))
+            self._being_described.discard(subject)
+            return count
         step = self._special.get(kind)
         if step is not None:
             return self._fold(list(step(row)))
@@ -259,6 +272,7 @@ class Intake:
     def end_program(self, program: int) -> None:
         """Forget what was under way in a program that has ended."""
         self._keyframes.pop(program, None)
+        self._being_described.discard(program)
         if program_of_clock(self.frames_of) == program:
             self.show_frames_of(0)
 
