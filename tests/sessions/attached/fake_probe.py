@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import socket
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 from inspector.probe.wire import (
@@ -89,6 +91,25 @@ class FakeDoor:
 
     def open(self, _inlet: object) -> FakeOpened:
         return self.opened
+
+
+class DryInlet(Inlet):
+    """The session's end of connections without sockets and threads."""
+
+    def __init__(self, now_ns: Callable[[], int]) -> None:
+        self.token = "5e" * 16
+        self.now_ns = now_ns
+        self.on_news = lambda: None
+        self._news = deque()
+        self._waiting = 0
+        self._lock = Lock()
+        self._links = {}
+
+    address = "unix:/none"
+    is_reachable = True
+
+    def close(self, reason: str = "") -> None:
+        """Do nothing."""
 
 
 def hello(token: str, **more: object) -> dict[str, Any]:

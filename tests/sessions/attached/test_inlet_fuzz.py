@@ -5,11 +5,9 @@ from __future__ import annotations
 import random
 import socket
 import stat
-from collections import deque
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any, Final
 
 import pytest
@@ -43,7 +41,7 @@ from inspector.vocabulary import (
     TIMER_ADDED,
 )
 from tests.fuzz import rounds
-from tests.sessions.attached.fake_probe import FakeDoor, FakeProbe, Hand, hello
+from tests.sessions.attached.fake_probe import DryInlet, FakeDoor, FakeProbe, Hand, hello
 
 #: Of random byte sequences; ``TIMELINE_INSPECTOR_FUZZ=500`` tries 200,000.
 _FEW: Final = 400
@@ -128,25 +126,6 @@ def _sound(chance: random.Random) -> bytes:
         + described
         + b"".join(_message(chance) for _ in range(chance.randrange(6)))
     )
-
-
-class DryInlet(Inlet):
-    """The session's end of connections without sockets and threads."""
-
-    def __init__(self, now_ns: Callable[[], int]) -> None:
-        self.token = "5e" * 16
-        self.now_ns = now_ns
-        self.on_news = lambda: None
-        self._news = deque()
-        self._waiting = 0
-        self._lock = Lock()
-        self._links = {}
-
-    address = "unix:/none"
-    is_reachable = True
-
-    def close(self, reason: str = "") -> None:
-        """Do nothing."""
 
 
 class DryCarrier:
