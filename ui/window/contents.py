@@ -49,6 +49,7 @@ from .handlers.window_actions import WindowActions
 from .keyboard import FocusRing, KeyGuard
 from .notices import FailureNote, NoticeBar
 from .panel_docks import PanelDocks
+from .scene_card import SceneCard
 from .settings import LAYOUT_VERSION, Settings
 
 if TYPE_CHECKING:
@@ -121,7 +122,9 @@ class WindowContents(QObject):
         layout = QVBoxLayout(middle)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        self.card = SceneCard(self._bridge, middle)
         layout.addWidget(window.notice)
+        layout.addWidget(self.card)
         layout.addWidget(window.middle, 1)
         window.setCentralWidget(middle)
         window.statusBar().setSizeGripEnabled(False)
@@ -152,6 +155,8 @@ class WindowContents(QObject):
         self.states = ActionStates(bridge, actions, undo)
         self.states.command_refused.connect(self._show_refusal)
         self.states.command_applied.connect(self._show_effect)
+        self.states.command_applied.connect(self.card.take_command)
+        actions["export"].triggered.connect(self.card.take_export)
 
     def _add_bars(self) -> None:
         window, actions, theme = self._window, self._window.actions_by_id, self._window.theme

@@ -1,0 +1,154 @@
+"""A card for newcomers: what a built-in scene shows, and four things to try."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from inspector.commands.clocks import PauseClock, SetRate
+from inspector.commands.command import command_in
+from inspector.commands.transport import StepToNextTimer
+from inspector.sessions.scene import SceneFile, built_in_scenes
+
+from ..kit.labels import ElidedLabel
+from ..kit.layouts import tool_button
+
+if TYPE_CHECKING:
+    from inspector.commands.command import Command
+    from inspector.events.states import CommandRecord
+    from inspector.sessions.session import Session
+
+    from ..session.bridge import SessionBridge
+
+#: What was tried, by its name, or that the card was dismissed; kept with the choices of panels.
+_CHOICE: Final = "scene_card"
+_DISMISSED: Final = "dismissed"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Something to try.
+
+    Attributes:
+        name: Its name in the settings.
+        text: What to do, in a few words.
+        tip: How.
+        command: What the session is told when somebody does it; ``None`` for what is told to the
+            window.
+    """
+
+    name: str
+    text: str
+    tip: str
+    command: type[Command] | None
+
+
+TASKS: Final = (
+    Task("pause", "Pause a clock (P)", "Select a clock of the tree and press P", PauseClock),
+    Task("slow", "Slow it to ¼ (R)", "Select a clock, press R, and type 1/4", SetRate),
+    Task(
+        "step",
+        "Next timer (N)",
+        "Step to the instant at which the next timer fires",
+        StepToNextTimer,
+    ),
+    Task("export", "Export (Ctrl+E)", "Write the frame times as a picture or a table", None),
+)
+
+
+class SceneCard(QFrame):
+    """Shows a built-in scene's summary and ticks off what was tried; gone once dismissed.
+
+    Attributes:
+        title: The title of the scene.
+        tasks: What to try, by name.
+        close_button: Dismisses the card for good.
+    """
+
+    def __init__(self, bridge: SessionBridge, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("scene_card")
+        self.setAutoFillBackground(True)
+        self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
+        self._bridge = bridge
+        self._scenes: dict[Path, SceneFile] | None = None
+        self.title = ElidedLabel()
+        self.close_button = tool_button("Dismiss", "Do not show what to try again")
+        self.close_button.setAccessibleName("Dismiss the card")
+        self.close_button.clicked.connect(self.dismiss)
+        self.tasks = {task.name: QLabel() for task in TASKS}
+        top, bottom = QHBoxLayout(), QHBoxLayout()
+        top.addWidget(self.title, 1)
+        top.addWidget(self.close_button)
+        bottom.setSpacing(18)
+        for task in TASKS:
+            self.tasks[task.name].setToolTip(task.tip)
+            bottom.addWidget(self.tasks[task.name])
+        bottom.addStretch(1)
+        # Rather cut off than making the window wider.
+        line = QWidget()
+        line.setLayout(bottom)
+        bottom.setContentsMargins(0, 0, 0, 0)
+        line.setMinimumWidth(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 3, 8, 5)
+        column.setSpacing(2)
+        column.addLayout(top)
+        column.addWidget(line)
+        self.hide()
+        bridge.session_changed.connect(self._take_session)
+
+    @property
+    def _done(self) -> set[str]:
+        return set(self._bridge.panel_choices.get(_CHOICE, "").split())
+
+    @Slot(object)
+    def _take_session(self, session: Session | None) -> None:
+        scene = None
+        if session is not None and not session.is_recorded and _DISMISSED not in self._done:
+            scene = self._scene_at(session.source_label)
+        self.setVisible(scene is not None)
+        if scene is not None:
+            self.title.show_text(f"{scene.title}. {scene.summary}")
+            self._show_tasks()
+
+    def _scene_at(self, path: str) -> SceneFile | None:
+        if self._scenes is None:
+            self._scenes = {each.path: each for each in built_in_scenes()}
+        return self._scenes.get(Path(path))
+
+    def _show_tasks(self) -> None:
+        for task in TASKS:
+            sign = "☑" if task.name in self._done else "☐"
+            self.tasks[task.name].setText(f"{sign} {task.text}")
+
+    @Slot(object)
+    def take_command(self, record: CommandRecord) -> None:
+        """Tick off what a command does that was applied."""
+        command = command_in(record.form)
+        for task in TASKS:
+            if task.command is not None and isinstance(command, task.command):
+                self._tick(task.name)
+
+    @Slot()
+    def take_export(self) -> None:
+        """Tick off the export."""
+        self._tick("export")
+
+    def _tick(self, name: str) -> None:
+        done = self._done
+        if name in done or _DISMISSED in done:
+            return
+        self._bridge.panel_choices[_CHOICE] = " ".join(sorted({*done, name}))
+        self._show_tasks()
+
+    @Slot()
+    def dismiss(self) -> None:
+        """Put the card away, for the next starts too."""
+        self._bridge.panel_choices[_CHOICE] = _DISMISSED
+        self.hide()
