@@ -10,7 +10,6 @@ import builtins
 import sys
 from functools import wraps
 from math import ceil
-from time import monotonic_ns
 from typing import TYPE_CHECKING, Any, Optional
 
 from ..program import name_of
@@ -38,6 +37,8 @@ class PandaAdapter(Adapter):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
+        # Not time.monotonic_ns, which may have become local time itself.
+        self._now_ns = program.clocks.now_ns
         self._manager: Any = None
         #: By task: its timer, and the time of Panda3D at which it wakes.
         self._shown: dict[Any, tuple[Timer, float]] = {}
@@ -139,9 +140,12 @@ class PandaAdapter(Adapter):
 
     def _keep_alive(self) -> None:
         """Have the windows of the held program drawn, and its events answered."""
-        now_ns = monotonic_ns()
+        now_ns = self._now_ns()
         if now_ns - self._held_drawn_ns >= _HELD_DRAW_NS:
             self._held_drawn_ns = now_ns
+            if self._mode is not None:
+                # The same frame is not drawn twice.
+                self._panda_clock.setFrameCount(self._panda_clock.getFrameCount() + 1)
             self._core.GraphicsEngine.getGlobalPtr().renderFrame()
             event_manager = getattr(getattr(builtins, "base", None), "eventMgr", None)
             if event_manager is not None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from threading import current_thread, main_thread
-from time import monotonic_ns
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from ..kinds import INTERVAL_BURST, TIMEOUT
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 _MS = 1_000_000
 #: How long the program waits for an event at most before it looks at the clock again.
 _WAIT_MS = 50
+#: A held window that was uncovered is shown again at most so often.
+_SHOW_AGAIN_NS = 250 * _MS
 #: From how many ticks pygame works out its frame rate.
 _FPS_TICKS = 10
 
@@ -36,6 +37,8 @@ class PygameAdapter(Adapter):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
+        # Not time.monotonic_ns, which may have become local time itself.
+        self._now_ns = program.clocks.now_ns
         self._original: dict[str, Any] = {}
         self._timers: dict[int, _EventTimer] = {}
         self._next_due_ns: Optional[int] = None
@@ -45,6 +48,8 @@ class PygameAdapter(Adapter):
         self._last_frame_ns: Optional[int] = None
         self._frame_real_ns = 0
         self._reads_time = False
+        self._shown_again_ns = 0
+        self._is_opengl = False
         self._has_presented = False
         self._has_turned = True
 
@@ -70,11 +75,13 @@ class PygameAdapter(Adapter):
             (pygame.time, "wait", self.wait),
             (pygame.time, "delay", self.wait),
             (pygame.time, "set_timer", self.set_timer),
+            (pygame.display, "set_mode", self._set_mode),
             (pygame.display, "flip", self._flip),
             (pygame.display, "update", self._update),
             (pygame.event, "wait", self._wait_for_event),
         ]
-        self._exposed = getattr(pygame, "WINDOWEXPOSED", pygame.VIDEOEXPOSE)
+        # What is read later; better to know now than in the middle of a frame.
+        _ = pygame.VIDEOEXPOSE, pygame.QUIT, pygame.OPENGL, pygame.NOEVENT
         replacements += [
             (pygame.event, name, self._reading(getattr(pygame.event, name)))
             for name in ("get", "poll", "peek", "pump")
@@ -107,7 +114,7 @@ class PygameAdapter(Adapter):
         self._has_turned = True
         if self._frame_ns is None:
             now_ns = self._frame_ns = self._local_ns()
-            self._frame_real_ns = monotonic_ns()
+            self._frame_real_ns = self._now_ns()
             last_ns, self._last_frame_ns = self._last_frame_ns, now_ns
             if self.program.emit is not None:
                 self.program.frame_began(self._clock, 0 if last_ns is None else now_ns - last_ns)
@@ -129,7 +136,7 @@ class PygameAdapter(Adapter):
         if self._clock.is_held:
             self._sleep_until(self._local_ns() + 1)
         elif not reads_time and not self._clock.is_plain:
-            worked_ns = monotonic_ns() - self._frame_real_ns
+            worked_ns = self._now_ns() - self._frame_real_ns
             self._sleep_until(began_ns + worked_ns)
 
     def presented(self) -> None:
@@ -143,6 +150,12 @@ class PygameAdapter(Adapter):
             self._has_presented = False
         else:
             self.end_frame()
+
+    def _set_mode(self, *args: Any, **kwargs: Any) -> Any:
+        # SDL draws with OpenGL too, so that the surface does not tell.
+        flags = args[1] if args[1:] else kwargs.get("flags", 0)
+        self._is_opengl = bool(flags & self._pygame.OPENGL)
+        return self._original["pygame.display.set_mode"](*args, **kwargs)
 
     def _flip(self) -> None:
         self._original["pygame.display.flip"]()
@@ -172,10 +185,12 @@ class PygameAdapter(Adapter):
         original = self._original
         original["pygame.event.pump"]()
         peek = original["pygame.event.peek"]
-        surface = pygame.display.get_surface()
-        is_drawn_by_sdl = surface is not None and not surface.get_flags() & pygame.OPENGL
-        if is_drawn_by_sdl and peek(self._exposed):
-            original["pygame.display.flip"]()
+        now_ns = self._now_ns()
+        # The event stays there for the program, so that it is seen again and again.
+        if peek(pygame.VIDEOEXPOSE) and now_ns - self._shown_again_ns > _SHOW_AGAIN_NS:
+            self._shown_again_ns = now_ns
+            if not self._is_opengl and pygame.display.get_surface() is not None:
+                original["pygame.display.flip"]()
         if peek(pygame.QUIT):
             raise _ClosedError
 

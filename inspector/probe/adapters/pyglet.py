@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from functools import wraps
 from math import ceil
-from time import monotonic_ns
 from typing import TYPE_CHECKING, Any, Optional
 from weakref import WeakSet
 
@@ -41,12 +40,15 @@ class PygletAdapter(Adapter):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
+        # Not time.monotonic_ns, which may have become local time itself.
+        self._now_ns = program.clocks.now_ns
         self._clocks: WeakSet[Any] = WeakSet()
         self._shown: dict[int, tuple[Any, Timer]] = {}
         self._is_in_frame = False
         self._is_calling = False
         self._is_watching = False
         self._is_drawing_held = False
+        self._is_drawing_due = False
         self._has_drawn = False
         self._frame_ns: Optional[int] = None
         self._held_drawn_ns = 0
@@ -106,7 +108,8 @@ class PygletAdapter(Adapter):
             if adapter._clock.is_held:
                 if adapter._is_due_now(self):
                     return 0.0
-                return None if sleep_idle else _HELD_WAIT_S
+                may_block = sleep_idle and not adapter._is_drawing_due
+                return None if may_block else _HELD_WAIT_S
             if wait_s:
                 real_ns = adapter._clock.real_ns_until(
                     adapter._clock.local_ns() + int(wait_s * _NS)
@@ -307,9 +310,10 @@ class PygletAdapter(Adapter):
 
     def _draw_while_held(self) -> None:
         """Draw windows whose loop has turned, because there was input."""
-        now_ns = monotonic_ns()
+        now_ns = self._now_ns()
         app: Any = sys.modules.get("pyglet.app")
-        if app is not None and now_ns - self._held_drawn_ns >= _HELD_DRAW_NS:
+        self._is_drawing_due = now_ns - self._held_drawn_ns < _HELD_DRAW_NS
+        if app is not None and not self._is_drawing_due:
             self._held_drawn_ns = now_ns
             self._is_drawing_held = True
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from types import ModuleType
 
 import pytest
@@ -32,3 +33,12 @@ def test_that_an_unknown_library_is_told_and_left_alone(
     assert entry.name in adapter.message
     assert vars(module) == attributes
     assert [clock.name for clock in program.clocks.by_number.values()] == ["test"]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_that_no_adapter_takes_local_time_for_real_time(entry: AdapterEntry) -> None:
+    adapter = entry.load(Program("test"))
+    names = vars(sys.modules[type(adapter).__module__])
+
+    # An adapter is imported when the functions of time may have been replaced.
+    assert not {value.__name__ for value in vars(time).values() if callable(value)} & set(names)

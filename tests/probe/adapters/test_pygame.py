@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
@@ -47,7 +46,8 @@ class StandIn:
             flip=self._show,
             update=self._show,
             get_init=lambda: True,
-            get_surface=lambda: None,
+            get_surface=lambda: self,
+            set_mode=lambda *_: self,
         )
         self.event = SimpleNamespace(
             __name__="pygame.event",
@@ -73,6 +73,7 @@ class StandIn:
             VIDEOEXPOSE=1,
             QUIT=2,
             OPENGL=4,
+            NOEVENT=0,
         )
         self.events: list[tuple[int, int, int, int, int]] = []
         self.program = Program("game", lambda: self.now_ns)
@@ -219,11 +220,7 @@ def test_that_a_loop_without_a_display_has_frames_by_its_ticks(stand_in: StandIn
     assert stand_in.count(FRAME_ENDED) == 3
 
 
-def test_that_a_loop_that_reads_no_time_is_slowed_down_by_its_own_work(
-    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    module = sys.modules[PygameAdapter.__module__]
-    monkeypatch.setattr(module, "monotonic_ns", lambda: stand_in.now_ns)
+def test_that_a_loop_that_reads_no_time_is_slowed_down_by_its_own_work(stand_in: StandIn) -> None:
     pygame = stand_in.pygame
     stand_in.set_rate(D // 4)
     began_ns = stand_in.now_ns
@@ -250,3 +247,16 @@ def test_that_a_held_frame_waits_until_the_window_is_asked_to_close(stand_in: St
 
     assert pumped == [1, 1, 1]
     assert pygame.event.get() == [pygame.QUIT]
+
+
+def test_that_a_held_window_is_shown_again_when_it_was_covered(stand_in: StandIn) -> None:
+    pygame = stand_in.pygame
+    stand_in.asleep = stand_in.resume
+    stand_in.posted.append(pygame.VIDEOEXPOSE)
+    for flags, shown in ((0, 2), (pygame.OPENGL, 1)):
+        pygame.display.set_mode((100, 100), flags)
+        stand_in.shown = 0
+        stand_in.hold()
+        pygame.display.flip()
+
+        assert stand_in.shown == shown
