@@ -184,7 +184,7 @@ class _Watch:
             self._tally.update()
             if session.opening_problem is not None:
                 raise session.opening_problem
-            if session.own_clocks() and self._begun_ns is None:
+            if session.programs and self._begun_ns is None:
                 self._begun_ns = session.now_ns
             if self._begun_ns is not None:
                 passed_ns = session.present_ns - self._begun_ns

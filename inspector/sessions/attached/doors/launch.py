@@ -276,7 +276,8 @@ def _found(name: str, folder: Path | None) -> str:
         hint = f" It is in this folder: write ./{name}" if beside.is_file() else ""
         message = f"There is no program “{name}” on the path.{hint}"
         raise ProgramStartError(message, ExitCode.NOT_FOUND)
-    path = folder / name if folder is not None else Path(name)
+    # Absolute, as a name alone would be looked for on the path, and from the program's folder.
+    path = ((folder or Path()) / name).absolute()
     if not path.exists():
         message = f"{name} does not exist."
         raise ProgramStartError(message, ExitCode.NOT_FOUND)

@@ -62,6 +62,16 @@ def test_that_a_program_gets_what_loads_the_probe_and_its_exit_code_is_passed_on
     assert "ended with exit code 3 before a probe in it answered" in launched.problem()
 
 
+def test_that_a_program_is_found_in_the_folder_it_runs_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "games").mkdir()
+    _script(tmp_path / "games", "show", _SHOW)
+    assert Launch(("./show",), folder=Path("games")).open(StandIn()).wait() == 3
+    assert Launch(("games/show",)).open(StandIn()).wait() == 3
+
+
 def test_that_output_can_go_to_standard_error(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
