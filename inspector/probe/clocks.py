@@ -202,6 +202,19 @@ class Clocks:
                     self.emit(event)
         return clock
 
+    def anchor(self, clock: Clock, local_ns: int, rate_n: int, *, is_paused: bool) -> None:
+        """Let a new clock read a local time now, with a rate and pause of the program's own."""
+        with self.lock:
+            at_ns = self.present_ns()
+            above_ns = at_ns if clock.parent is None else clock.parent.local_at(at_ns)
+            clock.rate_n, clock.is_paused = rate_n, is_paused
+            clock._n = 0 if is_paused else rate_n
+            clock._off = local_ns * D - above_ns * clock._n
+            self._publish(clock)
+            if self.emit is not None:
+                for event in self._described(clock, at_ns):
+                    self.emit(event)
+
     def remove(self, clock: Clock) -> None:
         """Remove a clock with everything below it."""
         with self.lock:
@@ -257,8 +270,9 @@ class Clocks:
         with self.lock:
             self.end_step()
             for clock in list(self.by_number.values()):
-                self.resume(clock)
-                self.set_rate(clock, D)
+                if not getattr(clock.adapter, "has_own_rates", False):
+                    self.resume(clock)
+                    self.set_rate(clock, D)
 
     def _change(self, clock: Clock, n: int, kind: int, a: int, b: int = 0) -> None:
         for below in self.branch(clock):

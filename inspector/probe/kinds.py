@@ -32,6 +32,10 @@ FRAME_ENDED = 34
 DELTA_CUT = 35
 CALLBACK_FAILED = 48
 MARK = 49
+TRANSPORT = 51
+
+# The subject of TRANSPORT.
+MODE_RUNNING = 1
 
 # What a timer is: the second number of TIMER_ORIGIN.
 TIMEOUT = 0

@@ -4,14 +4,16 @@ from inspector import vocabulary
 from inspector.clocks import rate
 from inspector.events.schema import SCHEMA
 from inspector.probe import kinds
-from inspector.vocabulary import EventKind, Phase, TimerKind
+from inspector.vocabulary import EventKind, Mode, Phase, TimerKind
 
 
 def test_that_every_number_is_that_of_the_vocabulary() -> None:
     for name, number in vars(kinds).items():
         if not name.isupper():
             continue
-        if name.startswith("PHASE_") and name != "PHASE_ENDED":
+        if name.startswith("MODE_"):
+            assert number == Mode[name.removeprefix("MODE_")], name
+        elif name.startswith("PHASE_") and name != "PHASE_ENDED":
             assert number == Phase[name.removeprefix("PHASE_")], name
         elif name in TimerKind.__members__:
             assert number == TimerKind[name], name

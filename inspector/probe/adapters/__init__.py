@@ -32,6 +32,8 @@ class Adapter:
 
     Attributes:
         library: The library's name, as its users write it.
+        has_own_rates: Whether its clocks have rates and pauses of the program's own, which it
+            restores by itself when the inspector goes.
         hides: Names of the packages whose frames are skipped when a call site is looked for.
         program: The program.
         version: Version of the library, empty if unknown.
@@ -41,6 +43,7 @@ class Adapter:
 
     library: str = ""
     hides: tuple[str, ...] = ()
+    has_own_rates = False
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -137,5 +140,6 @@ ADAPTERS: tuple[AdapterEntry, ...] = (
     AdapterEntry("pyglet", ("pyglet.clock",), "PygletAdapter"),
     AdapterEntry("qt", ("PySide6.QtCore", "PyQt6.QtCore"), "QtAdapter"),
     AdapterEntry("kivy", ("kivy.clock",), "KivyAdapter"),
+    AdapterEntry("clock_tree", ("inspector.clocks.transport",), "ClockTreeAdapter"),
     AdapterEntry("panda3d", ("direct.task.Task",), "PandaAdapter"),
 )
