@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from inspector.frames.egret import ticker, timer
 from inspector.frames.egret.ticker import Ticker
 from inspector.frames.egret.timer import BY_CALLS, BY_ELAPSED, Counting, TickerTimer
 
@@ -102,3 +103,8 @@ def test_that_unknown_numbers_are_ignored() -> None:
     ticker.pause()
     assert repr(ticker).endswith("paused>")
     assert ticker.frame_rate == 30
+
+
+def test_that_timers_are_found_where_scenes_of_earlier_versions_import_them() -> None:
+    names = ("BY_CALLS", "BY_ELAPSED", "Counting", "TickerTimer")
+    assert all(getattr(ticker, name) is getattr(timer, name) for name in names)
