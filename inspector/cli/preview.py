@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from inspector.clocks.rate import rate_numerator
+from inspector.clocks.rate import parse_rate
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.members import PauseFromPriority, PauseMember, ResumeMember, SetTimeScale
 from inspector.errors import ArgumentError
 from inspector.events.members import PAUSABLE
 from inspector.foreign.numbers import count_in
-from inspector.vocabulary import RATE_DENOMINATOR, MemberKind
+from inspector.vocabulary import MemberKind
 
 if TYPE_CHECKING:
     from inspector.commands.command import Command
@@ -72,7 +72,7 @@ def considered_command(timeline: Timeline, text: str) -> Command:
 
 def _rate(text: str) -> Fraction:
     try:
-        return Fraction(rate_numerator(text), RATE_DENOMINATOR)
+        return parse_rate(text)
     except ValueError as error:
         message = f"Argument --preview: {error}"
         raise PreviewError(message) from None

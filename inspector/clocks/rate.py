@@ -54,6 +54,15 @@ def rate_numerator(rate: float | Fraction | str) -> int:
     return numerator
 
 
+def parse_rate(text: str) -> Fraction:
+    """Return the rate that a person wrote, rounded to what clocks can keep.
+
+    Raises:
+        ValueError: It is no rate, as in :func:`rate_numerator`.
+    """
+    return Fraction(rate_numerator(text), D)
+
+
 def _parse(text: str) -> Fraction:
     stripped = text.strip().lower().replace("×", "x")
     if stripped.endswith("%"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
 from typing_extensions import override
 
-from inspector.clocks.rate import rate_numerator
+from inspector.clocks.rate import parse_rate
 from inspector.commands.members import SetTimeScale
 from inspector.events.members import PAUSABLE
 from inspector.vocabulary import RATE_DENOMINATOR, Field
@@ -350,7 +350,7 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
     def _read_rate(self, text: str) -> Fraction | None:
         """Return the rate that was typed, or say why it is none."""
         try:
-            return Fraction(rate_numerator(text), RATE_DENOMINATOR)
+            return parse_rate(text)
         except ValueError as error:
             self.edit_refused.emit(str(error))
             return None

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QStyle, QStyleOptionSlider, QWidget
 from typing_extensions import override
 
-from inspector.clocks.rate import rate_numerator
+from inspector.clocks.rate import parse_rate
 from inspector.display_text import as_plain
 from inspector.vocabulary import RATE_DENOMINATOR, rate_text
 
@@ -40,16 +40,6 @@ _KEYS: Final = {
     Qt.Key.Key_Up: 1,
     Qt.Key.Key_PageUp: 1,
 }
-
-
-def parse_rate(text: str) -> Fraction:
-    """Return the rate that a person typed: ``1/3``, ``0.25``, ``25%`` or ``2x``.
-
-    Raises:
-        ValueError: It is none of these, or out of range; the message says which.
-    """
-    # The engine's own reading, so that what is accepted here is never refused there.
-    return Fraction(rate_numerator(text), RATE_DENOMINATOR)
 
 
 def rate_to_text(rate: Fraction) -> str:

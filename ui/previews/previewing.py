@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QMenu
 
 from inspector.analysis.predict.changes import preview
 from inspector.analysis.predict.table import preview_table
+from inspector.clocks.rate import parse_rate
 
-from ..kit.rate_slider import parse_rate
 from .preview_card import PreviewCard
 from .selected import rate_command
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from inspector.analysis.statistics.frame_budget import checked_budget_ms
 from inspector.clocks.failures import FailurePolicy
-from inspector.clocks.rate import D, rate_numerator
+from inspector.clocks.rate import parse_rate
 from inspector.foreign.numbers import count_in, number_in, refusal, shown
 from inspector.sessions.sources.time_sources import (
     SYSTEM,
@@ -85,7 +85,7 @@ def step_ns(text: str) -> Fraction:
 def rate(text: str) -> Fraction:
     """Return the rate of a clock: 0.25, 1/3, 2x, 50%."""
     try:
-        return Fraction(rate_numerator(text), D)
+        return parse_rate(text)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from None
 

@@ -13,11 +13,11 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from inspector.clocks.rate import parse_rate
 from ui.kit.rate_slider import (
     USUAL_RATES,
     RateSlider,
     next_usual_rate,
-    parse_rate,
     position_of_rate,
     rate_at_position,
 )
