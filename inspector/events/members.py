@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final
 
 from inspector.vocabulary import Field, MemberKind
 
@@ -86,20 +87,17 @@ class MemberState:
 
     def copy(self) -> MemberState:
         """Return an independent copy."""
-        return MemberState(
-            self.id,
-            self.name,
-            self.parent_id,
-            self.added_ns,
-            self.clock_id,
-            self.kind,
-            list(self.children),
-            dict(self.fields),
-            self.calls,
-            self.took_ns,
-            self.paused_since_ns,
-            self.turn,
-        )
+        twin = MemberState(*self.values)
+        twin.children, twin.fields = list(self.children), dict(self.fields)
+        return twin
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The values of its attributes, in the order of their declaration."""
+        return _values_of(self)
+
+
+_values_of: Final = attrgetter(*(each.name for each in fields(MemberState)))
 
 
 class StateHistory:
@@ -129,9 +127,18 @@ class StateHistory:
 
     def copy(self) -> StateHistory:
         """Return an independent copy."""
+        return self.until(len(self))
+
+    def until(self, length: int) -> StateHistory:
+        """Return an independent copy of the first entries."""
         twin = StateHistory()
-        twin.at_ns, twin.state, twin.transition = self.at_ns[:], self.state[:], self.transition[:]
+        twin.at_ns, twin.state, twin.transition = (column[:length] for column in self.columns)
         return twin
+
+    @property
+    def columns(self) -> tuple[array[int], array[int], array[int]]:
+        """All columns, in the order of the attributes."""
+        return self.at_ns, self.state, self.transition
 
 
 class MemberTable:

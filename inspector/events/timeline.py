@@ -7,6 +7,7 @@ engine's state at that instant.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
@@ -135,11 +136,10 @@ class Timeline:
 
     def copy(self) -> Timeline:
         """Return an independent copy."""
-        twin = Timeline(self.strings)
+        twin = copy(self)
         twin.clocks = {number: clock.copy() for number, clock in self.clocks.items()}
         twin.timers = self.timers.copy(self.strings)
         twin.members = self.members.copy(self.strings)
-        twin._fold |= handlers_of(twin.members)
         twin.frames = self.frames.copy()
         twin.failures = self.failures.copy()
         twin.marks = self.marks.copy()
@@ -149,25 +149,7 @@ class Timeline:
         twin._frame_phases = list(self._frame_phases)
         twin._unknown = set(self._unknown)
         twin._stale_clocks = set(self._stale_clocks)
-        for name in (
-            "at_ns",
-            "newest_ns",
-            "events_folded",
-            "is_running",
-            "scene_path",
-            "scene_generation",
-            "root_id",
-            "structure_version",
-            "mapping_version",
-            "timers_version",
-            "skips_misfits",
-            "misfits",
-            "_frame_at_ns",
-            "_frame_delta_ns",
-            "_frame_cut_ns",
-            "_last_order",
-        ):
-            setattr(twin, name, getattr(self, name))
+        twin._fold = handlers_of(twin) | handlers_of(twin.members)
         return twin
 
     def only_clocks(self) -> Timeline:

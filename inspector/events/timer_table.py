@@ -17,20 +17,6 @@ if TYPE_CHECKING:
 #: Marks a session due time that must be computed again.
 UNKNOWN: Final = -(2**63)
 
-_COLUMNS: Final = (
-    "id",
-    "clock",
-    "due",
-    "session_due",
-    "interval",
-    "fired",
-    "lateness",
-    "order",
-    "label",
-    "site",
-    "kind",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class TimerRow:
@@ -68,20 +54,23 @@ class TimerTable:
     is valid only until the next event; keep ids instead.
     """
 
+    id: array[int]
+    clock: array[int]
+    due: array[int]
+    session_due: array[int]
+    interval: array[int]
+    fired: array[int]
+    lateness: array[int]
+    order: array[int]
+    label: array[int]
+    site: array[int]
+    kind: array[int]
+
     def __init__(self, strings: Sequence[str]) -> None:
         self._strings = strings
         self._row_by_id: dict[int, int] = {}
-        self.id = array("q")
-        self.clock = array("q")
-        self.due = array("q")
-        self.session_due = array("q")
-        self.interval = array("q")
-        self.fired = array("q")
-        self.lateness = array("q")
-        self.order = array("q")
-        self.label = array("q")
-        self.site = array("q")
-        self.kind = array("q")
+        for name in COLUMNS:
+            setattr(self, name, array("q"))
 
     def __len__(self) -> int:
         return len(self._row_by_id)
@@ -160,7 +149,7 @@ class TimerTable:
         last = len(self.id) - 1
         if i != last:
             self._row_by_id[self.id[last]] = i
-        for name in _COLUMNS:
+        for name in COLUMNS:
             column = getattr(self, name)
             column[i] = column[last]
             column.pop()
@@ -170,6 +159,10 @@ class TimerTable:
         """Return an independent copy."""
         twin = TimerTable(strings)
         twin._row_by_id = dict(self._row_by_id)
-        for name in _COLUMNS:
+        for name in COLUMNS:
             getattr(twin, name).extend(getattr(self, name))
         return twin
+
+
+#: The names of all columns.
+COLUMNS: Final = tuple(TimerTable.__annotations__)

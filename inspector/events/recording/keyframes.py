@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, fields
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar
 
 import msgspec
@@ -116,17 +116,8 @@ _LISTS: Final[dict[str, type[Any]]] = {
     "hits": BreakHit,
     "holds": Held,
 }
-_PLAIN: Final = (
-    "at_ns",
-    "events_folded",
-    "is_running",
-    "scene_path",
-    "scene_generation",
-    "root_id",
-    "structure_version",
-    "mapping_version",
-    "timers_version",
-)
+#: The fields that are attributes of a timeline: those before the others.
+_PLAIN: Final = _State.__struct_fields__[: _State.__struct_fields__.index("frames")]
 
 
 @dataclass(slots=True)
@@ -170,20 +161,13 @@ def state_text(timeline: Timeline, frames: int) -> str:
 
 
 def _member_values(member: MemberState) -> list[Any]:
-    return [
-        member.id,
-        member.name,
-        member.parent_id,
-        member.added_ns,
-        member.clock_id,
-        member.kind.value,
-        member.children,
-        list(member.fields.items()),
-        member.calls,
-        member.took_ns,
-        member.paused_since_ns,
-        member.turn,
-    ]
+    values = list(member.values)
+    values[_FIELDS] = list(member.fields.items())
+    return values
+
+
+#: Place of the fields among the values of a member.
+_FIELDS: Final = [each.name for each in fields(MemberState)].index("fields")
 
 
 def _lengths(timeline: Timeline) -> dict[str, Any]:
@@ -205,8 +189,8 @@ def news_text(timeline: Timeline, since: Grown) -> str:
     values["histories"] = []
     for machine, history in histories.items():
         start = since.histories.get(machine, 0)
-        columns = (history.at_ns, history.state, history.transition)
-        values["histories"].append([machine, *(column[start:].tolist() for column in columns)])
+        added = (column[start:].tolist() for column in history.columns)
+        values["histories"].append([machine, *added])
     since.histories = {machine: len(history) for machine, history in histories.items()}
     return json.dumps(values, separators=(",", ":"))
 
@@ -287,13 +271,11 @@ class Growth:
         for machine, length in lengths.histories:
             history = timeline.members.histories.get(machine, StateHistory())
             before = length - added.get(machine, 0)
-            columns = (history.at_ns, history.state, history.transition)
-            for mine, column in zip(self._columns(machine), columns, strict=True):
+            for mine, column in zip(self._columns(machine), history.columns, strict=True):
                 mine.extend(column[len(mine) : before])
 
     def _columns(self, machine: int) -> tuple[array[int], array[int], array[int]]:
-        history = self._histories.setdefault(machine, StateHistory())
-        return history.at_ns, history.state, history.transition
+        return self._histories.setdefault(machine, StateHistory()).columns
 
     def fill(self, timeline: Timeline, cursor: int, machines: Iterable[int]) -> None:
         """Set the growing lists of a timeline to a keyframe.
@@ -307,11 +289,8 @@ class Growth:
         for name, length in grown.lists.items():
             setattr(timeline, name, self._lists[name][:length])
         for machine in machines:
-            whole, history = self._histories.get(machine, StateHistory()), StateHistory()
-            length = grown.histories.get(machine, 0)
-            history.at_ns = whole.at_ns[:length]
-            history.state = whole.state[:length]
-            history.transition = whole.transition[:length]
+            whole = self._histories.get(machine, StateHistory())
+            history = whole.until(grown.histories.get(machine, 0))
             timeline.members.histories[machine] = history
 
 

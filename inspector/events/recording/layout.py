@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from inspector.errors import InspectorError
+from inspector.events.timer_table import COLUMNS
 from inspector.vocabulary import VOCABULARY_VERSION, Phase
 
 if TYPE_CHECKING:
@@ -25,18 +26,8 @@ CHUNK_EVENTS: Final = 8_192
 #: Most tables and indexes checked in a file.
 _MOST_TABLES: Final = 1_000
 
-TIMER_COLUMNS: Final = (
-    "id",
-    "clock",
-    "due",
-    "interval",
-    "fired",
-    "lateness",
-    "order",
-    "label",
-    "site",
-    "kind",
-)
+#: Columns of timers that are stored; session due times follow from them.
+TIMER_COLUMNS: Final = tuple(name for name in COLUMNS if name != "session_due")
 PHASE_NAMES: Final = tuple(f"{phase.name.lower()}_ns" for phase in Phase)
 FRAME_COLUMNS: Final = (
     "frame",
