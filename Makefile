@@ -1,4 +1,4 @@
-# make run | make test | make check | make bench
+# make run | make test | make check | make bench | make probe-wheel
 #
 # Needs Python 3.11 or newer with pip and venv, make and git; the rest is installed into .venv,
 # which is kept until pyproject.toml changes.
@@ -14,13 +14,14 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test check bench
+.PHONY: help run test check bench probe-wheel
 
 help:
 	@echo "make run    open the window on a lively scene (ARGS=\"my_scene.py\" for another)"
 	@echo "make test   everything that must hold before a change goes in"
 	@echo "make check  its quick half: style, types, import rules"
 	@echo "make bench  measure against other libraries and write the table"
+	@echo "make probe-wheel  build dist/timeline_probe-*.whl, for programs that let themselves be inspected"
 
 run: $(VENV)/.installed
 	@.ci/qt-libraries $(PYTHON)
@@ -39,6 +40,9 @@ check: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-bench
 	@.ci/qt-libraries $(PYTHON)
 	QT_QPA_PLATFORM=$${QT_QPA_PLATFORM:-offscreen} $(PYTHON) -m tests.benchmarks $(ARGS)
+
+probe-wheel: $(VENV)/.installed-dev
+	$(PYTHON) -m build --wheel --no-isolation --outdir dist .ci/probe-wheel
 
 # Each stamp says that one set of requirements is installed; --group needs pip 25.1.
 $(VENV)/.installed: pyproject.toml

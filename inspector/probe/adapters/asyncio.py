@@ -247,8 +247,10 @@ class LoopHooks:
         began = [0]
 
         def following_select(timeout: Optional[float] = None) -> Any:
-            if program.emit is not None:
-                program.frame_ended(clock)
+            if program.emit is None:
+                # Nothing is held or slowed.
+                return select(timeout)
+            program.frame_ended(clock)
             if timeout and not clock.is_plain and timeout > 0:
                 wait_ns = clock.real_ns_until(clock.local_ns() + math.ceil(timeout * 1e9))
                 timeout = None if wait_ns is None else wait_ns / 1e9

@@ -1,0 +1,143 @@
+"""What the probe costs and needs in a program that nobody looks at."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from inspector.probe.adapters import ADAPTERS
+from tests.interpreters import VERSIONS, interpreter
+from tests.probe.receiver import LOADER, PROJECT
+
+PROBE = PROJECT / "inspector" / "probe"
+
+_EVERYTHING = (
+    LOADER
+    + """
+import importlib, pathlib
+for path in sorted(pathlib.Path(timeline_probe.__file__).parent.glob("*.py")):
+    if path.stem != "__init__":
+        importlib.import_module("timeline_probe." + path.stem)
+import os
+library = os.path.dirname(os.__file__)
+for module in list(sys.modules.values()):
+    file = getattr(module, "__file__", None)
+    if file and not file.startswith((library, timeline_probe.__path__[0])):
+        print(module)
+"""
+)
+
+_IMPORT_TIME = (
+    LOADER.replace("import importlib", "import time, importlib").replace(
+        "spec.loader.exec", "began = time.process_time()\nspec.loader.exec"
+    )
+    + """
+import timeline_probe.link, timeline_probe.program
+print(time.process_time() - began)
+"""
+)
+
+#: Counts what is read of the program while hooks of asyncio run that nobody listens to.
+_READS = (
+    LOADER
+    + """
+import asyncio, collections
+from timeline_probe.program import Program
+from timeline_probe.adapters.asyncio import AsyncioAdapter
+
+class Counting(Program):
+    reads = None
+    def __getattribute__(self, name):
+        counts = Program.reads
+        if counts is not None:
+            counts[name] += 1
+        return super().__getattribute__(name)
+
+Program.reads = None
+program = Counting("counted")
+adapter = AsyncioAdapter(program)
+adapter.installed(asyncio.base_events)
+adapter.state = "active"
+program.adapters["asyncio"] = adapter
+
+def reads(call):
+    Program.reads = counts = collections.Counter()
+    try:
+        call()
+    finally:
+        Program.reads = None
+    return dict(counts)
+
+async def main():
+    loop = asyncio.get_running_loop()
+    program.attach(lambda event: None, lambda events: None)
+    followed = loop.call_later(1000, print)
+    program.detach()
+    native = asyncio.TimerHandle(0, print, (), loop)
+    print(type(followed) is not type(native))
+    print(reads(lambda: loop.call_later(1000, print)))
+    print(reads(followed.cancel))
+    print(reads(lambda: followed._run()))
+    print(reads(lambda: loop._selector.select(0)))
+    print(reads(loop.time))
+
+asyncio.run(main())
+"""
+)
+
+_TIME_READS = (
+    LOADER
+    + """
+import time
+from timeline_probe.program import Program
+from timeline_probe.adapters.python_time import PythonTimeAdapter
+
+natives = dict(vars(time))
+adapter = PythonTimeAdapter(Program("counted"))
+adapter.installed(time)
+for name in ("monotonic", "time_ns", "perf_counter"):
+    code = getattr(time, name).__code__
+    print(name, sorted(code.co_names), natives[name] is not getattr(time, name))
+"""
+)
+
+
+def run(code: str, python: str = sys.executable) -> str:
+    done = subprocess.run(
+        [python, "-I", "-S", "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_that_the_probe_needs_the_standard_library_only(version: str) -> None:
+    assert run(_EVERYTHING, interpreter(version)) == ""
+
+
+def test_that_the_probe_is_imported_in_under_20_ms() -> None:
+    took_s = min(float(run(_IMPORT_TIME)) for _ in range(7))
+
+    assert took_s < 0.02
+
+
+def test_that_every_hook_of_asyncio_is_one_attribute_test_while_nobody_is_attached() -> None:
+    is_followed, *reads = run(_READS).splitlines()
+
+    assert is_followed == "True"
+    assert reads[:4] == ["{'emit': 1}"] * 4
+    # Time has been the clock's since the inspector was there.
+    assert reads[4:] == ["{}"]
+
+
+def test_that_every_reading_of_time_is_one_attribute_test_while_nothing_has_changed() -> None:
+    for line in run(_TIME_READS).splitlines():
+        assert line.endswith("['_shift'] True"), line
+
+
+def test_that_every_adapter_is_listed_once() -> None:
+    files = {path.stem for path in (PROBE / "adapters").glob("*.py")} - {"__init__", "loop"}
+
+    assert sorted(entry.name for entry in ADAPTERS) == sorted(files)
