@@ -7,11 +7,12 @@ import select
 import socket
 import sys
 from threading import Event, Thread
-from time import monotonic_ns, thread_time_ns
+from time import monotonic_ns
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import wire
 from .connection import Connection, LinkClosed, dialled, is_same_user
+from .cost import CostMeter
 from .keyframe import Keyframe
 from .kinds import VOCABULARY_VERSION
 from .requests import Requests
@@ -50,8 +51,8 @@ class Attachment:
         now_ns = monotonic_ns()
         self._heard_ns = self._turned_ns = self._pinged_ns = self._cost_ns = now_ns
         self._pings = 0
-        self._cpu_ns = thread_time_ns()
-        self._costed = (0, 0, 0)
+        self._cost = CostMeter(program)
+        self._made = self._dropped = 0
         self._changes = self._holds = -1
         self._tell_changes()
         self._say("Events.keyframe", state="begun")
@@ -192,19 +193,16 @@ class Attachment:
 
     def _tell_cost(self, now_ns: int) -> None:
         sink = self.sink
-        cpu_ns, made = thread_time_ns(), sum(sink.by_kind.values())
-        hooks_ns = 0
-        before = self._costed
-        self._costed = (made, sink.dropped, hooks_ns)
+        made, dropped = sum(sink.by_kind.values()), sink.dropped
         self._say(
             "Program.cost",
-            cpu_ns=cpu_ns - self._cpu_ns + hooks_ns - before[2],
+            cpu_ns=self._cost.spent_ns(sink.by_kind),
             interval_ns=now_ns - self._cost_ns,
-            events=made - before[0],
-            dropped=sink.dropped - before[1],
+            events=made - self._made,
+            dropped=dropped - self._dropped,
             queued_bytes=sink.unacknowledged * wire.BYTES_PER_EVENT,
         )
-        self._cpu_ns, self._cost_ns = cpu_ns, now_ns
+        self._cost_ns, self._made, self._dropped = now_ns, made, dropped
 
     def end(self, *last: dict[str, Any]) -> None:
         """Let the program go on, and close."""

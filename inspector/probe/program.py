@@ -53,57 +53,44 @@ class Timer:
 
     Attributes:
         number: Its number, unique in the program.
-        clock: The clock it waits on.
-        name: Number of its name among the texts.
-        site: Number of its call site, 0 for unknown.
-        kind: What it is, see :mod:`kinds`.
-        due_ns: Local time at which it should fire.
-        period_ns: From one due instant to the next, 0 for a one-shot.
         handle: What the adapter wants to find again with it.
     """
 
-    __slots__ = (
-        "_program",
-        "clock",
-        "due_ns",
-        "handle",
-        "kind",
-        "name",
-        "number",
-        "period_ns",
-        "site",
-    )
+    # What is known of it is in the program, as plain numbers: Python's garbage collector would go
+    # through the whole program if an inspector that comes to 100 000 timers made as many objects.
+    __slots__ = ("_program", "handle", "number")
 
-    def __init__(  # noqa: PLR0913, PLR0917 - made in one place only
-        self,
-        program: Program,
-        number: int,
-        clock: Clock,
-        name: int,
-        site: int,
-        kind: int,
-        due_ns: int,
-        period_ns: int,
-        handle: Any,
-    ) -> None:
+    def __init__(self, program: Program, number: int, handle: Any) -> None:
         self._program = program
         self.number = number
-        self.clock = clock
-        self.name = name
-        self.site = site
-        self.kind = kind
-        self.due_ns = due_ns
-        self.period_ns = period_ns
         self.handle = handle
+
+    @property
+    def clock(self) -> Clock:
+        """The clock it waits on."""
+        return self._program.clocks.by_number[self._program.timers[self.number][_CLOCK]]
+
+    @property
+    def due_ns(self) -> int:
+        """Local time at which it should fire."""
+        return self._program.due_ns(self.number)
+
+    @property
+    def period_ns(self) -> int:
+        """From one due instant to the next, 0 for a one-shot."""
+        return self._program.timers.get(self.number, _GONE)[_PERIOD]
 
     def armed(self, due_ns: int, period_ns: Optional[int] = None) -> None:
         """The timer is due at another local instant."""
-        self.due_ns = due_ns
-        if period_ns is not None:
-            self.period_ns = period_ns
-        emit = self._program.emit
-        if emit is not None:
-            emit((monotonic_ns(), TIMER_ARMED, self.number, due_ns, self.period_ns))
+        program = self._program
+        record, emit = program.timers.get(self.number), program.emit
+        if record is None or emit is None:
+            return
+        clock, name, site, kind, _, period_before_ns = record
+        if period_ns is None:
+            period_ns = period_before_ns
+        program.timers[self.number] = (clock, name, site, kind, due_ns, period_ns)
+        emit((monotonic_ns(), TIMER_ARMED, self.number, due_ns, period_ns))
 
     def fired(self, late_ns: int, next_due_ns: Optional[int] = None) -> None:
         """The timer is being called, so much local time after it was due.
@@ -112,39 +99,35 @@ class Timer:
             late_ns: Local nanoseconds since it was due.
             next_due_ns: When it is due again; ``None``: it is gone.
         """
-        program = self._program
-        if next_due_ns is None:
-            program.timers.pop(self.number, None)
-            next_due_ns = NEVER
-        else:
-            self.due_ns = next_due_ns
-        emit = program.emit
-        if emit is not None:
-            emit((monotonic_ns(), TIMER_FIRED, self.number, late_ns, next_due_ns))
+        self._program.fired(self.number, late_ns, next_due_ns)
 
     def missed(self, ticks: int) -> None:
         """The timer skips ticks, by its own rules."""
-        emit = self._program.emit
-        if emit is not None:
-            emit((monotonic_ns(), TICKS_MISSED, self.number, ticks, self.kind))
+        program = self._program
+        record, emit = program.timers.get(self.number), program.emit
+        if record is not None and emit is not None:
+            emit((monotonic_ns(), TICKS_MISSED, self.number, ticks, record[_KIND]))
 
     def cleared(self, site: int = 0, cause: int = 0) -> None:
         """The timer was cleared: by the program at a call site, or by a command."""
-        program = self._program
-        if program.timers.pop(self.number, None) is None:
-            return
-        emit = program.emit
-        if emit is not None:
-            emit((monotonic_ns(), TIMER_CLEARED, self.number, site, cause))
+        self._program.cleared(self.number, site, cause)
 
-    def events(self, at_ns: int) -> tuple[tuple[int, int, int, int, int], ...]:
-        """Return the events that describe it."""
-        number = self.number
-        return (
-            (at_ns, TIMER_ADDED, number, self.clock.number, self.name),
-            (at_ns, TIMER_ORIGIN, number, self.site, self.kind),
-            (at_ns, TIMER_ARMED, number, self.due_ns, self.period_ns),
-        )
+
+#: What is known of a timer: clock, name, call site and kind by their numbers, due time, period.
+Record = tuple[int, int, int, int, int, int]
+_CLOCK, _NAME, _SITE, _KIND, _DUE, _PERIOD = range(6)
+_GONE: Record = (0, 0, 0, 0, 0, 0)
+
+
+def _described(number: int, record: Record) -> tuple[tuple[int, int, int, int, int], ...]:
+    """Return the events that describe a pending timer."""
+    clock, name, site, kind, due_ns, period_ns = record
+    at_ns = monotonic_ns()
+    return (
+        (at_ns, TIMER_ADDED, number, clock, name),
+        (at_ns, TIMER_ORIGIN, number, site, kind),
+        (at_ns, TIMER_ARMED, number, due_ns, period_ns),
+    )
 
 
 class Frames:
@@ -174,7 +157,7 @@ class Program:
         own_clock: The clock of the program, above all others.
         base_ns: The instant of its local time 0: what a library that counts from the machine's
             start reads is local time plus this.
-        timers: The pending timers by number, while an inspector is attached.
+        timers: What is known of the pending timers, by number, while an inspector is attached.
         texts: Every text so far; its place is its number.
         adapters: The adapters whose libraries have been loaded.
         changes: Incremented when clocks, capabilities or adapters change.
@@ -196,7 +179,8 @@ class Program:
         self.clocks = Clocks(now_ns)
         self.clocks.text = self.text
         self.clocks.changed = self._clock_changed
-        self.timers: dict[int, Timer] = {}
+        self.timers: dict[int, Record] = {}
+        self._objects: dict[int, Timer] = {}
         self.adapters: dict[str, Adapter] = {}
         self.changes = 0
         self.holds = 0
@@ -279,6 +263,7 @@ class Program:
             frames.began_ns = frames.ended_ns = 0
         with self.clocks.lock:
             self.timers.clear()
+            self._objects.clear()
             self.extend = extend
             self.describe_clocks()
             self.emit = self.clocks.emit = emit
@@ -293,6 +278,7 @@ class Program:
         self.emit = self.clocks.emit = None
         self.extend = lambda _: None
         self.timers.clear()
+        self._objects.clear()
         self.release()
         for adapter in list(self.adapters.values()):
             self.guarded(adapter, adapter.released)
@@ -338,10 +324,10 @@ class Program:
     def remove_clock(self, clock: Clock) -> None:
         """Remove a clock, what is below it and their timers."""
         with self.clocks.lock:
-            gone = set(self.clocks.branch(clock))
-            for timer in list(self.timers.values()):
-                if timer.clock in gone:
-                    self.timers.pop(timer.number, None)
+            gone = {below.number for below in self.clocks.branch(clock)}
+            for number, record in list(self.timers.items()):
+                if record[_CLOCK] in gone:
+                    self.forget(number)
             self.clocks.remove(clock)
         self.mention_change()
 
@@ -444,23 +430,63 @@ class Program:
             kind: ``TIMEOUT`` or one of the intervals.
             handle: Kept with it for the adapter.
         """
-        number = self._next_timer()
-        numbers = self._numbers
-        timer = Timer(
-            self,
-            number,
-            clock,
-            numbers[name] if name in numbers else self.text(name),
-            site,
-            kind,
-            due_ns,
-            period_ns,
-            handle,
-        )
-        self.timers[number] = timer
-        if self.emit is not None:
-            self.extend(timer.events(monotonic_ns()))
+        number = self.pending_timer(clock, name, site, due_ns, period_ns, kind)
+        timer = self._objects[number] = Timer(self, number, handle)
         return timer
+
+    def pending_timer(  # noqa: PLR0913, PLR0917 - what a timer is
+        self,
+        clock: Clock,
+        name: str,
+        site: int,
+        due_ns: int,
+        period_ns: int = 0,
+        kind: int = TIMEOUT,
+    ) -> int:
+        """Do as :meth:`timer` does, and return the number: for adapters with very many timers."""
+        numbers = self._numbers
+        number = self._next_timer()
+        known = numbers[name] if name in numbers else self.text(name)
+        record = self.timers[number] = (clock.number, known, site, kind, due_ns, period_ns)
+        if self.emit is not None:
+            self.extend(_described(number, record))
+        return number
+
+    def due_ns(self, number: int) -> int:
+        """Return the local time at which a timer should fire; 0 if it is gone."""
+        return self.timers.get(number, _GONE)[_DUE]
+
+    def fired(self, number: int, late_ns: int, next_due_ns: Optional[int] = None) -> None:
+        """Report that a timer is being called, see :meth:`Timer.fired`."""
+        emit, record = self.emit, self.timers.get(number)
+        if emit is None or record is None:
+            return
+        if next_due_ns is None:
+            self.forget(number)
+            next_due_ns = NEVER
+        else:
+            clock, name, site, kind, _, period_ns = record
+            self.timers[number] = (clock, name, site, kind, next_due_ns, period_ns)
+        emit((monotonic_ns(), TIMER_FIRED, number, late_ns, next_due_ns))
+
+    def cleared(self, number: int, site: int = 0, cause: int = 0) -> None:
+        """Report that a timer was cleared, see :meth:`Timer.cleared`."""
+        emit = self.emit
+        if number in self.timers:
+            self.forget(number)
+            if emit is not None:
+                emit((monotonic_ns(), TIMER_CLEARED, number, site, cause))
+
+    def pending(self, number: int) -> Optional[Timer]:
+        """Return the pending timer with a number."""
+        if number not in self.timers:
+            return None
+        return self._objects.get(number) or Timer(self, number, None)
+
+    def forget(self, number: int) -> None:
+        """Forget a timer that is gone."""
+        self.timers.pop(number, None)
+        self._objects.pop(number, None)
 
     def next_due_ns(self) -> Optional[int]:
         """Return when the next timer is due, in local time of the program's clock.
@@ -468,16 +494,15 @@ class Program:
         ``None`` without one. Timers of paused branches are never due, and what is due already is
         only waiting to be called.
         """
-        earliest: dict[Clock, int] = {}
-        now_ns: dict[Clock, int] = {}
-        for timer in list(self.timers.values()):
-            clock, due_ns = timer.clock, timer.due_ns
-            if clock not in now_ns:
-                now_ns[clock] = clock.local_ns()
-            if now_ns[clock] < due_ns < earliest.get(clock, NEVER):
-                earliest[clock] = due_ns
+        clocks = self.clocks.by_number
+        now_ns = {number: clock.local_ns() for number, clock in list(clocks.items())}
+        earliest: dict[int, int] = {}
+        for record in list(self.timers.values()):
+            number, due_ns = record[_CLOCK], record[_DUE]
+            if now_ns.get(number, NEVER) < due_ns < earliest.get(number, NEVER):
+                earliest[number] = due_ns
         own_clock = self.own_clock
-        dues = (clock.due_above(due_ns, own_clock) for clock, due_ns in earliest.items())
+        dues = (clocks[number].due_above(due_ns, own_clock) for number, due_ns in earliest.items())
         return min((due_ns for due_ns in dues if due_ns is not None), default=None)
 
     def clear_timer(self, timer: Timer, cause: int) -> None:
@@ -488,9 +513,9 @@ class Program:
 
     def described_again(self) -> Iterator[None]:
         """Describe all pending timers that are known, after a loss."""
-        for number, timer in list(self.timers.items()):
+        for number, record in list(self.timers.items()):
             if number in self.timers:
-                self.extend(timer.events(monotonic_ns()))
+                self.extend(_described(number, self.timers.get(number, record)))
                 emit = self.emit
                 if number not in self.timers and emit is not None:
                     # It has fired on another thread in between.

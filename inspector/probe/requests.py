@@ -119,7 +119,7 @@ class Requests:
 
     def _clear(self, params: dict[str, Any]) -> None:
         number, cause = wire.whole(params, "timer"), _cause(params)
-        timer = self._program.timers.get(number)
+        timer = self._program.pending(number)
         if timer is None:
             raise WireError(wire.NO_SUCH, f"There is no timer {number}.")
         self._demand(timer.clock, "clear_timer")

@@ -105,6 +105,13 @@ class Adapter:
         """Clear a timer by command; called on the probe's thread."""
         raise NotImplementedError
 
+    def costs(self) -> dict[int, float]:
+        """Return what the hooks cost for an event by its kind, in nanoseconds, by measuring it.
+
+        Only needed where hooks do much more than to call :class:`Program`; see :mod:`..cost`.
+        """
+        return {}
+
     def fail(self, message: str) -> None:
         """Say what could not be read, and leave the library alone from now on."""
         self.state, self.message = "failed", message

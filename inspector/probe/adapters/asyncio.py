@@ -11,12 +11,15 @@ from __future__ import annotations
 import gc
 import math
 import re
-from functools import wraps
+import sys
+from functools import partial, wraps
 from threading import enumerate as enumerate_threads
 from threading import get_ident, main_thread
 from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import WeakKeyDictionary, finalize, ref
 
+from ..cost import MEASURED_CALLS, copied, took_ns
+from ..kinds import FRAME_BEGAN, TIMER_ADDED, TIMER_CLEARED, TIMER_FIRED
 from ..program import name_of
 from . import Adapter, Capability
 
@@ -53,14 +56,8 @@ class AsyncioAdapter(Adapter):
         self._by_clock: dict[int, LoopHooks] = {}
 
     def installed(self, module: ModuleType) -> None:
-        base: Any = module.BaseEventLoop
-        events: Any = module.events
-        self._current_task: Callable[[Any], Any] = module.tasks.current_task
-        self._native_time = base.time
-        self._handle_type = events.TimerHandle
-        # What is read of a loop; better to know now than in the middle of a turn.
-        for name in ("call_at", "call_soon_threadsafe", "_run_once", "run_forever", "close"):
-            getattr(base, name)
+        self._learn(module)
+        base = self._base_module.BaseEventLoop
         run_forever, close = base.run_forever, base.close
 
         @wraps(run_forever)
@@ -79,6 +76,15 @@ class AsyncioAdapter(Adapter):
             for found in gc.get_objects():
                 if issubclass(type(found), base) and not found.is_closed():
                     self.found(found)
+
+    def _learn(self, module: ModuleType) -> None:
+        """Read what is needed of asyncio; better to know now than in the middle of a turn."""
+        self._base_module: Any = module
+        self._current_task = self._base_module.tasks.current_task
+        self._handle_type = self._base_module.events.TimerHandle
+        self._native_time = self._base_module.BaseEventLoop.time
+        for name in ("call_at", "call_soon_threadsafe", "_run_once", "run_forever", "close"):
+            getattr(self._base_module.BaseEventLoop, name)
 
     def found(self, loop: Any) -> None:
         """A loop is about to run, or was found running."""
@@ -144,12 +150,28 @@ class AsyncioAdapter(Adapter):
         loop = None if hooks is None else hooks.loop()
 
         def clear() -> None:
-            if hooks is not None and hooks.timers.pop(id(timer.handle), None) is not None:
-                timer.cleared(0, cause)
-                timer.handle.cancel()
+            for handle in () if loop is None else list(loop._scheduled):
+                if hooks is not None and hooks.timers.get(id(handle)) == timer.number:
+                    del hooks.timers[id(handle)]
+                    timer.cleared(0, cause)
+                    handle.cancel()
 
         if loop is not None:
             loop.call_soon_threadsafe(clear)
+
+    def costs(self) -> dict[int, float]:
+        twin = AsyncioAdapter(copied(self.program))
+        twin._learn(self._base_module)
+        # Not new_event_loop(), which may make one of another library.
+        make = sys.modules["asyncio"].SelectorEventLoop
+        loop, plain = make(), make()
+        hooks = LoopHooks(twin, loop, "measured")
+        hooks.install()
+        try:
+            return _measured_costs(loop, plain)
+        finally:
+            loop.close()
+            plain.close()
 
     # ------------------------------------------------------------------- for hooks
 
@@ -197,14 +219,15 @@ class LoopHooks:
 
     Attributes:
         clock: Its clock.
-        timers: Its timers by the identity of their handles, while an inspector is attached.
+        timers: Numbers of its timers by the identity of their handles, while an inspector is
+            attached.
         refusal: Why its time cannot be controlled, empty if it can.
     """
 
     def __init__(self, adapter: AsyncioAdapter, loop: Any, name: str) -> None:
         self.loop: Callable[[], Any] = ref(loop)
         self.clock = adapter.program.clock(name, adapter=adapter)
-        self.timers: dict[int, Timer] = {}
+        self.timers: dict[int, int] = {}
         self.refusal = ""
         self._adapter = adapter
         self._is_installed = False
@@ -287,9 +310,9 @@ class LoopHooks:
     def _describe(self, handle: Any, name: str, site: int) -> None:
         due_ns = round(handle._when * 1e9) - self._base_ns
         handle.__class__ = self._handle_type
-        self.timers[id(handle)] = self._adapter.program.timer(
-            self.clock, name, site, due_ns, handle=handle
-        )
+        # The loop has the handle until it fires or is cancelled, so its identity stays its own.
+        number = self._adapter.program.pending_timer(self.clock, name, site, due_ns)
+        self.timers[id(handle)] = number
 
     def described(self) -> Iterator[None]:
         """Describe the pending timers of the loop, on its thread."""
@@ -317,19 +340,54 @@ class LoopHooks:
 
             def _run(self) -> Any:
                 if program.emit is not None:
-                    timer = timers.pop(id(self), None)
-                    if timer is not None:
-                        timer.fired(clock.local_ns() - timer.due_ns)
+                    number = timers.pop(id(self), None)
+                    if number is not None:
+                        program.fired(number, clock.local_ns() - program.due_ns(number))
                 return run(self)
 
             def cancel(self) -> Any:
                 if program.emit is not None:
-                    timer = timers.pop(id(self), None)
-                    if timer is not None:
-                        timer.cleared(program.call_site())
+                    number = timers.pop(id(self), None)
+                    if number is not None:
+                        program.cleared(number, program.call_site())
                 return cancel(self)
 
         return TimerHandle
+
+
+def _measured_costs(loop: Any, plain: Any) -> dict[int, float]:
+    """Return what the hooks of a loop add to one without, by the kind of the event."""
+
+    def callback(*_: object) -> None:
+        pass
+
+    def added_ns(use: Callable[[Any], Callable[[], object]]) -> float:
+        return max(took_ns(use(loop)) - took_ns(use(plain)), 0.0)
+
+    def setting(each: Any) -> Callable[[], object]:
+        return partial(each.call_later, 1_000, callback)
+
+    def using(name: str) -> Callable[[Any], Callable[[], object]]:
+        def use(each: Any) -> Callable[[], object]:
+            handles = iter([each.call_later(1_000, callback) for _ in range(MEASURED_CALLS)])
+            return lambda: getattr(next(handles), name)()  # noqa: PLW0108 - another each time
+
+        return use
+
+    set_ns, run_ns, cancel_ns = (
+        added_ns(setting),
+        added_ns(using("_run")),
+        added_ns(using("cancel")),
+    )
+    turn_ns = added_ns(lambda each: partial(each._selector.select, 0))
+    time_ns = added_ns(lambda each: each.time)
+    return {
+        TIMER_ADDED: set_ns,
+        TIMER_FIRED: run_ns,
+        TIMER_CLEARED: cancel_ns,
+        # A turn with a timer reads the time about three times.
+        FRAME_BEGAN: turn_ns + 3 * time_ns,
+    }
 
 
 def _loop_name(loop: Any) -> str:
