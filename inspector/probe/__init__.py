@@ -214,3 +214,5 @@ def _in_child() -> None:
         connect, token, grant = _restart
         _link = Link(_program, token, grant, address=connect)
         _link.start()
+        # As at the start of a program: nothing of the child runs before it is seen.
+        _link.wait_until_settled(_HELLO_S)

@@ -194,7 +194,8 @@ def test_that_a_timer_that_is_pending_is_in_the_keyframe(stand_in: StandIn) -> N
 
     list(stand_in.adapter.keyframe(stand_in.adapter._clock))
 
-    (timer,) = stand_in.program.timers.values()
+    (timer,) = map(stand_in.program.pending, stand_in.program.timers)
+    assert timer is not None
     assert timer.period_ns == 100 * MS
     stand_in.adapter.clear_timer(timer.clock, timer, 1)
     stand_in.now_ns += 200 * MS
