@@ -230,7 +230,9 @@ class PanelDocks(QObject):
         # Never side by side, not even for a moment: the window would have to grow for it, and
         # would not shrink again.
         for dock in self:
-            dock.setFloating(False)
+            if dock.isFloating():
+                # Else it would only be shown, which costs a layout of the window.
+                dock.setFloating(False)
             self._window.removeDockWidget(dock)
         stacks: dict[PanelArea, QDockWidget] = {}
         for panel in PANELS:
