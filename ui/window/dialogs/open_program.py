@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.errors import AttachError
-from inspector.sessions.attached.doors.typed import TypedLaunch
+from inspector.sessions.attached.doors.typed import TypedProgram
 
 from ...kit.layouts import tool_button
 from ...kit.theme import ColorRole
@@ -46,7 +46,7 @@ class OpenProgramDialog(QDialog):
     """A command line with working directory, interpreter, hold and grant.
 
     Signals:
-        launch_chosen: What to open: the door, and what was typed, by field.
+        door_chosen: What to open: the door, and what was typed, by field.
 
     Attributes:
         command: The command line; recent ones are in its list.
@@ -57,7 +57,7 @@ class OpenProgramDialog(QDialog):
         problem: Why it cannot be opened; hidden while there is nothing to say.
     """
 
-    launch_chosen = Signal(object, object)  # Launch, dict[str, str]
+    door_chosen = Signal(object, object)  # Door, dict[str, str]
 
     def __init__(
         self, recent: Sequence[Mapping[str, str]], theme: Theme, parent: QWidget | None = None
@@ -77,7 +77,9 @@ class OpenProgramDialog(QDialog):
         line = self.command.lineEdit()
         assert line is not None, "the box is editable"
         self.line = line
-        self.line.setPlaceholderText("python -m http.server, ./game.py, /opt/tool --option …")
+        self.line.setPlaceholderText(
+            "python -m game, ./game.py, node app.js, http://localhost:8080 …"
+        )
         self.folder = QLineEdit()
         self.folder.setPlaceholderText("where the inspector was started")
         self.interpreter = QLineEdit()
@@ -161,9 +163,9 @@ class OpenProgramDialog(QDialog):
         self.grant.setCurrentIndex(max(0, self.grant.findData(found.get("grant", "full"))))
 
     @property
-    def typed(self) -> TypedLaunch:
+    def typed(self) -> TypedProgram:
         """What is typed now."""
-        return TypedLaunch(
+        return TypedProgram(
             command=self.line.text(),
             folder=self.folder.text(),
             interpreter=self.interpreter.text(),
@@ -176,7 +178,7 @@ class OpenProgramDialog(QDialog):
         """Give the program and close, or say why it cannot be opened."""
         typed = self.typed
         try:
-            launch = typed.launch()
+            door = typed.door()
         except AttachError as error:
             self.problem.setText(f"✖ {error}")
             self.problem.show()
@@ -191,4 +193,4 @@ class OpenProgramDialog(QDialog):
             "grant": typed.grant,
         }
         self.accept()
-        self.launch_chosen.emit(launch, kept)
+        self.door_chosen.emit(door, kept)

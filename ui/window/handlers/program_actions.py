@@ -12,7 +12,7 @@ from inspector.sessions.session import AttachesPrograms
 from ...previews.selected import selected_clock
 
 if TYPE_CHECKING:
-    from inspector.sessions.attached.doors.launch import Launch
+    from inspector.sessions.attached.doors.door import Door
 
     from ..main_window import MainWindow
 
@@ -33,15 +33,15 @@ class ProgramActions(QObject):
         dialog = OpenProgramDialog(window.settings.recent_programs, window.theme, window)
         if command:
             dialog.line.setText(command)
-        dialog.launch_chosen.connect(self._launch)
+        dialog.door_chosen.connect(self._open)
         dialog.open()
 
     @Slot(object, object)
-    def _launch(self, launch: Launch, typed: dict[str, str]) -> None:
+    def _open(self, door: Door, typed: dict[str, str]) -> None:
         window = self._window
         window.settings = window.settings.with_recent_program(typed)
         window.notice.dismiss()
-        window.bridge.open_door(launch)
+        window.bridge.open_door(door)
 
     @property
     def _session(self) -> AttachesPrograms | None:

@@ -9,23 +9,29 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from inspector.errors import AttachError
 from inspector.foreign.paths import expanded
+from inspector.sessions.attached.doors.browser import Browser
 from inspector.sessions.attached.doors.launch import Launch
+from inspector.sessions.attached.doors.programs import door_of_process
 
 if TYPE_CHECKING:
+    from inspector.sessions.attached.doors.door import Door
     from inspector.sessions.attached.doors.launch import Grant
 
+_PID_DIGITS: Final = 10
 _PYTHONS: Final = frozenset({"python", "python3"})
 
 
 @dataclass(frozen=True, slots=True)
-class TypedLaunch:
-    """What people say of a program that is to be launched.
+class TypedProgram:
+    """What people say of a program that is to be attached to.
 
     Attributes:
-        command: The command line, as for a shell, but without variables and patterns.
+        command: The command line, as for a shell, but without variables and patterns; or a page,
+            as URL or file; or the number of a process.
         folder: The working directory, empty for that of the inspector.
         interpreter: The Python that runs a file or ``-m module``; empty for the first one on
             the path.
@@ -39,17 +45,26 @@ class TypedLaunch:
     hold: bool = False
     grant: Grant = "full"
 
-    def launch(self) -> Launch:
+    def door(self) -> Door:
         """Return the door.
 
         Raises:
-            AttachError: It cannot be launched; the message says what to change.
+            AttachError: It leads nowhere; the message says what to change.
         """
+        word = self.command.strip()
+        if word.isascii() and word.isdecimal():
+            return door_of_process(int(word[:_PID_DIGITS]), self.grant)
+        if urlsplit(word).scheme in {"http", "https", "file"}:
+            return Browser(word, self.hold, self.grant)
         folder = expanded(self.folder) if self.folder.strip() else None
         if folder is not None and not folder.is_dir():
             message = f"There is no folder {folder}."
             raise AttachError(message)
-        launch = Launch(self._argv(folder), folder, self.hold, self.grant)
+        argv = self._argv(folder)
+        page = (folder or Path()) / argv[0]
+        if argv[0].endswith((".html", ".htm")) and page.is_file():
+            return Browser(str(page), self.hold, self.grant)
+        launch = Launch(argv, folder, self.hold, self.grant)
         launch.program()
         return launch
 
@@ -66,6 +81,8 @@ class TypedLaunch:
         interpreter = self.interpreter.strip()
         if words[0] in _PYTHONS and interpreter:
             return (str(expanded(interpreter)), *words[1:])
+        if words[0].endswith((".js", ".mjs", ".cjs")) and _is_plain(words[0], folder):
+            return ("node", *words)
         if words[0] == "-m" or _is_plain_script(words[0], folder):
             python = str(expanded(interpreter)) if interpreter else _first_python()
             return (python, *words)
@@ -80,8 +97,12 @@ class TypedLaunch:
 
 def _is_plain_script(word: str, folder: Path | None) -> bool:
     """Return whether a file of Python cannot be started by itself."""
+    return word.endswith((".py", ".pyw")) and _is_plain(word, folder)
+
+
+def _is_plain(word: str, folder: Path | None) -> bool:
     path = (folder or Path()) / word
-    return word.endswith((".py", ".pyw")) and path.is_file() and not os.access(path, os.X_OK)
+    return path.is_file() and not os.access(path, os.X_OK)
 
 
 def _first_python() -> str:
