@@ -221,7 +221,7 @@ class Field(NamedNumber):
     TIME = 6
     #: Time scale, over :data:`RATE_DENOMINATOR`.
     RATE = 7
-    #: :class:`Life` of a component or node.
+    #: :class:`LifeCycle` of a component or node.
     LIFE = 8
     #: Its rules: a dialect, a way of counting (sid).
     RULES = 9
@@ -247,7 +247,7 @@ class Field(NamedNumber):
     OWNER = 18
 
 
-class Life(NamedNumber):
+class LifeCycle(NamedNumber):
     """Life cycle of a component or node."""
 
     #: Made, its node was never active.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from inspector.vocabulary import RATE_DENOMINATOR, Field, Life, MemberKind
+from inspector.vocabulary import RATE_DENOMINATOR, Field, LifeCycle, MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
 
 _WITH_LIFE_CYCLE: Final = frozenset({MemberKind.COMPONENT, MemberKind.NODE})
-_LIFE_STATES: Final = frozenset(map(int, Life))
+_LIFE_STATES: Final = frozenset(map(int, LifeCycle))
 
 
 class BlockerKind(Enum):
@@ -41,7 +41,7 @@ class Blocker:
         is_own: Whether it is the call itself, or the clock that the call waits on.
         since_ns: Session time at which it began, ``None`` when that has to be looked up.
         cause: Number of the command that caused it, 0 for the program.
-        life: Life-cycle state of a component or node.
+        life: LifeCycle-cycle state of a component or node.
     """
 
     kind: BlockerKind
@@ -51,7 +51,7 @@ class Blocker:
     is_own: bool = False
     since_ns: int | None = None
     cause: int = 0
-    life: int = Life.STARTED
+    life: int = LifeCycle.STARTED
 
     @property
     def text(self) -> str:
@@ -61,7 +61,7 @@ class Blocker:
                 return "paused itself" if self.is_own else f"“{self.name}” is paused"
             case BlockerKind.LIFE_CYCLE:
                 known = self.life in _LIFE_STATES
-                life = Life(self.life).text if known else f"life {self.life}"
+                life = LifeCycle(self.life).text if known else f"life {self.life}"
                 return life if self.is_own else f"“{self.name}” is {life}"
             case BlockerKind.TIME_SCALE:
                 return f"“{self.name}” has time scale 0"
@@ -103,8 +103,8 @@ def _own_blockers(member: MemberState, *, is_own: bool) -> Iterator[Blocker]:
             since_ns=member.paused_since_ns,
             cause=member.pause_cause,
         )
-    life = member.fields.get(Field.LIFE, Life.STARTED)
-    if member.kind in _WITH_LIFE_CYCLE and life != Life.STARTED:
+    life = member.fields.get(Field.LIFE, LifeCycle.STARTED)
+    if member.kind in _WITH_LIFE_CYCLE and life != LifeCycle.STARTED:
         yield Blocker(BlockerKind.LIFE_CYCLE, member.name, member.id, is_own=is_own, life=life)
 
 

@@ -20,7 +20,7 @@ from inspector.vocabulary import (
     VOCABULARY_VERSION,
     EventKind,
     Field,
-    Life,
+    LifeCycle,
     MemberKind,
     Mode,
     NamedNumber,
@@ -72,7 +72,7 @@ class Unit(Enum):
     FIELD = "a Field"
     FIELD_VALUE = "value of the field, see Field"
     PHASE = "a Phase"
-    LIFE = "a Life"
+    LIFE = "a LifeCycle"
     MODE = "a Mode"
     READING = "a Reading"
     READ_VALUE = "nanoseconds of the time source, or from frame to frame, see Reading"
@@ -89,7 +89,7 @@ NUMBERS: Final[dict[Unit, type[NamedNumber | TimerKind | Reading]]] = {
     Unit.MEMBER_KIND: MemberKind,
     Unit.FIELD: Field,
     Unit.PHASE: Phase,
-    Unit.LIFE: Life,
+    Unit.LIFE: LifeCycle,
     Unit.MODE: Mode,
     Unit.READING: Reading,
 }

@@ -15,7 +15,7 @@ from inspector.frames.creator.director import CreatorDirector
 from inspector.frames.creator.nodes import Node, Scene
 from inspector.frames.creator.versions import COMPONENTS_1_10
 from inspector.frames.scheduler.controls import Pausable
-from inspector.vocabulary import EventKind, Field, Life, MemberKind
+from inspector.vocabulary import EventKind, Field, LifeCycle, MemberKind
 from tests.frames.recorded import MS, Recorded
 
 
@@ -136,7 +136,7 @@ def test_that_a_component_goes_through_its_life(
 
     def look() -> None:
         fox, component = recorded.called("fox"), recorded.called("Walker")
-        lives.append((Life(fox.fields[Field.LIFE]), Life(component.fields[Field.LIFE])))
+        lives.append((LifeCycle(fox.fields[Field.LIFE]), LifeCycle(component.fields[Field.LIFE])))
 
     look()
     node.active = True
@@ -151,12 +151,12 @@ def test_that_a_component_goes_through_its_life(
     look()
 
     assert lives == [
-        (Life.NEW, Life.NEW),
-        (Life.STARTED, Life.ENABLED),
-        (Life.STARTED, Life.STARTED),
-        (Life.STARTED, Life.DISABLED),
-        (Life.DISABLED, Life.DISABLED),
-        (Life.DISABLED, Life.DESTROYING),
+        (LifeCycle.NEW, LifeCycle.NEW),
+        (LifeCycle.STARTED, LifeCycle.ENABLED),
+        (LifeCycle.STARTED, LifeCycle.STARTED),
+        (LifeCycle.STARTED, LifeCycle.DISABLED),
+        (LifeCycle.DISABLED, LifeCycle.DISABLED),
+        (LifeCycle.DISABLED, LifeCycle.DESTROYING),
     ]
     frame(recorded, director)
     assert recorded.names(MemberKind.COMPONENT) == []
@@ -171,7 +171,7 @@ def test_that_destroyed_nodes_are_gone_with_the_end_of_the_frame(
 
     herd.destroy()
 
-    assert recorded.called("herd").fields[Field.LIFE] == Life.DESTROYING
+    assert recorded.called("herd").fields[Field.LIFE] == LifeCycle.DESTROYING
     frame(recorded, director)
     assert recorded.names(MemberKind.NODE) == ["scene"]
     assert recorded.names(MemberKind.COMPONENT) == []
@@ -300,11 +300,11 @@ def test_that_a_director_needs_some_time() -> None:
 # -------------------------------------------------------------- random lives
 
 _LIVES = {
-    LifeState.NEW: Life.NEW,
-    LifeState.OFF: Life.DISABLED,
-    LifeState.NOT_STARTED: Life.ENABLED,
-    LifeState.RUNNING: Life.STARTED,
-    LifeState.MARKED: Life.DESTROYING,
+    LifeState.NEW: LifeCycle.NEW,
+    LifeState.OFF: LifeCycle.DISABLED,
+    LifeState.NOT_STARTED: LifeCycle.ENABLED,
+    LifeState.RUNNING: LifeCycle.STARTED,
+    LifeState.MARKED: LifeCycle.DESTROYING,
 }
 
 which = st.integers(0, 7)
@@ -389,7 +389,7 @@ class Life24:
         for number, name in self._numbers().items():
             member = members.by_id.get(number)
             if member is not None:
-                life = Life(member.fields[Field.LIFE])
+                life = LifeCycle(member.fields[Field.LIFE])
                 above = "director" if member.parent_id == self.director.number else ""
                 found[name] = (life, member.is_paused, above or owners.get(member.parent_id))
         return found, members.by_id[self.director.number].is_paused
@@ -420,11 +420,11 @@ class Life24:
             if node is None or node.life.is_destroyed:
                 continue
             if node.life.is_marked:
-                life = Life.DESTROYING
+                life = LifeCycle.DESTROYING
             elif node.active_in_hierarchy:
-                life = Life.STARTED
+                life = LifeCycle.STARTED
             else:
-                life = Life.DISABLED if id(node) in self.was_active else Life.NEW
+                life = LifeCycle.DISABLED if id(node) in self.was_active else LifeCycle.NEW
             if node.active_in_hierarchy:
                 self.was_active.add(id(node))
             above = "director" if node.parent is None else names[id(node.parent)]
@@ -441,8 +441,8 @@ def without_news(facts: tuple[dict[str, Any], bool]) -> object:
     """Take "new" of a node for "disabled": only the reports remember which it was."""
     found, is_paused = facts
 
-    def known(name: str, life: Life) -> Life:
-        return Life.DISABLED if name.startswith("node") and life is Life.NEW else life
+    def known(name: str, life: LifeCycle) -> LifeCycle:
+        return LifeCycle.DISABLED if name.startswith("node") and life is LifeCycle.NEW else life
 
     return {name: (known(name, life), *rest) for name, (life, *rest) in found.items()}, is_paused
 

@@ -7,7 +7,7 @@ from inspector.events.members import MemberState
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import find_scene
 from inspector.testing import pass_seconds, virtual_session
-from inspector.vocabulary import EventKind, Field, Life, MemberKind
+from inspector.vocabulary import EventKind, Field, LifeCycle, MemberKind
 
 
 def run(name: str, seconds: float) -> HostedSession:
@@ -49,7 +49,7 @@ def test_that_components_are_seen_in_every_state_of_their_life() -> None:
         if event[1] == EventKind.MEMBER_SET and event[3] == Field.LIFE
     }
 
-    assert lives == set(Life)
+    assert lives == set(LifeCycle)
     assert {EventKind.MEMBER_MOVED, EventKind.MEMBER_REMOVED} <= kinds_of_events(session)
     assert any("catches" in mark.text for mark in session.timeline.marks)
     assert 5 <= len(of_kind(session, MemberKind.COMPONENT)) <= 40

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from inspector.calls.call import CALLED
 from inspector.calls.dues import DueTimes
 from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import NEVER, Field, Life, MemberKind, Phase, rate_text
+from inspector.vocabulary import NEVER, Field, LifeCycle, MemberKind, Phase, rate_text
 
 from ..kit.texts.member_texts import (
     CALLS,
@@ -101,8 +101,8 @@ def _field_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:  # 
         rows.append(DetailRow("Priority", f"{fields[Field.PRIORITY]:,}; lower runs first"))
     if Field.ORDER in fields:
         rows.append(DetailRow("Execution order", f"{fields[Field.ORDER]:,}"))
-    if Field.LIFE in fields and fields[Field.LIFE] in set(Life):
-        rows.append(DetailRow("Life cycle", Life(fields[Field.LIFE]).text))
+    if Field.LIFE in fields and fields[Field.LIFE] in set(LifeCycle):
+        rows.append(DetailRow("Life cycle", LifeCycle(fields[Field.LIFE]).text))
     if Field.PHASE in fields and fields[Field.PHASE] in set(Phase):
         rows.append(DetailRow("Phase", Phase(fields[Field.PHASE]).text))
     if Field.INTERVAL in fields:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 from typing_extensions import override
 
+from inspector.calls.blockers import clock_blockers, member_blockers
 from inspector.calls.call import SCHEDULED
 from inspector.calls.dues import TIMED_CALLS
 from inspector.events.members import CLOCK_CALLS
@@ -292,15 +293,10 @@ class CallTable:
 
     def _is_stopped(self, member_id: int, clock_id: int) -> bool:
         timeline = self._timeline
-        members = timeline.members
-        if clock_id in timeline.clocks and not timeline.effective_rate(clock_id):
+        member = timeline.members.by_id.get(member_id)
+        if member is not None and member_blockers(timeline, member):
             return True
-        if member_id not in members.by_id:
-            return False
-        if members.pausing(member_id) is not None:
-            return True
-        scheduler = members.scheduler_of(member_id)
-        return scheduler is not None and scheduler.fields.get(_RATE, RATE_DENOMINATOR) == 0
+        return clock_id in timeline.clocks and bool(clock_blockers(timeline, clock_id))
 
     def dues(self) -> NDArray[np.int64]:
         """Return when each is called next in its scheduler's time, ``NEVER`` for no instant."""

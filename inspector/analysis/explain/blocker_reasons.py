@@ -23,7 +23,7 @@ from inspector.frames.creator.versions import COMPONENT_DIALECTS, Newcomers
 from inspector.timebase import format_duration
 from inspector.vocabulary import (
     Field,
-    Life,
+    LifeCycle,
     Mode,
     rate_text,
 )
@@ -45,10 +45,10 @@ _STARTING_AT_THE_BEGINNING: Final = frozenset(
 )
 
 _LIFE_TEXTS: Final = {
-    Life.NEW: "It is new: its node was never active.",
-    Life.DISABLED: "It is disabled, or its node is not active.",
-    Life.ENABLED: "It is enabled and starts in the next frame.",
-    Life.DESTROYING: "It will be destroyed at the end of the frame.",
+    LifeCycle.NEW: "It is new: its node was never active.",
+    LifeCycle.DISABLED: "It is disabled, or its node is not active.",
+    LifeCycle.ENABLED: "It is enabled and starts in the next frame.",
+    LifeCycle.DESTROYING: "It will be destroyed at the end of the frame.",
 }
 
 
@@ -88,12 +88,12 @@ def _field_reason(  # noqa: PLR0913, PLR0917 - the text, and where to search for
 
 
 def _life_text(timeline: Timeline, call: Call, blocker: Blocker) -> str:
-    known = blocker.life in set(Life)
-    text = _LIFE_TEXTS[Life(blocker.life)] if known else f"Its state is {blocker.life}."
+    known = blocker.life in set(LifeCycle)
+    text = _LIFE_TEXTS[LifeCycle(blocker.life)] if known else f"Its state is {blocker.life}."
     rules = ""
     if call.scheduler_id:
         rules = timeline.members.field_text(call.scheduler_id, Field.RULES)
-    if blocker.life == Life.ENABLED and rules in _STARTING_AT_THE_BEGINNING:
+    if blocker.life == LifeCycle.ENABLED and rules in _STARTING_AT_THE_BEGINNING:
         text = f"{text[:-1]}: {rules} starts components only when a frame begins."
     if blocker.is_own:
         return text

@@ -17,7 +17,7 @@ from inspector.commands.command import ClockEffect, MemberEffect
 from inspector.events.due_times import session_instants
 from inspector.events.members import CLOCK_CALLS
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import NEVER, Field, Life, MemberKind
+from inspector.vocabulary import NEVER, Field, LifeCycle, MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -178,7 +178,7 @@ def _would_be_on(timeline: Timeline, target: MemberState, resumed: MemberState) 
     """Return whether the component behind a target would run if a member were resumed."""
     members = timeline.members
     path = members.path(target.fields[Field.OWNER])
-    return path[0].fields.get(Field.LIFE) != Life.DESTROYING and not any(
+    return path[0].fields.get(Field.LIFE) != LifeCycle.DESTROYING and not any(
         each.is_paused for each in path if each is not resumed and each.kind in _FLAGGED
     )
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from inspector.clocks.callbacks import checked_callable
 from inspector.clocks.mistakes import missing_attribute
-from inspector.frames.creator.destruction import Life, LifeComplaint
+from inspector.frames.creator.destruction import DestructionState, LifeComplaint
 
 if TYPE_CHECKING:
     from typing import Self
@@ -47,8 +47,8 @@ class LifeState(Enum):
 
 
 @dataclass(slots=True)
-class ComponentLife(Life):
-    """Life cycle of a component; the engine changes it, others only read it.
+class ComponentState(DestructionState):
+    """DestructionState cycle of a component; the engine changes it, others only read it.
 
     Attributes:
         director: Runs its frames; ``None`` before it is added to a node.
@@ -85,7 +85,7 @@ class Component:
     """
 
     execution_order: ClassVar[int] = 0
-    life: ComponentLife
+    life: ComponentState
 
     if not TYPE_CHECKING:
         __getattr__ = missing_attribute
@@ -93,7 +93,7 @@ class Component:
     def __new__(cls, *_args: object, **_fields: object) -> Self:
         """Set up ``life`` here, so that a subclass need not call ``super().__init__()``."""
         component = super().__new__(cls)
-        component.life = ComponentLife()
+        component.life = ComponentState()
         return component
 
     def __repr__(self) -> str:

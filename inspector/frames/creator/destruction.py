@@ -45,7 +45,7 @@ class LifeDiagnostic:
 
 
 @dataclass(slots=True)
-class Life:
+class DestructionState:
     """Whether an object is marked for destruction or destroyed.
 
     Attributes:
@@ -61,7 +61,7 @@ class Destroyable(Protocol):
     """A node or a component."""
 
     @property
-    def life(self) -> Life:
+    def life(self) -> DestructionState:
         """Whether it is marked or destroyed."""
 
     def end(self) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from inspector.clocks.mistakes import missing_attribute
 from inspector.frames.creator.components import check_methods
-from inspector.frames.creator.destruction import Life, LifeComplaint
+from inspector.frames.creator.destruction import DestructionState, LifeComplaint
 from inspector.frames.creator.rendering_scenes import RenderingScene
 from inspector.frames.creator.reports import report_component
 
@@ -56,7 +56,7 @@ class Node:
         self._name = name
         self.components: list[Component] = []
         self.children: list[Node] = []
-        self.life = Life()
+        self.life = DestructionState()
         self.active_in_hierarchy = False
         self.is_deactivating = False
         self.is_ending = False

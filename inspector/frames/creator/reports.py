@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 from inspector.clocks.callbacks import refuse_unfinished
 from inspector.frames.creator.components import Component, LifeState
 from inspector.frames.reporting import text_of
-from inspector.vocabulary import Field, Life, MemberKind
+from inspector.vocabulary import Field, LifeCycle, MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 ArgumentT = TypeVar("ArgumentT")
 
 _LIVES: Final = {
-    LifeState.NEW: Life.NEW,
-    LifeState.OFF: Life.DISABLED,
-    LifeState.NOT_STARTED: Life.ENABLED,
-    LifeState.RUNNING: Life.STARTED,
-    LifeState.MARKED: Life.DESTROYING,
+    LifeState.NEW: LifeCycle.NEW,
+    LifeState.OFF: LifeCycle.DISABLED,
+    LifeState.NOT_STARTED: LifeCycle.ENABLED,
+    LifeState.RUNNING: LifeCycle.STARTED,
+    LifeState.MARKED: LifeCycle.DESTROYING,
 }
 
 
@@ -54,7 +54,7 @@ class NodeControl:
     def __init__(self, node: Node) -> None:
         self.node = node
         self.number = self.above = 0
-        self.life: Life | None = None
+        self.life: LifeCycle | None = None
         self.is_off = False
 
     def pause(self) -> bool:
@@ -81,7 +81,7 @@ class ComponentControl:
     def __init__(self, component: Component) -> None:
         self.component = component
         self.number = 0
-        self.life: Life | None = None
+        self.life: LifeCycle | None = None
         self.is_off = False
 
     def pause(self) -> bool:
@@ -169,11 +169,11 @@ class CreatorReports:
             del self._nodes[id(node)]
             return
         if node.life.is_marked:
-            life = Life.DESTROYING
+            life = LifeCycle.DESTROYING
         elif node.active_in_hierarchy:
-            life = Life.STARTED
+            life = LifeCycle.STARTED
         else:
-            life = Life.NEW if known.life in (None, Life.NEW) else Life.DISABLED
+            life = LifeCycle.NEW if known.life in (None, LifeCycle.NEW) else LifeCycle.DISABLED
         self._say(known, life, is_off=not node.active)
 
     # ----------------------------------------------------------- components
@@ -195,7 +195,7 @@ class CreatorReports:
             known.number = self._reporter.add(known, MemberKind.COMPONENT, name, above_number)
             self._reporter.introduce(component, known.number)
             self._reporter.set(known.number, Field.ORDER, component.execution_order)
-        self._say(known, _LIVES.get(component.state, Life.NEW), is_off=not life.is_enabled)
+        self._say(known, _LIVES.get(component.state, LifeCycle.NEW), is_off=not life.is_enabled)
 
     def life_changed(self, subject: Destroyable) -> None:
         """Report the changes of the life cycle of a node or component."""
@@ -204,7 +204,7 @@ class CreatorReports:
         else:
             self.node_changed(cast("Node", subject))
 
-    def _say(self, known: NodeControl | ComponentControl, life: Life, *, is_off: bool) -> None:
+    def _say(self, known: NodeControl | ComponentControl, life: LifeCycle, *, is_off: bool) -> None:
         if known.is_off != is_off:
             known.is_off = is_off
             self._reporter.set_paused(known.number, paused=is_off)

@@ -17,6 +17,7 @@ from inspector.events.schema import (
     ABOUT_FIELDS,
     ADDED,
     FIELDS,
+    NUMBERS,
     PHASE_ENDS,
     SCHEMA,
     EventGroup,
@@ -28,11 +29,6 @@ from inspector.vocabulary import (
     NEVER,
     RATE_DENOMINATOR,
     EventKind,
-    Field,
-    Life,
-    MemberKind,
-    Phase,
-    TimerKind,
 )
 
 if TYPE_CHECKING:
@@ -72,11 +68,7 @@ _RANGES: Final = {
     Unit.ORDER: _INSTANT,
     Unit.CALLS: (-1, MAX_NS),
     Unit.RATE: (0, MAX_RATE * RATE_DENOMINATOR),
-    Unit.TIMER_KIND: (min(TimerKind), max(TimerKind)),
-    Unit.MEMBER_KIND: (min(MemberKind), max(MemberKind)),
-    Unit.FIELD: (min(Field), max(Field)),
-    Unit.PHASE: (min(Phase), max(Phase)),
-    Unit.LIFE: (min(Life), max(Life)),
+    **{unit: (min(numbers), max(numbers)) for unit, numbers in NUMBERS.items()},
 }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from inspector.calls.call import SCHEDULED, SCHEDULERS
 from inspector.calls.dues import TIMED_CALLS, DueTimes
 from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import RATE_DENOMINATOR, Field, Life, MemberKind, Phase
+from inspector.vocabulary import RATE_DENOMINATOR, Field, LifeCycle, MemberKind, Phase
 
 from .run_states import RunState, RunStateKind, brief_cause_text, brief_stop_text, reason_text
 
@@ -21,8 +21,8 @@ _SCHEDULERS = SCHEDULERS - {MemberKind.MACHINE}
 #: What is called by a scheduler or ticker, or by a clock.
 CALLS = TIMED_CALLS | {MemberKind.UPDATE}
 
-_ON = Life.STARTED
-_LIVES = frozenset(map(int, Life))
+_ON = LifeCycle.STARTED
+_LIVES = frozenset(map(int, LifeCycle))
 
 
 def member_run_state(timeline: Timeline, member: MemberState) -> RunState:
@@ -32,8 +32,8 @@ def member_run_state(timeline: Timeline, member: MemberState) -> RunState:
         brief = "paused" + brief_cause_text(member.pause_cause)
         return RunState(RunStateKind.PAUSED, _pause_text(member), brief)
     if life is not None and life != _ON:
-        kind = RunStateKind.PAUSED if life == Life.DISABLED else RunStateKind.HELD
-        return RunState(kind, Life(life).text if life in _LIVES else f"life {life}")
+        kind = RunStateKind.PAUSED if life == LifeCycle.DISABLED else RunStateKind.HELD
+        return RunState(kind, LifeCycle(life).text if life in _LIVES else f"life {life}")
     above = timeline.members.pausing(member.id)
     if above is not None:
         text = f"stopped by {above.kind.text} “{above.name}” ({_pause_text(above)})"
@@ -51,7 +51,7 @@ def member_run_state(timeline: Timeline, member: MemberState) -> RunState:
 
 def is_paused_itself(member: MemberState) -> bool:
     """Whether resuming this very member is what would change it."""
-    return member.is_paused or member.fields.get(Field.LIFE) == Life.DISABLED
+    return member.is_paused or member.fields.get(Field.LIFE) == LifeCycle.DISABLED
 
 
 def _pause_text(member: MemberState) -> str:
