@@ -304,9 +304,6 @@ class Link:
             error_ns, offset_ns = min(self._comparisons)
         else:
             error_ns, offset_ns = HELLO_NS, self._now_ns() - hello.clock_ns
-        if self._carrier.is_local and abs(offset_ns) <= error_ns:
-            # As near as can be measured: both read the monotonic clock of this host.
-            error_ns = offset_ns = 0
         self._introduce(offset_ns, error_ns)
 
     def _introduce(self, offset_ns: int, error_ns: int) -> None:
@@ -314,6 +311,9 @@ class Link:
         early = self._early
         if early is None or self._hello is None:
             return
+        if self._carrier.is_local and abs(offset_ns) <= error_ns:
+            # As near as can be measured: both read the monotonic clock of this host.
+            error_ns = offset_ns = 0
         self._inlet.put(Attached(self, self._hello, offset_ns, error_ns))
         for news in early:
             self._inlet.put(news)
