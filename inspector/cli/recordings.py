@@ -13,7 +13,7 @@ from inspector.exit_codes import ExitCode
 from inspector.foreign.paths import is_file, stored_path
 from inspector.sessions.replay.replayed import pytest_text
 from inspector.sessions.replay.rerun import rerun
-from inspector.sessions.sources.time_sources import ATTACHED
+from inspector.sessions.sources.time_sources import ATTACHED, ATTACHED_LOOP
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -99,7 +99,7 @@ def _opened(path: str | Path, err: TextIO) -> Recording:
 
 def _scene_of(recording: Recording, chosen: Path | None) -> Path:
     """Return the scene's file: the given one, or else the recorded one."""
-    if recording.meta.get("source") == ATTACHED.name:
+    if recording.meta.get("source") in {ATTACHED.name, ATTACHED_LOOP.name}:
         raise ReplayError(
             f"{recording.path} was recorded from attached programs. They cannot be run again: what "
             "they read besides the time was not recorded."

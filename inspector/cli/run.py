@@ -184,7 +184,8 @@ def put_out(  # noqa: PLR0913, PLR0917
         probes: What the probes of attached programs cost.
     """
     frames = FrameTimes.from_history(session.timeline.frames)
-    graph = _graph_options(options, _worth_plotting(frames), session.frame_rate)
+    measure: Measure = "busy" if session.waits else _worth_plotting(frames)
+    graph = _graph_options(options, measure, session.frame_rate)
     report = _report(session, tally, run, how, place, options.budget, graph.measure, probes)
     if options.json:
         text = json.dumps(report_values(report), ensure_ascii=False, indent=2)

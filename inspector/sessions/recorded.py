@@ -16,6 +16,7 @@ from inspector.events.recording.annotations import annotate_all
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.provenance import rate_in_file
 from inspector.sessions.session import SessionPhase, SessionStatus, UniformSession
+from inspector.sessions.sources.time_sources import ATTACHED_LOOP
 from inspector.timebase import format_duration
 
 if TYPE_CHECKING:
@@ -103,6 +104,12 @@ class RecordedSession(UniformSession):
     def frame_rate(self) -> Fraction:
         """Target frames per second when the recording began."""
         return rate_in_file(self.history.meta.get("frame_rate")) or DEFAULT_FRAME_RATE
+
+    @property
+    @override
+    def waits(self) -> bool:
+        """Whether its frames are turns of a loop that waits for events."""
+        return self.history.meta.get("source") == ATTACHED_LOOP.name
 
     def _write(self, changes: Sequence[AnnotationChange]) -> list[int]:
         """Write changes of the annotations into the file; returns the numbers they have there.

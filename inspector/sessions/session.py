@@ -154,6 +154,11 @@ class UniformSession:
         """False: nothing happens in it but what the window has it do."""
         return False
 
+    @property
+    def waits(self) -> bool:
+        """False: its frames are drawn."""
+        return False
+
     def driven_clock(self: _HasTimeline, _selected: int) -> int:
         """Return the root clock."""
         return self.timeline.root_id or 0
@@ -248,6 +253,13 @@ class Session(Protocol):
 
         Args:
             selected: The selected clock, 0 for none.
+        """
+
+    @property
+    def waits(self) -> bool:
+        """Whether its frames are turns of a loop that waits for events, such as asyncio's.
+
+        How far they are apart is up to the events; what they take is worth looking at.
         """
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
     from inspector.sessions.session import AttachedProgram, Session
 
+_TURNS: Final = "turns of a loop that waits for events: what they take is held against the budget"
+
 
 def overview_rows(
     session: Session | None,
@@ -53,6 +55,8 @@ def overview_rows(
         DetailRow(time_name(session).capitalize(), instant_with_ns(timeline.at_ns)),
         DetailRow("Transport", was + ("running" if timeline.is_running else "held")),
     ]
+    if session.waits:
+        rows.append(DetailRow("Frames are", _TURNS))
     if Capability.FRAME_RATE in capabilities:
         rows.append(DetailRow("Frame rate", f"{float(session.frame_rate):.6g} per second"))
     if isinstance(session, AttachesPrograms):

@@ -141,8 +141,9 @@ class FindingsPanel(QWidget):
         if session is None:
             return
         began_s = perf_counter()
+        budget = FrameBudget.of_rate(session.frame_rate, by_busy=session.waits)
         self._looked_at = session.history.end
-        found = findings(session.history, budget=FrameBudget.of_rate(session.frame_rate))
+        found = findings(session.history, budget=budget)
         self._took_s = perf_counter() - began_s
         self._looked_s = self._clock()
         self._show(found)

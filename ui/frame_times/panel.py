@@ -74,6 +74,7 @@ class FrameTimesPanel(QWidget):
         self._legend.fit_changed.connect(self._lower_legend.setHidden)
         self._statistics = FrameStatisticsLabel(self)
         self._statistics_window: StatisticsWindow | None = None
+        self._waits = False
         self._make_actions()
         self._budget_menu = BudgetMenu(self)
         self._lay_out()
@@ -117,6 +118,7 @@ class FrameTimesPanel(QWidget):
     def _take_session(self, session: Session | None) -> None:
         timeline = None if session is None else self._bridge.timeline
         is_recorded = session is not None and session.is_recorded
+        self._choose_usual_measure()
         self.plot.name_time(time_name(session))
         self.plot.set_timeline(timeline, is_recorded=is_recorded)
         self.plot.show_annotations(self._bridge.annotations.items)
@@ -157,6 +159,7 @@ class FrameTimesPanel(QWidget):
     @Slot()
     def refresh(self) -> None:
         """Show the frames that are new; hidden it costs nothing, shown again it catches up."""
+        self._choose_usual_measure()
         self.plot.refresh()
 
     # ---------------------------------------------------------------- shared with others
@@ -202,6 +205,14 @@ class FrameTimesPanel(QWidget):
         self.plot.set_measure(measure)
         self.strip.set_measure(measure)
         self._show_legend()
+
+    def _choose_usual_measure(self) -> None:
+        """Plot what is worth looking at when that becomes known: of a loop that waits, its work."""
+        session = self._bridge.session
+        waits = session is not None and session.waits
+        if waits is not self._waits:
+            self._waits = waits
+            self.choose_measure("busy" if waits else "interval")
 
     def choose_axis(self, x_axis: XAxis) -> None:
         """Count something else along the horizontal axis."""

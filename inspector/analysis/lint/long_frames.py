@@ -68,7 +68,8 @@ class LongFrames:
     def take(self, frame: FrameEvents) -> None:
         """Take a frame at its end."""
         longest_ns = self._longest_ns
-        is_over = frame.interval_ns > longest_ns
+        took_ns = frame.busy_ns if self.budget.by_busy else frame.interval_ns
+        is_over = took_ns > longest_ns
         # The first frame may have waited for the scene to be built.
         if self._before is not None:
             self.frames += 1
@@ -77,7 +78,7 @@ class LongFrames:
                 # they were called by the wake-up that ran that frame.
                 work_ns = max(self._before.busy_ns, self._before.own_ns + frame.timers_ns)
                 at = frame.index, frame.end_ns, frame.end
-                self.over.append((frame.interval_ns, work_ns, *at))
+                self.over.append((took_ns, work_ns, *at))
         self._before = frame
         former, self._former = self._former, None
         if former is not None:

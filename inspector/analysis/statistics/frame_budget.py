@@ -48,9 +48,12 @@ class FrameBudget:
 
     Attributes:
         budget_ns: The budget, above 0.
+        by_busy: Whether frames are held against it by the time in their callbacks, as the turns of
+            a loop that waits for events are.
     """
 
     budget_ns: int
+    by_busy: bool = False
 
     def __post_init__(self) -> None:
         """Check the budget.
@@ -68,9 +71,9 @@ class FrameBudget:
         return cls(max(1, round(budget_ms * NS_PER_MS)))
 
     @classmethod
-    def of_rate(cls, rate: Fraction) -> FrameBudget:
+    def of_rate(cls, rate: Fraction, *, by_busy: bool = False) -> FrameBudget:
         """Return the budget of a frame at a rate in frames per second."""
-        return cls(max(1, round(NS_PER_SECOND / rate)))
+        return cls(max(1, round(NS_PER_SECOND / rate)), by_busy)
 
     @property
     def tolerance_ns(self) -> int:

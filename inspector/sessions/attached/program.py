@@ -53,6 +53,8 @@ _STEP_GRANT: Final = frozenset(
     }
 )
 _PERCENT: Final = 100
+#: The adapters whose loops wait for events; their frames are turns of these.
+_WAITING: Final = frozenset({"asyncio", "uvloop", "trio"})
 _STATES: Final = {
     "active": "seen",
     "waiting": "not loaded by the program",
@@ -146,6 +148,14 @@ class Program:
         if isinstance(found, str):
             return found.rstrip(".") or f"“{self.name}” does not support it"
         return "" if found else f"“{self.name}” does not support it"
+
+    def waits(self, clock_id: int) -> bool:
+        """Return whether a clock is that of a loop that waits for events rather than draws."""
+        clock = self.clocks.get(clock_id)
+        if clock is not None and clock.adapter == "javascript":
+            # The frames of a page are drawn.
+            return "node" in self.runtime.implementation.lower()
+        return clock is not None and clock.adapter in _WAITING
 
     def ask_clock(
         self, method: str, clock_id: int, more: Mapping[str, Any], done: Done | None = None

@@ -51,7 +51,7 @@ from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.replay.journal import AppliedCommand, Place, command_events
 from inspector.sessions.session import SessionPhase, SessionStatus
-from inspector.sessions.sources.time_sources import ATTACHED
+from inspector.sessions.sources.time_sources import ATTACHED, ATTACHED_LOOP
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import (
     BREAKPOINT_HIT,
@@ -243,13 +243,19 @@ class AttachedSession:
         return self._intake.frames_of
 
     @property
+    def waits(self) -> bool:
+        """Whether the frames in the log are turns of a loop that waits for events."""
+        program = self.program_of_clock(self.frames_of)
+        return program is not None and program.waits(self.frames_of)
+
+    @property
     def about(self) -> About:
         """The description of its recordings."""
         return About(
             title=self.title,
             tool_version=__version__,
             frame_rate=str(self.frame_rate),
-            source=ATTACHED.name,
+            source=(ATTACHED_LOOP if self.waits else ATTACHED).name,
         )
 
     @property

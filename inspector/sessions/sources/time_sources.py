@@ -48,6 +48,9 @@ VIRTUAL: Final = TimeSourceKind(
 SYSTEM: Final = TimeSourceKind("system", "the computer's clock", lambda host: host)
 
 ATTACHED: Final = TimeSourceKind("attached", "programs in other processes", None)
+ATTACHED_LOOP: Final = TimeSourceKind(
+    "attached loop", "programs in other processes, of which a loop that waits is shown", None
+)
 
 TIME_SOURCES: Final = Registry(
     "time_sources",
@@ -57,6 +60,7 @@ TIME_SOURCES: Final = Registry(
         SYSTEM,
         TimeSourceKind("manual", "a test that advances it", None, is_real=False),
         ATTACHED,
+        ATTACHED_LOOP,
         TimeSourceKind("qt", "the event loop of Qt", None),
         TimeSourceKind("asyncio", "an event loop of asyncio", None),
     ),

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from inspector.analysis.lint.rules import findings
+from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Capability
@@ -420,4 +422,37 @@ def test_that_a_recording_opens_with_the_same_state_and_commands(
     assert [each.text for each in timeline.marks] == ["here"]
     assert timeline.local_ns(SERVER) == session.timeline.local_ns(SERVER)
     assert recorded.title == "server"
+    recorded.close()
+
+
+def test_that_a_program_that_ends_at_once_needs_no_word_about_its_clock(
+    attachment: Attachment,
+) -> None:
+    session = attachment.session
+    probe = attachment.join(clock_ns=attachment.hand.now_ns)
+    probe.close()
+    attachment.settle(lambda: session.programs[0].ended)
+    assert session.notes == ()
+
+
+@pytest.mark.parametrize(("adapter", "waits"), [("asyncio", True), ("pygame", False)])
+def test_that_turns_of_a_loop_that_waits_are_held_against_the_budget_by_their_work(
+    attachment: Attachment, tmp_path: Path, adapter: str, *, waits: bool
+) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    probe.tell("Program.changed", clocks=[{"clock": 1, "adapter": adapter}])
+    now_ns = attachment.hand.now_ns
+    for place in range(30):
+        at_ns = now_ns + place
+        probe.events((at_ns, FRAME_BEGAN, 1, place, 0), (at_ns, FRAME_ENDED, 1, 100 * MS, 2 * MS))
+    attachment.settle(lambda: session.frames_run == 30)
+    assert session.waits is waits
+    budget = FrameBudget.of_rate(session.frame_rate, by_busy=session.waits)
+    kinds = {each.kind.name for each in findings(session.history, budget=budget)}
+    assert ("over budget" in kinds) is not waits
+    session.submit(StartRecording(str(tmp_path / "loop.tlrec")))
+    session.submit(StopRecording())
+    recorded = RecordedSession(tmp_path / "loop.tlrec")
+    assert recorded.waits is waits
     recorded.close()

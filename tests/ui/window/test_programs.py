@@ -15,6 +15,7 @@ from inspector.commands.transport import Hold
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.session import SessionPhase
+from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED
 from tests.sessions.attached.fake_probe import FakeDoor, FakeProbe, hello
 from tests.ui.shell import Shell, open_shell
 from ui.session.bridge import Selection
@@ -124,6 +125,19 @@ def test_that_the_details_tell_of_the_program_and_its_limits(attached: ProgramIn
     rows = [(row.key, row.text) for row in panel.current_rows()]  # type: ignore[attr-defined]
     assert ("Change rates", f"not possible: {WHY.removesuffix('.')}") in rows
     assert ("Connection", "Unix socket") in rows
+
+
+def test_that_turns_of_a_loop_that_waits_are_plotted_by_their_work(
+    attached: ProgramInWindow,
+) -> None:
+    panel = attached.shell.window.frame_times
+    assert panel.measure == "interval"
+    now_ns = time.monotonic_ns()
+    attached.probe.tell("Program.changed", clocks=[{"clock": 1, "adapter": "asyncio"}])
+    attached.probe.events(
+        (now_ns, FRAME_BEGAN, 1, 0, 0), (now_ns, FRAME_ENDED, 1, 100_000_000, 2_000_000)
+    )
+    attached.until(lambda: panel.measure == "busy")
 
 
 def test_that_a_hidden_window_takes_what_programs_send(attached: ProgramInWindow) -> None:
