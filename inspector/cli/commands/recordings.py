@@ -99,6 +99,13 @@ def check_annotate_arguments(options: Namespace) -> None:
         options.parser.error("--json only lists; omit it to add, change or remove")
 
 
+#: What export makes of a whole recording, by its name after ``--as``: the function that does.
+RECORDING_FORMATS: Final = {
+    "pytest": "inspector.cli.recordings:export_as_pytest",
+    "trace": "inspector.cli.recordings:export_as_trace",
+}
+
+
 def add_formats(parser: ArgumentParser, suffixes: Iterable[str]) -> None:
     """Add the arguments with which ``export`` chooses formats instead of names.
 
@@ -109,26 +116,28 @@ def add_formats(parser: ArgumentParser, suffixes: Iterable[str]) -> None:
     parser.add_argument(
         "--as",
         dest="formats",
-        choices=(*suffixes, "pytest"),
+        choices=(*suffixes, *RECORDING_FORMATS),
         action="append",
         default=[],
-        help="write it beside FILE; pytest: a test that runs a recorded scene again",
+        help="write it beside FILE; of a recording also pytest: a test that runs its scene again, "
+        "trace: Chrome trace-event JSON for Perfetto",
     )
     _add_scene(parser)
 
 
-def is_pytest(options: Namespace) -> bool:
-    """Return whether ``export`` writes a test; otherwise add the names of the files to write.
+def recording_format(options: Namespace) -> str:
+    """Return which of :data:`RECORDING_FORMATS` to write; otherwise add the names of the files.
 
     Raises:
         SystemExit: The arguments are invalid; the reason is on stderr.
     """
     if not options.output and not options.formats:
         options.parser.error("the following arguments are required: -o/--output, or --as")
-    if "pytest" in options.formats:
-        if len(options.formats) > 1:
-            options.parser.error("--as pytest cannot be combined with other formats")
-        return True
+    for each in RECORDING_FORMATS:
+        if each in options.formats:
+            if len(options.formats) > 1:
+                options.parser.error(f"--as {each} cannot be combined with other formats")
+            return each
     if options.formats and not Path(options.file).name:
         options.parser.error(f"--as writes beside FILE, and {options.file} is not a file")
     named = {path.suffix for path in options.output}
@@ -137,7 +146,7 @@ def is_pytest(options: Namespace) -> bool:
         for each in options.formats
         if f".{each}" not in named
     ]
-    return False
+    return ""
 
 
 def _add_scene(parser: ArgumentParser) -> None:

@@ -8,7 +8,11 @@ from typing import Final, TextIO
 
 from inspector.analysis.statistics.frame_budget import OVER_RULE
 from inspector.cli.command import Command, Run
-from inspector.cli.commands.recordings import add_formats, is_pytest
+from inspector.cli.commands.recordings import (
+    RECORDING_FORMATS,
+    add_formats,
+    recording_format,
+)
 from inspector.cli.commands.values import (
     add_stream,
     add_time_source,
@@ -63,6 +67,7 @@ examples:
   timeline-inspector export game.tlrec --as svg --as csv
   timeline-inspector export game.tlrec -o game.png --without interventions
   timeline-inspector export game.tlrec --as pytest -o test_game.py
+  timeline-inspector export game.tlrec --as trace
 """
 
 
@@ -209,10 +214,7 @@ def _check_run(options: Namespace) -> None:
 
 
 def _export(options: Namespace, out: TextIO, errors: TextIO) -> int:
-    is_test = is_pytest(options)
-    place = (
-        "inspector.cli.recordings:export_as_pytest" if is_test else "inspector.cli.run:export_file"
-    )
+    place = RECORDING_FORMATS.get(recording_format(options), "inspector.cli.run:export_file")
     export: Run = object_at(place)
     return export(options, out, errors)
 
