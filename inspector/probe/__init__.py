@@ -208,7 +208,9 @@ def _in_child() -> None:
     if _program is None:
         return
     _program.forked()
-    if _restart is not None:
+    from .bootstrap.children import is_starting  # noqa: PLC0415
+
+    if _restart is not None and not is_starting():
         from .link import Link  # noqa: PLC0415
 
         connect, token, grant = _restart

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: How often the thread looks for events, so that a batch goes out in time.
 _TICK_NS = wire.BATCH_NS - 2_000_000
+#: A thread that was joined is gone from the system within microseconds.
+_GONE_NS = 50_000_000
 #: While slices of a keyframe are due.
 _BUSY_TICK_NS = 1_000_000
 _COST_NS = 1_000_000_000
@@ -280,6 +282,7 @@ class Link:
             pass
         thread.join()
         self._thread = None
+        _wait_until_gone(thread)
 
     def close(self, reason: str) -> None:
         """End the link in good order: what waits is sent, and everything goes on."""
@@ -534,12 +537,24 @@ def command_line() -> list[str]:
         return list(getattr(sys, "argv", [""]))
 
 
+def _wait_until_gone(thread: Thread) -> None:
+    """Wait until the system counts a thread no more that Python has joined.
+
+    Python 3.12 and newer warn of a fork by the system's count.
+    """
+    place = f"/proc/self/task/{thread.native_id}"
+    until_ns = monotonic_ns() + _GONE_NS
+    while os.path.exists(place) and monotonic_ns() < until_ns:
+        os.sched_yield()
+
+
 def program_name() -> str:
     """Return what people call this program: its script, or its module."""
     words = iter(command_line()[1:])
     for word in words:
         if word == "-c":
-            return "python -c"
+            is_child = next(words, "").startswith("from multiprocessing.")
+            return "child of multiprocessing" if is_child else "python -c"
         if word == "-m":
             return next(words, "python")
         if word in ("-W", "-X", "--check-hash-based-pycs"):

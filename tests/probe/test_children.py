@@ -87,6 +87,59 @@ def test_that_a_forked_child_dials_by_itself_and_its_parent_goes_on(
         assert process.communicate(timeout=PATIENCE_S) == ("0\n", "")
 
 
+_PREPARED = """
+import os, subprocess, sys
+for _ in range(3):
+    subprocess.run(["true"], preexec_fn=os.setpgrp, check=True)
+child = subprocess.run([sys.executable, "-c", "print(7)"], preexec_fn=os.setpgrp, env={})
+child = os.fork()
+if child == 0:
+    os._exit(0)
+print(os.waitpid(child, 0)[1], flush=True)
+"""
+
+
+def test_that_what_only_prepares_another_program_does_not_dial(python: str, tmp_path: Path) -> None:
+    script = tmp_path / "prepares.py"
+    script.write_text(_PREPARED)
+    with (
+        inlet() as opened,
+        launched(python, script, opened) as process,
+        closing(opened.accepted()) as parent,
+        closing(opened.accepted()) as child,
+        closing(opened.accepted()) as forked,
+    ):
+        assert child.hello["name"] == "python -c"
+        assert forked.hello["parent_pid"] == parent.hello["pid"]
+        assert process.communicate(timeout=PATIENCE_S) == ("7\n0\n", "")
+
+
+_TWICE = """
+import os
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        grandchild = os.fork()
+        if grandchild == 0:
+            os._exit(0)
+        os.waitpid(grandchild, 0)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_that_forking_again_at_once_warns_of_no_threads(python: str, tmp_path: Path) -> None:
+    script = tmp_path / "twice.py"
+    script.write_text(_TWICE)
+    with inlet() as opened:
+        opened.close()
+        # Nothing listens any more: every child tries, and goes on.
+        with launched(python, script, opened) as process:
+            _, errors = process.communicate(timeout=PATIENCE_S)
+            assert process.returncode == 0
+            assert "DeprecationWarning" not in errors
+
+
 _WORKERS = """
 import asyncio, multiprocessing, sys
 def work():
