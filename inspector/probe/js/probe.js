@@ -43,6 +43,8 @@
   /** Readings in one turn of the event loop, and how long it took, that are taken for waiting. */
   const SPIN_READINGS = 1000, SPIN_HELD_NS = 5e8, SPIN_SLOW_NS = 15e8;
   const FRAME_NS = 1e9 / 60;
+  /** A timer of Cocos is looked at once a frame, so this much later or earlier is no change. */
+  const COCOS_NS = 5e7;
   const MOST_HOOK_MS = 0.1, MOST_FLUSH_MS = 5;
 
   const LATE = "entered late: what was set before is not seen until the page is loaded again";
@@ -382,7 +384,7 @@
       if (toNextTimer) {
         target = NEVER;
         for (const record of this.timers) {
-          if (!record.isImmediate) target = Math.min(target, Math.max(record.due, from));
+          if (!record.isUnarmed) target = Math.min(target, Math.max(record.due, from));
         }
         if (target === NEVER) throw new Refusal(NOT_POSSIBLE, "no timer is pending");
       } else if (frames) {
@@ -418,7 +420,7 @@
       this.change(at, true, this.clock.rate, step.cause);
       step.due = new Set();
       for (const record of this.timers) {
-        if (record.due <= step.target && !record.isImmediate) {
+        if (record.due <= step.target && !record.isUnarmed) {
           step.due.add(record);
           this.host.rearm(record, 0);
         }
@@ -506,7 +508,7 @@
     }
 
     _schedule(record) {
-      if (record.isImmediate) return;
+      if (record.isUnarmed) return;
       if (this.clock.n === 0) this.host.park(record);
       else this.host.rearm(record, this._waitMs(record));
     }
@@ -599,7 +601,7 @@
       this.describe(record);
       const site = hook === null ? 0 : this.sender.text(this.siteOf(hook));
       this.sender.event(this.now(), TIMER_CLEARED, record.id, site, cause);
-      if (record.isImmediate) this.parked = this.parked.filter((one) => one.record !== record);
+      if (record.isUnarmed) this.parked = this.parked.filter((one) => one.record !== record);
       this.stepped(record);
       return true;
     }
@@ -626,7 +628,7 @@
       const site = this.siteOf(hook);
       const record = {
         id: 0, kind: TIMEOUT, callback, args, period: 0, due: this.clock.local(at),
-        depth: this.depth + 1, isImmediate: true, handle: null, known: -1,
+        depth: this.depth + 1, isUnarmed: true, handle: null, known: -1,
         name: nameOf(callback, site), site,
       };
       this._insert(record);
@@ -901,6 +903,114 @@
         program.stepped(null, 1);
       }
     }
+  }
+
+  // -------------------------------------------------------------------------- engines
+
+  /** The timers of a Cocos scheduler, by the names of their targets and callbacks. */
+  class CocosTimers {
+    constructor(program, scheduler) {
+      this.program = program;
+      this.scheduler = scheduler;
+      this.records = new Map(); // timer of the engine to record
+      const adapter = this;
+      const { update } = scheduler;
+      scheduler.update = function (...args) {
+        const result = update.apply(this, args);
+        if (program.sender.link !== null) adapter.look();
+        return result;
+      };
+      this.look();
+    }
+
+    /** After a turn of the scheduler: what is new, what is due at another time, what is gone. */
+    look() {
+      const { program, records } = this;
+      const seen = new Set();
+      const local = program.clock.local(program.now());
+      for (const { timers, target, paused } of this.scheduler._arrayForTimers) {
+        for (const timer of timers || []) {
+          if (!(timer._interval > 0 || timer._useDelay)) continue; // called in every frame
+          seen.add(timer);
+          const due = paused ? NEVER : local + this._leftNs(timer);
+          const record = records.get(timer);
+          if (record === undefined || record.callback !== callbackOf(timer)) this._add(timer, target, due);
+          else if (Math.abs(due - record.due) > COCOS_NS) this._arm(record, due);
+        }
+      }
+      for (const [timer, record] of records) {
+        if (seen.has(timer)) continue;
+        records.delete(timer);
+        program.clear(record, null);
+      }
+    }
+
+    _leftNs(timer) {
+      const wait = timer._useDelay ? timer._delay : timer._interval;
+      return this._ns(wait - Math.max(0, timer._elapsed));
+    }
+
+    /** Seconds of the scheduler as nanoseconds of the program. */
+    _ns(seconds) {
+      const scale = this.scheduler._timeScale;
+      return scale > 0 ? Math.max(0, Math.round((seconds * 1e9) / scale)) : NEVER;
+    }
+
+    _add(timer, target, due) {
+      const { program, records } = this;
+      const stale = records.get(timer);
+      if (stale !== undefined) program.clear(stale, null);
+      const callback = callbackOf(timer);
+      const record = {
+        id: 0, kind: timer._repeat > 0 ? INTERVAL_DELAY : TIMEOUT, callback, args: [],
+        period: this._ns(timer._interval), due, depth: 0, isUnarmed: true,
+        handle: { cancel: () => timer.cancel() }, known: -1, name: cocosName(target, callback), site: "",
+      };
+      records.set(timer, record);
+      program._insert(record);
+      if (Object.prototype.hasOwnProperty.call(timer, "trigger")) return;
+      const adapter = this;
+      const { trigger } = timer;
+      timer.trigger = function (...args) {
+        adapter._fired(timer);
+        return trigger.apply(this, args);
+      };
+    }
+
+    _arm(record, due) {
+      record.due = due;
+      const { program } = this;
+      program.describe(record);
+      program.sender.event(program.now(), TIMER_ARMED, record.id, due, record.period);
+    }
+
+    _fired(timer) {
+      const { program } = this;
+      const record = this.records.get(timer);
+      if (record === undefined) return;
+      const at = program.now();
+      const local = program.clock.local(at);
+      const late = Math.max(0, local - record.due);
+      const isLast = !timer._runForever && timer._timesExecuted + 1 > timer._repeat;
+      program.describe(record, at);
+      record.due = isLast ? NEVER : local + this._ns(timer._interval);
+      program.sender.event(at, TIMER_FIRED, record.id, late, record.due);
+      if (!isLast) return;
+      this.records.delete(timer);
+      program._remove(record);
+    }
+  }
+
+  function callbackOf(timer) {
+    return timer._callback || timer._selector || timer.trigger;
+  }
+
+  /** `Class.method`, as far as target and callback have names. */
+  function cocosName(target, callback) {
+    const owner = (target && (target.name || target._name || (target.constructor && target.constructor.name))) || "";
+    let method = callback.name || "";
+    for (const key in target) if (target[key] === callback) method = key;
+    return `${owner ? `${owner}.` : ""}${method || "callback"}`.slice(0, MAX_NAME);
   }
 
   // ------------------------------------------------------------------------- the link
@@ -1237,6 +1347,7 @@
         queued_bytes: sender.unacknowledged(),
       });
       program.cost = sender.cost = 0;
+      program.host.meetEngines(program);
       this.costAt = now;
       this.costEvents = events;
       const engines = JSON.stringify(program.adapters());
@@ -1452,7 +1563,8 @@
     }
 
     disarm(record) {
-      this.forget(record.handle);
+      if (record.isUnarmed) record.handle.cancel();
+      else this.forget(record.handle);
     }
 
     dropped(record) {
@@ -1475,6 +1587,16 @@
       if (cc && cc.ENGINE_VERSION) found.push(["Cocos", String(cc.ENGINE_VERSION)]);
       if (egret && egret.Capabilities) found.push(["Egret", String(egret.Capabilities.engineVersion)]);
       return found;
+    }
+
+    /** Read the scheduler of an engine as soon as it is there. */
+    meetEngines(program) {
+      const { cc } = this.global;
+      const director = cc && cc.director;
+      if (this.cocos || !director || typeof director.getScheduler !== "function") return;
+      const scheduler = director.getScheduler();
+      // Other versions keep their timers elsewhere: those follow, but are not seen.
+      if (scheduler && Array.isArray(scheduler._arrayForTimers)) this.cocos = new CocosTimers(program, scheduler);
     }
 
     install(program) {
@@ -1584,7 +1706,7 @@
     }
 
     disarm(record) {
-      if (record.isImmediate) this.clearImmediate(record.handle);
+      if (record.isUnarmed) this.clearImmediate(record.handle);
       else this.clearTimeout(record.handle);
     }
 
@@ -1604,6 +1726,8 @@
     engines() {
       return [];
     }
+
+    meetEngines() {}
 
     install(program) {
       const { global, load, Timeout } = this;
