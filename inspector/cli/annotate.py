@@ -7,7 +7,7 @@ from argparse import Namespace
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final, TextIO
 
-from inspector.analysis.places import PlaceError, Places
+from inspector.analysis.instants import InstantError, InstantFinder
 from inspector.errors import ArgumentError
 from inspector.events.annotations import Annotation, AnnotationError, checked
 from inspector.events.recording import annotate, annotations_of, open_recording
@@ -42,7 +42,7 @@ def annotate_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
             _keep(path, _annotation(options, None, err), out)
         else:
             _list(annotations_of(path), out, as_json=options.json)
-    except (AnnotationError, PlaceError) as error:
+    except (AnnotationError, InstantError) as error:
         raise ArgumentError(str(error)) from None
     return ExitCode.OK
 
@@ -120,7 +120,7 @@ def _span(options: Namespace, former: Annotation | None, err: TextIO) -> tuple[i
     """Return the start, and the end of a range.
 
     Raises:
-        PlaceError: There is no such instant in the recording.
+        InstantError: There is no such instant in the recording.
     """
     at_ns, end_ns = (0, None) if former is None else (former.at_ns, former.end_ns)
     if options.at is None and options.until is None:
@@ -129,11 +129,11 @@ def _span(options: Namespace, former: Annotation | None, err: TextIO) -> tuple[i
     try:
         err.writelines(f"{_PROGRAM}: {note}\n" for note in recording.notes)
         frames = recording.state_before(recording.end).frames
-        places = Places(recording, frames, recording.last_ns)
+        finder = InstantFinder(recording, frames, recording.last_ns)
         if options.at is not None:
-            at_ns = places.find(options.at, places.last_ns)
+            at_ns = finder.find(options.at, finder.last_ns)
         if options.until is not None:
-            end_ns = places.find(options.until, at_ns)
+            end_ns = finder.find(options.until, at_ns)
     finally:
         recording.close()
     return at_ns, end_ns

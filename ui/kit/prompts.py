@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.analysis.places import EXAMPLES
+from inspector.analysis.instants import EXAMPLES
 from inspector.display_text import one_line
 from inspector.timebase import format_instant, parse_duration_ns
 

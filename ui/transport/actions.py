@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from inspector.analysis.places import PlaceError, Places
+from inspector.analysis.instants import InstantError, InstantFinder
 from inspector.clocks.failures import FailurePolicy
 from inspector.commands.scene import AddMark, RewindTo, SetFailurePolicy, SetFrameRate, StepBack
 from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, StepToNextTimer
@@ -224,12 +224,12 @@ class TransportActions(QObject):
         """Show the present."""
         self._bridge.go_live()
 
-    def _look(self, hop: Callable[[Places, int], int], *, is_forward: bool = False) -> None:
+    def _look(self, hop: Callable[[InstantFinder, int], int], *, is_forward: bool = False) -> None:
         if self._bridge.session is None:
             return
         try:
-            at_ns = hop(self._places(), self._bridge.shown_ns)
-        except PlaceError as error:
+            at_ns = hop(self._instants(), self._bridge.shown_ns)
+        except InstantError as error:
             if is_forward:
                 self._bridge.go_live()
             else:
@@ -241,14 +241,14 @@ class TransportActions(QObject):
         """Parse an instant.
 
         Raises:
-            PlaceError: There is no such instant; the message says why.
+            InstantError: There is no such instant; the message says why.
         """
-        return self._places().find(text, self._bridge.shown_ns)
+        return self._instants().find(text, self._bridge.shown_ns)
 
-    def _places(self) -> Places:
+    def _instants(self) -> InstantFinder:
         bridge = self._bridge
         assert bridge.session is not None, "without a session nothing can be looked at"
-        return Places(bridge.session.history, bridge.timeline.frames, bridge.timeline.at_ns)
+        return InstantFinder(bridge.session.history, bridge.timeline.frames, bridge.timeline.at_ns)
 
     def toggle_following(self) -> None:
         """Let plots follow the newest frame, or stop; while looking back, follow."""

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.analysis.places import EXAMPLES
+from inspector.analysis.instants import EXAMPLES
 from inspector.commands.command import Capability
 from inspector.sessions.session import file_word
 from inspector.timebase import format_instant

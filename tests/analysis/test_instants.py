@@ -1,4 +1,4 @@
-"""Places in the past: what people type for an instant, and where that is."""
+"""Instants in the past: what people type for an instant, and where that is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.analysis.places import PlaceError, Places
+from inspector.analysis.instants import InstantError, InstantFinder
 from inspector.clocks.tree import ClockTree
 from inspector.events.frame_history import FrameHistory
 from inspector.events.history import LogHistory
@@ -39,8 +39,8 @@ def session(budget_bytes: int = 64 * 1024 * 1024) -> tuple[LogHistory, FrameHist
     return LogHistory(log), timeline.frames
 
 
-def two_seconds() -> Places:
-    return Places(*session(), LAST_MS * NS_PER_MS)
+def two_seconds() -> InstantFinder:
+    return InstantFinder(*session(), LAST_MS * NS_PER_MS)
 
 
 def found_ms(text: str, from_ms: float = 1_000) -> float:
@@ -106,7 +106,7 @@ def test_that_a_step_between_frames_leads_to_either_of_them() -> None:
     ],
 )
 def test_that_what_is_no_place_is_refused_in_a_sentence(text: str, sentence: str) -> None:
-    with pytest.raises(PlaceError) as caught:
+    with pytest.raises(InstantError) as caught:
         found_ms(text)
 
     assert str(caught.value).startswith(sentence)
@@ -115,29 +115,29 @@ def test_that_what_is_no_place_is_refused_in_a_sentence(text: str, sentence: str
 def test_that_one_step_too_many_is_refused_in_the_singular() -> None:
     places = two_seconds()
 
-    with pytest.raises(PlaceError, match=r"^No frame began before this instant\.$"):
+    with pytest.raises(InstantError, match=r"^No frame began before this instant\.$"):
         places.frames_from(0, -1)
-    with pytest.raises(PlaceError, match=r"^No timer fired after this instant\.$"):
+    with pytest.raises(InstantError, match=r"^No timer fired after this instant\.$"):
         places.timers_from(places.last_ns, 1)
 
 
 def test_that_there_is_no_frame_before_one_has_run() -> None:
-    places = Places(LogHistory(EventLog()), FrameHistory(), 0)
+    places = InstantFinder(LogHistory(EventLog()), FrameHistory(), 0)
 
-    with pytest.raises(PlaceError, match=r"^There is no frame 3: none has run yet\.$"):
+    with pytest.raises(InstantError, match=r"^There is no frame 3: none has run yet\.$"):
         places.find("frame 3", 0)
-    with pytest.raises(PlaceError, match="No frame began"):
+    with pytest.raises(InstantError, match="No frame began"):
         places.find("+1 frame", 0)
 
 
 def test_that_what_is_not_kept_is_refused() -> None:
     history, frames = session(budget_bytes=150 * BYTES_PER_EVENT)
-    places = Places(history, frames, LAST_MS * NS_PER_MS)
+    places = InstantFinder(history, frames, LAST_MS * NS_PER_MS)
     assert history.first
 
-    with pytest.raises(PlaceError, match="is too early: the log begins at 00:01"):
+    with pytest.raises(InstantError, match="is too early: the log begins at 00:01"):
         places.find("0.1", places.last_ns)
-    with pytest.raises(PlaceError, match=r"There is no frame 2: frames \d+ to 99 are available"):
+    with pytest.raises(InstantError, match=r"There is no frame 2: frames \d+ to 99 are available"):
         places.find("frame 2", places.last_ns)
     assert places.find("start", 0) == history.first_ns
 
@@ -148,7 +148,7 @@ def test_that_any_text_leads_somewhere_known_or_to_a_sentence(text: str, from_ms
     at_ns, sentence = places.first_ns, "."
     try:
         at_ns = places.find(text, from_ms * NS_PER_MS)
-    except PlaceError as error:
+    except InstantError as error:
         sentence = str(error)
 
     assert places.first_ns <= at_ns <= places.last_ns
@@ -160,7 +160,7 @@ def test_that_steps_count_the_instants_at_which_something_happened(
     from_ns: int, steps: int
 ) -> None:
     history, frames = session()
-    places = Places(history, frames, LAST_MS * NS_PER_MS)
+    places = InstantFinder(history, frames, LAST_MS * NS_PER_MS)
     events = history.events(0, history.end)
     fires = sorted({event[0] for event in events if event[1] == TIMER_FIRED})
     for instants, hop in (
@@ -175,7 +175,7 @@ def test_that_steps_count_the_instants_at_which_something_happened(
         elif abs(steps) <= len(wanted):
             assert hop(from_ns, steps) == wanted[abs(steps) - 1]
         else:
-            with pytest.raises(PlaceError):
+            with pytest.raises(InstantError):
                 hop(from_ns, steps)
 
 

@@ -1,4 +1,4 @@
-"""Places in a session's past, as typed: an instant, a frame, or a relative step.
+"""Instants in a session's past, as typed: an instant, a frame, or a relative step.
 
 An instant is ``02:10.5``, ``250ms`` or ``1.5``; a frame is ``frame 812``; a step is ``+1.5s``,
 ``-2 frames`` or ``+3 timers``. ``start`` and ``end`` are understood as well.
@@ -31,11 +31,11 @@ _LAST_WORDS: Final = frozenset({"end", "newest", "last", "now", "live"})
 _MOST_DIGITS: Final = 18
 
 
-class PlaceError(InspectorError, ValueError):
+class InstantError(InspectorError, ValueError):
     """There is no such place; the message says why, as a sentence."""
 
 
-class Places:
+class InstantFinder:
     """Finds instants of a session.
 
     Attributes:
@@ -66,7 +66,7 @@ class Places:
             from_ns: The instant at which steps begin.
 
         Raises:
-            PlaceError: The text is not understood, or the instant is outside the log.
+            InstantError: The text is not understood, or the instant is outside the log.
         """
         typed = _SPACES.sub(" ", text.strip())
         word = typed.casefold()
@@ -88,16 +88,16 @@ class Places:
             return parse_duration_ns(text)
         except ValueError:
             message = f"“{typed}” is not an instant: write {EXAMPLES}."
-            raise PlaceError(message) from None
+            raise InstantError(message) from None
 
     def _checked(self, at_ns: int) -> int:
         if at_ns < self.first_ns:
             known = "the session begins" if not self.first_ns else "the log begins"
             message = f"{format_instant(at_ns)} is too early: {known} at "
-            raise PlaceError(f"{message}{format_instant(self.first_ns)}.")
+            raise InstantError(f"{message}{format_instant(self.first_ns)}.")
         if at_ns > self.last_ns:
             message = f"{format_instant(at_ns)} is in the future: it is now "
-            raise PlaceError(f"{message}{format_instant(self.last_ns)}.")
+            raise InstantError(f"{message}{format_instant(self.last_ns)}.")
         return at_ns
 
     # ---------------------------------------------------------------- frames
@@ -106,19 +106,19 @@ class Places:
         """Return when a frame began.
 
         Raises:
-            PlaceError: There is no such frame, or it is no longer in the log.
+            InstantError: There is no such frame, or it is no longer in the log.
         """
         frames = self._frames
         if not len(frames):
             message = f"There is no frame {index:,}: none has run yet."
-            raise PlaceError(message)
+            raise InstantError(message)
         at_ns = -1
         if frames.first <= index < frames.end:
             at_ns = frames.at_ns[index - frames.first]
         if at_ns < self.first_ns:
             known = f"frames {self._first_known():,} to {frames.end - 1:,} are available"
             message = f"There is no frame {index:,}: {known}."
-            raise PlaceError(message)
+            raise InstantError(message)
         return at_ns
 
     def frames_from(self, at_ns: int, steps: int) -> int:
@@ -127,7 +127,7 @@ class Places:
         Between two frames, one step leads to the beginning of either.
 
         Raises:
-            PlaceError: There are fewer frames.
+            InstantError: There are fewer frames.
         """
         if not steps:
             return self._checked(at_ns)
@@ -136,7 +136,7 @@ class Places:
         is_between = index < frames.first or frames.at_ns[index - frames.first] < at_ns
         wanted = index + steps + (1 if is_between and steps < 0 else 0)
         if not self._first_known() <= wanted < frames.end:
-            raise PlaceError(self._no_more("frame", abs(steps), steps > 0))
+            raise InstantError(self._no_more("frame", abs(steps), steps > 0))
         return frames.at_ns[wanted - frames.first]
 
     def _first_known(self) -> int:
@@ -151,13 +151,13 @@ class Places:
         Timers that fire at the same instant count once.
 
         Raises:
-            PlaceError: Fewer timers fired.
+            InstantError: Fewer timers fired.
         """
         if not steps:
             return self._checked(at_ns)
         found = self._fires_after(at_ns, steps) if steps > 0 else self._fires_before(at_ns, -steps)
         if found is None:
-            raise PlaceError(self._no_more("timer", abs(steps), steps > 0))
+            raise InstantError(self._no_more("timer", abs(steps), steps > 0))
         return found
 
     def _fires_after(self, at_ns: int, count: int) -> int | None:
@@ -199,5 +199,5 @@ def _whole_number(text: str) -> int:
     digits = re.sub(r"[,_ ]", "", text)
     if len(digits) > _MOST_DIGITS:
         message = f"{digits[:6]}… is too large a number."
-        raise PlaceError(message)
+        raise InstantError(message)
     return int(digits)
