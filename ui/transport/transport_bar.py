@@ -50,7 +50,7 @@ _PHASE_TEXTS: Final = {
     SessionPhase.HELD: "❚❚ Held",
     SessionPhase.REWINDING: "⟲ Going back",
     SessionPhase.STEPPING: "⏵❚ Stepping",
-    SessionPhase.READING: "⏳ Reading",
+    SessionPhase.READING: "… Reading",
     SessionPhase.FAILED: "✖ Failed",
     SessionPhase.WAITING: "… Connecting",
     SessionPhase.ENDED: "■ Ended",
