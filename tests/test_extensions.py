@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -417,5 +418,5 @@ def test_that_without_extensions_the_list_says_so(tmp_path: Path) -> None:
     done = run_with(tmp_path, "extensions")
 
     assert done.returncode == ExitCode.OK, done.stderr
-    assert "panels: 13 built in, 0 installed\n" in done.stdout
+    assert re.search(r"^panels: \d+ built in, 0 installed$", done.stdout, re.MULTILINE)
     assert "exporters: 5 built in, 0 installed\n" in done.stdout
