@@ -404,10 +404,15 @@ class CallTally:
 
     def _on_timer_armed(self, at_ns: int, timer_id: int, due_ns: int, interval_ns: int) -> None:
         if (timer := self._waiting.get(timer_id)) is not None:
+            done = timer.fired + timer.left_out
+            if done == 0:
+                timer.group.delays_ns.take(due_ns - self._local_ns(timer.group.clock_id, at_ns))
+            # Armed again, it is expected from here on.
+            timer.group.expected_of_gone += done
+            timer.fired = timer.left_out = 0
             timer.first_due_ns = timer.due_ns = due_ns
             timer.interval_ns = interval_ns
             timer.group.intervals_ns.take(interval_ns)
-            timer.group.delays_ns.take(due_ns - self._local_ns(timer.group.clock_id, at_ns))
 
     def _on_ticks_missed(self, _at_ns: int, timer_id: int, ticks: int, _kind: int) -> None:
         if (timer := self._waiting.get(timer_id)) is not None:

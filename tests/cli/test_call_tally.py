@@ -14,7 +14,16 @@ from inspector.events.log import BYTES_PER_EVENT, EventLog
 from inspector.events.timeline import Timeline
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
 from inspector.timebase import NS_PER_SECOND
-from inspector.vocabulary import TimerKind
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    CLOCK_ANCHORED,
+    RATE_DENOMINATOR,
+    TIMER_ADDED,
+    TIMER_ARMED,
+    TIMER_FIRED,
+    TIMER_ORIGIN,
+    TimerKind,
+)
 
 SCENE = """
     def build(stage):
@@ -164,6 +173,30 @@ def test_that_it_counts_what_falls_off_the_log_between_two_looks() -> None:
     (tick,) = tally.timers(folded(log))
     assert log.first > 100
     assert (tick.fired, tick.expected, tally.lost) == (490, 490, 0)
+
+
+def test_that_a_timer_that_is_armed_again_is_expected_from_there_on() -> None:
+    log = EventLog()
+    label, tally = log.intern("tick"), CallTally(log)
+    ms = 1_000_000
+    log.append((0, CLOCK_ADDED, 1, 0, log.intern("node")))
+    log.append((0, CLOCK_ANCHORED, 1, 0, RATE_DENOMINATOR))
+    log.append((0, TIMER_ADDED, 7, 1, label))
+    log.append((0, TIMER_ORIGIN, 7, 0, TimerKind.INTERVAL_DELAY))
+    log.append((0, TIMER_ARMED, 7, 300 * ms, 300 * ms))
+    # An interval of Node is counted from the end of each call, and says so when that was late.
+    log.append((300 * ms, TIMER_FIRED, 7, 0, 600 * ms))
+    log.append((304 * ms, TIMER_ARMED, 7, 604 * ms, 300 * ms))
+    log.append((604 * ms, TIMER_FIRED, 7, 0, 904 * ms))
+    log.append((1_000 * ms, TIMER_FIRED, 7, 96 * ms, 1_300 * ms))
+    timeline = Timeline(log.strings)
+    timeline.apply_all(log.read().events)
+    tally.update()
+    timeline.set_present(1_100 * ms)
+
+    (count,) = tally.timers(timeline)
+    assert (count.fired, count.expected, count.is_exact) == (3, 3, True)
+    assert count.delay_ns == count.longest_delay_ns == 300 * ms
 
 
 def test_that_timers_of_one_name_are_expected_by_their_own_intervals(tmp_path: Path) -> None:
