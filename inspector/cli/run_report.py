@@ -256,11 +256,14 @@ def _head(report: RunReport) -> str:
     passed = ns_to_seconds(report.session_ns)
     took = report.took_ns / NS_PER_SECOND
     faster = f", {passed / took:,.0f} times real time" if took and passed / took >= 2 else ""  # noqa: PLR2004
+    # Programs that only wait have no frames to speak of.
+    has_frames = report.frames or not report.probes
+    frames = f"{frames_text(report.frames)} in " if has_frames else ""
     lines = [
         report.title,
         report.scene,
         "",
-        f"{frames_text(report.frames)} in {format_instant(report.session_ns)}, {report.how}",
+        f"{frames}{format_instant(report.session_ns)}, {report.how}",
         f"took {format_duration(report.took_ns)}{faster}",
     ]
     if report.interval is not None and report.busy is not None:

@@ -1,0 +1,142 @@
+"""Entering a Python program that runs already: who may, and what is left behind."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from inspector.errors import AttachError
+from inspector.sessions.attached.doors import late_python
+from inspector.sessions.attached.doors.late_python import Entered, LatePython, why_not
+from inspector.sessions.attached.doors.processes import Process, Runtime, process
+from tests.sessions.attached.doors.test_launch import StandIn
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
+
+
+@dataclass(frozen=True)
+class Target(Process):
+    """A process as it is said to be."""
+
+    pid: int = 4_194_305
+    user_id: int = field(default_factory=os.geteuid)
+    argv: tuple[str, ...] = ("python3.14", "server.py")
+    executable: str = "/usr/bin/python3.14"
+    runs_on: Runtime | None = Runtime("python", (3, 14))  # noqa: RUF009 - frozen
+    variables: tuple[tuple[str, str], ...] = ()
+
+    def runtime(self) -> Runtime | None:
+        return self.runs_on
+
+    def environment(self) -> dict[str, str]:
+        return dict(self.variables)
+
+    def state(self) -> str:
+        return "S"
+
+
+def test_that_a_python_of_the_same_user_can_be_entered() -> None:
+    assert why_not(Target()) == ""
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        (Target(runs_on=Runtime("python", (3, 13))), "runs on Python 3.13, and only 3.14"),
+        (Target(runs_on=Runtime("python", None)), "runs on Python, and only 3.14"),
+        (Target(runs_on=Runtime("node", None)), "not a Python program"),
+        (Target(runs_on=None), "not a Python program"),
+        (Target(runs_on=Runtime("python", (3, 14), is_embedded=True)), "part of another program"),
+        (Target(argv=("python3.14", "-X", "disable-remote-debug", "x.py")), "nothing may enter"),
+        (Target(variables=(("PYTHON_DISABLE_REMOTE_DEBUG", "1"),)), "nothing may enter"),
+        (Target(pid=os.getpid()), "it is this inspector"),
+    ],
+)
+def test_that_a_program_that_cannot_be_entered_is_refused_with_its_reason(
+    target: Target, reason: str
+) -> None:
+    assert reason in why_not(target)
+
+
+def test_that_another_user_and_a_system_that_forbids_it_are_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 12_345)
+    assert why_not(Target(user_id=12_346)) == "it belongs to another user"
+    yama = tmp_path / "ptrace_scope"
+    monkeypatch.setattr(late_python, "_YAMA", yama)
+    assert why_not(Target(user_id=12_345)) == ""
+    yama.write_text("1\n")
+    assert "sysctl kernel.yama.ptrace_scope=0" in why_not(Target(user_id=12_345))
+
+
+def test_that_the_file_with_the_token_is_for_this_user_only_and_is_removed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(late_python, "process", lambda _pid: Target())
+    commands: list[list[str]] = []
+
+    def run(command: list[str], **_options: object) -> subprocess.CompletedProcess[str]:
+        script = Path(command[-1])
+        assert stat.S_IMODE(script.stat().st_mode) == 0o600
+        assert stat.S_IMODE(script.parent.stat().st_mode) == 0o700
+        assert StandIn().token in script.read_text()
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 1, "", "PermissionError: not permitted")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with pytest.raises(AttachError, match="could not be entered: PermissionError: not permitted"):
+        LatePython(4_194_305).open(StandIn())
+    assert StandIn().token not in " ".join(commands[0])
+    assert commands[0][0] == "/usr/bin/python3.14"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_that_a_program_that_does_not_return_to_python_is_told_of_and_left_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    woken: list[Process] = []
+    monkeypatch.setattr(late_python, "wake", woken.append)
+    monkeypatch.setattr(late_python, "_BETWEEN_WAKES_S", 0.0)
+    folder = tmp_path / "entering"
+    folder.mkdir()
+    script = folder / "attach.py"
+    script.write_text("")
+    entered = Entered(Target(), script)
+    for _ in range(20):
+        told = entered.problem()
+    assert "its main thread is in a call that does not return" in told
+    assert len(woken) == late_python._WAKES
+    entered.end()
+    assert not folder.exists()
+
+
+def test_that_a_probe_that_cannot_begin_says_why(tmp_path: Path) -> None:
+    folder = tmp_path / "entering"
+    folder.mkdir()
+    (folder / "attach.py.failed").write_text("RuntimeError: an inspector is attached")
+    entered = Entered(Target(), folder / "attach.py")
+    assert "RuntimeError: an inspector is attached" in entered.problem()
+
+
+def test_that_a_stopped_program_is_not_continued(tmp_path: Path) -> None:
+    sleeper = subprocess.Popen(["sleep", "1000"])  # noqa: S607 - where the system has it
+    try:
+        os.kill(sleeper.pid, 19)
+        os.waitpid(sleeper.pid, os.WUNTRACED)
+        target = process(sleeper.pid)
+        assert target is not None
+        (tmp_path / "attach.py").write_text("")
+        assert "is stopped" in Entered(target, tmp_path / "attach.py").problem()
+        assert target.state() == "T"
+    finally:
+        sleeper.kill()
+        sleeper.wait()

@@ -1,0 +1,125 @@
+"""Finding programs that listen, and the list of those that can be attached."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from inspector.errors import AttachError
+from inspector.sessions.attached.doors import late_python, programs
+from inspector.sessions.attached.doors.late_python import LatePython
+from inspector.sessions.attached.doors.listening import Dial, Listen, listening_door
+from inspector.sessions.attached.doors.node import LateNode
+from inspector.sessions.attached.doors.processes import Process, Runtime
+from inspector.sessions.attached.doors.programs import door_of_process, running_programs
+from tests.sessions.attached.doors.test_late_python import Target
+from tests.sessions.attached.doors.test_launch import StandIn
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
+_PID = 4_194_305
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return the folder that a listening program has made."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    folder = tmp_path / "timeline-inspector" / str(_PID)
+    folder.mkdir(parents=True)
+    for each in (folder, folder.parent):
+        each.chmod(0o700)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(folder / "socket"))
+        (folder / "token").write_text("ab" * 16)
+        for name in ("socket", "token"):
+            (folder / name).chmod(0o600)
+        yield folder
+
+
+def test_that_a_program_that_listens_is_found_with_its_token(place: Path) -> None:
+    door = listening_door(_PID)
+    assert door == Dial(f"unix:{place / 'socket'}", "ab" * 16, _PID)
+    assert "ab" * 16 not in repr(door)
+    assert listening_door(_PID + 1) is None
+
+
+@pytest.mark.parametrize("name", ["", "..", "socket", "token"])
+def test_that_what_others_may_have_put_there_is_not_used(place: Path, name: str) -> None:
+    (place / name).resolve().chmod(0o755)
+    with pytest.raises(AttachError, match="not for this user alone"):
+        listening_door(_PID)
+
+
+def test_that_a_link_is_not_followed(place: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("cd" * 16)
+    elsewhere.chmod(0o600)
+    (place / "token").unlink()
+    (place / "token").symlink_to(elsewhere)
+    with pytest.raises(AttachError, match="not for this user alone"):
+        listening_door(_PID)
+
+
+def test_that_what_another_user_owns_is_not_used(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert place.exists()
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(AttachError, match="not for this user alone"):
+        listening_door(_PID)
+
+
+def test_that_programs_that_dial_are_told_an_address_and_the_token() -> None:
+    told: list[tuple[str, str]] = []
+    inlet = StandIn()
+    Listen(lambda *found: told.append(found)).open(inlet)
+    Listen(lambda *found: told.append(found), is_tcp=True).open(inlet)
+    assert told == [(inlet.address, inlet.token), (inlet.tcp_address, inlet.token)]
+
+
+_RUNNING = {
+    11: Target(11),
+    12: Target(12, runs_on=Runtime("python", (3, 12))),
+    13: Target(13, runs_on=Runtime("node", None)),
+    14: Target(14, runs_on=None),
+    15: Target(15, user_id=os.geteuid() + 1),
+    16: Target(16, variables=(("TIMELINE_PROBE_CONNECT", "unix:/x"),)),
+    _PID: Target(_PID, runs_on=Runtime("python", (3, 12))),
+}
+
+
+@pytest.fixture
+def _running(monkeypatch: pytest.MonkeyPatch) -> None:
+    find: dict[int, Process] = dict(_RUNNING)
+    monkeypatch.setattr(programs, "processes", lambda: iter(find.values()))
+    monkeypatch.setattr(programs, "process", find.get)
+    monkeypatch.setattr(programs, "why_not_node", lambda _each: "")
+    monkeypatch.setattr(late_python, "_YAMA", Path("/no/such/file"))
+
+
+@pytest.mark.usefixtures("_running", "place")
+def test_that_the_list_says_of_each_program_whether_it_can_be_attached() -> None:
+    listed = {each.process.pid: (each.is_listening, each.reason) for each in running_programs()}
+    assert listed == {
+        11: (False, ""),
+        12: (
+            False,
+            "it runs on Python 3.12, and only 3.14 and newer let a program be entered late",
+        ),
+        13: (False, ""),
+        16: (False, "it was launched by an inspector"),
+        _PID: (True, ""),
+    }
+
+
+@pytest.mark.usefixtures("_running", "place")
+def test_that_a_process_is_entered_by_the_door_that_it_has() -> None:
+    assert isinstance(door_of_process(_PID), Dial)
+    assert door_of_process(11, "step") == LatePython(11, "step")
+    assert door_of_process(13) == LateNode(13)
+    with pytest.raises(AttachError, match="There is no process 99"):
+        door_of_process(99)
