@@ -129,6 +129,13 @@ def test_that_a_program_that_ends_at_once_is_reported(run: Run) -> None:
     assert "ended with exit code 0" in err
 
 
+def test_that_a_program_without_frames_is_reported_without_them(run: Run) -> None:
+    code, out, err = run(f"attach --seconds 0.5 {_PYTHON} -c 'import time; time.sleep(100)'")
+    assert (code, err) == (ExitCode.OK, "")
+    assert "attached, in real time" in out
+    assert "frame" not in out
+
+
 def test_that_options_of_the_program_stay_its_own(run: Run, tmp_path: Path) -> None:
     script = tmp_path / "show.py"
     script.write_text("import json, sys; json.dump(sys.argv[1:], open('argv', 'w'))")
