@@ -22,6 +22,7 @@ from ui.frame_times.frame_statistics_label import (
     statistics_parts,
     statistics_text,
 )
+from ui.kit.texts.member_texts import member_run_state
 from ui.session import opening
 from ui.timeline.panel import TimelinePanel
 from ui.transport.capture_bar import CaptureBar
@@ -121,6 +122,10 @@ def test_that_a_trace_has_its_slices_on_the_timeline(shell: Shell, tmp_path: Pat
     assert reading is not None
     assert reading.lines == ("timers", "00:00.032600, took 1.00 ms")
     assert canvas.ruler_name() == "capture time"
+    timeline = shell.bridge.timeline
+    assert {member_run_state(timeline, each).text for each in timeline.members.by_id.values()} == {
+        "30 slices"
+    }
 
 
 def test_that_a_table_without_a_known_column_asks_for_it(shell: Shell, tmp_path: Path) -> None:

@@ -66,6 +66,8 @@ def doing_text(timeline: Timeline, member: MemberState) -> str:  # noqa: PLR0911
         case _ if member.kind in _SCHEDULERS:
             rules = timeline.members.field_text(member.id, Field.RULES)
             return f"running, {rules}" if rules else "running"
+        case MemberKind.SLICE:
+            return "1 slice" if member.calls == 1 else f"{member.calls:,} slices"
         case MemberKind.UPDATE:
             return f"every frame, priority {fields.get(Field.PRIORITY, 0)}"
         case MemberKind.FRAME_TIMER | MemberKind.TICKER_TIMER | MemberKind.LOOP:
