@@ -556,16 +556,24 @@ class Inlet:
         self._news.append((news, size))
         self.on_news()
 
-    def take(self) -> list[News]:
-        """Return what is new, in its order."""
+    def take(self, most_bytes: int) -> list[News]:
+        """Return what is new, in its order, until it is so much."""
         found, taken = [], 0
-        while self._news:
+        while self._news and taken < most_bytes:
             news, size = self._news.popleft()
             found.append(news)
             taken += size
         with self._lock:
             self._waiting -= taken
         return found
+
+    def next_batches(self) -> list[Batch]:
+        """Return the next batch of each program that the session has not taken."""
+        found: dict[Link, Batch] = {}
+        for news, _ in list(self._news):
+            if isinstance(news, Batch):
+                found.setdefault(news.link, news)
+        return list(found.values())
 
     def close(self, reason: str = "the inspector was closed") -> None:
         """Say goodbye to all programs, and stop listening; waits for it a moment at most."""

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from struct import unpack_from
 from typing import TYPE_CHECKING, Any, Final
 
 from typing_extensions import override
@@ -74,6 +75,8 @@ if TYPE_CHECKING:
 #: Events come at latest 16 ms after they happened; so long later all of them are there, or at
 #: most so long on a machine that is busy.
 SETTLED_NS: Final = 50 * NS_PER_MS
+#: Of events that a refresh takes at most, in some 70 ms; the window lives on in a flood.
+_TAKEN_BYTES: Final = 2 << 20
 _SETTLED_LATEST_NS: Final = 500 * NS_PER_MS
 #: The launched process is looked after so often, and loss is marked so often at most.
 _LOOKED_AFTER_NS: Final = NS_PER_SECOND // 2
@@ -477,8 +480,12 @@ class AttachedSession:
         if self._is_closed:
             return 0
         until_ns = self._settled_until_ns()
-        for news in self.inlet.take():
+        for news in self.inlet.take(_TAKEN_BYTES):
             self._take(news)
+        for batch in self.inlet.next_batches():
+            # Taken next time: nothing may overtake it.
+            until_ns = min(until_ns, self._first_ns(batch))
+            self.inlet.on_news()
         self._apply_waiting()
         self._look_after_process()
         count = self._settle(until_ns if self.expects_news else self.now_ns)
@@ -486,6 +493,16 @@ class AttachedSession:
         self.recorder.pump(at_once=not self.is_running)
         self.log.settle()
         return count
+
+    def _first_ns(self, batch: Batch) -> int:
+        """Return the instant of the first event of a batch, as far as that can be."""
+        came_ns = batch.at_ns - self._began_ns
+        program = self._by_link.get(batch.link)
+        if program is None:
+            return came_ns - SETTLED_NS
+        (raw_ns,) = unpack_from("<q", batch.payload)
+        first_ns = int(raw_ns) + program.translation.shift_ns
+        return min(max(first_ns, came_ns - _SETTLED_LATEST_NS), came_ns) - 1
 
     def _settled_until_ns(self) -> int:
         """Return the instant before which no event is expected any more."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,9 @@ from inspector.commands.scene import AddMark, StepBack
 from inspector.commands.timers import ClearTimer
 from inspector.commands.transport import Hold, Run, StepFrames, StepToNextTimer
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
+from inspector.probe.wire import packed_events
+from inspector.sessions.attached.link import Attached, Batch, Notice
+from inspector.sessions.attached.messages import Hello
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.session import SessionPhase
@@ -27,14 +31,31 @@ from inspector.vocabulary import (
     COMMAND,
     FRAME_BEGAN,
     FRAME_ENDED,
+    MARK,
     NEVER,
     RATE_DENOMINATOR,
     TIMER_ARMED,
     TIMER_FIRED,
 )
-from tests.sessions.attached.fake_probe import MS, Attachment, FakeProbe
+from tests.sessions.attached.fake_probe import (
+    MS,
+    Attachment,
+    DryInlet,
+    FakeDoor,
+    FakeProbe,
+    Hand,
+)
 
 SERVER = 2
+
+
+class Mute:
+    """As much of a connection as a session needs."""
+
+    text = "test"
+    is_silent = False
+
+
 SECOND = 2 + (1 << 40)
 
 
@@ -456,3 +477,26 @@ def test_that_turns_of_a_loop_that_waits_are_held_against_the_budget_by_their_wo
     recorded = RecordedSession(tmp_path / "loop.tlrec")
     assert recorded.waits is waits
     recorded.close()
+
+
+def test_that_a_flood_is_taken_in_pieces_in_which_the_window_lives() -> None:
+    hand = Hand()
+    session = AttachedSession(FakeDoor(), hand, DryInlet(hand))
+    link: Any = Mute()
+    session.inlet.put(Attached(link, Hello(protocol=1, pid=1, name="flood"), 0, 0))
+    session.inlet.put(Notice(link, "Events.texts", {"first": 1, "texts": ["clock"]}))
+    now_ns = hand.now_ns
+    session.inlet.put(Batch(link, packed_events([(now_ns, CLOCK_ADDED, 1, 0, 1)]), now_ns))
+    for batch in range(200):
+        marks = [(now_ns + 1_000 * batch + each, MARK, 1, 1, 0) for each in range(1_000)]
+        session.inlet.put(Batch(link, packed_events(marks), now_ns + MS))
+    hand.advance(1_000)
+    counts = []
+    while len(session.timeline.marks) < 200_000:
+        hand.advance(33)
+        counts.append(session.refresh())
+    assert max(counts) < 100_000
+    instants = [each[0] for each in session.log.read().events]
+    assert instants == sorted(instants)
+    assert session.notes == ()
+    session.close()
