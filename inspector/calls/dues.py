@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.rate import parent_ns
-from inspector.events.members import CLOCK_CALLS
+from inspector.events.members import CLOCK_CALLS, TIMED_CALLS, WITH_TIME
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, MemberKind
 
 if TYPE_CHECKING:
@@ -17,14 +17,8 @@ if TYPE_CHECKING:
     from inspector.events.states import ClockState
     from inspector.events.timeline import Timeline
 
-#: Calls that wait for an instant.
-TIMED_CALLS: Final = CLOCK_CALLS | {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER}
 #: While one of these is paused, a call keeps its remaining time instead of its due instant.
 _KEEPS_REMAINDER: Final = TIMED_CALLS | {MemberKind.TARGET, MemberKind.CHILD_CLOCK}
-
-
-#: Members in whose time frame timers wait.
-_WITH_TIME: Final = frozenset({MemberKind.SCHEDULER, MemberKind.TICKER})
 
 
 def session_instant(due_ns: int, path: Iterable[ClockState]) -> int:
@@ -171,7 +165,7 @@ class DueTimes:
         if call.kind in CLOCK_CALLS:
             key = 0, call.clock_id
         else:
-            scheduler = next((each for each in path if each.kind in _WITH_TIME), None)
+            scheduler = next((each for each in path if each.kind in WITH_TIME), None)
             if scheduler is None or Field.TIME not in scheduler.fields:
                 return None
             # Calls run on the clock of their scheduler or ticker.

@@ -28,6 +28,12 @@ PAUSABLE: Final = frozenset(
 )
 #: Members that wait in the time of their clock and are called between frames.
 CLOCK_CALLS: Final = frozenset({MemberKind.LOOP, MemberKind.TIMEOUT})
+#: Members that wait in the time of their scheduler or ticker, and are called within frames.
+FRAME_TIMERS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
+#: Members that wait for an instant.
+TIMED_CALLS: Final = CLOCK_CALLS | FRAME_TIMERS
+#: Members with a time of their own, in which frame timers wait.
+WITH_TIME: Final = frozenset({MemberKind.SCHEDULER, MemberKind.TICKER})
 
 
 #: Members that a frame callback of the same name runs in every frame.
@@ -242,8 +248,7 @@ class MemberTable:
         Raises:
             KeyError: There is no such member.
         """
-        kinds = (MemberKind.SCHEDULER, MemberKind.TICKER)
-        return next((member for member in self.path(number) if member.kind in kinds), None)
+        return next((member for member in self.path(number) if member.kind in WITH_TIME), None)
 
     def branch(self, number: int) -> Iterator[MemberState]:
         """Yield a member and everything below it, depth first."""

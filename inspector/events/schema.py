@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum, auto
 from typing import Final
 
-from inspector.events.members import CLOCK_CALLS
+from inspector.events.members import TIMED_CALLS
 from inspector.vocabulary import (
     VOCABULARY_VERSION,
     EventKind,
@@ -393,11 +393,7 @@ COMMAND_DETAILS: Final = COMMAND_CONTEXTS | COMMAND_FORMS
 
 #: Events about members are in the group of members or of calls, see :func:`group_of`.
 _OF_MEMBERS: Final = kinds_with(group=EventGroup.MEMBERS)
-_CALLED: Final = frozenset(
-    {MemberKind.UPDATE, MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER, MemberKind.PHASE}
-    | CLOCK_CALLS
-    | {MemberKind.HOOK, MemberKind.SLICE}
-)
+_CALLED: Final = TIMED_CALLS | {MemberKind.UPDATE, MemberKind.PHASE, MemberKind.HOOK}
 #: Shown at first: everything except what comes with every frame.
 QUIET_GROUPS: Final = frozenset(EventGroup) - {
     EventGroup.TIMERS,

@@ -9,8 +9,7 @@ from typing_extensions import override
 
 from inspector.calls.blockers import clock_blockers, member_blockers
 from inspector.calls.call import SCHEDULED
-from inspector.calls.dues import TIMED_CALLS
-from inspector.events.members import CLOCK_CALLS
+from inspector.events.members import CLOCK_CALLS, TIMED_CALLS, WITH_TIME
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, MemberKind, Phase
 
 from .columns import CallColumn, kind_text
@@ -38,7 +37,6 @@ _PRIORITY: Final = int(Field.PRIORITY)
 _PHASE: Final = int(Field.PHASE)
 #: Behind every number that is known.
 _LAST: Final = NEVER - 1
-_CALLERS: Final = frozenset({MemberKind.SCHEDULER, MemberKind.TICKER})
 _BY_FIELD: Final[dict[ColumnEnum, int]] = {
     CallColumn.INTERVAL: int(Field.INTERVAL),
     CallColumn.PRIORITY: _PRIORITY,
@@ -208,7 +206,7 @@ class CallTable:
         self, member: MemberState, known: dict[int, MemberState | None]
     ) -> MemberState | None:
         """Return the scheduler or ticker that calls what hangs under a member."""
-        if member.kind in _CALLERS:
+        if member.kind in WITH_TIME:
             return member
         parent_id = member.parent_id
         if parent_id not in known:

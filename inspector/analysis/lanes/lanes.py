@@ -16,7 +16,7 @@ from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.analysis.lanes.columns import Instants, Steps
 from inspector.events.handlers import handlers_of
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
-from inspector.events.members import CLOCK_CALLS
+from inspector.events.members import TIMED_CALLS
 from inspector.events.schema import ABOUT_FIELDS
 from inspector.events.timeline import MISFIT
 from inspector.vocabulary import NEVER, Field, MemberKind
@@ -30,11 +30,7 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
     from inspector.vocabulary import RawEvent
 
-_CALLED: Final = CLOCK_CALLS | {
-    MemberKind.FRAME_TIMER,
-    MemberKind.TICKER_TIMER,
-    MemberKind.HOOK,
-}
+_CALLED: Final = TIMED_CALLS | {MemberKind.HOOK}
 #: The state of a removed machine.
 GONE_STATE: Final = -1
 

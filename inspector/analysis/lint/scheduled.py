@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.lint.seen import SeenMember, Survey, TimerGroup
 from inspector.events.member_names import MemberNames
-from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, MemberKind
+from inspector.events.members import FRAME_TIMERS
+from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field
 
 if TYPE_CHECKING:
     from inspector.analysis.frame_events import FrameReader
     from inspector.events.members import MemberState
     from inspector.events.timeline import Timeline
 
-#: Members called at an interval.
-TIMERS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
 #: Calls without a pause in between that make one measurement of the pace.
 RUN: Final = 8
 #: The most measurements to keep for a timer.
@@ -86,7 +85,7 @@ class ScheduledCalls:
     def _origin(self, call: SeenMember) -> None:
         call.clock_id = call.known.clock_id
         self._of_clock.setdefault(call.clock_id, []).append(call.number)
-        if call.kind in TIMERS:
+        if call.kind in FRAME_TIMERS:
             call.scheduler_id = self._seen.scheduler_of(call)
             self._count(call, 1)
 
@@ -98,7 +97,7 @@ class ScheduledCalls:
 
     def _rename(self, call: SeenMember, name: int) -> None:
         """Move a timer to the group of its new name."""
-        is_counted = call.kind in TIMERS and not call.ended
+        is_counted = call.kind in FRAME_TIMERS and not call.ended
         if is_counted:
             self._count(call, -1)
         self._names.rename(call.number, name)
@@ -115,7 +114,7 @@ class ScheduledCalls:
                 continue
             call.ended = True
             group = self._seen.groups.get((call.caller, call.name, 0))
-            if call.kind in TIMERS and group is not None:
+            if call.kind in FRAME_TIMERS and group is not None:
                 group.cleared += 1
                 group.pending -= 1
         # Later changes of its parent do not concern it.
@@ -155,7 +154,7 @@ class ScheduledCalls:
 
     def _on_call_ended(self, at_ns: int, subject: int, _began_ns: int, _took_ns: int) -> None:
         call = self._members.get(subject)
-        if call is None or call.kind not in TIMERS:
+        if call is None or call.kind not in FRAME_TIMERS:
             return
         call.calls += 1
         self._last_call = call.last_cursor, call.last_ns = self._frames.cursor, at_ns

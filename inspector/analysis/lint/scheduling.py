@@ -17,10 +17,10 @@ from inspector.analysis.lint.findings import (
     Finding,
     FindingKind,
 )
-from inspector.analysis.lint.scheduled import TIMERS
 from inspector.analysis.lint.seen import SeenMember, SeenTimer, Survey
 from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers, member_blockers
 from inspector.calls.call import short_site
+from inspector.events.members import FRAME_TIMERS
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 from inspector.vocabulary import MemberKind, TimerKind
 
@@ -48,7 +48,7 @@ _OF_TARGETS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.UPDATE})
 
 def timers_of(seen: Survey) -> Iterator[SeenTimer | SeenMember]:
     """Yield every timer of the survey."""
-    frame_timers = (each for each in seen.members.values() if each.kind in TIMERS)
+    frame_timers = (each for each in seen.members.values() if each.kind in FRAME_TIMERS)
     return chain(seen.timers.values(), frame_timers)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 from inspector.analysis.evidence import text_of
 from inspector.analysis.lint.long_frames import LongFrames
 from inspector.calls.call import CallId
+from inspector.events.members import WITH_TIME
 from inspector.vocabulary import RATE_DENOMINATOR, MemberKind, TimerKind
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 CROWD: Final = 30
 #: The most frames to remember for a timer, for its pattern.
 MOST_FRAMES: Final = 64
-#: Members in whose time frame timers are called.
-_SCHEDULERS: Final = frozenset({MemberKind.SCHEDULER, MemberKind.TICKER})
 
 #: What makes a call: whether it is a scheduler or ticker, and its number or that of the clock.
 Caller: TypeAlias = tuple[bool, int]
@@ -327,7 +326,7 @@ class Survey:
         # In a damaged recording that reuses a number, parents may form a cycle.
         passed = set()
         while above is not None and above.number not in passed:
-            if above.kind in _SCHEDULERS:
+            if above.kind in WITH_TIME:
                 return above.number
             passed.add(above.number)
             above = self.members.get(above.known.parent_id)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from inspector.analysis.predict.preview import Preview
-from inspector.calls.dues import TIMED_CALLS, DueTimes, SchedulerChange
+from inspector.calls.dues import DueTimes, SchedulerChange
 from inspector.clocks.rate import D
 from inspector.commands.command import ClockEffect, MemberEffect
 from inspector.events.due_times import session_instants
-from inspector.events.members import CLOCK_CALLS
+from inspector.events.members import CLOCK_CALLS, TIMED_CALLS
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER, Field, LifeCycle, MemberKind
 

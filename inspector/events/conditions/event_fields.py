@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.events.handlers import handlers_of
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
-from inspector.events.members import CLOCK_CALLS
+from inspector.events.members import TIMED_CALLS
 from inspector.events.schema import (
     ABOUT_MEMBERS,
     CALLS,
@@ -43,9 +43,6 @@ if TYPE_CHECKING:
 
 #: A duration or instant in nanoseconds, another number, a text; or not there.
 Value: TypeAlias = int | Fraction | str | None
-
-#: Timers that are members: those of schedulers and tickers, loops, those of child clocks.
-MEMBER_TIMERS: Final = CLOCK_CALLS | {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER}
 
 
 class FieldType(Enum):
@@ -249,7 +246,7 @@ def _timer(reader: EventReader) -> Value:
     if reader.timer is not None:
         return reader.timer.label
     member = reader.member
-    return member.name if member is not None and member.kind in MEMBER_TIMERS else None
+    return member.name if member is not None and member.kind in TIMED_CALLS else None
 
 
 def _fired(reader: EventReader) -> Value:

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from inspector.events.conditions.breakpoint import BreakKind
-from inspector.events.conditions.event_fields import MEMBER_TIMERS
+from inspector.events.members import TIMED_CALLS
 from inspector.frames.state_machine import ANY
 from inspector.vocabulary import Field, MemberKind
 
@@ -34,7 +34,7 @@ def names_to_choose(kind: BreakKind, timeline: Timeline) -> list[str]:
     match SUBJECTS.get(kind):
         case "timer":
             names = {strings[label] for label in set(timeline.timers.label)}
-            names |= {each.name for each in members.by_id.values() if each.kind in MEMBER_TIMERS}
+            names |= {each.name for each in members.by_id.values() if each.kind in TIMED_CALLS}
         case "clock":
             names = {clock.name for clock in timeline.clocks.values()}
         case "state":

@@ -21,7 +21,7 @@ from inspector.errors import InspectorError
 from inspector.events.handlers import handlers_of
 from inspector.events.log import EventLog
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
-from inspector.events.members import CLOCK_CALLS
+from inspector.events.members import CLOCK_CALLS, TIMED_CALLS, WITH_TIME
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.vocabulary import MemberKind
@@ -30,8 +30,7 @@ from inspector.vocabulary import MemberKind
 _NO_CUT_NS: Final = 10**18
 #: Frames between two looks at the log, few enough that nothing falls off it unread.
 _FRAMES_PER_LOOK: Final = 64
-_TIMER_KINDS: Final = CLOCK_CALLS | {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER}
-_OWNER_KINDS: Final = (MemberKind.SCHEDULER, MemberKind.TICKER, MemberKind.CHILD_CLOCK)
+_OWNER_KINDS: Final = WITH_TIME | {MemberKind.CHILD_CLOCK}
 
 #: Name of the timers, name of what they live on.
 _Stream = tuple[str, str]
@@ -228,7 +227,7 @@ class _FiringReader:
     def _on_call_ended(self, at_ns: int, number: int, _began_ns: int, _took_ns: int) -> None:
         """Take the call of a timer that is a member, as late as the frame in which it came."""
         member = self._members.get(number)
-        if member is None or member.kind not in _TIMER_KINDS:
+        if member is None or member.kind not in TIMED_CALLS:
             return
         above = self._members.get(member.parent_id)
         while above is not None and above.kind not in _OWNER_KINDS:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inspector.calls.call import SCHEDULED, SCHEDULERS
-from inspector.calls.dues import TIMED_CALLS, DueTimes
+from inspector.calls.dues import DueTimes
+from inspector.events.members import TIMED_CALLS
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import RATE_DENOMINATOR, Field, LifeCycle, MemberKind, Phase
 
