@@ -30,6 +30,12 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
     (
         *picture_formats("inspector.formats.frame_graph.frame_graph:frame_graph", "the graph"),
         FileFormat(
+            "HTML",
+            ".html",
+            "report with the statistics of every tool",
+            "inspector.formats.report:write_report",
+        ),
+        FileFormat(
             "CSV",
             ".csv",
             "table, one row per frame",

@@ -18,14 +18,15 @@ MakeFrames = Callable[[Sequence[int]], FrameTimes]
 
 
 def test_that_each_format_has_one_suffix() -> None:
-    assert [exporter.suffix for exporter in EXPORTERS] == [".png", ".svg", ".pdf", ".csv", ".json"]
+    suffixes = [exporter.suffix for exporter in EXPORTERS]
+    assert suffixes == [".png", ".svg", ".pdf", ".html", ".csv", ".json"]
     for exporter in EXPORTERS:
         assert format_for(Path(f"run{exporter.suffix.upper()}"), EXPORTERS) is exporter
 
 
 @pytest.mark.parametrize("name", ["run.gif", "run", "run.png.bak"])
 def test_that_an_unknown_suffix_names_the_known_ones(name: str) -> None:
-    with pytest.raises(ExportError, match=r"Use \.png, \.svg, \.pdf, \.csv or \.json\."):
+    with pytest.raises(ExportError, match=r"Use \.png, \.svg, \.pdf, \.html, \.csv or \.json\."):
         format_for(Path(name), EXPORTERS)
 
 

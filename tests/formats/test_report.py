@@ -1,0 +1,95 @@
+"""The HTML report: complete, self-contained, and safe with any name."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from io import BytesIO
+
+import numpy as np
+import pytest
+from typing_extensions import override
+
+from inspector.formats.captures.capture import Stream
+from inspector.formats.frame_times import Provenance
+from inspector.formats.options import ExportOptions
+from inspector.formats.report import write_report
+
+PROVENANCE = Provenance("a <b>game</b>", datetime(2026, 1, 2, tzinfo=UTC), "0.1", "capture")
+
+
+def report(
+    times_ms: list[float], *, samples: str = "", options: ExportOptions | None = None
+) -> str:
+    intervals = np.array([round(each * 1_000_000) for each in times_ms], dtype=np.int64)
+    frames = Stream("", "ms", intervals, samples=samples).frames()
+    stream = BytesIO()
+    write_report(frames, PROVENANCE, options or ExportOptions(), stream)
+    return stream.getvalue().decode()
+
+
+class Balanced(HTMLParser):
+    """Notes elements that are not closed in their order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.wrong: list[str] = []
+
+    @override
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag != "meta":
+            self.open.append(tag)
+
+    @override
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+@pytest.mark.parametrize(
+    "times_ms", [[16.7] * 100, [0.001], [10.0, 20.0, 900.0] * 50, [1000.0, 0.001]]
+)
+def test_that_the_page_is_well_formed_and_loads_nothing(times_ms: list[float]) -> None:
+    page = report(times_ms)
+
+    reader = Balanced()
+    reader.feed(page)
+    assert reader.open == []
+    assert reader.wrong == []
+    loaded = re.findall(r'(?:src|href)="?([^">\s]+)|url\(([^)]{0,30})', page)
+    assert all((one or other).startswith("data:") for one, other in loaded)
+
+
+def test_that_the_report_has_graph_distribution_and_statistics() -> None:
+    page = report([10.0] * 98 + [20.0, 40.0])
+
+    assert page.count("<svg") == 2
+    assert "<td>1% Low FPS</td><td class=n>33.33 fps</td>" in page
+    assert "1000 / mean of the ⌊0.01 n⌋ + 1 longest f" in page
+    assert "2.0% of the frames take longer than" in page or "1.0% of the frames" in page
+
+
+def test_that_names_are_text() -> None:
+    page = report([16.7] * 10)
+
+    assert "<h1>a &lt;b&gt;game&lt;/b&gt;</h1>" in page
+    assert "<b>" not in page
+
+
+def test_that_of_samples_the_report_says_why_lows_are_missing() -> None:
+    page = report([16.7] * 100, samples="It has samples.")
+
+    assert "It has samples." in page
+    assert "<td>1% Low FPS</td><td class=n>-</td><td>The log has samples" in page
+
+
+def test_that_the_same_frames_give_the_same_bytes() -> None:
+    assert report([10.0, 12.0] * 50) == report([10.0, 12.0] * 50)
+
+
+def test_that_the_dark_theme_is_dark() -> None:
+    page = report([10.0] * 50, options=ExportOptions(theme="dark"))
+
+    assert "background:#ffffff" not in page
