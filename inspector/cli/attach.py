@@ -19,6 +19,7 @@ from inspector.cli.run_report import ProbeLine, table
 from inspector.cli.terminal import say
 from inspector.commands.clocks import SetRate
 from inspector.commands.transport import Hold, Run
+from inspector.display_text import one_line
 from inspector.errors import AttachError
 from inspector.exit_codes import ExitCode
 from inspector.launcher import open_window
@@ -165,14 +166,23 @@ class _Watch:
                 is_over = self._watch()
             finally:
                 self._progress.clear()
+            if is_over:
+                # First, so that what it does to the terminal at its end is done.
+                self._end()
             self._report(is_complete=is_over)
             code = None if is_over else self._exit_code()
             say(self._err, *session.notes, *([] if is_over else [session.status.message]))
         finally:
-            if self._door.opened is not None:
-                self._door.opened.end()
+            self._end()
             session.close()
         return ExitCode.OK if code is None else code
+
+    def _end(self) -> None:
+        if self._door.opened is not None:
+            if self._session.wants_hold:
+                # Ending in good order takes time.
+                self._session.submit(Run())
+            self._door.opened.end()
 
     def _watch(self) -> bool:
         """Return whether the time is over; raises the error of a door that does not open."""
@@ -233,7 +243,7 @@ class _Watch:
     def _place(self) -> str:
         program = self._options.program
         is_launch = program and self._options.pid is None
-        return shlex.join(program) if is_launch else self._door.title
+        return one_line(shlex.join(program)) if is_launch else self._door.title
 
     def _probes(self) -> tuple[ProbeLine, ...]:
         return tuple(

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from inspector.cli import main as cli
 from inspector.events.recording import open_recording
 from inspector.exit_codes import ExitCode
 from tests.cli.answers import Run
@@ -134,6 +135,22 @@ def test_that_a_program_without_frames_is_reported_without_them(run: Run) -> Non
     assert (code, err) == (ExitCode.OK, "")
     assert "attached, in real time" in out
     assert "frame" not in out
+
+
+def test_that_the_report_comes_after_what_the_program_prints_at_its_end(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    script = tmp_path / "ends.py"
+    script.write_text(
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: (print('restored', flush=True), sys.exit()))\n"
+        "while True:\n    time.sleep(0.01)\n"
+    )
+    # Also of a program that is held: its end needs time to pass.
+    options = ["--seconds", "1", "--hold-at", "0.5"]
+    assert cli.main(["attach", *options, "--", sys.executable, str(script)]) == 0
+    out = capfd.readouterr().out
+    assert 0 <= out.index("restored") < out.index("attached, in real time")
 
 
 def test_that_options_of_the_program_stay_its_own(run: Run, tmp_path: Path) -> None:

@@ -191,6 +191,8 @@ def program_title(argv: Sequence[str]) -> str:
     rest = list(argv)
     if rest and _PYTHON.match(Path(rest[0]).name):
         operands = _after_options(rest)
+        if operands and operands[0].startswith("-c"):
+            return f"{Path(rest[0]).name} -c"
         rest = operands or rest
     elif rest and Path(rest[0]).name in {"node", "nodejs"}:
         codes = {"-e", "--eval", "-p", "--print"}

@@ -158,7 +158,7 @@ def test_that_options_of_the_program_are_its_own(
         ("python -m aiosmtpd -n", "aiosmtpd"),
         ("/usr/bin/python3.14 -X dev ./games/snake.py --level 3", "snake.py"),
         ("python3 -mhttp.server 80", "http.server"),
-        ("python -c pass", "-c"),
+        ("/usr/bin/python3 -c pass", "python3 -c"),
         ("./snake.py", "snake.py"),
         ("node --inspect ./app.js --level 3", "app.js"),
         ("node -e pass", "-e"),
