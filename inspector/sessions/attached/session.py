@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 from collections import deque
@@ -46,6 +45,12 @@ from inspector.sessions.attached.messages import (
     decoded,
 )
 from inspector.sessions.attached.program import NEVER_POSSIBLE, Program
+from inspector.sessions.attached.sentences import (
+    how_it_ended,
+    more_about,
+    what_is_missing,
+    what_they_do,
+)
 from inspector.sessions.attached.target import AttachedTarget
 from inspector.sessions.attached.translation import ROOT_ID, Translation, program_of_clock
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
@@ -53,7 +58,7 @@ from inspector.sessions.recorder import Recorder
 from inspector.sessions.replay.journal import AppliedCommand, Place, command_events
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.sessions.sources.time_sources import ATTACHED, ATTACHED_LOOP
-from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import (
     BREAKPOINT_HIT,
     CLOCK_ADDED,
@@ -65,7 +70,7 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from fractions import Fraction
 
     from inspector.sessions.attached.doors.door import Door, Opened
@@ -326,22 +331,7 @@ class AttachedSession:
     def notes(self) -> tuple[str, ...]:
         """Sentences on what is missing or inexact, or should be known of the way in."""
         found = [self._opened.note] if self._opened is not None and self._opened.note else []
-        for program in self.programs.values():
-            if text := program.loss_text:
-                found.append(f"{program.name}: {text}.")
-            if count := program.translation.unusable.total():
-                found.append(f"{program.name}: {count:,} events were not valid and were left out.")
-            if program.error_ns:
-                found.append(f"{program.name}: its clock was {program.clock_text}.")
-        intake = self._intake
-        if count := intake.misfits.total():
-            found.append(f"{count:,} events did not fit the state and were left out.")
-        if intake.late:
-            found.append(
-                f"{intake.late:,} events came late and are shown up to "
-                f"{format_duration(intake.late_ns)} after they happened."
-            )
-        return tuple(found)
+        return (*found, *what_is_missing(self.programs.values(), self._intake))
 
     @property
     def status(self) -> SessionStatus:
@@ -363,33 +353,9 @@ class AttachedSession:
         phase = SessionPhase.RUNNING if self.is_running else SessionPhase.HELD
         if any(each.is_stepping for each in live):
             phase = SessionPhase.STEPPING
-        return SessionStatus(phase, " ".join((self._what_they_do(live), *self._more(live))))
-
-    def _what_they_do(self, live: list[Program]) -> str:
-        """Return a sentence on the attached programs."""
-        if silent := [f"“{each.name}”" for each in live if each.link.is_silent]:
-            verb = "does" if len(silent) == 1 else "do"
-            return f"{', '.join(silent)} {verb} not answer: busy, or stopped from outside."
-        names = ", ".join(f"“{each.name}”" for each in live)
-        verb = "is" if len(live) == 1 else "are"
-        if any(each.is_stepping for each in live):
-            return f"{names} {verb} being stepped."
-        if self.is_running:
-            return f"{names} {verb} running."
-        because = f" because {self._broken_by}" if self._broken_by else ""
-        return f"{names} {verb} held{because}."
-
-    def _more(self, live: list[Program]) -> Iterator[str]:
-        for program in live:
-            if not program.is_described:
-                yield f"The state of “{program.name}” is still being read."
-            for adapter in program.adapters:
-                if adapter.state == "failed":
-                    yield f"{adapter.library or adapter.name}: {adapter.message.rstrip('.')}."
-            if text := program.loss_text:
-                yield f"“{program.name}”: {text}."
-        if not self.inlet.is_reachable:
-            yield "The socket was removed from outside: no further program can connect."
+        doing = what_they_do(live, self._broken_by, is_running=self.is_running)
+        more = more_about(live, is_reachable=self.inlet.is_reachable)
+        return SessionStatus(phase, " ".join((doing, *more)))
 
     # ------------------------------------------------------------------- commands
 
@@ -646,7 +612,7 @@ class AttachedSession:
             self._ending[program] = news
             return
         if exit_code is not None:
-            how = _how_it_ended(exit_code)
+            how = how_it_ended(exit_code)
         elif news.is_orderly:
             how = news.reason or "it has ended"
         else:
@@ -738,14 +704,3 @@ class AttachedSession:
         self.inlet.close()
         self.recorder.close()
         self._is_closed = True
-
-
-def _how_it_ended(exit_code: int) -> str:
-    """Return how a process ended, by its exit code as shells give it."""
-    number = exit_code - 128 if exit_code > 128 else -exit_code  # noqa: PLR2004 - of shells
-    if number > 0:
-        try:
-            return f"it was ended by {signal.Signals(number).name}"
-        except ValueError:
-            pass
-    return f"it has ended with exit code {exit_code}"

@@ -1,0 +1,72 @@
+"""What there is to say of attached programs, in sentences."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+from inspector.timebase import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from inspector.sessions.attached.intake import Intake
+    from inspector.sessions.attached.program import Program
+
+
+def what_they_do(programs: Sequence[Program], broken_by: str, *, is_running: bool) -> str:
+    """Return what the attached programs do; ``broken_by`` says what held them, if it did."""
+    if silent := [f"“{each.name}”" for each in programs if each.link.is_silent]:
+        verb = "does" if len(silent) == 1 else "do"
+        return f"{', '.join(silent)} {verb} not answer: busy, or stopped from outside."
+    names = ", ".join(f"“{each.name}”" for each in programs)
+    verb = "is" if len(programs) == 1 else "are"
+    if any(each.is_stepping for each in programs):
+        return f"{names} {verb} being stepped."
+    if is_running:
+        return f"{names} {verb} running."
+    because = f" because {broken_by}" if broken_by else ""
+    return f"{names} {verb} held{because}."
+
+
+def more_about(programs: Iterable[Program], *, is_reachable: bool) -> Iterator[str]:
+    """Yield what does not work with them, and whether others can still connect."""
+    for program in programs:
+        if not program.is_described:
+            yield f"The state of “{program.name}” is still being read."
+        for adapter in program.adapters:
+            if adapter.state == "failed":
+                yield f"{adapter.library or adapter.name}: {adapter.message.rstrip('.')}."
+        if text := program.loss_text:
+            yield f"“{program.name}”: {text}."
+    if not is_reachable:
+        yield "The socket was removed from outside: no further program can connect."
+
+
+def what_is_missing(programs: Iterable[Program], intake: Intake) -> Iterator[str]:
+    """Yield what is missing of their events, or inexact."""
+    for program in programs:
+        if text := program.loss_text:
+            yield f"{program.name}: {text}."
+        if count := program.translation.unusable.total():
+            yield f"{program.name}: {count:,} events were not valid and were left out."
+        if program.error_ns:
+            yield f"{program.name}: its clock was {program.clock_text}."
+    if count := intake.misfits.total():
+        yield f"{count:,} events did not fit the state and were left out."
+    if intake.late:
+        yield (
+            f"{intake.late:,} events came late and are shown up to "
+            f"{format_duration(intake.late_ns)} after they happened."
+        )
+
+
+def how_it_ended(exit_code: int) -> str:
+    """Return how a process ended, by its exit code as shells give it."""
+    number = exit_code - 128 if exit_code > 128 else -exit_code  # noqa: PLR2004 - of shells
+    if number > 0:
+        try:
+            return f"it was ended by {signal.Signals(number).name}"
+        except ValueError:
+            pass
+    return f"it has ended with exit code {exit_code}"
