@@ -30,6 +30,8 @@ _NARROW_NAMES: Final = 122
 #: Pixels beside a state, and beside everything else more than what is left free there.
 _STATE_MARGINS: Final = 20
 _SPARE: Final = 2
+#: As many pixels, about a letter, are taken from names rather than shown by scrolling.
+_SLIGHT: Final = 8
 #: Titles are written out in this order, as far as there is room.
 _TITLES_IN_TURN: Final = (
     ClockColumn.PENDING,
@@ -194,6 +196,9 @@ class ClockColumns(ColumnChoices):
             if column in self._by_hand or header.isSectionHidden(column):
                 del least[column]
                 room -= header.sectionSize(column)
+        missing = sum(least.values()) - room
+        if ClockColumn.NAME in least and 0 < missing <= _SLIGHT:
+            least[ClockColumn.NAME] -= missing
         self._resize(share_room(room, least, self._wishes(), _ELASTIC))
 
     def _least_widths(self) -> dict[int, int]:

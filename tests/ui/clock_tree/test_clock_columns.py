@@ -339,3 +339,17 @@ def test_that_a_spanned_name_is_painted_over_the_empty_cells(qtbot: QtBot) -> No
 
     assert spanned > 3
     assert colors(ClockColumn.LOCAL_TIME) == 1
+
+
+def test_that_some_pixels_are_no_reason_to_scroll(stand: Stand) -> None:
+    room = stand.view.viewport().width()
+    stand.refresh()
+    loop = stand.game.child("python").child("loop")
+    for length in range(4, 30):
+        loop.child("x" * length)
+        stand.refresh()
+        missing = stand.end() - room
+        assert missing <= 0 or missing > 8
+        if missing > 0:
+            return
+    pytest.fail("the names were never too long")
