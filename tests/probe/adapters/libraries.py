@@ -13,7 +13,7 @@ from shutil import which
 
 import pytest
 
-#: Another Python to look into, because the development environment has no game engines.
+#: A Python to look into first; the development environment has no game engines.
 PYTHON_VARIABLE = "TIMELINE_ADAPTERS_PYTHON"
 
 
@@ -23,7 +23,7 @@ class Library:
 
     Attributes:
         module: What has to be importable.
-        clock: The name of its clock.
+        clock: What the name of its clock begins with.
         code: A program with a timer every 50 ms whose name ends with ``ticking``, from line 3 on.
         has_frames: Whether the program has frames.
         needs_display: Whether it needs a display.
@@ -43,7 +43,7 @@ class Library:
 
 def python_with(module: str) -> str:
     """Return a Python that can import a module; without one, the test is skipped."""
-    for python in (sys.executable, os.environ.get(PYTHON_VARIABLE)):
+    for python in (os.environ.get(PYTHON_VARIABLE), sys.executable):
         if python and _can_import(python, module):
             return python
     pytest.skip(f"{module} is not installed; “uv sync --group adapters” gets it")
@@ -145,7 +145,7 @@ base.run()
 """
 
 LIBRARIES = (
-    Library("pygame", "pygame-ce", PYGAME, due_in_frames=True),
+    Library("pygame", "pygame", PYGAME, due_in_frames=True),
     Library("pyglet", "pyglet", PYGLET, needs_display=True),
     Library("PySide6", "PySide6", QT.format(binding="PySide6"), has_frames=False),
     Library("PyQt6", "PyQt6", QT.format(binding="PyQt6"), has_frames=False),

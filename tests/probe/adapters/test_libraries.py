@@ -32,7 +32,8 @@ class Watched:
         receiver.wait_until_complete()
         self.wait_for_ticks()
         self.top = next(number for number, parent in receiver.parents().items() if parent == 0)
-        self.clock = receiver.clocks()[library.clock]
+        clocks = receiver.clocks()
+        self.clock = next(clocks[name] for name in clocks if name.startswith(library.clock))
 
     def ticks_ns(self) -> list[int]:
         """Return when the timer fired."""
