@@ -50,6 +50,8 @@ class PygameAdapter(Adapter):
         self._reads_time = False
         self._shown_again_ns = 0
         self._is_opengl = False
+        self._is_late = False
+        self._usual_ns = 0
         self._has_presented = False
         self._has_turned = True
 
@@ -61,7 +63,8 @@ class PygameAdapter(Adapter):
         self.version = pygame.version.ver
         self._clock = self.program.clock(self.library, adapter=self)
         self._local_ns = self._clock.local_ns
-        if pygame.get_init():
+        self._is_late = bool(pygame.get_init() or pygame.display.get_init())
+        if self._is_late:
             self.message = (
                 "The program took pygame's clock before the probe came: its frames are held, "
                 "stepped and slowed down, but not sped up."
@@ -133,11 +136,23 @@ class PygameAdapter(Adapter):
         if self.program.emit is None:
             return
         self.program.frame_ended(self._clock)
+        worked_ns = self._now_ns() - self._frame_real_ns
+        if self._is_late:
+            worked_ns = self._usual_work_ns(worked_ns)
         if self._clock.is_held:
             self._sleep_until(self._local_ns() + 1)
         elif not reads_time and not self._clock.is_plain:
-            worked_ns = self._now_ns() - self._frame_real_ns
             self._sleep_until(began_ns + worked_ns)
+        if self._is_late:
+            # What the program waits for with its own clock is part of the next frame.
+            self.begin_frame()
+            self._has_turned = False
+
+    def _usual_work_ns(self, worked_ns: int) -> int:
+        """Return how long a frame takes, of a program whose own clock makes up for lost time."""
+        if self._clock.is_plain:
+            self._usual_ns += (worked_ns - self._usual_ns) // 8 if self._usual_ns else worked_ns
+        return max(worked_ns, self._usual_ns)
 
     def presented(self) -> None:
         """The program has shown a frame."""
@@ -198,6 +213,7 @@ class PygameAdapter(Adapter):
 
     def _reading(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def replacement(*args: Any, **kwargs: Any) -> Any:
+            self._has_turned = True
             if self._frame_ns is None:
                 self.begin_frame()
             if self._next_due_ns is not None:

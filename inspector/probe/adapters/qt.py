@@ -342,14 +342,28 @@ class _Loop:
                         number = _value(info.timerId)
                         active.add(number)
                         if number not in self.timers and not animations.is_ticker(found):
-                            is_timer = isinstance(found, core.QTimer)
-                            is_once = is_timer and found.isSingleShot()
-                            self.add(found, number, info.interval, info.timerType, is_once=is_once)
+                            self._find(found, number, info)
                 except RuntimeError:
                     continue  # deleted by Qt
         for number, timer in list(self.timers.items()):
             if number not in active and timer.is_plain:
                 self.forget(number)
+
+    def _find(self, owner: Any, number: int, info: Any) -> None:
+        """Take over a timer whose start was not seen."""
+        dispatcher = self.adapter.core.QAbstractEventDispatcher.instance()
+        is_once = isinstance(owner, self.adapter.core.QTimer) and owner.isSingleShot()
+        timer = _QtTimer(self, owner, number, info.interval, info.timerType, is_once=is_once)
+        timer.due_ns = self.clock.local_ns() + max(int(dispatcher.remainingTime(number)), 0) * _MS
+        namespace = getattr(owner.parent(), "__dict__", {})
+        names = [name for name, value in list(namespace.items()) if value is owner]
+        if names:
+            timer.name = f"{type(owner.parent()).__name__}.{names[0]}"
+        self.timers[number] = timer
+        owner.installEventFilter(self.watcher)
+        timer.show()
+        if not self.clock.is_plain:
+            self.serve(timer)
 
     def woken(self) -> None:
         """The clock has changed, or something wants to be called here."""

@@ -28,7 +28,7 @@ class StandIn:
         asleep: What happens when the program sleeps for good.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_late: bool = False) -> None:
         self.now_ns = 0
         self.posted: list[Any] = []
         self.shown = 0
@@ -45,7 +45,7 @@ class StandIn:
             __name__="pygame.display",
             flip=self._show,
             update=self._show,
-            get_init=lambda: True,
+            get_init=lambda: is_late or self.now_ns > 0,
             get_surface=lambda: self,
             set_mode=lambda *_: self,
         )
@@ -64,7 +64,7 @@ class StandIn:
             __name__="pygame",
             IS_CE=True,
             version=SimpleNamespace(ver="2.5"),
-            get_init=lambda: False,
+            get_init=lambda: is_late,
             error=RuntimeError,
             time=self.time,
             display=self.display,
@@ -202,7 +202,9 @@ def test_that_a_timer_that_is_pending_is_in_the_keyframe(stand_in: StandIn) -> N
     assert stand_in.pygame.event.get() == []
 
 
-def test_that_parts_of_the_display_make_one_frame(stand_in: StandIn) -> None:
+@pytest.mark.parametrize("is_late", [False, True])
+def test_that_parts_of_the_display_make_one_frame(is_late: bool) -> None:
+    stand_in = StandIn(is_late=is_late)
     pygame = stand_in.pygame
     for _ in range(3):
         pygame.event.get()
@@ -210,7 +212,8 @@ def test_that_parts_of_the_display_make_one_frame(stand_in: StandIn) -> None:
             pygame.display.update((0, 0, 10, 10))
 
     assert stand_in.shown == 12
-    assert stand_in.count(FRAME_BEGAN) == stand_in.count(FRAME_ENDED) == 3
+    assert stand_in.count(FRAME_ENDED) == 3
+    assert stand_in.count(FRAME_BEGAN) == 3 + is_late
 
 
 def test_that_a_loop_without_a_display_has_frames_by_its_ticks(stand_in: StandIn) -> None:
@@ -261,3 +264,22 @@ def test_that_a_held_window_is_shown_again_when_it_was_covered(stand_in: StandIn
         pygame.display.flip()
 
         assert stand_in.shown == shown
+
+
+def test_that_a_program_with_a_clock_of_pygame_is_slowed_down_by_its_frames() -> None:
+    stand_in = StandIn(is_late=True)
+    pygame, ticked_ns = stand_in.pygame, stand_in.now_ns
+    instants = []
+    for number in range(60):
+        if number == 30:
+            stand_in.set_rate(D // 4)
+        pygame.event.get()
+        stand_in.now_ns += 2 * MS
+        pygame.display.flip()
+        instants.append(stand_in.now_ns)
+        # pygame's own clock waits for the rest of 16 ms, if there is any.
+        ticked_ns = stand_in.now_ns = max(stand_in.now_ns, ticked_ns + 16 * MS)
+
+    assert instants[29] - instants[19] == 10 * 16 * MS
+    assert instants[59] - instants[49] == pytest.approx(10 * 64 * MS, rel=0.05)
+    assert "not sped up" in stand_in.adapter.message
