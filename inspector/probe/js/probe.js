@@ -1248,15 +1248,16 @@
         if ("method" in message) this.handle(message);
         else this.answered(message);
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
         const { code, message: why } = error;
-        if (!("method" in message)) this.refuse(error);
+        // A mistake of the probe's own ends the link, never the program.
+        if (!(error instanceof Refusal)) this.end(`the probe has failed: ${why}`);
+        else if (!("method" in message)) this.refuse(error);
         else if ("id" in message) this.send({ id: message.id, error: { code, message: why } });
       }
     }
 
     /** The inspector does not follow the protocol: tell it and end. */
-    refuse({ code, message }) {
+    refuse({ code = MALFORMED, message }) {
       this.send({ id: 0, error: { code, message } });
       this.end(message);
     }
@@ -1370,7 +1371,8 @@
       const { program } = this;
       if (program.sender.link === this) program.sender.link = null;
       program.host.forget(this.heartbeat);
-      program.isWatched = false;
+      // A program that listens is watched for the next inspector.
+      program.isWatched = this.options.dials === false;
       program.letGo(program.now());
       this.carrier.close();
       if (reason && this.options.onEnd) this.options.onEnd(reason);
@@ -1950,12 +1952,18 @@
 
   /** A Unix or TCP socket of Node: length, type and payload. */
   class StreamCarrier {
-    constructor(net, address) {
+    static dial(net, address) {
       const [, path] = /^unix:(.*)$/.exec(address) || [];
       const [, host, port] = /^tcp:(.*):(\d+)$/.exec(address) || [];
-      this.socket = path ? net.connect({ path }) : net.connect({ host, port: Number(port) });
+      const socket = path ? net.connect({ path }) : net.connect({ host, port: Number(port) });
+      if (!path) socket.setNoDelay(true);
+      return new StreamCarrier(socket);
+    }
+
+    constructor(socket) {
+      this.onReady = this.onText = this.onFault = this.onClose = () => {};
+      this.socket = socket;
       this.frames = new FrameReader();
-      if (!path) this.socket.setNoDelay(true);
       this.socket.on("connect", () => this.onReady());
       this.socket.on("data", (data) => this._take(data));
       this.socket.on("error", () => {});
@@ -1984,7 +1992,6 @@
           else checkEvents(payload);
         });
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
         this.onFault(error);
       }
     }
@@ -2113,7 +2120,7 @@
     },
     /** Begin in a Node program that runs already. */
     enter(load, address, options) {
-      start(root, load, () => new StreamCarrier(load("net"), address), options);
+      start(root, load, () => StreamCarrier.dial(load("net"), address), options);
     },
     later: (call) => api.program.host.later(0, call),
     adopt: (timeouts, sites) => api.program.host.adopt(api.program, timeouts, sites),
@@ -2131,7 +2138,7 @@
 
   /** Loaded by `--require`: dial as the environment says. */
   function startNode() {
-    module.exports = { frame: api.frame, mark: api.mark, internals: { Clock, FrameReader, PageHost, Link, textOf, checkEvents, checked, install } };
+    module.exports = { serve, frame: api.frame, mark: api.mark, internals: { Clock, FrameReader, PageHost, Link, textOf, checkEvents, checked, install } };
     if (root[key]) return;
     const { env, argv } = process;
     const threads = require("worker_threads");
@@ -2151,9 +2158,52 @@
       if (reason === "no inspector answers") process.emitWarning(`timeline-inspector: ${reason}`);
     };
     const options = { token, grant: grant || "full", hold, onEnd, script };
-    const dial = () => new StreamCarrier(require("net"), address);
+    const dial = () => StreamCarrier.dial(require("net"), address);
     const { host } = start(root, require, dial, options);
     threads.setEnvironmentData(key.description, { address, token, grant, script: host.script });
+  }
+
+  /** Let an inspector attach to this Node program, at the place where it looks for its process. */
+  function serve({ grant = "full" } = {}) {
+    if (root[key]) return; // it has been called before, or an inspector has launched the program
+    Object.defineProperty(root, key, { value: api });
+    const fs = require("fs");
+    const { join } = require("path");
+    const runtime = process.env.XDG_RUNTIME_DIR;
+    const folder = runtime && fs.existsSync(runtime)
+      ? join(runtime, "timeline-inspector")
+      : join(require("os").tmpdir(), `timeline-inspector-${process.getuid()}`);
+    const own = join(folder, String(process.pid));
+    makeOwn(fs, folder);
+    fs.rmSync(own, { recursive: true, force: true }); // of an earlier process of this number
+    makeOwn(fs, own);
+    const token = require("crypto").randomBytes(16).toString("hex");
+    fs.writeFileSync(join(own, "token"), token, { mode: 0o600, flag: "wx" });
+    api.program = install(new NodeHost(root, require));
+    api.program.isWatched = true;
+    const server = require("net").createServer((socket) => {
+      if (api.link !== null && api.link.isOpen) {
+        const carrier = new StreamCarrier(socket);
+        const error = { code: NOT_POSSIBLE, message: "An inspector is attached already." };
+        carrier.sendText(JSON.stringify({ id: 0, error }));
+        carrier.close();
+        return;
+      }
+      start(root, require, () => new StreamCarrier(socket), { token, grant, dials: false });
+    });
+    const path = join(own, "socket");
+    server.listen(path).unref(); // the socket is there when this returns
+    fs.chmodSync(path, 0o600);
+    process.on("exit", () => fs.rmSync(own, { recursive: true, force: true }));
+  }
+
+  /** Make a folder that only this user may open, or check that it is one. */
+  function makeOwn(fs, path) {
+    fs.mkdirSync(path, { recursive: true, mode: 0o700 });
+    const { uid, mode } = fs.lstatSync(path);
+    if (uid !== process.getuid() || (mode & 0o170077) !== 0o040000) {
+      throw new Error(`${path} is not for this user alone, so no inspector is let in there`);
+    }
   }
 
   /** Give the token to child processes that get the rest of the environment. */

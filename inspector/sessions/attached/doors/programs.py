@@ -60,10 +60,11 @@ def door_of_process(pid: int, grant: Grant = "full") -> Door:
     if found is None:
         message = f"There is no process {pid}. “timeline-inspector attach” lists programs."
         raise AttachError(message)
+    if (listening := listening_door(pid)) is not None:
+        return listening
     runtime = found.runtime()
-    if runtime is not None and runtime.language == "node":
-        return LateNode(pid, grant)
-    return listening_door(pid) or late_python.LatePython(pid, grant)
+    is_node = runtime is not None and runtime.language == "node"
+    return LateNode(pid, grant) if is_node else late_python.LatePython(pid, grant)
 
 
 def _why_not(each: Process) -> str:

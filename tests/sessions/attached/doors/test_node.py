@@ -15,10 +15,13 @@ from inspector.commands.clocks import SetRate
 from inspector.commands.transport import Hold, Run, StepToNextTimer
 from inspector.errors import AttachError
 from inspector.sessions.attached.doors.launch import Launch
+from inspector.sessions.attached.doors.listening import Dial
 from inspector.sessions.attached.doors.node import LateNode, listening_ports
+from inspector.sessions.attached.doors.programs import door_of_process
+from inspector.sessions.attached.link import Inlet
 from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import CALLBACK_FAILED, CLOCK_PAUSED, TIMER_FIRED
-from tests.javascript import node, npm_package
+from tests.javascript import PROBE, node, npm_package
 from tests.sessions.attached.settling import attached, events, labels, pass_s, record, settle
 
 TICKING = """\
@@ -240,6 +243,41 @@ def test_that_a_program_that_a_signal_would_end_is_left_alone(tmp_path: Path) ->
 def test_that_there_is_no_such_process() -> None:
     with pytest.raises(AttachError, match="no process"):
         LateNode(2**22 + 1).open(None)  # type: ignore[arg-type] # not asked for
+
+
+def test_that_a_program_may_listen_and_is_found_by_its_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    text = f'require({str(PROBE)!r}).serve({{ grant: "step" }});\n{TICKING}console.log("ready");'
+    with subprocess.Popen(
+        [node(), str(script(tmp_path, text))], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            place = tmp_path / "timeline-inspector" / str(process.pid)
+            for path, mode in ((place, 0o700), (place / "token", 0o600), (place / "socket", 0o600)):
+                assert path.stat().st_mode & 0o777 == mode
+            door = door_of_process(process.pid)
+            assert isinstance(door, Dial)
+            for _ in range(2):
+                # One inspector after another, and one at a time.
+                with attached(door) as session:
+                    settle(session, lambda: "tick" in labels(session))
+                    with pytest.raises(AttachError, match="attached already"):
+                        door.open(session.inlet)
+                    session.submit(Hold())
+                    settle(session, lambda: session.status.phase is SessionPhase.HELD)
+                    session.submit(SetRate(2, Fraction(1, 4)))
+                    settle(session, lambda: session.timeline.commands[-1].refusal)
+            wrong = Dial(door.address, "00" * 16)
+            with pytest.raises(AttachError, match="wrong token"):
+                wrong.open(Inlet())
+            assert process.poll() is None
+        finally:
+            process.terminate()
+            process.wait(10)
 
 
 # ------------------------------------------------------------------ third parties
