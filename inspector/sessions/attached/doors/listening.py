@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -107,6 +108,18 @@ def listening_door(pid: int) -> Dial | None:
     except OSError:
         return None
     return Dial(f"unix:{socket}", token, pid)
+
+
+def forget_ended() -> None:
+    """Remove what killed programs have left where those that listen are found."""
+    with suppress(OSError, AttachError):
+        _check_private(folder())
+        for place in folder().iterdir():
+            if place.name.isdecimal() and process(int(place.name)) is None:
+                _check_private(place)
+                for name in ("socket", "token"):
+                    (place / name).unlink(missing_ok=True)
+                place.rmdir()
 
 
 def _check_private(path: Path) -> None:

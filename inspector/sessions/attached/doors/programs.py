@@ -10,7 +10,7 @@ from inspector.errors import AttachError
 from inspector.sessions.attached.doors import late_python
 from inspector.sessions.attached.doors.door import Door
 from inspector.sessions.attached.doors.launch import Grant
-from inspector.sessions.attached.doors.listening import listening_door
+from inspector.sessions.attached.doors.listening import forget_ended, listening_door
 from inspector.sessions.attached.doors.node import LateNode, why_not_node
 from inspector.sessions.attached.doors.processes import Process, process, processes
 
@@ -34,6 +34,7 @@ class RunningProgram:
 
 def running_programs() -> Iterator[RunningProgram]:
     """Yield this user's programs in Python and Node, by process."""
+    forget_ended()
     for each in processes():
         if each.user_id != os.geteuid() or each.pid == os.getpid():
             continue

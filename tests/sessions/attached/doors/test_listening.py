@@ -13,7 +13,12 @@ import pytest
 from inspector.errors import AttachError
 from inspector.sessions.attached.doors import late_python, programs
 from inspector.sessions.attached.doors.late_python import LatePython
-from inspector.sessions.attached.doors.listening import Dial, Listen, listening_door
+from inspector.sessions.attached.doors.listening import (
+    Dial,
+    Listen,
+    forget_ended,
+    listening_door,
+)
 from inspector.sessions.attached.doors.node import LateNode
 from inspector.sessions.attached.doors.processes import Process, Runtime
 from inspector.sessions.attached.doors.programs import door_of_process, running_programs
@@ -73,6 +78,23 @@ def test_that_what_another_user_owns_is_not_used(
         listening_door(_PID)
 
 
+def test_that_what_killed_programs_have_left_is_removed_and_nothing_else(
+    place: Path, tmp_path: Path
+) -> None:
+    alive = place.parent / str(os.getpid())
+    alive.mkdir(mode=0o700)
+    theirs = tmp_path / "theirs"
+    theirs.mkdir(mode=0o700)
+    (theirs / "token").write_text("")
+    (place.parent / "4194306").symlink_to(theirs)
+    forget_ended()
+    assert alive.exists()
+    assert (theirs / "token").exists()
+    (place.parent / "4194306").unlink()
+    forget_ended()
+    assert [each.name for each in place.parent.iterdir()] == [alive.name]
+
+
 def test_that_programs_that_dial_are_told_an_address_and_the_token() -> None:
     told: list[tuple[str, str]] = []
     inlet = StandIn()
@@ -97,6 +119,7 @@ def _running(monkeypatch: pytest.MonkeyPatch) -> None:
     find: dict[int, Process] = dict(_RUNNING)
     monkeypatch.setattr(programs, "processes", lambda: iter(find.values()))
     monkeypatch.setattr(programs, "process", find.get)
+    monkeypatch.setattr(programs, "forget_ended", lambda: None)
     monkeypatch.setattr(programs, "why_not_node", lambda _each: "")
     monkeypatch.setattr(late_python, "_YAMA", Path("/no/such/file"))
 
