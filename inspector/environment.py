@@ -77,7 +77,8 @@ WAYLAND_LIBRARIES = (
 _APT_GET = Path("/usr/bin/apt-get")
 _NO_DISPLAY = (
     "No window can be opened, because {reason}; "
-    "`timeline-inspector run`, `export`, `replay`, `annotate`, `lab`, `explain`, `lint` and "
+    "`timeline-inspector run`, `export`, `attach --seconds`, `replay`, `annotate`, `lab`, "
+    "`explain`, `lint` and "
     "`scenes` need none."
 )
 
