@@ -235,10 +235,10 @@ class Journal:
                 that is not understood.
         """
         reader = _JournalReader(strings)
-        steps = handlers_of(reader)
+        step_of = handlers_of(reader).get
         for at_ns, kind, subject, a, b in events:
-            if kind in steps:
-                steps[kind](at_ns, subject, a, b)
+            if (step := step_of(kind)) is not None:
+                step(at_ns, subject, a, b)
         journal = reader.journal
         if journal is None:
             message = (
