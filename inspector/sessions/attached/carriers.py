@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import stat
 import struct
 import sys
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
@@ -27,6 +29,9 @@ _CREDENTIALS: Final = struct.Struct("3i")
 _HIGHEST_PORT: Final = 65_535
 _PORT_DIGITS: Final = 5
 _DIAL_S: Final = 5.0
+_FOLDER: Final = "timeline-inspector-"
+#: A folder this old is not one in which a socket is being made.
+_OLD_S: Final = 60.0
 
 
 class CarrierClosedError(Exception):
@@ -258,8 +263,9 @@ class Listener:
                 self._socket = socket.create_server(("127.0.0.1", 0))
                 self.address = f"{_TCP}127.0.0.1:{self._socket.getsockname()[1]}"
             else:
+                _remove_left_over()
                 # Readable by this user only, as everything that mkdtemp makes.
-                self._folder = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
+                self._folder = Path(tempfile.mkdtemp(prefix=_FOLDER))
                 path = self._folder / "socket"
                 self._socket = socket.socket(socket.AF_UNIX)
                 self._socket.bind(str(path))
@@ -300,3 +306,16 @@ class Listener:
             with suppress(OSError):
                 (self._folder / "socket").unlink(missing_ok=True)
                 self._folder.rmdir()
+
+
+def _remove_left_over() -> None:
+    """Remove the sockets of inspectors that were killed, at which nothing listens."""
+    for path in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*/socket"):
+        with suppress(OSError):
+            about = path.parent.stat()
+            if about.st_uid != os.getuid() or time.time() - about.st_mtime < _OLD_S:
+                continue
+            with socket.socket(socket.AF_UNIX) as trial:
+                if trial.connect_ex(str(path)) == errno.ECONNREFUSED:
+                    path.unlink()
+                    path.parent.rmdir()

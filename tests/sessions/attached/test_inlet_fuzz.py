@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
 import socket
 import stat
+import tempfile
 from itertools import pairwise
 from pathlib import Path
 from threading import Thread
@@ -27,7 +29,7 @@ from inspector.probe.wire import (
     packed_json,
     request,
 )
-from inspector.sessions.attached.carriers import CarrierClosedError
+from inspector.sessions.attached.carriers import CarrierClosedError, Listener
 from inspector.sessions.attached.link import Inlet, Link
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.session import SessionPhase
@@ -276,3 +278,24 @@ def test_that_a_program_that_listens_can_refuse_a_second_window() -> None:
     thread.join()
     inlet.close()
     server.close()
+
+
+def test_that_what_killed_inspectors_leave_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    first = Listener()
+    living = Path(first.address.removeprefix("unix:")).parent
+    dead = tmp_path / "timeline-inspector-dead"
+    dead.mkdir()
+    left = socket.socket(socket.AF_UNIX)
+    left.bind(str(dead / "socket"))
+    left.close()
+    for each in (living, dead):
+        os.utime(each, (0, 0))
+    second = Listener()
+    assert living.exists()
+    assert not dead.exists()
+    first.close()
+    second.close()
+    assert list(tmp_path.iterdir()) == []
