@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from inspector.cli import attach
 from inspector.cli import main as cli
 from inspector.exit_codes import ExitCode
 from tests.cli.random_lines import make_files, random_line
@@ -36,7 +37,15 @@ def _folder() -> Iterator[None]:
         os.chdir(before)
 
 
-@pytest.mark.usefixtures("_folder")
+@pytest.fixture
+def _closed_doors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let ``attach`` take its arguments, but start, enter and wait for nothing."""
+    monkeypatch.setattr(attach, "open_window", lambda _door: ExitCode.OK)
+    monkeypatch.setattr(attach._Watch, "run", lambda _watch: ExitCode.OK)
+    monkeypatch.setattr("inspector.cli.attach.signal.signal", lambda *_: None)
+
+
+@pytest.mark.usefixtures("_folder", "_closed_doors")
 def test_that_no_command_line_is_more_than_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     for seed in rounds(150):
         line = random_line(Random(seed))
