@@ -78,8 +78,7 @@ _APT_GET = Path("/usr/bin/apt-get")
 _NO_DISPLAY = (
     "No window can be opened, because {reason}; "
     "`timeline-inspector run`, `export`, `attach --seconds`, `replay`, `annotate`, `lab`, "
-    "`explain`, `lint` and "
-    "`scenes` need none."
+    "`explain`, `lint` and `scenes` need none."
 )
 
 
