@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from .clocks import Clock
     from .program import Program
 
-#: A slice takes at most 4 ms of the program's thread: it ends with the first timer after this.
-SLICE_NS = 3_000_000
+#: A slice takes at most 4 ms of the program's thread: it ends with the first few timers after this.
+#: The rest is for a table of 100 000 entries that has to grow.
+SLICE_NS = 2_000_000
 
 
 class Keyframe:

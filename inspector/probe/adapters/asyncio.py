@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..program import Program, Timer
 
 #: Timers described between two looks at the time.
-_PER_SLICE_STEP = 16
+_PER_SLICE_STEP = 8
 #: Less is the time between two readings.
 _LEAST_LAG_S = 1e-3
 #: What callbacks of asyncio are for, in the words of its users.
