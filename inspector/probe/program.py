@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from itertools import count
-from threading import TIMEOUT_MAX, Condition, Lock, RLock
+from threading import TIMEOUT_MAX, Condition, Lock, RLock, current_thread, main_thread
 from time import monotonic_ns
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
@@ -163,6 +163,8 @@ class Program:
         changes: Incremented when clocks, capabilities or adapters change.
         holds: Incremented when the program's clock is paused or resumed or has another rate.
         next_frame: Index of the frame that follows the latest.
+        keep_alive: Called again and again while the main thread is held in a sleep that is not its
+            library's own, to keep a window alive.
     """
 
     def __init__(self, name: str, now_ns: Callable[[], int] = monotonic_ns) -> None:
@@ -185,6 +187,7 @@ class Program:
         self.changes = 0
         self.holds = 0
         self.next_frame = 0
+        self.keep_alive: Optional[Callable[[], object]] = None
         # One call, so that no two threads take the same number.
         self._next_timer = count(1).__next__
         self._frames: dict[int, Frames] = {}
@@ -363,6 +366,8 @@ class Program:
             local_ns: The local instant.
             pump: Called again and again while the clock is held, to keep a window alive.
         """
+        if pump is None and current_thread() is main_thread():
+            pump = self.keep_alive
         while True:
             with self._woken:
                 wait_ns = clock.real_ns_until(local_ns)

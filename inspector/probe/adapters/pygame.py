@@ -63,6 +63,7 @@ class PygameAdapter(Adapter):
         self.version = pygame.version.ver
         self._clock = self.program.clock(self.library, adapter=self)
         self._local_ns = self._clock.local_ns
+        self.program.keep_alive = self._keep_alive_in_sleep
         self._is_late = bool(pygame.get_init() or pygame.display.get_init())
         if self._is_late:
             self.message = (
@@ -181,6 +182,13 @@ class PygameAdapter(Adapter):
         # A frame may show several parts, one after the other.
         if self._has_turned or not args:
             self.presented()
+
+    def _keep_alive_in_sleep(self) -> None:
+        """Keep the window alive while Python's own sleep is held, which cannot be cut short."""
+        try:
+            self._keep_alive()
+        except _ClosedError:
+            pass
 
     def _sleep_until(self, local_ns: int) -> None:
         try:

@@ -283,3 +283,24 @@ def test_that_a_program_with_a_clock_of_pygame_is_slowed_down_by_its_frames() ->
     assert instants[29] - instants[19] == 10 * 16 * MS
     assert instants[59] - instants[49] == pytest.approx(10 * 64 * MS, rel=0.05)
     assert "not sped up" in stand_in.adapter.message
+
+
+def test_that_the_window_stays_alive_while_a_sleep_of_python_is_held(stand_in: StandIn) -> None:
+    program, pump = stand_in.program, stand_in.program.keep_alive
+    pumps = []
+
+    def pump_twice() -> None:
+        assert pump is not None
+        pumps.append(pump())
+        stand_in.posted.append(stand_in.pygame.QUIT)
+        if len(pumps) == 2:
+            stand_in.now_ns += MS
+            stand_in.resume()
+            stand_in.now_ns += MS
+
+    program.keep_alive = pump_twice
+    stand_in.posted.append(stand_in.pygame.VIDEOEXPOSE)
+    stand_in.hold()
+    Program.sleep_until(program, program.own_clock, program.own_clock.local_ns() + 1)
+
+    assert stand_in.shown == 1
