@@ -699,6 +699,10 @@
       const pending = this.timers.values();
       const slice = () => {
         if (generation !== this.generation || sender.link === null) return;
+        if (sender.unacknowledged() > WINDOW_BYTES / 2) {
+          this.host.later(5, slice); // the rest would be dropped
+          return;
+        }
         const until = this.host.now() + SLICE_NS;
         for (let n = 0; ; n++) {
           const { value, done } = pending.next();

@@ -47,6 +47,26 @@ test("many timers are described in slices", () => {
   assert.strictEqual(page.seen("timer_added").length, 3000);
 });
 
+test("a description that is larger than the window waits for acknowledgements", () => {
+  const page = new Page();
+  const { host, program } = page;
+  const { now } = host;
+  let readings = 0;
+  host.now = () => now.call(host) + 1000 * ++readings; // each reading takes 1 µs
+  host.arm = () => {};
+  program.isWatched = false; // no call sites
+  for (let n = 0; n < 80000; n++) program.add(0, Math.max, [], 60000, null);
+  page.attach({ acknowledges: false });
+  for (let n = 0; n < 100; n++) {
+    page.pass(10);
+    program.sender.acknowledge(program.sender.sent);
+  }
+  assert.deepStrictEqual(page.notices("Events.lost"), []);
+  const states = page.notices("Events.keyframe").map(({ state }) => state);
+  assert.deepStrictEqual([states.filter((state) => state === "begun").length, states.pop()], [1, "complete"]);
+  assert.strictEqual(page.seen("timer_added").length, 80000);
+});
+
 test("a timer that fires before it was described is described first", () => {
   const page = new Page();
   for (let n = 0; n < 40; n++) page.global.setTimeout(() => {}, 5);
