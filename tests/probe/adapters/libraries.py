@@ -14,7 +14,7 @@ from shutil import which
 import pytest
 
 #: A Python to look into first; the development environment has no game engines.
-PYTHON_VARIABLE = "TIMELINE_ADAPTERS_PYTHON"
+PYTHON_VARIABLE = "TIMELINE_INSPECTOR_ADAPTERS_PYTHON"
 
 
 @dataclass(frozen=True)
