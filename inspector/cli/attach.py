@@ -14,10 +14,9 @@ from typing import TextIO
 
 from inspector.cli.call_tally import CallTally
 from inspector.cli.progress import Progress
-from inspector.cli.run import check_outputs, put_out
+from inspector.cli.run import check_outputs, put_out, set_rate
 from inspector.cli.run_report import ProbeLine, table
 from inspector.cli.terminal import say
-from inspector.commands.clocks import SetRate
 from inspector.commands.transport import Hold, Run
 from inspector.display_text import one_line
 from inspector.errors import AttachError
@@ -212,7 +211,7 @@ class _Watch:
             for _, clock_id in session.own_clocks():
                 if clock_id not in self._scaled:
                     self._scaled.add(clock_id)
-                    session.submit(SetRate(clock_id, options.rate))
+                    set_rate(session, clock_id, options.rate)
         hold_at_ns = 0 if options.hold else options.hold_at
         if hold_at_ns is None:
             return

@@ -112,7 +112,7 @@ def _run_session(
         raise session.problem
     if options.rate is not None:
         session.refresh()
-        session.submit(SetRate(session.timeline.root_id or 0, options.rate))
+        set_rate(session, session.timeline.root_id or 0, options.rate)
     if options.record is not None:
         session.recorder.start(options.record)
     tally = CallTally(session.log)
@@ -151,6 +151,11 @@ def _write_picture(session: HostedSession, path: Path) -> None:
     looks = clock_looks(session.timeline, pictures.newest.shapes)
     moment = SceneMoment(pictures.newest, looks, session.session_ns)
     write_file(moment, provenance_of(session), PictureOptions(), path, SCENE_PICTURE_FORMATS)
+
+
+def set_rate(session: Session, clock_id: int, rate: Fraction) -> None:
+    """Give a clock the rate that ``--rate`` asks for."""
+    session.submit(SetRate(clock_id, rate))
 
 
 class Reportable(Session, Protocol):

@@ -99,8 +99,8 @@ def test_that_no_command_is_known_to_many_files() -> None:
         from_here = [each for each in found if (each.module or "").startswith("inspector.commands")]
         importing.update({name.name for each in from_here for name in each.names} & COMMANDS.keys())
 
-    assert importing["SetRate"] <= 6
-    assert max(importing.values()) <= 7, importing
+    assert importing["SetRate"] <= 3
+    assert max(importing.values()) <= 6, importing
 
 
 @given(st.data())

@@ -10,16 +10,13 @@ from PySide6.QtCore import Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from inspector.commands.clocks import PauseClock, SetRate
-from inspector.commands.command import command_in
-from inspector.commands.transport import StepToNextTimer
+from inspector.commands.command import Capability, command_in
 from inspector.sessions.scene import SceneFile, built_in_scenes
 
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import tool_button
 
 if TYPE_CHECKING:
-    from inspector.commands.command import Command
     from inspector.events.states import CommandRecord
     from inspector.sessions.session import Session
 
@@ -38,24 +35,23 @@ class Task:
         name: Its name in the settings.
         text: What to do, in a few words.
         tip: How.
-        command: What the session is told when somebody does it; ``None`` for what is told to the
-            window.
+        capability: Of the command that does it; ``None`` for what is told to the window.
     """
 
     name: str
     text: str
     tip: str
-    command: type[Command] | None
+    capability: Capability | None
 
 
 TASKS: Final = (
-    Task("pause", "Pause a clock (P)", "Select a clock of the tree and press P", PauseClock),
-    Task("slow", "Slow it to ¼ (R)", "Select a clock, press R, and type 1/4", SetRate),
+    Task("pause", "Pause a clock (P)", "Select a clock of the tree and press P", Capability.PAUSE),
+    Task("slow", "Slow it to ¼ (R)", "Select a clock, press R, and type 1/4", Capability.RATE),
     Task(
         "step",
         "Next timer (N)",
         "Step to the instant at which the next timer fires",
-        StepToNextTimer,
+        Capability.STEP_TIMER,
     ),
     Task("export", "Export (Ctrl+E)", "Write the frame times as a picture or a table", None),
 )
@@ -132,7 +128,7 @@ class SceneCard(QFrame):
         """Tick off what a command does that was applied."""
         command = command_in(record.form)
         for task in TASKS:
-            if task.command is not None and isinstance(command, task.command):
+            if command is not None and command.capability is task.capability:
                 self._tick(task.name)
 
     @Slot()
