@@ -19,6 +19,8 @@ Instant = Annotated[int, msgspec.Meta(ge=-(2**60), le=2**60)]
 Number = Annotated[int, msgspec.Meta(ge=1, lt=2**40)]
 Text = Annotated[str, msgspec.Meta(max_length=2**16)]
 Name = Annotated[str, msgspec.Meta(max_length=1_000)]
+#: Numbers of pages and workers, above those of processes.
+FIRST_PAGE_PID: Final = 1 << 31
 Grant = Literal["read-only", "step", "full"]
 
 

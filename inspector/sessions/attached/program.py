@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from inspector.commands.command import Capability
+from inspector.sessions.attached.messages import FIRST_PAGE_PID
 from inspector.sessions.attached.translation import own_clock, own_number
 from inspector.timebase import format_duration
 from inspector.vocabulary import EventKind
@@ -108,6 +109,11 @@ class Program:
         self.ended = ""
 
     @property
+    def process_text(self) -> str:
+        """Its process, or that it is a page of one."""
+        return "page" if self.pid >= FIRST_PAGE_PID else f"process {self.pid}"
+
+    @property
     def is_attached(self) -> bool:
         """Whether it is attached now."""
         return not self.ended
@@ -190,7 +196,7 @@ class Program:
         runtime = self.runtime
         found = [
             ("State", self.ended or ("silent" if self.link.is_silent else "attached")),
-            ("Process", f"{self.pid:,}".replace(",", "")),
+            ("Process", self.process_text.removeprefix("process ")),
             ("Command", " ".join(self.argv)),
             ("Runs on", f"{runtime.implementation or runtime.language} {runtime.version}".strip()),
             ("Connection", self.link.text),

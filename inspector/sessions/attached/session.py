@@ -227,7 +227,7 @@ class AttachedSession:
     @property
     def source_label(self) -> str:
         """The programs and what carries their events."""
-        known = [f"{each.name} (process {each.pid}, {each.link.text})" for each in self._live()]
+        known = [f"{each.name} ({each.process_text}, {each.link.text})" for each in self._live()]
         return ", ".join(known) or self.title
 
     @property

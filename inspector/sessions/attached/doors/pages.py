@@ -20,11 +20,10 @@ from inspector.sessions.attached.carriers import CarrierClosedError
 from inspector.sessions.attached.doors.cdp import Cdp, CdpError, Params, Transport
 from inspector.sessions.attached.doors.door import Inlet
 from inspector.sessions.attached.doors.launch import PROBE_JS
+from inspector.sessions.attached.messages import FIRST_PAGE_PID
 
 #: Kept at most for a link that does not take it; a probe sends 8 MiB of events unasked.
 _MOST_WAITING_BYTES: Final = 64 << 20
-#: Numbers of pages and workers, above those of processes.
-_FIRST_PID: Final = 1 << 31
 _FOLLOWED: Final = frozenset({"page", "iframe", "worker"})
 _PAGE_S: Final = 5.0
 _PROBE: Final = "globalThis[Symbol.for('timeline.probe')]"
@@ -142,7 +141,7 @@ class Pages:
         self._script = self._script_for(self._options)
         self._carriers: dict[_Place, QueuedCarrier] = {}
         self._targets: dict[str, _Target] = {}
-        self._last_pid = _FIRST_PID
+        self._last_pid = FIRST_PAGE_PID
         self.refusal = ""
         self.has_adopted = False
         self.first_page = threading.Event()

@@ -116,6 +116,7 @@ def test_that_frames_of_a_page_and_its_workers_are_programs_of_their_own(tmp_pat
         with attached(Browser(f"{ours}/page.html", headless=True)) as session:
             settle(session, lambda: len(session.own_clocks()) == 4)
             settle(session, lambda: {"outer", "inFrame", "inWorker"} <= labels(session))
+            assert session.source_label.count("(page, debugger of the browser)") == 4
             programs = session.programs.values()
             (top,) = [each for each in programs if each.parent_pid == 0]
             assert {each.parent_pid for each in programs if each is not top} == {top.pid}
