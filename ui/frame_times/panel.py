@@ -26,7 +26,6 @@ from .frame_legend import FrameLegend
 from .frame_plot import FramePlot
 from .frame_statistics_label import FrameStatisticsLabel, StatisticsWanted
 from .overview_strip import OverviewStrip
-from .statistics_window import StatisticsWindow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
+    from .statistics_window import StatisticsWindow
 
 _MEASURES: Final[tuple[tuple[Measure, str, str], ...]] = (
     ("interval", "Interval", "Time between the starts of two frames: the frame time"),
@@ -341,6 +341,9 @@ class FrameTimesPanel(QWidget):
     @Slot()
     def show_statistics(self) -> StatisticsWindow:
         """Show the statistics of the frames in view or selected in a window, by tool."""
+        # Not needed before, and it brings a table of its own.
+        from .statistics_window import StatisticsWindow  # noqa: PLC0415
+
         window = self._statistics_window
         if window is None:
             window = self._statistics_window = StatisticsWindow(self._bridge, self._theme, self)

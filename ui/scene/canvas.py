@@ -101,6 +101,8 @@ class SceneCanvas(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Picture of the scene")
+        # All of it is painted, so that nothing below it needs to be.
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         theme.changed.connect(self.update)
         load_fonts()
 
@@ -172,6 +174,7 @@ class SceneCanvas(QWidget):
     @override
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.color(ColorRole.PANEL))
         picture = self._picture
         if picture is not None:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)

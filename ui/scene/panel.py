@@ -24,7 +24,7 @@ from inspector.timebase import NS_PER_MS
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import fill, open_menu
-from ..kit.paced_refresh import PICTURE_MS, PacedRefresh, is_in_sight
+from ..kit.paced_refresh import PacedRefresh, is_in_sight
 from ..kit.save_dialog import SaveDialog
 from ..kit.texts.run_states import run_state_of
 from ..previews.tree_menus import Requests, add_clock_actions, menu_text
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
+#: Milliseconds between pictures, at best: as often as the session is refreshed.
+_PICTURE_MS: Final = 33
 #: Milliseconds that a ring around a timer that has fired takes.
 _RING_MS: Final = 350
 #: Milliseconds for which it is said where a picture was written.
@@ -86,10 +88,10 @@ class ScenePanel(QWidget):
         self._pages.addWidget(self.canvas)
         self._pages.addWidget(self.notice)
         fill(self, (self._pages, 1), self.readout, spacing=0)
-        self._pace = PacedRefresh(self, bridge.pace, PICTURE_MS)
+        self._pace = PacedRefresh(self, bridge.pace, _PICTURE_MS)
         self._pace.due.connect(self.refresh)
         self._fading = QTimer(self)
-        self._fading.setInterval(2 * PICTURE_MS)
+        self._fading.setInterval(_PICTURE_MS)
         self._fading.timeout.connect(self._pace.request)
         self._written = ""
         self._forgetting = QTimer(self)

@@ -18,7 +18,6 @@ from inspector.window_loader import open_beside
 from ...actions.menus import MenuId
 from ...kit.filter_line import FilterLine
 from ...kit.table.column_choices import forget_columns
-from ..dialogs.gallery import GalleryDialog
 from ..dialogs.help import AboutDialog, HelpViewer
 from ..dialogs.keys_page import KeysPage
 from ..extensions import ExtensionsDialog
@@ -129,6 +128,9 @@ class WindowActions(QObject):
 
     def show_gallery(self) -> None:
         """Show the built-in scenes with their pictures."""
+        # Not needed before.
+        from ..dialogs.gallery import GalleryDialog  # noqa: PLC0415
+
         dialog = GalleryDialog(built_in_scenes(), self._window)
         dialog.scene_chosen.connect(self._window.open_path)
         dialog.open()
