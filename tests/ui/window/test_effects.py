@@ -47,6 +47,14 @@ def test_that_a_pause_says_how_many_timers_wait(shell: Shell) -> None:
     assert said(shell) == "“ui” paused: 1 timer waits · Ctrl+Z undoes it"
 
 
+def test_that_a_branch_without_timers_has_none_that_wait(qtbot: QtBot, tmp_path: Path) -> None:
+    scene = 'def build(stage):\n    stage.root.child("still")\n'
+    shell = open_shell(qtbot, tmp_path, scene)
+    shell.bridge.submit(PauseClock(shell.clock_id("still")))
+
+    assert said(shell) == "“still” paused · Ctrl+Z undoes it"
+
+
 def test_that_the_end_of_a_pause_says_what_goes_on(shell: Shell) -> None:
     for name in ("game", "enemies"):
         shell.bridge.submit(PauseClock(shell.clock_id(name)))

@@ -23,13 +23,14 @@ def effect_text(timeline: Timeline, record: CommandRecord) -> str:
     command = command_in(record.form)
     match None if command is None else command.capability:
         case Capability.PAUSE if clock.paused:
-            return f"“{clock.name}” paused: {timers} {'waits' if is_one else 'wait'}"
+            done, then = "paused", "waits" if is_one else "wait"
+        case Capability.PAUSE if timeline.pause_reasons(clock.id):
+            # Another pause still stops it.
+            done, then = "resumed", "still waits" if is_one else "still wait"
         case Capability.PAUSE:
-            # Another pause may still stop it.
-            still = " still" if timeline.pause_reasons(clock.id) else ""
-            verb = ("waits" if is_one else "wait") if still else ("goes on" if is_one else "go on")
-            return f"“{clock.name}” resumed: {timers}{still} {verb}"
+            done, then = "resumed", "goes on" if is_one else "go on"
         case Capability.RATE:
-            return f"“{clock.name}” now runs at {rate_text(clock.rate_n)}×: {timers} below it"
+            done, then = f"now runs at {rate_text(clock.rate_n)}×", "below it"
         case _:
             return ""
+    return f"“{clock.name}” {done}: {timers} {then}" if count else f"“{clock.name}” {done}"
