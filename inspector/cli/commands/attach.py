@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import REMAINDER, ArgumentParser, Namespace
+from argparse import REMAINDER, ArgumentParser, ArgumentTypeError, Namespace
 from typing import Final
 
 from inspector.cli.command import Command
@@ -140,12 +140,16 @@ def _read_program(options: Namespace) -> None:
         options.program = command[1:]
         if not options.program:
             options.parser.error("write a program after --")
-    elif command and command[0].isdecimal():
+    elif command and command[0].isascii() and command[0].isdecimal():
+        try:
+            pid = count(command[0])
+        except ArgumentTypeError as error:
+            options.parser.error(f"argument PID: {error}")
         # Options may follow the process, as there is no program that they could be for.
         options.parser.parse_args(command[1:], options)
         if options.program:
             options.parser.error(f"unrecognized arguments: {' '.join(options.program)}")
-        options.program, options.pid = command[:1], count(command[0])
+        options.program, options.pid = command[:1], pid
 
 
 ATTACH: Final = Command(add_arguments, "inspector.cli.attach:attach", EPILOG, _check)
