@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -206,7 +207,7 @@ def test_that_a_program_that_was_opened_is_remembered(
         (("python -m x", "/no/such/folder", ""), "There is no folder"),
         (("python -m x", "", "/no/such/python"), "does not exist"),
         (("ls", "", "python3"), "starts by itself"),
-        (("python -I -m x", "", ""), "does not load the probe"),
+        ((f"{shlex.quote(sys.executable)} -I -m x", "", ""), "does not load the probe"),
     ],
 )
 def test_that_wrong_input_is_explained_in_the_dialog(
