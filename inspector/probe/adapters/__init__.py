@@ -102,8 +102,13 @@ class Adapter:
         """
 
     def clear_timer(self, clock: Clock, timer: Timer, cause: int) -> None:
-        """Clear a timer by command; called on the probe's thread."""
-        raise NotImplementedError
+        """Clear a timer by command; called on the probe's thread.
+
+        Only called where :meth:`capabilities` gives no reason against it. An adapter that has
+        neither such a reason nor this method must not look as if it had cleared something.
+        """
+        message = f"{type(self).__name__} neither clears timers nor says why it cannot."
+        raise TypeError(message)
 
     def costs(self) -> dict[int, float]:
         """Return what the hooks cost for an event by its kind, in nanoseconds, by measuring it.

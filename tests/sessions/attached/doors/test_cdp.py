@@ -59,7 +59,8 @@ class StandIn:
         self.adopted: Queue[Carrier] = Queue()
 
     def dial(self, address: str, token: str) -> None:
-        raise NotImplementedError
+        message = f"dialled {address} with {token}, where pages are adopted"
+        raise AssertionError(message)
 
     def adopt(self, carrier: Carrier, *, dials: bool) -> None:
         assert not dials

@@ -28,10 +28,12 @@ class StandIn:
     token: str = "00ff" * 8
 
     def dial(self, address: str, token: str) -> None:
-        raise NotImplementedError
+        message = f"dialled {address} with {token}, where the program dials"
+        raise AssertionError(message)
 
     def adopt(self, carrier: Carrier, *, dials: bool) -> None:
-        raise NotImplementedError
+        message = f"adopted {carrier} ({dials=}), where the program dials"
+        raise AssertionError(message)
 
 
 def _script(folder: Path, name: str, text: str) -> Path:
