@@ -17,7 +17,7 @@ from typing import Final
 from inspector.errors import AttachError
 from inspector.sessions.attached.doors.door import Inlet
 from inspector.sessions.attached.doors.launch import BOOTSTRAP, Grant
-from inspector.sessions.attached.doors.processes import Process, process
+from inspector.sessions.attached.doors.processes import Process, enterable, title_of
 
 _FIRST: Final = (3, 14)
 _YAMA: Final = Path("/proc/sys/kernel/yama/ptrace_scope")
@@ -71,8 +71,7 @@ class LatePython:
     @property
     def title(self) -> str:
         """Its name and process."""
-        found = process(self.pid)
-        return f"process {self.pid}" if found is None else f"{found.title} ({self.pid})"
+        return title_of(self.pid)
 
     def open(self, inlet: Inlet) -> Entered:
         """Run the probe in the program.
@@ -80,14 +79,7 @@ class LatePython:
         Raises:
             AttachError: That is not possible; the message says why, and what is.
         """
-        target = process(self.pid)
-        if target is None:
-            message = f"There is no process {self.pid}. “timeline-inspector attach” lists them."
-            raise AttachError(message)
-        reason = why_not(target)
-        if reason:
-            message = f"{target.title} ({self.pid}) cannot be attached late: {reason}. {INSTEAD}"
-            raise AttachError(message)
+        target = enterable(self.pid, why_not, INSTEAD)
         folder = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
         script = folder / "attach.py"
         text = _SCRIPT.format(

@@ -29,7 +29,7 @@ from inspector.sessions.attached.doors.cdp import (
 )
 from inspector.sessions.attached.doors.door import Inlet
 from inspector.sessions.attached.doors.launch import PROBE_JS, Grant
-from inspector.sessions.attached.doors.processes import Process, process
+from inspector.sessions.attached.doors.processes import Process, enterable, title_of
 
 _DEBUGGER_S: Final = 3.0
 _CLOSED_S: Final = 1.0
@@ -66,8 +66,7 @@ class LateNode:
     @property
     def title(self) -> str:
         """Its script and process."""
-        found = process(self.pid)
-        return f"process {self.pid}" if found is None else f"{found.title} ({found.pid})"
+        return title_of(self.pid)
 
     def open(self, inlet: Inlet) -> EnteredNode:
         """Put the probe into the program, and close its debugger again.
@@ -75,15 +74,7 @@ class LateNode:
         Raises:
             AttachError: That is not possible; the message says why, and what is.
         """
-        target = process(self.pid)
-        if target is None:
-            message = f"There is no process {self.pid}. “timeline-inspector attach” lists them."
-            raise AttachError(message)
-        if reason := why_not_node(target):
-            message = (
-                f"{target.title} ({self.pid}) cannot be attached late: {reason}. Instead, {_LAUNCH}"
-            )
-            raise AttachError(message)
+        target = enterable(self.pid, why_not_node, f"Instead, {_LAUNCH}")
         before = listening_ports(self.pid)
         os.kill(self.pid, signal.SIGUSR1)
         port, path = _debugger(target)

@@ -6,11 +6,12 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from inspector.errors import AttachError
 from inspector.sessions.attached.doors.launch import program_title
 
 _PROC: Final = Path("/proc")
@@ -132,6 +133,33 @@ def process(pid: int) -> Process | None:
     except OSError:
         executable = ""
     return Process(pid, user_id, tuple(os.fsdecode(word) for word in argv if word), executable)
+
+
+def title_of(pid: int) -> str:
+    """Return name and number of a process for people, its number alone if it has ended."""
+    found = process(pid)
+    return f"process {pid}" if found is None else f"{found.title} ({pid})"
+
+
+def enterable(pid: int, why_not: Callable[[Process], str], instead: str) -> Process:
+    """Return a process that can be entered while it runs.
+
+    Args:
+        pid: Its number.
+        why_not: Returns why it cannot be entered, as part of a sentence; empty if it can.
+        instead: A sentence that says what is possible at any time.
+
+    Raises:
+        AttachError: There is no such process, or it cannot be entered; the message says why.
+    """
+    found = process(pid)
+    if found is None:
+        message = f"There is no process {pid}. “timeline-inspector attach” lists them."
+        raise AttachError(message)
+    if reason := why_not(found):
+        message = f"{found.title} ({pid}) cannot be attached late: {reason}. {instead}"
+        raise AttachError(message)
+    return found
 
 
 def processes() -> Iterator[Process]:

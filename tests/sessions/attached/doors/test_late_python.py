@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from inspector.errors import AttachError
-from inspector.sessions.attached.doors import late_python
+from inspector.sessions.attached.doors import late_python, processes
 from inspector.sessions.attached.doors.late_python import Entered, LatePython, why_not
 from inspector.sessions.attached.doors.processes import Process, Runtime, process
 from tests.sessions.attached.doors.test_launch import StandIn
@@ -81,7 +81,7 @@ def test_that_the_file_with_the_token_is_for_this_user_only_and_is_removed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(late_python, "process", lambda _pid: Target())
+    monkeypatch.setattr(processes, "process", lambda _pid: Target())
     commands: list[list[str]] = []
 
     def run(command: list[str], **_options: object) -> subprocess.CompletedProcess[str]:
