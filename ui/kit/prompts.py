@@ -33,6 +33,18 @@ if TYPE_CHECKING:
     from .theme import Theme
 
 
+def problem_label(theme: Theme) -> QLabel:
+    """Return a hidden line for what is wrong with an answer, in the colour of what is bad."""
+    label = QLabel()
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    palette = label.palette()
+    palette.setColor(QPalette.ColorRole.WindowText, theme.color(ColorRole.BAD))
+    label.setPalette(palette)
+    label.hide()
+    return label
+
+
 class Prompt(QDialog):
     """A question with an answer typed in a line; bad answers are explained below it.
 
@@ -70,13 +82,7 @@ class Prompt(QDialog):
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setBuddy(self.line)
         label.setWordWrap(True)
-        self.problem = QLabel()
-        self.problem.setWordWrap(True)
-        self.problem.setTextFormat(Qt.TextFormat.PlainText)
-        palette = self.problem.palette()
-        palette.setColor(QPalette.ColorRole.WindowText, theme.color(ColorRole.BAD))
-        self.problem.setPalette(palette)
-        self.problem.hide()
+        self.problem = problem_label(theme)
         button = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(button.Ok | button.Cancel)
         self.buttons.accepted.connect(self.take_answer)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -25,7 +24,7 @@ from inspector.errors import AttachError
 from inspector.sessions.attached.doors.typed import TypedProgram
 
 from ...kit.layouts import tool_button
-from ...kit.theme import ColorRole
+from ...kit.prompts import problem_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -88,13 +87,7 @@ class OpenProgramDialog(QDialog):
         self.grant = QComboBox()
         for grant, text in _GRANTS.items():
             self.grant.addItem(text, grant)
-        self.problem = QLabel()
-        self.problem.setWordWrap(True)
-        self.problem.setTextFormat(Qt.TextFormat.PlainText)
-        palette = self.problem.palette()
-        palette.setColor(QPalette.ColorRole.WindowText, theme.color(ColorRole.BAD))
-        self.problem.setPalette(palette)
-        self.problem.hide()
+        self.problem = problem_label(theme)
         button = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(button.Open | button.Cancel)
         self.buttons.accepted.connect(self.take_answer)
