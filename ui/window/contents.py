@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QInputDialog, QStackedWidget, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from inspector.clocks.failures import FailurePolicy
+from inspector.commands.command import Capability, command_in
 from inspector.display_text import one_line
 from inspector.errors import InspectorError
 from inspector.foreign.paths import is_file, is_recording_name, is_scene_name
@@ -24,6 +25,7 @@ from inspector.sessions.session import (
     ShowsCapture,
     file_word,
 )
+from inspector.vocabulary import rate_text
 from inspector.window_loader import open_beside
 
 from ..actions.actions import ActionSet
@@ -43,7 +45,6 @@ from .dialogs.scene_error import SceneErrorDialog, SceneErrorView
 from .extensions import ExtensionReporter
 from .handlers.action_list import ACTIONS, PROGRAM_ACTIONS, TRANSPORT_ACTIONS, WINDOW_ACTIONS
 from .handlers.action_states import ActionStates
-from .handlers.effects import effect_text
 from .handlers.program_actions import ProgramActions
 from .handlers.window_actions import WindowActions
 from .keyboard import FocusRing, KeyGuard
@@ -54,6 +55,7 @@ from .settings import LAYOUT_VERSION, Settings
 
 if TYPE_CHECKING:
     from inspector.events.states import CommandRecord
+    from inspector.events.timeline import Timeline
     from inspector.sessions.session import Session, SessionStatus
 
     from ..frame_times.panel import FrameTimesPanel
@@ -378,7 +380,7 @@ class WindowContents(QObject):
     @Slot(object)
     def _show_effect(self, record: CommandRecord) -> None:
         """Say what a pause, its end or another rate has done, where the eye is after a key."""
-        text = effect_text(self._bridge.timeline, record)
+        text = _effect_text(self._bridge.timeline, record)
         if text:
             self._window.statusBar().showMessage(f"{text} · Ctrl+Z undoes it", _MESSAGE_MS)
 
@@ -407,3 +409,27 @@ def _dropped_files(event: QDropEvent) -> list[Path]:
         path for path in paths if is_scene_name(path) or is_recording_name(path) or is_file(path)
     )
     return list(islice(found, _MOST_DROPPED))
+
+
+def _effect_text(timeline: Timeline, record: CommandRecord) -> str:
+    """Return what a pause, its end or another rate has done; nothing for other commands."""
+    clock = timeline.clocks.get(record.clock_id)
+    if clock is None:
+        return ""
+    count = sum(timeline.clocks[each].pending for each in timeline.branch(clock.id))
+    timers = "1 timer" if count == 1 else f"{count:,} timers"
+    is_one = count == 1
+    command = command_in(record.form)
+    match None if command is None else command.capability:
+        case Capability.PAUSE if clock.paused:
+            done, then = "paused", "waits" if is_one else "wait"
+        case Capability.PAUSE if timeline.pause_reasons(clock.id):
+            # Another pause still stops it.
+            done, then = "resumed", "still waits" if is_one else "still wait"
+        case Capability.PAUSE:
+            done, then = "resumed", "goes on" if is_one else "go on"
+        case Capability.RATE:
+            done, then = f"now runs at {rate_text(clock.rate_n)}×", "below it"
+        case _:
+            return ""
+    return f"“{clock.name}” {done}: {timers} {then}" if count else f"“{clock.name}” {done}"
