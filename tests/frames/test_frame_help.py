@@ -1,4 +1,4 @@
-"""The examples of the help pages about schedulers and components print what the pages say."""
+"""The examples of the help pages about what runs per frame print what the pages say."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inspector.resources import resource_path
 
 PAGES = {
     name: resource_path("help", name).read_text(encoding="utf-8")
-    for name in ("schedulers.md", "components.md")
+    for name in ("schedulers.md", "components.md", "tickers.md", "loops.md", "state-machines.md")
 }
 EXAMPLES: list[tuple[str, str, str]] = [
     (name, *found)
@@ -32,7 +32,16 @@ def _first_program(name: str) -> list[str]:
     return _printed(re.findall(r"```python\n(.*?)```", PAGES[name], re.DOTALL)[0])
 
 
-@pytest.mark.parametrize(("name", "count"), [("schedulers.md", 22), ("components.md", 6)])
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("schedulers.md", 22),
+        ("components.md", 6),
+        ("tickers.md", 1),
+        ("loops.md", 2),
+        ("state-machines.md", 5),
+    ],
+)
 def test_that_every_example_has_its_output(name: str, count: int) -> None:
     found = [example for example in EXAMPLES if example[0] == name]
 
@@ -41,9 +50,9 @@ def test_that_every_example_has_its_output(name: str, count: int) -> None:
 
 @pytest.mark.parametrize(("name", "source", "output"), EXAMPLES)
 def test_that_the_example_prints_what_the_page_says(name: str, source: str, output: str) -> None:
-    setup = re.findall(r"```python setup\n(.*?)```", PAGES[name], re.DOTALL)[0]
+    setup = re.findall(r"```python setup\n(.*?)```", PAGES[name], re.DOTALL)
 
-    assert _printed(setup + source) == [line.rstrip() for line in output.splitlines()]
+    assert _printed("".join([*setup, source])) == [line.rstrip() for line in output.splitlines()]
 
 
 def test_that_the_first_program_of_schedulers_runs() -> None:

@@ -26,6 +26,7 @@ class MenuId(Enum):
     LAYOUT = "&Layout"
     THEME = "&Theme"
     HELP = "&Help"
+    HELP_PAGES = "Help &pages"
 
     @property
     def parent(self) -> MenuId | None:
@@ -50,4 +51,5 @@ _PARENTS: Final = {
     MenuId.PANELS: MenuId.VIEW,
     MenuId.LAYOUT: MenuId.VIEW,
     MenuId.THEME: MenuId.VIEW,
+    MenuId.HELP_PAGES: MenuId.HELP,
 }

@@ -22,12 +22,25 @@ if TYPE_CHECKING:
 def make_panel(
     panel: Panel, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None
 ) -> QWidget:
-    """Import and make a panel; a module that begins with a dot is one of this window."""
+    """Import and make a panel, named by its id; a module with a leading dot is of this window."""
     is_own = panel.widget.startswith(".")
     widget_class = object_at(f".{panel.widget}" if is_own else panel.widget, __package__)
     if not is_own:
         report_faults(widget_class)
-    return cast("QWidget", widget_class(bridge, theme, parent))
+    widget = cast("QWidget", widget_class(bridge, theme, parent))
+    widget.setObjectName(panel.id)
+    return widget
+
+
+def panel_around(widget: QWidget | None) -> Panel | None:
+    """Return the panel that a widget is in, ``None`` for one outside of all panels."""
+    by_id = {panel.id: panel for panel in PANELS}
+    while widget is not None:
+        panel = by_id.get(widget.objectName())
+        if panel is not None:
+            return panel
+        widget = widget.parentWidget()
+    return None
 
 
 def _check(panel: Panel) -> str:

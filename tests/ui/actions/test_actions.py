@@ -62,7 +62,7 @@ EXPECTED_KEYS = {
 
 def test_that_every_action_has_a_name_of_its_own() -> None:
     assert not [each for each, count in Counter(a.id for a in ACTIONS).items() if count > 1]
-    assert not [each for each, count in Counter(a.title for a in ACTIONS).items() if count > 1]
+    assert not [each for each, count in Counter(a.full_title for a in ACTIONS).items() if count > 1]
 
 
 def test_that_no_key_does_two_things() -> None:

@@ -1,4 +1,4 @@
-"""The smaller dialogs: keys page, help, about, and the questions."""
+"""The smaller dialogs: keys page, about, and the questions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QTreeWidgetItem
 from pytestqt.qtbot import QtBot
@@ -17,7 +17,7 @@ from tests.ui.shell import open_shell
 from ui.kit.prompts import GoToPrompt, MarkPrompt, RatePrompt
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection
-from ui.window.dialogs.help import AboutDialog, HelpViewer
+from ui.window.dialogs.about import AboutDialog
 from ui.window.dialogs.keys_page import KeysPage
 from ui.window.handlers.action_list import ACTIONS
 
@@ -70,20 +70,6 @@ def test_that_the_keys_page_cuts_no_description_off(qtbot: QtBot, width: int) ->
         needed = metrics.boundingRect(room, flags, line.text(2))
         assert needed.height() <= room.height(), line.text(0)
         assert needed.width() <= room.width(), line.text(0)
-
-
-@pytest.mark.parametrize("name", ["getting-started", "window", "scenes"])
-def test_that_help_pages_are_there_and_link_to_pages_that_are(qtbot: QtBot, name: str) -> None:
-    viewer = HelpViewer()
-    qtbot.addWidget(viewer)
-
-    viewer.show_page(name)
-
-    text = resource_path("help", f"{name}.md").read_text(encoding="utf-8")
-    assert viewer.windowTitle() == f"Help: {text.splitlines()[0].lstrip('# ')}"
-    for target in re.findall(r"\]\(([\w-]+\.md)\)", text):
-        viewer.follow_link(QUrl(target))
-        assert viewer.page == target.removesuffix(".md")
 
 
 def test_that_keys_named_in_the_help_are_the_keys() -> None:

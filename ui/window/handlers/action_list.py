@@ -9,6 +9,7 @@ from ...actions.menus import MenuId
 from ...actions.panels import PANELS
 from ...bookmarks.annotation_actions import ANNOTATION_ACTIONS
 from ...clock_tree.actions import BRANCH_ACTIONS, MEMBER_ACTIONS
+from ...help.pages import CONTENTS, PageEntry
 from ...interventions.intervention_undo import UNDO_ACTIONS
 from ...timer_queue.actions import TIMER_ACTIONS
 from ...transport.action_list import (
@@ -54,13 +55,10 @@ def _theme(choice: ThemeChoice, title: str, icon: str = "") -> ActionDescription
     )
 
 
-def _help(
-    name: str, title: str, page: str = "", keys: tuple[str, ...] = (), icon: str = ""
-) -> ActionDescription[WindowActions]:
-    page = page or name
+def _help(page: PageEntry) -> ActionDescription[WindowActions]:
     return ActionDescription(
-        f"help-{name}", title, MenuId.HELP, lambda actions: actions.show_help(page),
-        shortcuts=keys, icon=icon, choice=page,
+        f"help-{page.name}", page.title, MenuId.HELP_PAGES,
+        lambda actions: actions.show_help(page.name), choice=page.name,
     )
 
 
@@ -169,27 +167,14 @@ VIEW_ACTIONS: Final = (
 )
 
 HELP_ACTIONS: Final = (
-    _help("start", "&Getting started", "getting-started", ("F1",), "help"),
-    _help("window", "The &window"),
-    _help("scenes", "Writing &scenes"),
-    _help("explain", "Diagnosing &timers"),
-    _help("breakpoints", "&Breakpoints"),
-    _help("recordings", "&Recordings"),
-    _help("captures", "Captures of other progra&ms"),
-    _help("statistics", "Statistics a&nd comparisons"),
-    _help("attach", "Attac&hing to programs"),
-    _help("attach-javascript", "&JavaScript: Node and pages"),
-    _help("attach-launching", "La&unching a program"),
-    _help("attach-late", "Attaching to a li&ve program"),
-    _help("attach-serving", "Calling the probe &yourself"),
-    _help("libraries", "Libraries, and what is seen o&f them"),
-    _help("lab", "Refresh-rate &lab"),
-    _help("schedulers", "Sche&dulers and their originals"),
-    _help("components", "&Components and their originals"),
-    _help("events", "&Events"),
-    _help("words", "Gl&ossary"),
-    _help("extending", "E&xtending"),
-    _help("protocol", "&Protocol"),
+    ActionDescription(
+        "help", "&Help on this panel", MenuId.HELP, WindowActions.show_help_on_panel,
+        shortcuts=("F1",), icon="help", tip="Open the help page of the panel that has the focus.",
+    ),
+    ActionDescription(
+        "help-search", "&Contents and search", MenuId.HELP, WindowActions.search_help,
+        shortcuts=("Ctrl+F1",), tip="List the pages of help, and search through them.",
+    ),
     ActionDescription(
         "keys", "&Keys", MenuId.HELP, WindowActions.show_keys,
         shortcuts=("?",), icon="keys", starts_section=True,
@@ -202,6 +187,7 @@ HELP_ACTIONS: Final = (
         "about", "&About Timeline Inspector", MenuId.HELP, WindowActions.show_about,
         icon="about",
     ),
+    *(_help(page) for _, pages in CONTENTS for page in pages),
 )
 
 WINDOW_ACTIONS: Final = (

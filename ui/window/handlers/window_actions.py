@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Qt, QUrl, Slot
 from PySide6.QtGui import QAction, QDesktopServices
-from PySide6.QtWidgets import QDialog, QFileDialog, QMenu
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QMenu
 
 from inspector.display_text import as_plain
 from inspector.foreign.paths import RECORDING_SUFFIX
@@ -16,9 +16,12 @@ from inspector.sessions.scene import built_in_scenes
 from inspector.window_loader import open_beside
 
 from ...actions.menus import MenuId
+from ...actions.panels import panel_around
+from ...help.pages import CONTENTS, WINDOW_PAGE, anchor_of
+from ...help.viewer import HelpViewer
 from ...kit.filter_line import FilterLine
 from ...kit.table.column_choices import forget_columns
-from ..dialogs.help import AboutDialog, HelpViewer
+from ..dialogs.about import AboutDialog
 from ..dialogs.keys_page import KeysPage
 from ..extensions import ExtensionsDialog
 from ..keyboard import enter
@@ -40,6 +43,9 @@ _FILES: Final = ";;".join(
         "All files (*)",
     )
 )
+_FIRST_PAGE: Final = CONTENTS[0][1][0].name
+#: The action before which the submenus of a menu stand; at its end if none is named.
+_SUBMENUS_BEFORE: Final = {MenuId.SCENE: "reload", MenuId.HELP: "keys"}
 
 
 class WindowActions(QObject):
@@ -80,11 +86,11 @@ class WindowActions(QObject):
         # Empty unless a package adds one.
         sources = self._menus[MenuId.TIME_SOURCE]
         sources.menuAction().setVisible(not sources.isEmpty())
-        after_open = self._actions["reload"]
         for menu_id in MenuId:
             parent = menu_id.parent
-            if parent is MenuId.SCENE:
-                self._menus[parent].insertMenu(after_open, self._menus[menu_id])
+            if parent in _SUBMENUS_BEFORE:
+                before = self._actions[_SUBMENUS_BEFORE[parent]]
+                self._menus[parent].insertMenu(before, self._menus[menu_id])
             elif parent is not None:
                 self._menus[parent].addMenu(self._menus[menu_id])
         for menu_id in (MenuId.TIME, MenuId.BRANCH, MenuId.TIMER):
@@ -264,12 +270,30 @@ class WindowActions(QObject):
         self._keys_page.filter_line.set_icon(self._window.theme.icon("find"))
         _bring_up(self._keys_page)
 
-    def show_help(self, page: str) -> None:
-        """Show a help page."""
+    def show_help(self, page: str, section: str = "") -> HelpViewer:
+        """Show a help page, at a section of it if one is named."""
         if self._help_viewer is None:
-            self._help_viewer = HelpViewer(self._window)
-        self._help_viewer.show_page(page)
+            self._help_viewer = HelpViewer(self._window.theme, self._window)
+        # Shown first: where a section begins depends on the width of the page.
         _bring_up(self._help_viewer)
+        self._help_viewer.show_page(page, section)
+        return self._help_viewer
+
+    def show_help_on_panel(self) -> None:
+        """Show what help says about the panel that has the focus, else about getting started."""
+        panel = panel_around(QApplication.focusWidget())
+        if panel is None:
+            self.show_help(_FIRST_PAGE)
+        else:
+            self.show_help(WINDOW_PAGE, anchor_of(panel.title))
+
+    def search_help(self) -> None:
+        """Show the contents of help, ready to search."""
+        viewer = self._help_viewer
+        if viewer is None:
+            viewer = self.show_help(_FIRST_PAGE)
+        _bring_up(viewer)
+        viewer.focus_search()
 
     def show_extensions(self) -> None:
         """Show what installed packages add."""

@@ -1,4 +1,4 @@
-"""The pages of help, and what this is and runs on."""
+"""What this is and what it runs on."""
 
 from __future__ import annotations
 
@@ -7,64 +7,22 @@ import platform
 import numpy as np
 import pyqtgraph
 from PySide6 import __version__ as pyside_version
-from PySide6.QtCore import Qt, QUrl, Slot
-from PySide6.QtGui import QDesktopServices, QFont, QGuiApplication
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QFont, QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
     QLabel,
-    QTextBrowser,
     QVBoxLayout,
     QWidget,
 )
 
 import inspector
-from inspector.resources import resource_path
 
 from ...kit.theme import Theme
 
 _LINE = "See, stop, slow, step, explain and prove time in a running frame-driven program."
-
-
-class HelpViewer(QDialog):
-    """One help page at a time; links between pages are followed in place.
-
-    Attributes:
-        browser: What shows the page.
-        page: Name of the page: its file without the suffix.
-    """
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("help_viewer")
-        self.setWindowTitle("Help")
-        self.page = ""
-        self.browser = QTextBrowser()
-        self.browser.setAccessibleName("Help page")
-        self.browser.setOpenLinks(False)
-        self.browser.anchorClicked.connect(self.follow_link)
-        self.browser.document().setDocumentMargin(20)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.browser)
-        self.resize(760, 640)
-
-    def show_page(self, name: str) -> None:
-        """Show a page of ``resources/help``."""
-        self.page = name
-        text = resource_path("help", f"{name}.md").read_text(encoding="utf-8")
-        self.browser.setMarkdown(text)
-        title = text.partition("\n")[0].lstrip("# ")
-        self.setWindowTitle(f"Help: {title}")
-
-    @Slot(QUrl)
-    def follow_link(self, url: QUrl) -> None:
-        """Show another page, or open what is elsewhere where it belongs."""
-        if url.isRelative() and url.path().endswith(".md"):
-            self.show_page(url.path().removesuffix(".md"))
-        else:
-            QDesktopServices.openUrl(url)
 
 
 class AboutDialog(QDialog):

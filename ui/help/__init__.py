@@ -1,0 +1,1 @@
+"""Help: its pages, and the window that shows them."""

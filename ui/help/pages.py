@@ -1,0 +1,187 @@
+"""The pages of help: their contents, their sections, and a search through them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, NamedTuple
+
+from inspector.resources import resource_path
+
+
+class PageEntry(NamedTuple):
+    """One line of the contents.
+
+    Attributes:
+        name: Its file in ``resources/help``, without the suffix.
+        title: Its title there, so that the contents can be shown before any page is read.
+    """
+
+    name: str
+    title: str
+
+
+# fmt: off
+CONTENTS: Final[tuple[tuple[str, tuple[PageEntry, ...]], ...]] = (
+    ("First steps", (
+        PageEntry("getting-started", "Getting started"),
+        PageEntry("window", "The window"),
+        PageEntry("explain", "Diagnosing timers"),
+        PageEntry("words", "Glossary"),
+    )),
+    ("Scenes", (
+        PageEntry("scenes", "Writing scenes"),
+        PageEntry("schedulers", "Schedulers"),
+        PageEntry("components", "Components"),
+        PageEntry("tickers", "Tickers"),
+        PageEntry("loops", "Fixed-rate loops"),
+        PageEntry("state-machines", "State machines"),
+        PageEntry("lab", "Refresh-rate lab"),
+    )),
+    ("Stopping and looking back", (
+        PageEntry("breakpoints", "Breakpoints"),
+        PageEntry("recordings", "Recordings"),
+        PageEntry("events", "Events"),
+    )),
+    ("Your own programs", (
+        PageEntry("attach", "Attaching to programs"),
+        PageEntry("attach-launching", "Launching a program with the probe inside"),
+        PageEntry("attach-late", "Attaching to a program that runs"),
+        PageEntry("attach-serving", "A call in the program"),
+        PageEntry("attach-javascript", "JavaScript: Node and pages"),
+        PageEntry("embedding", "Programs built on our clocks"),
+        PageEntry("libraries", "Libraries"),
+    )),
+    ("Measurements", (
+        PageEntry("captures", "Captures of other programs"),
+        PageEntry("statistics", "Statistics and comparisons"),
+    )),
+    ("Reference", (
+        PageEntry("extending", "Extending"),
+        PageEntry("protocol", "Protocol"),
+    )),
+)
+# fmt: on
+
+#: The page that describes the panels, each in a section of its title.
+WINDOW_PAGE: Final = "window"
+_HEADING: Final = re.compile(r"(#{1,6}) +(.+)")
+_NOT_IN_ANCHORS: Final = re.compile(r"[^\w\- ]")
+_LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+#: How much of a section's text is shown with a hit, and how much of it before the word.
+_EXCERPT: Final = 70
+_LEAD: Final = 15
+
+
+def anchor_of(heading: str) -> str:
+    """Return the name by which links name a heading, as web sites that show Markdown make it."""
+    return _NOT_IN_ANCHORS.sub("", heading.strip().lower()).replace(" ", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with the text up to the next one.
+
+    Attributes:
+        title: The heading; that of the page for what comes before any other.
+        text: The text in one line, without the signs of Markdown.
+    """
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A section in which every word of a search occurs.
+
+    Attributes:
+        page: The page it is in.
+        section: Its heading.
+        excerpt: The text around the first word found; empty if only headings have it.
+    """
+
+    page: PageEntry
+    section: str
+    excerpt: str
+
+
+def read_page(name: str) -> str:
+    """Return a page as Markdown.
+
+    Raises:
+        OSError: There is no such page.
+    """
+    return resource_path("help", f"{name}.md").read_text(encoding="utf-8")
+
+
+def sections_of(text: str) -> tuple[Section, ...]:
+    """Cut a page at its headings."""
+    sections: list[Section] = []
+    title, lines, is_code = "", [], False
+    for line in text.splitlines():
+        is_code ^= line.startswith("```")
+        heading = None if is_code else _HEADING.fullmatch(line)
+        if heading is None:
+            lines.append(line)
+            continue
+        if title:
+            sections.append(Section(title, _plain(lines)))
+        title, lines = _plain([heading[2]]), []
+    sections.append(Section(title, _plain(lines)))
+    return tuple(sections)
+
+
+def search(text: str) -> list[Hit]:
+    """Return the sections that have every word of ``text``, the best first.
+
+    A word in a heading counts more than one in the text, and one in the title of a page counts
+    for its first section. Upper and lower case are alike.
+    """
+    words = text.casefold().split()
+    found: list[tuple[int, int, Hit]] = []
+    if not words:
+        return []
+    for page, sections in _all_sections():
+        for section in sections:
+            rank = _rank(words, section, is_first=section is sections[0])
+            if rank:
+                hit = Hit(page, section.title, _excerpt(section.text, words))
+                found.append((-rank, len(found), hit))
+    return [hit for _, _, hit in sorted(found)]
+
+
+def _rank(words: list[str], section: Section, *, is_first: bool) -> int:
+    title, body = section.title.casefold(), section.text.casefold()
+    rank = 0
+    for word in words:
+        if word in title:
+            rank += 3 if is_first else 2
+        elif word in body:
+            rank += 1
+        else:
+            return 0
+    return rank
+
+
+def _excerpt(text: str, words: list[str]) -> str:
+    places = [place for word in words if (place := text.casefold().find(word)) >= 0]
+    if not places:
+        return ""
+    start = max(0, min(places) - _LEAD)
+    start = text.find(" ", start, min(places)) + 1 if start else 0
+    end = start + _EXCERPT
+    return "… " * bool(start) + text[start:end].strip() + " …" * (end < len(text))
+
+
+def _plain(lines: list[str]) -> str:
+    text = " ".join(line for line in lines if not line.startswith(("```", "|--", "|:-")))
+    return " ".join(re.sub(r"[*`|]+", " ", _LINK.sub(r"\1", text)).split())
+
+
+@cache
+def _all_sections() -> tuple[tuple[PageEntry, tuple[Section, ...]], ...]:
+    return tuple(
+        (page, sections_of(read_page(page.name))) for _, pages in CONTENTS for page in pages
+    )
