@@ -28,6 +28,7 @@ from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.stopping import act_on_hits
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.replay.journal import Beginning, Place, file_digest
+from inspector.sessions.replay.rewinding import Rewinding, ScriptFollower
 from inspector.sessions.scene_run import SceneRun
 from inspector.sessions.session import (
     MeasuresWakeErrors,
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
     from inspector.sessions.breakpoints.breakpoints import Breakpoints
     from inspector.sessions.replay.journal import Journal
-    from inspector.sessions.replay.rewinding import Rewinding
     from inspector.sessions.scene import SceneProblem
     from inspector.sessions.sources.journalled_source import JournalledSource
 
@@ -587,8 +587,6 @@ class HostedSession(UniformSession):
         budget_bytes = sys.maxsize if keeps_all else DEFAULT_BUDGET_BYTES
         run = self._next_run(former.source, journal.beginning, budget_bytes=budget_bytes)
         self._run = run
-        from inspector.sessions.replay.rewinding import ScriptFollower  # noqa: PLC0415 - few go back
-
         with self._commands_wait():
             try:
                 for _ in ScriptFollower(run, journal).steps():
@@ -616,8 +614,6 @@ class HostedSession(UniformSession):
             frame = command.frame_to_go_back_to(former.timeline, former.frames_run)
         except CommandError:
             return False
-        from inspector.sessions.replay.rewinding import Rewinding  # noqa: PLC0415 - few go back
-
         second = self._next_run(former.source.beside(), former.journal.beginning)
         self.rewinding = rewinding = Rewinding(command, number, frame, former, second)
         self._go_on_rewinding()

@@ -17,17 +17,21 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import count
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import TYPE_CHECKING
 
 from inspector.clocks.failures import CALLBACK_ERRORS, SCENE_MODULE, BrokenOffError, as_shown
 from inspector.errors import SceneError, UnreadableFileError
 from inspector.foreign.files import read_whole
 from inspector.foreign.paths import expanded, is_file, is_folder
 from inspector.resources import resource_path
-from inspector.sessions.stage import Stage
 from inspector.vocabulary import what_was_raised
+
+if TYPE_CHECKING:
+    from inspector.sessions.stage import Stage
 
 _PACKAGE_FOLDER = str(Path(__file__).resolve().parent.parent)
 #: Whose window ends what does not return; beside the package in a checkout and in a wheel.
@@ -125,7 +129,7 @@ class Scene:
         """The first line of the scene's docstring without its full stop, or nothing."""
         return (self.module.__doc__ or "").strip().partition("\n")[0].rstrip(".")
 
-    def build(self, stage: Stage) -> None:
+    def build(self, stage: "Stage") -> None:
         """Call the scene's ``build``.
 
         Raises:
@@ -249,9 +253,7 @@ def find_scene(text: str) -> Path:
             names.setdefault(key, found)
     if wanted in names:
         return names[wanted]
-    import difflib  # noqa: PLC0415 - only for a name that was not found
-
-    close = difflib.get_close_matches(wanted, [name for name in names if not name.isdigit()], 1)
+    close = get_close_matches(wanted, [name for name in names if not name.isdigit()], 1)
     hint = f"Did you mean {close[0]}?" if close else "“timeline-inspector scenes” lists them."
     message = f"There is no file and no built-in scene “{text}”. {hint}"
     raise SceneError(message)

@@ -11,6 +11,12 @@ from typing_extensions import override
 
 from inspector.clocks.mistakes import missing_attribute
 from inspector.clocks.rate import DEFAULT_FRAME_RATE, checked_frame_rate
+from inspector.frames.cocos.scheduler import DialectScheduler
+from inspector.frames.creator.director import CreatorDirector
+from inspector.frames.creator.versions import COMPONENTS_2_4
+from inspector.frames.egret.ticker import Ticker
+from inspector.frames.scheduler.scheduler import Scheduler
+from inspector.frames.state_machine import ORIGINAL, StateMachine
 from inspector.pictures.pictures import Drawing
 from inspector.timebase import NS_PER_SECOND, seconds_to_ns
 from inspector.vocabulary import MARK, Phase
@@ -21,14 +27,10 @@ if TYPE_CHECKING:
     from inspector.clocks.clock import Clock
     from inspector.clocks.transport import Transport
     from inspector.frames.cocos.dialects import Dialect
-    from inspector.frames.cocos.scheduler import DialectScheduler
-    from inspector.frames.creator.director import CreatorDirector
     from inspector.frames.creator.versions import ComponentDialect
     from inspector.frames.director import Director, FrameCallback
-    from inspector.frames.egret.ticker import Ticker
-    from inspector.frames.scheduler.scheduler import Scheduler
     from inspector.frames.scheduling import Overshoot
-    from inspector.frames.state_machine import Edge, MachineRules, StateMachine
+    from inspector.frames.state_machine import Edge, MachineRules
     from inspector.pictures.shapes import Shapes
 
 StateT = TypeVar("StateT", bound="Hashable")
@@ -177,8 +179,6 @@ class Stage:
         ``overshoot`` is what its timers do about being late, unless they say otherwise, and
         ``max_calls_per_frame`` how often a timer that catches up is called in one frame.
         """
-        from inspector.frames.scheduler.scheduler import Scheduler  # noqa: PLC0415 - not every scene has one
-
         made = Scheduler(
             self.root if clock is None else clock,
             overshoot=overshoot,
@@ -200,8 +200,6 @@ class Stage:
 
         See :mod:`inspector.frames.cocos.dialects` for whose rules it may follow.
         """
-        from inspector.frames.cocos.scheduler import DialectScheduler  # noqa: PLC0415 - likewise
-
         made = DialectScheduler(dialect, clock=self.root if clock is None else clock, name=name)
         self.every_frame(made.run_frame, clock=clock, phase=phase, name=made.name)
         return made
@@ -220,9 +218,6 @@ class Stage:
         See :mod:`inspector.frames.creator.versions` for the ``dialect``, which version's rules
         it follows; Creator 2.4's if left out. ``is_debug`` makes it behave as a debug build.
         """
-        from inspector.frames.creator.director import CreatorDirector  # noqa: PLC0415 - likewise
-        from inspector.frames.creator.versions import COMPONENTS_2_4  # noqa: PLC0415 - likewise
-
         made = CreatorDirector(
             clock=self.root if clock is None else clock,
             dialect=COMPONENTS_2_4 if dialect is None else dialect,
@@ -240,8 +235,6 @@ class Stage:
         phase: Phase | str = Phase.UPDATE,
     ) -> Ticker:
         """Make a ticker for which every frame is a refresh of the display."""
-        from inspector.frames.egret.ticker import Ticker  # noqa: PLC0415 - likewise
-
         made = Ticker(clock=self.root if clock is None else clock, name=name)
         self.every_frame(made.run_frame, clock=clock, phase=phase, name=made.name)
         return made
@@ -261,8 +254,6 @@ class Stage:
         ``rules`` are what it does beyond the original, such as letting transitions wait for
         one another; nothing if left out.
         """
-        from inspector.frames.state_machine import ORIGINAL, StateMachine  # noqa: PLC0415 - likewise
-
         return StateMachine(
             initial,
             transitions,

@@ -122,5 +122,33 @@ def test_that_ui_imports_itself_only_relatively(path: Path) -> None:
     assert not absolute, f"{path}: lines {absolute}"
 
 
+def test_that_few_imports_are_put_off_into_functions() -> None:
+    # The probe is left out: it imports libraries of programs that may not have them.
+    files = [
+        path
+        for package in ("inspector", "ui")
+        for path in (_PROJECT / package).rglob("*.py")
+        if "probe" not in path.parts
+    ]
+
+    places = [f"{path}:{line}" for path in files for line in _imports_in_functions(path)]
+
+    assert len(places) <= 30, "\n".join(places)
+
+
+def _imports_in_functions(path: Path) -> set[int]:
+    functions = (
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    return {
+        node.lineno
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+
+
 def _is_ui(module: str) -> bool:
     return module.partition(".")[0] == "ui"
