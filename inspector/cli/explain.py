@@ -21,11 +21,9 @@ from inspector.analysis.predict.forecast import scored_calls
 from inspector.analysis.predict.scores import Score
 from inspector.analysis.predict.table import preview_table
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.cli.call_names import find_timer
 from inspector.cli.commands.explain import DEFAULT_REAL_SECONDS, DEFAULT_SECONDS
-from inspector.cli.endless_code import EndlessCodeNote
-from inspector.cli.preview import considered_command
-from inspector.cli.progress import Progress
+from inspector.cli.names import considered_command, find_timer
+from inspector.cli.progress import EndlessCodeNote, Progress
 from inspector.cli.terminal import say
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.clocks.sources.system_source import SystemTimeSource

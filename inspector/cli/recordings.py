@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
-from inspector.cli.endless_code import EndlessCodeNote
+from inspector.cli.progress import EndlessCodeNote
 from inspector.errors import ExportError, InspectorError
 from inspector.events.log import readable
 from inspector.events.recording import as_far_as_it_goes, open_recording

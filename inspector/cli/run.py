@@ -13,8 +13,7 @@ from typing import Protocol, TextIO
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget
 from inspector.cli.call_tally import CallTally
-from inspector.cli.endless_code import EndlessCodeNote
-from inspector.cli.progress import Progress
+from inspector.cli.progress import EndlessCodeNote, Progress
 from inspector.cli.run_report import (
     ProbeLine,
     RunReport,

@@ -9,7 +9,7 @@ import pytest
 
 from inspector.analysis.predict.changes import preview
 from inspector.analysis.predict.table import preview_table
-from inspector.cli.preview import considered_command
+from inspector.cli.names import considered_command
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.command import Command
 from inspector.commands.members import PauseFromPriority, PauseMember, ResumeMember, SetTimeScale

@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 COMMAND = """
 import sys
 from inspector.cli import main as cli
-from inspector.cli import endless_code
-endless_code._ENDLESS_AFTER_S = 0.3
+from inspector.cli import progress
+progress._ENDLESS_AFTER_S = 0.3
 sys.exit(cli.main(sys.argv[1:]))
 """
 SPINNING = """

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.call_names import NoSuchTimerError, find_timer
+from inspector.cli.names import find_timer
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.transport import StepFrames
+from inspector.errors import ArgumentError
 from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.replay import Run, first_difference
@@ -113,7 +114,7 @@ def test_that_a_future_name_finds_no_member(scene: Path) -> None:
     session = stepped(scene)
     early = session.history.state_at(0)
 
-    with pytest.raises(NoSuchTimerError, match="There is no timer “after”"):
+    with pytest.raises(ArgumentError, match="There is no timer “after”"):
         find_timer(session.history, early, "after")
     session.close()
 

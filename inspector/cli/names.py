@@ -1,15 +1,21 @@
-"""Finds a timer or member by name or number."""
+"""Finds what is named on the command line: a timer or member, and a change to preview."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.evidence import text_of
 from inspector.calls.call import CallId
+from inspector.clocks.rate import parse_rate
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.members import PauseFromPriority, PauseMember, ResumeMember, SetTimeScale
 from inspector.display_text import in_quotes
 from inspector.errors import ArgumentError
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
+from inspector.events.members import PAUSABLE
 from inspector.events.schema import ADDED, Unit
 from inspector.foreign.numbers import count_in
 from inspector.timebase import format_instant
@@ -18,6 +24,7 @@ from inspector.vocabulary import MemberKind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from inspector.commands.command import Command
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
 
@@ -28,10 +35,14 @@ _MEMBER_PREFIX: Final = "member:"
 _MOST_DIGITS: Final = 19
 #: Longest name in a message, in characters.
 _MOST_SHOWN: Final = 200
-
-
-class NoSuchTimerError(ArgumentError):
-    """Nothing has the name, or more than one timer or member."""
+_FORMS: Final = (
+    "Write “pause NAME”, “resume NAME”, “rate CLOCK R”, “scale SCHEDULER R” or "
+    "“pause SCHEDULER from PRIORITY”."
+)
+_FROM_PRIORITY: Final = re.compile(
+    r"(?P<name>.+?)\s+from\s+(?:priority\s+)?(?P<priority>-?\d{1,9})"
+)
+_SCHEDULERS: Final = frozenset({MemberKind.SCHEDULER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +67,12 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Match:
         text: A number, ``member:5``, a name, or the beginning of one.
 
     Raises:
-        NoSuchTimerError: There is none, or more than one; the message lists them.
+        ArgumentError: There is none, or more than one; the message lists them.
     """
     wanted = text.strip()
     if not wanted:
         message = "The name of the timer is empty. Give a name or a number."
-        raise NoSuchTimerError(message)
+        raise ArgumentError(message)
     bare = wanted.lower().removeprefix(_MEMBER_PREFIX)
     if bare.isdecimal():
         return _numbered(history, bare, is_member=bare != wanted)
@@ -74,13 +85,13 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Match:
         known = ", ".join(_quoted(name) for name in timers_first[:_MOST_LISTED])
         message = f"There is no timer {_quoted(wanted)}."
         message += f" There are {known}." if known else " No timer was ever set."
-        raise NoSuchTimerError(message)
+        raise ArgumentError(message)
     if len(matching) > 1:
         listed = ", ".join(_quoted(name) for name in matching[:_MOST_LISTED])
         message = (
             f"{_quoted(wanted)} could be one of {len(matching)} names: {listed}. Give more of it."
         )
-        raise NoSuchTimerError(message)
+        raise ArgumentError(message)
     name = matching[0]
     timers = [each.number for each in names[name] if not each.is_member]
     if timers:
@@ -99,7 +110,7 @@ def _numbered(history: History, digits: str, *, is_member: bool) -> Match:
     """Find a timer or member by number.
 
     Raises:
-        NoSuchTimerError: None ever had it, as far as events are kept.
+        ArgumentError: None ever had it, as far as events are kept.
     """
     what = "member" if is_member else "timer"
     # Longer numbers do not exist.
@@ -113,7 +124,7 @@ def _numbered(history: History, digits: str, *, is_member: bool) -> Match:
     if not is_known and (not history.first or not number):
         shown = digits if len(digits) < _MOST_DIGITS else f"{digits[:_MOST_DIGITS]}…"
         message = f"This session never had a {what} of the number {shown}."
-        raise NoSuchTimerError(message)
+        raise ArgumentError(message)
     return Match(CallId(number, is_member))
 
 
@@ -203,10 +214,147 @@ def _check_one(found: str, count: int, candidates: Iterable[str]) -> None:
     """Refuse a name of several.
 
     Raises:
-        NoSuchTimerError: There are several; the message lists them.
+        ArgumentError: There are several; the message lists them.
     """
     if count > 1:
         more = [f"and {count - _MOST_LISTED:,} more"] if count > _MOST_LISTED else []
         listed = "\n".join(f"  {each}" for each in [*candidates, *more])
         message = f"{found} Name one by its number:\n{listed}"
-        raise NoSuchTimerError(message)
+        raise ArgumentError(message)
+
+
+# ------------------------------------------------------------------ a change to preview
+
+
+def considered_command(timeline: Timeline, text: str) -> Command:
+    """Return the change to preview, such as ``pause enemies`` or ``rate game 1/2``.
+
+    Args:
+        timeline: The state in which the clock or member is searched.
+        text: The change, with its subject as a name, path or number, or for a member as in
+            ``member:5``.
+
+    Raises:
+        ArgumentError: The change or the rate is invalid, or there is no such clock or member,
+            or more than one.
+    """
+    verb, _, rest = text.strip().partition(" ")
+    rest = rest.strip()
+    match verb.lower():
+        case "pause" if found := _FROM_PRIORITY.fullmatch(rest):
+            number = _member(timeline, found["name"], _SCHEDULERS)
+            return PauseFromPriority(number, int(found["priority"]))
+        case "pause" if rest:
+            is_member, number = _clock_or_member(timeline, rest)
+            return PauseMember(number) if is_member else PauseClock(number)
+        case "resume" if rest:
+            is_member, number = _clock_or_member(timeline, rest)
+            return ResumeMember(number) if is_member else ResumeClock(number)
+        case "rate" if len(rest.split()) > 1:
+            name, _, rate = rest.rpartition(" ")
+            return SetRate(_clock(timeline, name.strip()), _rate(rate))
+        case "scale" if len(rest.split()) > 1:
+            name, _, rate = rest.rpartition(" ")
+            return SetTimeScale(_member(timeline, name.strip(), _SCHEDULERS), _rate(rate))
+        case _:
+            message = f"Argument --preview: “{text.strip()}” is not a known change. {_FORMS}"
+            raise ArgumentError(message)
+
+
+def _rate(text: str) -> Fraction:
+    try:
+        return parse_rate(text)
+    except ValueError as error:
+        message = f"Argument --preview: {error}"
+        raise ArgumentError(message) from None
+
+
+def _clock_or_member(timeline: Timeline, text: str) -> tuple[bool, int]:
+    """Return whether the subject is a member, and its number; clocks come first."""
+    if _names_member(text) or (not _clocks(timeline, text) and _members(timeline, text, PAUSABLE)):
+        return True, _member(timeline, text, PAUSABLE)
+    return False, _clock(timeline, text)
+
+
+def _clock(timeline: Timeline, text: str) -> int:
+    found = _clocks(timeline, text)
+    if len(found) == 1:
+        return next(iter(found))
+    if not found:
+        names = dict.fromkeys(clock.name for clock in timeline.clocks.values())
+        message = f"Argument --preview: There is no clock “{text}”. {_known(names)}"
+        raise ArgumentError(message)
+    raise ArgumentError(_too_many(text, "clocks", found, prefix=""))
+
+
+def _clocks(timeline: Timeline, text: str) -> dict[int, str]:
+    """Return the matching clocks, with their paths."""
+    wanted = _bare(text)
+    paths = {number: _path(timeline, number) for number in timeline.clocks}
+    number = count_in(wanted)
+    if number in paths:
+        return {number: paths[number]}
+    return {
+        number: path
+        for number, path in paths.items()
+        if wanted in {path.lower(), path.lower().rpartition("/")[2]}
+    }
+
+
+def _member(timeline: Timeline, text: str, kinds: frozenset[MemberKind]) -> int:
+    found = _members(timeline, text, kinds)
+    if len(found) == 1:
+        return next(iter(found))
+    what = "scheduler" if kinds is _SCHEDULERS else "member that can be paused"
+    if not found:
+        members = timeline.members.by_id.values()
+        names = dict.fromkeys(each.name for each in members if each.kind in kinds)
+        message = f"Argument --preview: There is no {what} “{text}”. {_known(names)}"
+        raise ArgumentError(message)
+    raise ArgumentError(_too_many(text, "members", found, prefix=_MEMBER_PREFIX))
+
+
+def _members(timeline: Timeline, text: str, kinds: frozenset[MemberKind]) -> dict[int, str]:
+    """Return the matching members of some kinds, with their paths."""
+    wanted = _bare(text)
+    members = timeline.members
+    if _names_member(wanted):
+        number = count_in(wanted.removeprefix(_MEMBER_PREFIX)) or 0
+        is_there = number in members.by_id and members.by_id[number].kind in kinds
+        return {number: ""} if is_there else {}
+    return {
+        each.id: "/".join(above.name for above in reversed(members.path(each.id)))
+        for each in members.by_id.values()
+        if each.kind in kinds and each.name.lower() == wanted
+    }
+
+
+def _names_member(text: str) -> bool:
+    return _bare(text).startswith(_MEMBER_PREFIX)
+
+
+def _bare(text: str) -> str:
+    return text.strip("“”\"'").lower()
+
+
+def _known(names: Iterable[str]) -> str:
+    listed = list(names)
+    if not listed:
+        return "There are none."
+    known = ", ".join(f"“{name}”" for name in listed[:_MOST_LISTED])
+    more = f" and {len(listed) - _MOST_LISTED:,} more" if len(listed) > _MOST_LISTED else ""
+    return f"There are {known}{more}."
+
+
+def _too_many(text: str, what: str, found: dict[int, str], *, prefix: str) -> str:
+    places = list(found.items())[:_MOST_LISTED]
+    listed = ", ".join(f"{prefix}{number} ({path})" for number, path in places)
+    which = "number or its path" if what == "clocks" else "number"
+    return (
+        f"Argument --preview: {len(found):,} {what} are called “{text}”. Name one by its "
+        f"{which}: {listed}."
+    )
+
+
+def _path(timeline: Timeline, clock_id: int) -> str:
+    return "/".join(clock.name for clock in reversed(timeline.path(clock_id)))
