@@ -44,7 +44,7 @@ from inspector.sessions.provenance import provenance_of_recording
 from inspector.sessions.runs.real import run_real
 from inspector.sessions.runs.virtual import RunOutcome, run_virtual
 from inspector.sessions.scene import find_scene
-from inspector.sessions.sources.time_sources import SYSTEM, TIME_SOURCES, make_source
+from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 
 #: What every SQLite file begins with: so recordings are told from scenes.
@@ -226,9 +226,8 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
         if options.seconds is not None:
             message = "Argument --seconds: a recording has a fixed length. Omit it."
             raise ArgumentError(message)
-        if options.source.is_real:
-            argument = "--real-time" if options.source is SYSTEM else "--source"
-            message = f"Argument {argument}: a recording is not run. Omit it."
+        if options.source_argument:
+            message = f"Argument {options.source_argument}: a recording is not run. Omit it."
             raise ArgumentError(message)
         recording = open_recording(path)
         try:

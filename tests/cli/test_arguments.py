@@ -64,6 +64,14 @@ def test_that_the_version_names_what_it_runs_on(run: Run) -> None:
         ("run 4 --seconds 1:99:00", "Argument --seconds: not a duration: '1:99:00' (minutes and"),
         ("run 4 --frames 1 --size big", "Argument --size: not a size: 'big'"),
         ("run 4 --frames 1 --real-time --dt 1", "Argument --dt: not allowed with argument --real"),
+        (
+            "run 4 --frames 1 --real-time --source virtual",
+            "Argument --source: not allowed with argument --real-time",
+        ),
+        (
+            "lint 4 --source virtual --real-time",
+            "Argument --real-time: not allowed with argument --source",
+        ),
         ("attach 0", "Argument PID: not a whole number above 0: '0'"),
         (f"attach {'1' * 30}", "Argument PID: not a whole number above 0"),
         ("export x.csv", "The following arguments are required: -o/--output"),

@@ -553,17 +553,18 @@ def test_that_real_time_shows_what_a_callback_that_blocks_does(run: Run, blockin
     assert "In virtual time" not in out + explained
 
 
-def test_that_a_recording_is_not_run_in_real_time(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("argument", ["--real-time", "--source system", "--source virtual"])
+def test_that_a_recording_is_not_run(run: Run, tmp_path: Path, argument: str) -> None:
     session = virtual_session(scene_file(tmp_path, SCENE))
     writer = RecordingWriter(tmp_path / "a.tlrec", session.log, About())
     writer.start()
     writer.stop()
     session.close()
 
-    code, _, err = run("lint a.tlrec --real-time")
+    code, _, err = run(f"lint a.tlrec {argument}")
 
     assert code == ExitCode.USAGE
-    assert "--real-time: a recording is not run. Omit it." in err
+    assert f"Argument {argument.split(maxsplit=1)[0]}: a recording is not run. Omit it." in err
 
 
 def test_that_of_a_damaged_recording_only_what_can_be_read_is_judged(

@@ -6,8 +6,18 @@ name of the argument.
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, _ArgumentGroup, _MutuallyExclusiveGroup
+from argparse import (
+    Action,
+    ArgumentError,
+    ArgumentParser,
+    ArgumentTypeError,
+    Namespace,
+    _ArgumentGroup,
+    _MutuallyExclusiveGroup,
+)
 from fractions import Fraction
+
+from typing_extensions import override
 
 from inspector.analysis.statistics.frame_budget import checked_budget_ms
 from inspector.clocks.failures import FailurePolicy
@@ -98,27 +108,47 @@ def time_source(text: str) -> TimeSourceKind:
         raise ArgumentTypeError(str(error)) from None
 
 
+class _ChooseSource(Action):
+    """Stores a time source, and which argument chose it.
+
+    argparse does not see that ``--real-time --source virtual`` contradicts itself, because
+    virtual is the default.
+    """
+
+    @override
+    def __call__(
+        self,
+        parser: ArgumentParser,
+        namespace: Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        former = namespace.source_argument
+        if former and former != option_string:
+            raise ArgumentError(self, f"not allowed with argument {former}")
+        namespace.source = self.const or values
+        namespace.source_argument = option_string
+
+
 def add_time_source(parser: ArgumentParser | _MutuallyExclusiveGroup, real_time: str) -> None:
     """Add the arguments that choose a time source.
+
+    The argument that was given is in ``source_argument``, empty for the default.
 
     Args:
         parser: The parser, or a group of it.
         real_time: What ``--real-time`` does, for help.
     """
     names = ", ".join(each.name for each in choosable_sources())
+    parser.set_defaults(source=VIRTUAL, source_argument="")
     parser.add_argument(
-        "--real-time",
-        dest="source",
-        action="store_const",
-        const=SYSTEM,
-        default=VIRTUAL,
-        help=real_time,
+        "--real-time", dest="source", action=_ChooseSource, nargs=0, const=SYSTEM, help=real_time
     )
     parser.add_argument(
         "--source",
         metavar="NAME",
         type=time_source,
-        default=VIRTUAL,
+        action=_ChooseSource,
         help=f"time source: {names} (default virtual)",
     )
 
