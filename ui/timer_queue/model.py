@@ -37,8 +37,8 @@ class QueueCounts:
     Attributes:
         total: All in the session.
         in_branch: Those on the clocks of the chosen branch.
-        shown: Those of them that pass the filter.
-        waiting: Those shown that something stops.
+        shown: Those of them that are in the table: they pass the filter, and are of its part.
+        waiting: Those that pass the filter and that something stops.
     """
 
     total: int = 0

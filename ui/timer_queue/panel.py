@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -37,8 +38,11 @@ from .model import QueueCounts, QueueModel
 from .queue_menus import add_call_actions, add_timer_actions
 from .timer_order import TimerOrder
 from .view import QueueView
+from .waiting import WaitingSection
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from inspector.events.members import MemberState
     from inspector.sessions.session import Session
 
@@ -108,6 +112,7 @@ class TimerQueuePanel(QWidget):
         self.calls_model = QueueModel(FrameCallOrder(), theme)
         self.view = QueueView(self.model, "Pending timers", bridge.panel_choices)
         self.calls_view = QueueView(self.calls_model, "Frame calls", bridge.panel_choices)
+        self.waiting = WaitingSection(self.view, theme, bridge.panel_choices)
         self.notice, self.calls_notice = self.view.notice, self.calls_view.notice
         self.filter_line = FilterLine("Filter timers")
         self.timers_button = _switch("Clock timers", "Timers that wait on a clock")
@@ -135,8 +140,10 @@ class TimerQueuePanel(QWidget):
             group.addButton(button)
             switch.addWidget(button)
         top = bar(switch, (self.filter_line, 1), self.branch_button, self.count_label)
-        for view in (self.view, self.calls_view):
-            self._stack.addWidget(view)
+        timers = QWidget()
+        fill(timers, self.waiting, (self.view, 1), spacing=0)
+        for table in (timers, self.calls_view):
+            self._stack.addWidget(table)
         fill(self, top, (self._stack, 1))
         are_calls = self._bridge.panel_choices.get(SHOWN_TABLE) == FRAME_CALLS
         (self.calls_button if are_calls else self.timers_button).setChecked(True)
@@ -154,10 +161,11 @@ class TimerQueuePanel(QWidget):
         self.filter_line.filter_changed.connect(self._apply_filter)
         self.filter_line.left_downwards.connect(self._enter_table)
         self.branch_button.toggled.connect(self._apply_branch)
-        self.view.chosen.connect(self._select_timer)
-        self.view.make_menu = self._make_timer_menu_of_row
-        self.view.doubleClicked.connect(self._show_clock_of)
-        self.view.on(Qt.Key.Key_Delete, self._clear_marked)
+        for view, model in self._timer_tables:
+            view.chosen.connect(self._select_timer)
+            view.make_menu = partial(self._make_timer_menu, model)
+            view.doubleClicked.connect(partial(self._show_clock_of, model))
+            view.on(Qt.Key.Key_Delete, partial(self._clear_marked, view))
         self.calls_view.chosen.connect(self._select_call)
         self.calls_view.make_menu = self._make_call_menu_of_row
         self.calls_view.doubleClicked.connect(self._show_above)
@@ -175,13 +183,12 @@ class TimerQueuePanel(QWidget):
 
     def _take_state(self, session: Session | None) -> None:
         """Show the state at the playhead, or at the present."""
-        with self.view.arranging(), self.calls_view.arranging():
-            if session is None:
-                self.model.set_timeline(None)
-                self.calls_model.set_timeline(None)
-            else:
-                self.model.set_timeline(self._bridge.shown, self._bridge.strings)
-                self.calls_model.set_timeline(self._bridge.shown, self._bridge.strings)
+        with self._arranging():
+            for model in self._models:
+                if session is None:
+                    model.set_timeline(None)
+                else:
+                    model.set_timeline(self._bridge.shown, self._bridge.strings)
         self.show_selection(self._bridge.selection)
         self._apply_branch()
 
@@ -193,13 +200,16 @@ class TimerQueuePanel(QWidget):
             self._take_state(session)
             return
         self._table.refresh()
+        if not self.shows_calls:
+            self.waiting.refresh(are_any=bool(self.model.counts.waiting))
         self._update_counts()
 
     @Slot(object)
     def show_selection(self, selection: Selection) -> None:
         """Mark the selected timer or call; remember the selected clock as the branch to show."""
         kind = selection.kind
-        self.view.mark(selection.id if kind is SelectionKind.TIMER else 0)
+        for view, _model in self._timer_tables:
+            view.mark(selection.id if kind is SelectionKind.TIMER else 0)
         self.calls_view.mark(selection.id if kind is SelectionKind.MEMBER else 0)
         if kind is SelectionKind.CLOCK:
             self._last_clock_id = selection.id
@@ -228,6 +238,19 @@ class TimerQueuePanel(QWidget):
     def _table(self) -> QueueView:
         return self.calls_view if self.shows_calls else self.view
 
+    @property
+    def _timer_tables(self) -> tuple[tuple[QueueView, QueueModel], ...]:
+        return (self.view, self.model), (self.waiting.view, self.waiting.model)
+
+    @property
+    def _models(self) -> tuple[QueueModel, ...]:
+        return self.model, self.waiting.model, self.calls_model
+
+    @contextmanager
+    def _arranging(self) -> Iterator[None]:
+        with self.view.arranging(), self.waiting.view.arranging(), self.calls_view.arranging():
+            yield
+
     @Slot()
     def _switch_table(self) -> None:
         self._bridge.panel_choices[SHOWN_TABLE] = FRAME_CALLS if self.shows_calls else "timers"
@@ -235,7 +258,7 @@ class TimerQueuePanel(QWidget):
         self.refresh()
 
     def _apply_switch(self) -> None:
-        self._stack.setCurrentWidget(self._table)
+        self._stack.setCurrentIndex(self.shows_calls)
         self.filter_line.setPlaceholderText(f"Filter {self._words.noun}")
         self.filter_line.setAccessibleName(self.filter_line.placeholderText())
 
@@ -245,9 +268,9 @@ class TimerQueuePanel(QWidget):
 
     @Slot(str)
     def _apply_filter(self, text: str) -> None:
-        with self.view.arranging(), self.calls_view.arranging():
-            self.model.set_filter(text)
-            self.calls_model.set_filter(text)
+        with self._arranging():
+            for model in self._models:
+                model.set_filter(text)
         self._take_order()
 
     @Slot()
@@ -260,22 +283,24 @@ class TimerQueuePanel(QWidget):
         self.branch_button.setText(shown if name else "Only selected branch")
         is_limited = self.branch_button.isChecked() and bool(self._last_clock_id)
         branch_id = self._last_clock_id if is_limited else None
-        with self.view.arranging(), self.calls_view.arranging():
-            self.model.set_branch(branch_id)
-            self.calls_model.set_branch(branch_id)
+        with self._arranging():
+            for model in self._models:
+                model.set_branch(branch_id)
         self._take_order()
 
     def _take_order(self) -> None:
-        self.view.take_order()
-        self.calls_view.take_order()
+        for view in (self.view, self.waiting.view, self.calls_view):
+            view.take_order()
+        self.waiting.fit()
         self._update_counts()
 
     def _update_counts(self) -> None:
         say(self.timers_button, f"Clock timers ({self.model.total():,})")
         say(self.calls_button, f"Frame calls ({self.calls_model.total():,})")
         counts = (self.calls_model if self.shows_calls else self.model).counts
-        text = f"{counts.shown:,}"
-        if counts.shown != counts.total:
+        passing = counts.shown if self.shows_calls else counts.shown + counts.waiting
+        text = f"{passing:,}"
+        if passing != counts.total:
             text += f" of {counts.total:,}"
         text += f" {self._words.counted}"
         if counts.waiting:
@@ -290,6 +315,8 @@ class TimerQueuePanel(QWidget):
             return words.without_scene
         if not counts.total:
             return words.without_any
+        if counts.waiting:
+            return "No timer will fire: all wait for a stopped clock."
         if not counts.in_branch:
             return words.elsewhere.format(branch=self._branch_text(), total=counts.total)
         one = counts.in_branch == 1
@@ -305,8 +332,8 @@ class TimerQueuePanel(QWidget):
 
     # ------------------------------------------------------------------ commands
 
-    def _make_timer_menu_of_row(self, row: int) -> QMenu:
-        return self.make_menu(self.model.id_at(row) or 0)
+    def _make_timer_menu(self, model: QueueModel, row: int) -> QMenu:
+        return self.make_menu(model.id_at(row) or 0)
 
     def _make_call_menu_of_row(self, row: int) -> QMenu:
         return self.make_call_menu(self.calls_model.id_at(row) or 0)
@@ -343,14 +370,13 @@ class TimerQueuePanel(QWidget):
         return Requests(self._bridge.submit, self._bridge.accepts)
 
     def _copy_row(self, subject_id: int) -> None:
-        model = self.calls_model if self.shows_calls else self.model
-        row = model.row_of(subject_id)
-        if row is not None:
-            copy_text(model.row_text(row))
+        for model in (self.calls_model,) if self.shows_calls else self._models[:2]:
+            row = model.row_of(subject_id)
+            if row is not None:
+                copy_text(model.row_text(row))
 
-    @Slot(QModelIndex)
-    def _show_clock_of(self, index: QModelIndex) -> None:
-        timer_id = self.model.id_at(index.row())
+    def _show_clock_of(self, model: QueueModel, index: QModelIndex) -> None:
+        timer_id = model.id_at(index.row())
         timeline = self.model.timeline
         if timer_id is None or timeline is None or index.column() != TimerColumn.CLOCK:
             return
@@ -373,9 +399,9 @@ class TimerQueuePanel(QWidget):
         elif column == CallColumn.TARGET and index.data():
             self._bridge.select(Selection.member(member.parent_id))
 
-    def _clear_marked(self) -> None:
-        if self.view.marked_id:
-            self._bridge.submit(ClearTimer(self.view.marked_id))
+    def _clear_marked(self, view: QueueView) -> None:
+        if view.marked_id:
+            self._bridge.submit(ClearTimer(view.marked_id))
 
     def _unschedule_marked(self) -> None:
         member = self._marked_call

@@ -35,11 +35,21 @@ _STORED: Final[dict[ColumnEnum, str]] = {
 
 
 class TimerOrder(QueueOrder):
-    """Pending timers of clocks, what fires next first."""
+    """Pending timers of clocks: those that will fire, the next first, or those that wait.
 
-    def __init__(self) -> None:
-        """Begin without timers."""
+    Attributes:
+        stoppers: How many of the waiting timers each stopped clock keeps, by its number.
+    """
+
+    def __init__(self, *, waits: bool = False) -> None:
+        """Begin without timers.
+
+        Args:
+            waits: Whether it has the timers that wait for a stopped clock, not the others.
+        """
         super().__init__(TimerColumn, TimerColumn.REMAINING)
+        self._waits = waits
+        self.stoppers: dict[int, int] = {}
         self._matches: dict[str, _WordMatches] = {}
         self._ranks = StringRanks()
         self._blockers = np.zeros(1, np.int64)
@@ -73,8 +83,12 @@ class TimerOrder(QueueOrder):
         timeline.resolve_dues()
         timers = timeline.timers
         places, in_branch = self._chosen_places(timeline)
-        dues = _taken(timers.numpy("session_due"), places)
-        keys = self._keys(timeline, column, places, dues)
+        is_waiting = _taken(timers.numpy("session_due"), places) == NEVER
+        waiting = int(np.count_nonzero(is_waiting))
+        if self._waits or waiting:
+            wanted = np.flatnonzero(is_waiting if self._waits else ~is_waiting)
+            places = wanted if places is None else places[wanted]
+        keys = self._keys(timeline, column, places)
         order.take(
             _taken(timers.numpy("id"), places),
             -keys if is_descending else keys,
@@ -84,7 +98,7 @@ class TimerOrder(QueueOrder):
             total=len(timers),
             in_branch=in_branch,
             shown=len(order),
-            waiting=int(np.count_nonzero(dues == NEVER)),
+            waiting=waiting,
         )
 
     def _chosen_places(self, timeline: Timeline) -> tuple[NDArray[np.int64] | None, int]:
@@ -121,52 +135,39 @@ class TimerOrder(QueueOrder):
         timeline: Timeline,
         column: ColumnEnum | None,
         places: NDArray[np.int64] | None,
-        dues: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Return what the shown timers are ordered by, smallest first."""
         timers = timeline.timers
+        if self._waits:
+            return self._waiting_keys(timeline, places)
         if column in _STORED:
             return _taken(timers.numpy(_STORED[column]), places)
         if column == TimerColumn.NAME:
             return self._ranks.table(self.strings)[_taken(timers.numpy("label"), places)]
         if column == TimerColumn.CALL_SITE:
             return self._ranks.table(self.strings)[_taken(timers.numpy("site"), places)]
-        clocks = _taken(timers.numpy("clock"), places)
         if column == TimerColumn.CLOCK:
-            return _clock_ranks(timeline)[clocks]
-        is_waiting = dues == NEVER
-        if not is_waiting.any():
-            return dues
-        return self._with_waiting_last(
-            timeline, dues, is_waiting, clocks, _taken(timers.numpy("due"), places)
-        )
+            return _clock_ranks(timeline)[_taken(timers.numpy("clock"), places)]
+        return _taken(timers.numpy("session_due"), places)
 
-    def _with_waiting_last(
-        self,
-        timeline: Timeline,
-        dues: NDArray[np.int64],
-        is_waiting: NDArray[np.bool_],
-        clocks: NDArray[np.int64],
-        local_dues: NDArray[np.int64],
+    def _waiting_keys(
+        self, timeline: Timeline, places: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
-        """Return the dues with those that never come behind.
-
-        They are grouped by what stops them, and ordered by what is left of the local time
-        of their clocks.
-        """
-        coming = dues[~is_waiting]
-        last = int(coming.max()) if coming.size else 0
+        """Return keys by what stops a timer, then by what is left of its clock's local time."""
+        timers = timeline.timers
         self._look_for_stopped(timeline)
-        waiting_on = clocks[is_waiting]
-        groups = self._blockers[waiting_on]
-        left = local_dues[is_waiting] - self._stopped_locals[waiting_on]
+        clocks = _taken(timers.numpy("clock"), places)
+        groups = self._blockers[clocks]
+        stoppers, counts = np.unique(groups, return_counts=True)
+        self.stoppers = dict(zip(stoppers.tolist(), counts.tolist(), strict=True))
+        if not groups.size:
+            return groups
+        left = _taken(timers.numpy("due"), places) - self._stopped_locals[clocks]
         first = int(left.min())
         span = int(left.max()) - first + 1
-        keys = dues.copy()
-        if (last + span * (int(groups.max()) + 1)).bit_length() < np.iinfo(np.int64).bits - 1:
-            keys[is_waiting] = last + 1 + groups * span + (left - first)
-        else:
-            keys[is_waiting] = last + 1 + groups
+        if (span * (int(groups.max()) + 1)).bit_length() >= np.iinfo(np.int64).bits - 1:
+            return groups
+        keys: NDArray[np.int64] = groups * span + (left - first)
         return keys
 
     def _look_for_stopped(self, timeline: Timeline) -> None:

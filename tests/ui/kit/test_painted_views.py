@@ -205,7 +205,7 @@ def test_that_rows_that_come_and_go_in_view_are_painted_once(stand: Stand) -> No
 def test_that_a_row_in_another_place_is_painted_there(stand: Stand) -> None:
     timers = stand.painting_of(stand.queue.view)
 
-    stand.ui.pause()
+    stand.ui.set_rate(0.1)
     stand.refresh()
 
     assert [text for text in timers.texts if text in ("end", "blink")] == ["end", "blink"]
@@ -519,14 +519,19 @@ def test_that_a_row_of_the_tree_says_what_its_cells_say(words: str) -> None:
 
 def test_that_a_row_of_timers_calls_or_events_says_what_its_cells_say() -> None:
     session = _crowd()
-    timers = QueueModel(TimerOrder(), Theme("light"), session.timeline, session.log.strings)
+    strings = session.log.strings
+    timers, waiting = (
+        QueueModel(TimerOrder(waits=waits), Theme("light"), session.timeline, strings)
+        for waits in (False, True)
+    )
     calls = QueueModel(FrameCallOrder(), Theme("light"), session.timeline)
     events = EventListModel(Theme("light"))
     events.set_groups(frozenset(EventGroup))
     events.set_log(session.log, session.timeline)
 
-    for model in (timers, calls, events):
-        assert model.rowCount()
+    assert timers.rowCount() + waiting.rowCount() == len(session.timeline.timers)
+    for model in (timers, waiting, calls, events):
+        assert model.rowCount() or model is timers
         for row in range(model.rowCount()):
             assert _is_same(list(model.row_cells(row)), model.index(row, 0))
 

@@ -194,6 +194,105 @@ def test_that_waiting_timers_are_counted(stand: Stand) -> None:
     assert stand.panel.count_label.text() == "3 pending, 3 waiting"
 
 
+def _waiting(stand: Stand) -> list[str]:
+    model = stand.panel.waiting.model
+    return [model.index(row, TimerColumn.NAME).data() for row in range(model.rowCount())]
+
+
+def test_that_waiting_timers_stand_above_with_what_stops_them(stand: Stand) -> None:
+    section = stand.panel.waiting
+    assert section.isHidden()
+    stand.enemies.pause()
+
+    stand.run_to_ms(100)
+
+    assert section.isVisible()
+    assert section.view.isVisible()
+    assert section.button.text() == "Waiting 1: “enemies” is paused"
+    assert _waiting(stand) == ["second"]
+    assert stand.names() == ["first", "third"]
+    assert stand.panel.count_label.text() == "3 pending, 1 waiting"
+
+    stand.enemies.resume()
+    stand.run_to_ms(200)
+
+    assert section.isHidden()
+    assert stand.names() == ["first", "second", "third"]
+
+
+def test_that_every_stopped_clock_is_named_the_one_with_most_timers_first(stand: Stand) -> None:
+    stand.enemies.set_rate(0)
+    stand.enemies.set_timeout(5, print)
+    ui = stand.session.root.child("ui & more")
+    ui.set_timeout(1, print)
+    ui.pause()
+
+    stand.run_to_ms(100)
+
+    assert stand.panel.waiting.button.text() == (
+        "Waiting 3: “enemies” has rate 0 (2), “ui && more” is paused (1)"
+    )
+
+
+def test_that_a_folded_section_stays_folded_and_still_counts(stand: Stand) -> None:
+    stand.game.pause()
+    stand.run_to_ms(100)
+
+    stand.panel.waiting.button.click()
+
+    assert not stand.panel.waiting.view.isVisible()
+    assert stand.panel.waiting.button.isVisible()
+    again = TimerQueuePanel(stand.bridge, Theme("light"))
+    assert not again.waiting.button.isChecked()
+
+
+def test_that_nothing_but_waiting_timers_is_no_empty_table(stand: Stand) -> None:
+    stand.session.root.pause()
+
+    stand.run_to_ms(100)
+
+    assert stand.panel.notice.text() == "No timer will fire: all wait for a stopped clock."
+
+
+def test_that_a_waiting_timer_is_selected_marked_and_cleared(stand: Stand, qtbot: QtBot) -> None:
+    stand.enemies.pause()
+    stand.run_to_ms(100)
+    view = stand.panel.waiting.view
+
+    view.setCurrentIndex(stand.panel.waiting.model.index(0, 0))
+
+    assert stand.bridge.selection == Selection.timer(stand.second.id)
+    assert not stand.view.currentIndex().isValid()
+    qtbot.keyClick(view, Qt.Key.Key_Delete)
+    assert stand.session.submitted[-1] == ClearTimer(stand.second.id)
+
+
+def test_that_a_filter_and_a_branch_hold_for_waiting_timers(stand: Stand) -> None:
+    stand.game.pause()
+    stand.run_to_ms(100)
+
+    stand.panel.filter_line.setText("second")
+    stand.panel.filter_line.apply_now()
+
+    assert _waiting(stand) == ["second"]
+    assert stand.panel.count_label.text() == "1 of 3 pending, 1 waiting"
+
+
+def test_that_the_columns_are_those_of_the_table_below(stand: Stand) -> None:
+    stand.game.pause()
+    stand.run_to_ms(100)
+    below, above = stand.view.horizontalHeader(), stand.panel.waiting.view.horizontalHeader()
+
+    below.resizeSection(TimerColumn.NAME, 211)
+    below.moveSection(2, 0)
+    stand.view.choices.show_column(TimerColumn.INTERVAL, False)
+
+    for column in TimerColumn:
+        assert above.isSectionHidden(column) == below.isSectionHidden(column)
+        assert above.sectionPosition(column) == below.sectionPosition(column)
+        assert above.sectionSize(column) == below.sectionSize(column)
+
+
 def test_that_a_click_on_a_header_sorts_and_the_third_brings_back_what_fires_next(
     stand: Stand, qtbot: QtBot
 ) -> None:

@@ -26,7 +26,9 @@ class Shown(World):
 
     def __init__(self) -> None:
         super().__init__()
-        self.model = QueueModel(TimerOrder(), Theme("light"), self.timeline, self.log.strings)
+        theme, timeline, strings = Theme("light"), self.timeline, self.log.strings
+        self.model = QueueModel(TimerOrder(), theme, timeline, strings)
+        self.waiting = QueueModel(TimerOrder(waits=True), theme, timeline, strings)
 
 
 @pytest.fixture
@@ -86,7 +88,7 @@ def test_that_ties_come_in_the_order_of_scheduling(shown: Shown) -> None:
     assert _names(shown.model) == [str(number) for number in range(200)]
 
 
-def test_that_waiting_timers_come_last_grouped_by_what_stops_them(shown: Shown) -> None:
+def test_that_waiting_timers_are_apart_grouped_by_what_stops_them(shown: Shown) -> None:
     first, second = shown.root.child("first"), shown.root.child("second")
     below = first.child("below")
     second.set_timeout(0.1, print, name="b1")
@@ -99,17 +101,19 @@ def test_that_waiting_timers_come_last_grouped_by_what_stops_them(shown: Shown) 
     shown.fold()
 
     shown.model.refresh()
+    shown.waiting.refresh()
 
-    assert _names(shown.model) == ["runs", "a1", "a2", "b1", "b2"]
-    assert [shown.model.index(row, TimerColumn.REMAINING).data() for row in range(5)] == [
-        "9.00 s",
+    assert _names(shown.model) == ["runs"]
+    assert _names(shown.waiting) == ["a1", "a2", "b1", "b2"]
+    assert [shown.waiting.index(row, TimerColumn.REMAINING).data() for row in range(4)] == [
         "waiting: “first” is paused",
         "waiting: “first” is paused",
         "waiting: “second” is paused",
         "waiting: “second” is paused",
     ]
-    assert shown.model.index(1, TimerColumn.DUE_SESSION).data() == "–"
-    assert shown.model.counts == QueueCounts(total=5, in_branch=5, shown=5, waiting=4)
+    assert shown.waiting.index(1, TimerColumn.DUE_SESSION).data() == "–"
+    assert shown.model.counts == QueueCounts(total=5, in_branch=5, shown=1, waiting=4)
+    assert shown.waiting.counts == QueueCounts(total=5, in_branch=5, shown=4, waiting=4)
 
 
 def test_that_waiting_timers_of_several_clocks_come_by_what_is_left_of_their_time(
@@ -123,9 +127,9 @@ def test_that_waiting_timers_of_several_clocks_come_by_what_is_left_of_their_tim
     shown.root.set_rate(0)
     shown.fold()
 
-    shown.model.refresh()
+    shown.waiting.refresh()
 
-    assert _names(shown.model) == ["first", "second", "third"]
+    assert _names(shown.waiting) == ["first", "second", "third"]
 
 
 def test_that_what_is_left_is_that_of_the_time_at_which_the_clock_was_stopped(
@@ -141,9 +145,9 @@ def test_that_what_is_left_is_that_of_the_time_at_which_the_clock_was_stopped(
     above.pause()
     shown.run_to_ms(1_500)
 
-    shown.model.refresh()
+    shown.waiting.refresh()
 
-    assert _names(shown.model) == ["first", "second"]
+    assert _names(shown.waiting) == ["first", "second"]
 
 
 def test_that_time_alone_changes_only_what_remains(shown: Shown) -> None:
@@ -337,6 +341,7 @@ def test_that_the_order_is_that_of_the_session_due_times(shown: Shown, seed: int
             clock.pause()
         shown.run_to_ms(step * 40)
         shown.model.refresh()
+        shown.waiting.refresh()
 
         timers = shown.timeline.timers
         expected = sorted(
@@ -346,7 +351,9 @@ def test_that_the_order_is_that_of_the_session_due_times(shown: Shown, seed: int
         )
         rows = [shown.model.id_at(row) for row in range(len(expected))]
         assert rows == [each for _, _, each in expected]
-        assert shown.model.rowCount() == len(timers)
+        assert shown.model.rowCount() == len(expected)
+        waiting = {shown.waiting.id_at(row) for row in range(shown.waiting.rowCount())}
+        assert waiting == {*timers.ids()} - {each for _, _, each in expected}
         if expected:
             assert shown.model.row_of(expected[-1][2]) == len(expected) - 1
 

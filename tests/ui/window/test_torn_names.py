@@ -84,7 +84,7 @@ def test_that_what_a_timer_waits_for_is_said_in_one_line(shell: Shell) -> None:
     menu.actions()[0].trigger()
     shell.advance(0.1)
 
-    remaining = queue(shell).model.index(0, TimerColumn.REMAINING).data()
+    remaining = queue(shell).waiting.model.index(0, TimerColumn.REMAINING).data()
 
     assert remaining == f"waiting: “{SHOWN_CLOCK}” is paused"
 
