@@ -126,13 +126,26 @@ class FindingsPanel(QWidget):
         if session is None or not self.isVisible() or session.history.end == self._looked_at:
             self._say()
             return
-        history = session.history
-        is_cheap = self._took_s <= CHEAP_S and history.end - history.first <= CHEAP_EVENTS
         since_s = None if self._looked_s is None else self._clock() - self._looked_s
-        if is_cheap and (since_s is None or since_s >= LOOK_EVERY_S):
+        if self._is_cheap and (since_s is None or since_s >= LOOK_EVERY_S):
             self.look()
         elif since_s is None:
             self._say()
+
+    @property
+    def _is_cheap(self) -> bool:
+        """Whether a look at the session takes so little that it need not be asked for."""
+        session = self._bridge.session
+        if session is None:
+            return False
+        history = session.history
+        return self._took_s <= CHEAP_S and history.end - history.first <= CHEAP_EVENTS
+
+    def catch_up(self) -> None:
+        """Look, seen or not, if there is something new and it takes little."""
+        session = self._bridge.session
+        if session is not None and session.history.end != self._looked_at and self._is_cheap:
+            self.look()
 
     @Slot()
     def look(self) -> None:

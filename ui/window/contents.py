@@ -41,6 +41,7 @@ from ..transport.capture_bar import CaptureBar
 from ..transport.playhead_bar import PlayheadBar
 from ..transport.recording_actions import RECORDING_ACTIONS, RecordingActions
 from ..transport.transport_bar import TransportBar
+from .badges import Badges
 from .dialogs.scene_error import SceneErrorDialog, SceneErrorView
 from .extensions import ExtensionReporter
 from .handlers.action_list import ACTIONS, PROGRAM_ACTIONS, TRANSPORT_ACTIONS, WINDOW_ACTIONS
@@ -79,6 +80,7 @@ class WindowContents(QObject):
         window_actions: What carries out the actions on the window.
         program_actions: What carries out the actions on attached programs.
         states: Says which actions are possible.
+        badges: The counts in the tabs.
     """
 
     def __init__(self, window: MainWindow, bridge: SessionBridge) -> None:
@@ -98,6 +100,7 @@ class WindowContents(QObject):
         self._add_frame_times()
         self._restore_layout()
         window.docks.make_panels(lambda panel: make_panel(panel, bridge, window.theme, window))
+        self.badges = Badges(window, bridge)
         bridge.session_changed.connect(self._take_session)
         bridge.status_changed.connect(self._take_status)
         bridge.budgets_changed.connect(self._take_budgets)

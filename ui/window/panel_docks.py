@@ -13,21 +13,20 @@ from PySide6.QtWidgets import (
     QDockWidget,
     QLabel,
     QMainWindow,
-    QTabBar,
     QTabWidget,
     QWidget,
 )
-from shiboken6 import isValid
 
 from inspector.extensions import ExtensionError, PanelArea, modules_of, report
 from inspector.foreign.numbers import count_in
 
 from ..actions.panels import PANELS
+from .dock_tabs import DockTabs
 from .keyboard import enter
 from .settings import LAYOUT_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from inspector.extensions import Panel
 
@@ -46,6 +45,12 @@ _LEAST_MIDDLE_PERCENT: Final = 10
 _LEAST_MIDDLE: Final = 80
 #: No size that was saved is more.
 _MOST_PIXELS: Final = 99_999
+#: More tabs than these are under "More" until somebody opens them.
+MOST_TABS: Final = 6
+#: Width to height of the picture of a scene, and pixels around it: a title, a line below.
+_PICTURE_SHAPE: Final = 16 / 9
+_AROUND_PICTURE: Final = 52
+_MOST_PICTURE_PERCENT: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +59,25 @@ class Preset:
 
     Attributes:
         id: Its name for the program.
-        hidden: The panels that are not shown.
-        front: The panel of a stack of tabs that lies in front.
+        hidden: The panels at the sides that are not shown.
+        front: The panel of a stack of tabs that lies in front; it always has a tab.
         left_percent: Width of the left docks, in percent of the window.
         right_percent: Width of the right docks, likewise.
         bottom_percent: Height of the bottom docks, likewise.
-        top_right_percent: Height of the upper ones of the right docks, likewise.
     """
 
     id: str
     hidden: frozenset[str] = frozenset()
     front: str = "timer_queue"
-    left_percent: int = 34
-    right_percent: int = 23
+    left_percent: int = 24
+    right_percent: int = 24
     bottom_percent: int = 32
-    top_right_percent: int = 25
+
+    def shows(self, panel: Panel) -> bool:
+        """Whether a panel is shown: at the sides all but the hidden, of tabs the first few."""
+        if panel.area is not PanelArea.BOTTOM:
+            return panel.id not in self.hidden
+        return panel.id == self.front or panel.id in tabs_in_order()[:MOST_TABS]
 
 
 PRESETS: Final = (
@@ -80,8 +89,13 @@ PRESETS: Final = (
         right_percent=27,
         bottom_percent=28,
     ),
-    Preset("look-back", front="timeline", left_percent=26, bottom_percent=52),
+    Preset("look-back", front="timeline", bottom_percent=52),
 )
+
+
+def tabs_in_order() -> tuple[str, ...]:
+    """Return the panels that are tabs at the bottom at first."""
+    return tuple(each.id for each in PANELS if each.area is PanelArea.BOTTOM)
 
 
 class Placeholder(QLabel):
@@ -111,6 +125,9 @@ class PanelDocks(QObject):
 
     Signals:
         visibility_changed: A dock was shown or hidden.
+
+    Attributes:
+        tabs: Cares for the tabs of docks in the same place.
     """
 
     visibility_changed = Signal()
@@ -136,9 +153,15 @@ class PanelDocks(QObject):
         self._reason_turn.timeout.connect(self._show_reasons)
         window.setDockNestingEnabled(True)
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        # What is selected is explained at length, at the side; tables are wide.
+        areas = Qt.DockWidgetArea
+        window.setCorner(Qt.Corner.BottomRightCorner, areas.RightDockWidgetArea)
+        self._brought: tuple[str, ...] = ()
+        self.tabs = DockTabs(window, self._docks, tabs_in_order())
         for panel in PANELS:
             if panel.area is not None:
-                self._docks[panel.id] = self._make_dock(panel, panel.area)
+                dock = self._docks[panel.id] = self._make_dock(panel, panel.area)
+                self.tabs.add(dock)
 
     def __iter__(self) -> Iterator[QDockWidget]:
         """Go through the docks in the order of the panels."""
@@ -214,9 +237,8 @@ class PanelDocks(QObject):
 
     def _is_behind(self, dock: QDockWidget) -> bool:
         """Whether another tab of the same stack lies in front of a dock."""
-        bars = self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
         title = dock.windowTitle()
-        for bar in bars:
+        for bar in self.tabs.bars():
             titles = [bar.tabText(index) for index in range(bar.count())]
             if title in titles:
                 return titles[bar.currentIndex()] != title
@@ -247,13 +269,14 @@ class PanelDocks(QObject):
                 self._window.splitDockWidget(above, dock, Qt.Orientation.Vertical)
             else:
                 self._window.addDockWidget(_QT_AREAS[panel.area], dock)
-            dock.setVisible(panel.id not in preset.hidden)
+            dock.setVisible(preset.shows(panel))
         self._docks[preset.front].raise_()
         self._preset = preset
+        self._brought = ()
+        self.tabs.care()
         self._resize()
         # What was added in this turn has its proper size in the next one only.
         self._next_turn.start()
-        self._name_tab_bars()
 
     @property
     def is_settled(self) -> bool:
@@ -278,7 +301,7 @@ class PanelDocks(QObject):
         dock = self._docks[panel_id]
         tabs = 0
         if self._window.tabifiedDockWidgets(dock):
-            tabs = max((bar.height() for bar in self._tab_bars() if bar.isVisible()), default=0)
+            tabs = max((bar.height() for bar in self.tabs.bars() if bar.isVisible()), default=0)
         return f"x{dock.height() + tabs}"
 
     def restore(self, layout: str) -> bool:
@@ -296,9 +319,9 @@ class PanelDocks(QObject):
         is_restored = bool(state) and self._window.restoreState(data, LAYOUT_VERSION)
         is_restored = is_restored and self._has_room_for_sizes()
         if is_restored:
+            self.tabs.care()
             self._restore_sizes()
             self._size_turn.start()
-        self._name_tab_bars()
         return is_restored
 
     @Slot()
@@ -363,31 +386,44 @@ class PanelDocks(QObject):
         if layout is not None:
             layout.activate()
         width, height = self._window.width(), self._window.height()
+        right = width * preset.right_percent // 100
+        picture = round(right / _PICTURE_SHAPE) + _AROUND_PICTURE
         horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
-        for area, percent, whole, orientation in (
-            (PanelArea.LEFT, preset.left_percent, width, horizontal),
-            (PanelArea.RIGHT, preset.right_percent, width, horizontal),
-            (PanelArea.TOP_RIGHT, preset.top_right_percent, height, vertical),
-            (PanelArea.BOTTOM, preset.bottom_percent, height, vertical),
+        picture = min(picture, height * _MOST_PICTURE_PERCENT // 100)
+        for area, size, orientation in (
+            (PanelArea.LEFT, width * preset.left_percent // 100, horizontal),
+            (PanelArea.RIGHT, right, horizontal),
+            (PanelArea.BOTTOM, height * preset.bottom_percent // 100, vertical),
+            (PanelArea.TOP_RIGHT, picture, vertical),
+            (PanelArea.RIGHT, height - picture, vertical),
         ):
             docks = [
                 self._docks[panel.id]
                 for panel in PANELS
-                if panel.area is area and panel.id not in preset.hidden
+                if panel.area is area and preset.shows(panel)
             ]
             if docks:
-                sizes = [whole * percent // 100] * len(docks)
-                self._window.resizeDocks(docks, sizes, orientation)
+                self._window.resizeDocks(docks, [size] * len(docks), orientation)
 
     # ---------------------------------------------------------------- one panel
 
     def toggle(self, panel_id: str) -> None:
-        """Hide a panel that can be seen; show, raise and enter any other."""
-        dock = self._docks[panel_id]
-        if self.is_in_front(panel_id):
-            dock.hide()
+        """Show, raise and enter a panel; hide it if it has the keyboard already."""
+        if self.panel_in_use() == panel_id:
+            self._docks[panel_id].hide()
         else:
             self.show_panel(panel_id)
+
+    def bring(self, panel_ids: Sequence[str]) -> None:
+        """Give panels a tab, the first in front; take those away that were brought before."""
+        for panel_id in self._brought:
+            self._docks[panel_id].hide()
+        known = [panel_id for panel_id in panel_ids if panel_id in self._docks]
+        self._brought = tuple(each for each in known if self._docks[each].isHidden())
+        for panel_id in known:
+            self._docks[panel_id].show()
+        for panel_id in known[:1]:
+            self._docks[panel_id].raise_()
 
     def show_panel(self, panel_id: str) -> None:
         """Show a panel, in front of what is in the same place, and enter it."""
@@ -414,28 +450,7 @@ class PanelDocks(QObject):
         dock = self.sender()
         if is_visible and isinstance(dock, QDockWidget):
             self.panel(dock.objectName().removeprefix(_DOCK_PREFIX))
-        self._name_tab_bars()
         self.visibility_changed.emit()
-
-    @Slot()
-    def _care_for_tab_bars(self) -> None:
-        self._name_tab_bars()
-
-    def _name_tab_bars(self) -> None:
-        """Name the tabs of stacked docks, which Qt makes by itself, and keep them in order.
-
-        Qt 6.11 crashes when a tab is dragged to another place in a bar that was
-        rearranged before (in ``QTabBar::tabMoved``).
-        """
-        if not isValid(self._window):
-            return
-        for bar in self._tab_bars():
-            bar.setAccessibleName("Stacked panels")
-            bar.setMovable(False)
-
-    def _tab_bars(self) -> list[QTabBar]:
-        direct = Qt.FindChildOption.FindDirectChildrenOnly
-        return self._window.findChildren(QTabBar, options=direct)
 
     def _make_dock(self, panel: Panel, area: PanelArea) -> QDockWidget:
         dock = QDockWidget(panel.title, self._window)
@@ -443,7 +458,6 @@ class PanelDocks(QObject):
         dock.setAccessibleName(panel.title)
         dock.setWidget(Placeholder(f"{panel.title}: {panel.summary}"))
         dock.visibilityChanged.connect(self._tell_visibility)
-        dock.dockLocationChanged.connect(self._care_for_tab_bars)
         self._window.addDockWidget(_QT_AREAS[area], dock)
         return dock
 

@@ -118,7 +118,7 @@ def shown_help(shell: Shell) -> HelpViewer:
 
 
 @pytest.mark.parametrize(
-    ("panel", "section"), [("timer_queue", "timer-queue"), ("clock_tree", "clocks")]
+    ("panel", "section"), [("timer_queue", "timers"), ("clock_tree", "clocks")]
 )
 def test_that_f1_opens_what_is_said_of_the_panel_in_use(
     shell: Shell, panel: str, section: str

@@ -25,7 +25,7 @@ from ui.session.bridge import SessionBridge
 from ui.window.application import make_application
 from ui.window.contents import WindowContents
 from ui.window.main_window import MainWindow
-from ui.window.panel_docks import Placeholder
+from ui.window.panel_docks import MOST_TABS, Placeholder, tabs_in_order
 from ui.window.settings import Settings, SettingsFile
 
 
@@ -42,7 +42,7 @@ def test_that_the_failure_policy_is_kept_for_the_next_start(qtbot: QtBot, tmp_pa
 def test_that_the_layout_is_back_after_closing_and_opening(qtbot: QtBot, tmp_path: Path) -> None:
     first = open_shell(qtbot, tmp_path)
     first.window.resize(760, 600)
-    first.trigger("panel-details")
+    first.window.docks["details"].hide()
     first.window.docks["event_list"].raise_()
     QApplication.processEvents()
     width = first.window.docks["clock_tree"].width()
@@ -78,7 +78,7 @@ def test_that_a_panel_saved_as_hidden_is_not_shown_even_for_a_moment(
     qtbot: QtBot, tmp_path: Path
 ) -> None:
     first = open_shell(qtbot, tmp_path)
-    first.trigger("panel-details")
+    first.window.docks["details"].hide()
     hidden, shown = (first.window.docks[name].objectName() for name in ("details", "clock_tree"))
     first.window.close()
     application = QApplication.instance()
@@ -101,6 +101,7 @@ def test_that_hidden_panels_are_made_when_they_are_shown(qtbot: QtBot, tmp_path:
     dock = shell.window.docks["breakpoints"]
     assert isinstance(dock.widget(), Placeholder)
 
+    dock.show()
     dock.raise_()
     QApplication.processEvents()
 
@@ -165,15 +166,19 @@ def test_that_the_long_step_is_what_the_settings_keep_and_the_box_shows(
     assert window.settings.step_frames == taken
 
 
-def test_that_resetting_the_layout_shows_everything_again(qtbot: QtBot, tmp_path: Path) -> None:
+def test_that_resetting_the_layout_shows_what_was_shown_at_first(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
     shell = open_shell(qtbot, tmp_path)
-    for dock in shell.window.docks:
+    docks = shell.window.docks
+    shown_first = [each for each in docks.ids if not docks[each].isHidden()]
+    for dock in docks:
         dock.hide()
 
     shell.trigger("layout-reset")
     QApplication.processEvents()
 
-    assert not any(dock.isHidden() for dock in shell.window.docks)
+    assert [each for each in docks.ids if not docks[each].isHidden()] == shown_first
     assert shell.window.docks.is_in_front("timer_queue")
 
 
@@ -196,7 +201,9 @@ def test_that_presets_show_what_they_are_for(
     assert shell.window.docks.is_in_front(front)
 
     docks = shell.window.docks
-    assert [each for each in docks.ids if docks[each].isHidden()] == hidden.split()
+    beside = [each for each in docks.ids if each not in tabs_in_order()]
+    assert [each for each in beside if docks[each].isHidden()] == hidden.split()
+    assert sum(not docks[each].isHidden() for each in tabs_in_order()) == MOST_TABS
 
 
 def test_that_panels_get_their_share_of_a_first_window(qtbot: QtBot, tmp_path: Path) -> None:
@@ -206,9 +213,10 @@ def test_that_panels_get_their_share_of_a_first_window(qtbot: QtBot, tmp_path: P
     QApplication.processEvents()
 
     window, docks = shell.window, shell.window.docks
-    assert 0.25 <= docks["clock_tree"].width() / window.width() <= 0.36
-    assert 0.18 <= docks["details"].width() / window.width() <= 0.3
+    assert 0.23 <= docks["clock_tree"].width() / window.width() <= 0.25
+    assert 0.23 <= docks["details"].width() / window.width() <= 0.25
     assert 0.28 <= docks["timer_queue"].height() / window.height() <= 0.36
+    assert docks["details"].height() >= 1.4 * docks["scene"].height()
 
 
 def test_that_a_corrupt_settings_file_is_said_in_the_window(qtbot: QtBot, tmp_path: Path) -> None:

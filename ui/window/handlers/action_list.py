@@ -37,7 +37,7 @@ def _panel(number: int, panel: Panel) -> ActionDescription[WindowActions]:
         # There are nine such keys.
         shortcuts=(f"Ctrl+{number}",) if number <= len("123456789") else (),
         choice=panel.id, is_checkable=True, starts_section=number == 1,
-        tip=f"Show or hide the panel: {panel.summary}",
+        tip=f"Show the panel and enter it, or hide it if you are in it: {panel.summary}",
     )
 
 
@@ -139,6 +139,15 @@ VIEW_ACTIONS: Final = (
         "next-panel", "Ne&xt panel", MenuId.PANELS, WindowActions.focus_next_panel,
         shortcuts=("F6",),
         tip="Move the keyboard focus to the next panel.",
+    ),
+    ActionDescription(
+        "close-panel", "&Close panel", MenuId.PANELS, WindowActions.close_panel,
+        shortcuts=("Shift+Esc",),
+        tip="Hide the panel that has the keyboard focus.",
+    ),
+    ActionDescription(
+        "float-panel", "&Float or dock panel", MenuId.PANELS, WindowActions.float_panel,
+        tip="Make the panel that has the keyboard focus a window of its own, or dock it again.",
     ),
     *(
         _panel(number, panel)

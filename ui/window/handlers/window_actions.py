@@ -99,6 +99,18 @@ class WindowActions(QObject):
         self._window.addActions(list(self._actions.by_id.values()))
         self._menus[MenuId.BUILT_IN_SCENES].aboutToShow.connect(self._fill_built_in_scenes)
         self._menus[MenuId.RECENT_SCENES].aboutToShow.connect(self._fill_recent_scenes)
+        self._window.docks.tabs.more_menu.aboutToShow.connect(self._fill_more)
+
+    @Slot()
+    def _fill_more(self) -> None:
+        """Offer the panels that have no tab now."""
+        docks = self._window.docks
+        menu = docks.tabs.more_menu
+        menu.clear()
+        hidden = [self._actions[f"panel-{each}"] for each in docks.ids if docks[each].isHidden()]
+        menu.addActions(hidden)
+        if not hidden:
+            menu.addAction("Every panel is open").setEnabled(False)
 
     @Slot()
     def _fill_built_in_scenes(self) -> None:
@@ -228,8 +240,21 @@ class WindowActions(QObject):
             self._actions[entry_id].trigger()
 
     def toggle_panel(self, panel_id: str) -> None:
-        """Show or hide a panel."""
+        """Show and enter a panel, or hide the one in use."""
         self._window.docks.toggle(panel_id)
+
+    def close_panel(self) -> None:
+        """Hide the panel in use."""
+        docks = self._window.docks
+        if panel_id := docks.panel_in_use():
+            docks[panel_id].hide()
+
+    def float_panel(self) -> None:
+        """Make the panel in use a window of its own, or dock it again."""
+        docks = self._window.docks
+        if panel_id := docks.panel_in_use():
+            docks[panel_id].setFloating(not docks[panel_id].isFloating())
+            docks.show_panel(panel_id)
 
     def focus_next_panel(self) -> None:
         """Put the keyboard into the next panel that can be seen; the middle is one."""

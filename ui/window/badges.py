@@ -1,0 +1,78 @@
+"""The counts in the tabs: pending timers, findings, hits of breakpoints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+from inspector.sessions.session import SessionPhase
+
+from ..findings.panel import FindingsPanel
+from ..kit.paced_refresh import PacedRefresh
+
+if TYPE_CHECKING:
+    from ..session.bridge import SessionBridge
+    from .main_window import MainWindow
+
+#: Milliseconds between counts, at best.
+_COUNT_MS: Final = 500
+#: A scene that was held this long (milliseconds) is analysed: that costs it no frame.
+_STILL_MS: Final = 700
+
+
+class Badges(QObject):
+    """Counts for the tabs of a window what is in their panels, seen or not.
+
+    Findings take a look at everything that has happened, which would make a frame of a running
+    scene late: they are counted when somebody looks at them, and when the scene is held.
+    """
+
+    def __init__(self, window: MainWindow, bridge: SessionBridge) -> None:
+        """Count for a window from now on."""
+        super().__init__(window)
+        self._docks = window.docks
+        self._bridge = bridge
+        self._still = QTimer(self)
+        self._still.setSingleShot(True)
+        self._still.setInterval(_STILL_MS)
+        self._still.timeout.connect(self.look_for_findings)
+        pace = PacedRefresh(window, bridge.pace, _COUNT_MS)
+        pace.due.connect(self.show_counts)
+        bridge.refreshed.connect(pace.request)
+        bridge.session_changed.connect(self._take_session)
+        bridge.status_changed.connect(self._take_status)
+        self.show_counts()
+
+    @Slot()
+    def _take_session(self) -> None:
+        self._docks.tabs.forget_widths()
+        self.show_counts()
+
+    @Slot()
+    def _take_status(self) -> None:
+        if self._bridge.status.phase is SessionPhase.HELD:
+            self._still.start()
+        else:
+            self._still.stop()
+
+    @Slot()
+    def look_for_findings(self) -> None:
+        """Analyse what has happened so far, if that takes no time."""
+        panel = self._docks.panel("findings")
+        if isinstance(panel, FindingsPanel):
+            panel.catch_up()
+            self.show_counts()
+
+    @Slot()
+    def show_counts(self) -> None:
+        """Count again."""
+        timeline, findings = self._bridge.timeline, self._docks["findings"].widget()
+        found = len(findings.model.rows) if isinstance(findings, FindingsPanel) else 0
+        hits = len(timeline.hits)
+        for panel_id, count, unit in (
+            ("timer_queue", len(timeline.timers), ""),
+            ("findings", found, ""),
+            ("breakpoints", hits, " hit" if hits == 1 else " hits"),
+        ):
+            self._docks.tabs.show_badge(panel_id, f"{count:,}{unit}" if count else "")

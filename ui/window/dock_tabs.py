@@ -1,0 +1,193 @@
+"""The tabs of stacked docks: no titles below them, counts in them, and the rest under *More*."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Slot
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabBar, QToolButton, QWidget
+from shiboken6 import isValid
+from typing_extensions import override
+
+from ..kit.guards import guarded
+from ..kit.layouts import menu_button, open_menu
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: As wide as a digit, so that a tab keeps its width while its number changes.
+_FIGURE_SPACE: Final = "\u2007"
+_LEAST_DIGITS: Final = 2
+_BESIDE_TABS: Final = 8
+_MOVES: Final = frozenset(
+    {QEvent.Type.Paint, QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide}
+)
+
+
+@guarded
+class DockTabs(QObject):
+    """Cares for the tab bars that Qt makes for stacked docks.
+
+    Attributes:
+        more_button: At the end of the tabs, for the panels that are not among them.
+        more_menu: Its menu; filled by whoever knows the panels when it is about to open.
+    """
+
+    def __init__(
+        self, window: QMainWindow, docks: Mapping[str, QDockWidget], below: tuple[str, ...]
+    ) -> None:
+        """Care for the tabs of a window.
+
+        Args:
+            window: The window.
+            docks: Its docks, by panel.
+            below: The panels whose tabs *More* stands beside.
+        """
+        super().__init__(window)
+        self._window = window
+        self._docks = docks
+        self._below = below
+        self._widest: dict[str, int] = {}
+        self._watched: set[QTabBar] = set()
+        self.more_menu = QMenu(window)
+        self.more_menu.setToolTipsVisible(True)
+        self.more_button = menu_button("More", "Panels that are not among the tabs", self.more_menu)
+        self.more_button.setParent(window)
+        self.more_button.setAutoRaise(True)
+        self.more_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.more_button.hide()
+        self._turn = QTimer(self)
+        self._turn.setSingleShot(True)
+        self._turn.setInterval(0)
+        self._turn.timeout.connect(self.care)
+
+    def add(self, dock: QDockWidget) -> None:
+        """Care for a dock, too."""
+        for changed in (dock.topLevelChanged, dock.dockLocationChanged, dock.visibilityChanged):
+            changed.connect(self.care_soon)
+
+    # ---------------------------------------------------------------- arrangement
+
+    @Slot()
+    def care_soon(self) -> None:
+        """See to tabs and titles in the next turn, when docks are where they go."""
+        self._turn.start()
+
+    @Slot()
+    def care(self) -> None:
+        """Hide the titles that tabs already say; name the tabs and keep them in order.
+
+        Qt 6.11 crashes when a tab is dragged to another place in a bar that was
+        rearranged before (in ``QTabBar::tabMoved``).
+        """
+        if not isValid(self._window):
+            return
+        for dock in self._docks.values():
+            self._show_title_bar(dock, is_shown=not self.is_tabbed(dock))
+        for bar in self.bars():
+            bar.setAccessibleName("Stacked panels")
+            bar.setMovable(False)
+            if bar not in self._watched:
+                self._watched.add(bar)
+                bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+                bar.customContextMenuRequested.connect(self._open_menu)
+                bar.installEventFilter(self)
+        self._place_more()
+
+    def bars(self) -> list[QTabBar]:
+        """Return the tab bars of the window; some may be out of use."""
+        direct = Qt.FindChildOption.FindDirectChildrenOnly
+        return self._window.findChildren(QTabBar, options=direct)
+
+    def is_tabbed(self, dock: QDockWidget) -> bool:
+        """Whether a dock has a tab, because another one lies in the same place."""
+        return (
+            not dock.isFloating()
+            and not dock.isHidden()
+            and any(not other.isHidden() for other in self._window.tabifiedDockWidgets(dock))
+        )
+
+    @staticmethod
+    def _show_title_bar(dock: QDockWidget, *, is_shown: bool) -> None:
+        bar = dock.titleBarWidget()
+        if is_shown == (bar is None):
+            return
+        if is_shown:
+            dock.setTitleBarWidget(None)  # type: ignore[arg-type]  # brings Qt's own back
+            bar.deleteLater()
+        else:
+            nothing = QWidget(dock)
+            nothing.setFixedHeight(0)
+            dock.setTitleBarWidget(nothing)
+
+    # ---------------------------------------------------------------- more
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep *More* at the end of the tabs."""
+        if event.type() in _MOVES and isValid(self.more_button):
+            bar = self._bar_below()
+            if (None if bar is None else self._place_in(bar)) != self._place_now():
+                self._turn.start()
+        return False
+
+    def _bar_below(self) -> QTabBar | None:
+        titles = {self._docks[panel_id].windowTitle() for panel_id in self._below}
+        for bar in self.bars():
+            shown = {bar.tabText(index) for index in range(bar.count())}
+            if bar.isVisible() and bar.count() > 1 and shown & titles:
+                return bar
+        return None
+
+    def _place_in(self, bar: QTabBar) -> QPoint:
+        """Return where *More* belongs: behind the tabs, or over the last if they do not fit."""
+        size, scroll = self.more_button.sizeHint(), bar.findChildren(QToolButton)
+        taken = sum(button.width() for button in scroll if button.isVisible())
+        end = bar.tabRect(bar.count() - 1).right() + _BESIDE_TABS
+        left = max(0, min(end, bar.width() - taken - size.width()))
+        return bar.pos() + QPoint(left, (bar.height() - size.height()) // 2)
+
+    def _place_now(self) -> QPoint | None:
+        return None if self.more_button.isHidden() else self.more_button.pos()
+
+    def _place_more(self) -> None:
+        bar = self._bar_below()
+        self.more_button.setVisible(bar is not None)
+        if bar is not None:
+            self.more_button.resize(self.more_button.sizeHint())
+            self.more_button.move(self._place_in(bar))
+            self.more_button.raise_()
+
+    # ---------------------------------------------------------------- one tab
+
+    def dock_of(self, bar: QTabBar, place: QPoint) -> QDockWidget | None:
+        """Return the dock whose tab is there."""
+        title = bar.tabText(bar.tabAt(place))
+        found = (dock for dock in self._docks.values() if dock.windowTitle() == title)
+        return next(found, None)
+
+    def make_menu(self, dock: QDockWidget) -> QMenu:
+        """Return what can be done with a tab."""
+        menu = QMenu(self._window)
+        menu.addAction("Close", dock.hide)
+        menu.addAction("Float", lambda: dock.setFloating(True))
+        return menu
+
+    @Slot(QPoint)
+    def _open_menu(self, place: QPoint) -> None:
+        bar = self.sender()
+        if isinstance(bar, QTabBar) and (dock := self.dock_of(bar, place)) is not None:
+            open_menu(self.make_menu(dock), bar.mapToGlobal(place))
+
+    def show_badge(self, panel_id: str, badge: str) -> None:
+        """Say a count behind the title of a panel; a tab never becomes narrower for it."""
+        if badge:
+            width = max(self._widest.get(panel_id, _LEAST_DIGITS), len(badge))
+            self._widest[panel_id] = width
+            badge = f" {badge.ljust(width, _FIGURE_SPACE)}"
+        dock = self._docks[panel_id]
+        dock.setWindowTitle(f"{dock.accessibleName()}{badge}")
+
+    def forget_widths(self) -> None:
+        """Let tabs become narrower, for another session."""
+        self._widest.clear()
