@@ -6,15 +6,15 @@ and panels bring numpy and pyqtgraph with them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtWidgets import QWidget
 
 from inspector.extensions import Panel, PanelArea, Registry, object_at
 
 from ..kit.guards import report_faults
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
@@ -27,7 +27,10 @@ def make_panel(
     widget_class = object_at(f".{panel.widget}" if is_own else panel.widget, __package__)
     if not is_own:
         report_faults(widget_class)
-    widget = cast("QWidget", widget_class(bridge, theme, parent))
+    widget = widget_class(bridge, theme, parent)
+    if not isinstance(widget, QWidget):
+        message = f"{panel.widget} is not a widget"
+        raise TypeError(message)
     widget.setObjectName(panel.id)
     return widget
 
