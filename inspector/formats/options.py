@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from inspector.analysis.statistics.frame_budget import checked_budget_ms
+from inspector.formats.display_list import Stroke
 from inspector.formats.frame_times import Measure
 from inspector.vocabulary import Phase
 
@@ -155,3 +156,20 @@ GRAPH_COLORS: Final[Mapping[str, GraphColors]] = {
         phases=_PHASE_COLORS,
     ),
 }
+
+#: Curves in one chart; distinguished by colour and, from the seventh on, by dashes too.
+_CURVE_HUES: Final[Mapping[str, tuple[str, ...]]] = {
+    "light": ("#0072b2", "#d55e00", "#007a5a", "#a3507f", "#7a6a00", "#1b1f24"),
+    "dark": ("#56b4e9", "#f0824a", "#2fc69a", "#d993b8", "#e0cf4a", "#e9edf1"),
+}
+_CURVE_DASHES: Final[tuple[tuple[float, ...], ...]] = (
+    *((), (5.0, 2.0), (1.4, 1.8)),
+    (7.0, 1.6, 1.4, 1.6),
+)
+
+
+def curve_stroke(index: int, theme: ThemeName, width: float) -> Stroke:
+    """Return how the curve of that number is drawn among others."""
+    hues = _CURVE_HUES[theme]
+    dash = _CURVE_DASHES[index // len(hues) % len(_CURVE_DASHES)]
+    return Stroke(hues[index % len(hues)], width, dash)

@@ -48,7 +48,7 @@ def instant_ticks(low_ns: float, high_ns: float, count: int) -> Ticks:
     if high_ns <= 120 * NS_PER_SECOND:
         unit_ns, unit = _unit_of_instants(high_ns)
         return Ticks(_decimal_ticks(low_ns, high_ns, count, unit_ns), unit)
-    step_ns = _rounded_step(span_ns / count)
+    step_ns = rounded_step(span_ns / count)
     if step_ns >= NS_PER_SECOND:
         step_s = span_ns / count / NS_PER_SECOND
         step_ns = float(_clock_step_s(step_s) * NS_PER_SECOND)
@@ -63,7 +63,7 @@ def instant_ticks(low_ns: float, high_ns: float, count: int) -> Ticks:
 
 def count_ticks(low: int, high: int, count: int) -> tuple[Tick, ...]:
     """Return about ``count`` ticks at whole numbers, for an axis of frame numbers."""
-    step = max(1.0, _rounded_step((high - low) / count))
+    step = max(1.0, rounded_step((high - low) / count))
     return tuple(Tick(value, grouped(round(value))) for value in _multiples(low, high, step))
 
 
@@ -89,9 +89,9 @@ def _unit_of_instants(high_ns: float) -> tuple[int, str]:
 
 
 def _decimal_ticks(low_ns: float, high_ns: float, count: int, unit_ns: int) -> tuple[Tick, ...]:
-    step_ns = _rounded_step((high_ns - low_ns) / count)
+    step_ns = rounded_step((high_ns - low_ns) / count)
     if step_ns > high_ns - low_ns:
-        step_ns = _rounded_step((high_ns - low_ns) / (2 * count))
+        step_ns = rounded_step((high_ns - low_ns) / (2 * count))
     decimals = _decimals(step_ns / unit_ns)
     return tuple(
         Tick(value, _decimal_label(value / unit_ns, decimals))
@@ -99,7 +99,7 @@ def _decimal_ticks(low_ns: float, high_ns: float, count: int, unit_ns: int) -> t
     )
 
 
-def _rounded_step(step: float) -> float:
+def rounded_step(step: float) -> float:
     """Return 1, 2 or 5 times a power of ten, the smallest at least ``step``."""
     if not step > 0:
         return 1.0

@@ -25,7 +25,7 @@ from inspector.formats.display_list import (
     Text,
 )
 from inspector.formats.font_metrics import plain, shortened, text_width
-from inspector.formats.options import GRAPH_COLORS, ThemeName
+from inspector.formats.options import GRAPH_COLORS, ThemeName, curve_stroke
 from inspector.formats.ticks import Tick, Ticks, duration_ticks, instant_ticks
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
@@ -37,12 +37,6 @@ _SAMPLE: Final = 18.0
 _LARGEST_KEY_SHARE: Final = 0.45
 _KEY_GAP: Final = 10.0
 _SMALLEST_CHART: Final = 110.0
-#: Distinguished by colour and, from the seventh on, by dashes too.
-_HUES: Final = {
-    "light": ("#0072b2", "#d55e00", "#007a5a", "#a3507f", "#7a6a00", "#1b1f24"),
-    "dark": ("#56b4e9", "#f0824a", "#2fc69a", "#d993b8", "#e0cf4a", "#e9edf1"),
-}
-_DASHES: Final[tuple[tuple[float, ...], ...]] = ((), (5.0, 2.0), (1.4, 1.8), (7.0, 1.6, 1.4, 1.6))
 _WIDTH: Final = 1.2
 _MARKED_WIDTH: Final = 2.4
 
@@ -198,9 +192,7 @@ def _axes(chart: DriftChart, ticks: Ticks, theme: ThemeName) -> list[Item]:
 
 
 def _stroke(index: int, theme: ThemeName, *, is_marked: bool) -> Stroke:
-    hues = _HUES[theme]
-    dash = _DASHES[index // len(hues) % len(_DASHES)]
-    return Stroke(hues[index % len(hues)], _MARKED_WIDTH if is_marked else _WIDTH, dash)
+    return curve_stroke(index, theme, _MARKED_WIDTH if is_marked else _WIDTH)
 
 
 def _curves(chart: DriftChart, theme: ThemeName, marked: LabResult | None) -> list[Item]:

@@ -1,0 +1,446 @@
+"""The distribution of frame times as a chart: histogram, cumulative, or the long end of it.
+
+One chart may hold the frames of several captures. Times are on a linear axis that ends where all
+but half a percent of the frames have been; what is longer is counted in a bin of its own, so one
+long frame neither flattens the chart nor gets lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.analysis.statistics.distribution import Distribution
+from inspector.formats.display_list import (
+    Anchor,
+    Box,
+    Group,
+    Item,
+    Point,
+    Polyline,
+    Rect,
+    Stroke,
+    Text,
+)
+from inspector.formats.font_metrics import plain, shortened, text_width
+from inspector.formats.options import GRAPH_COLORS, GraphColors, ThemeName, curve_stroke
+from inspector.formats.ticks import duration_ticks, grouped, rounded_step
+from inspector.timebase import MAX_NS, NS_PER_MS, format_duration
+
+#: The quantiles of CapFrameX's "L-shape".
+L_SHAPE_PERCENTS: Final = (*range(90, 100), 99.5, 99.8, 99.9, 99.95)
+
+_BINS: Final = 60
+_SHOWN_PERCENT: Final = 99.5
+#: The axis begins at 0 unless the shortest time is beyond this share of it.
+_FROM_ZERO: Final = 0.4
+_SIZE: Final = 7.5
+_HEAD: Final = 13.0
+_FOOT: Final = 25.0
+_LEAST_BAR: Final = 1.5
+_SAMPLE: Final = 14.0
+#: Width of the bin of all that is longer, in bins.
+_LONGER: Final = 3
+_WIDTH: Final = 1.4
+
+_Heights = Sequence["NDArray[np.float64]"]
+
+
+class ChartKind(Enum):
+    """What a chart shows of frame times, as the window calls it."""
+
+    HISTOGRAM = "Histogram"
+    CUMULATIVE = "Cumulative"
+    L_SHAPE = "L-shape"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """The frames of one capture.
+
+    Attributes:
+        name: What it is called in the key.
+        times: The frame times in nanoseconds.
+    """
+
+    name: str
+    times: Distribution
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DistributionChart:
+    """The layout of a chart, for reading and choosing by pointer.
+
+    Attributes:
+        kind: What is shown.
+        curves: Whose frames.
+        area: Where the data are, in points.
+        edges_ns: Edges of the bins, from the left; the last one is the end of time. For the
+            L-shape, the times that the percentiles of the first curve begin at.
+        items: The chart as shapes.
+    """
+
+    kind: ChartKind
+    curves: tuple[Curve, ...]
+    area: Box
+    edges_ns: tuple[int, ...]
+    items: tuple[Item, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """The number of bins."""
+        return len(self.edges_ns) - 1
+
+    def bin_at(self, x: float) -> int | None:
+        """Return the number of the bin at a place, ``None`` beside the chart."""
+        if not self.count or not self.area.x <= x <= self.area.right:
+            return None
+        share = (x - self.area.x) / self.area.width
+        return min(int(share * self._slots), self.count - 1)
+
+    def band_ns(self, first: int, last: int) -> tuple[int, int]:
+        """Return the frame times of some bins, up to and not including the second."""
+        first, last = sorted((first, last))
+        if self.kind is ChartKind.L_SHAPE:
+            return self.edges_ns[first], self.edges_ns[last + 1] or MAX_NS
+        return self.edges_ns[first], self.edges_ns[last + 1]
+
+    def x_of(self, number: float) -> float:
+        """Return where a bin begins, in points."""
+        return self.area.x + min(number, self._slots) / self._slots * self.area.width
+
+    def text_of(self, first: int, last: int) -> str:
+        """Return the frames of some bins in words, of each curve."""
+        low_ns, high_ns = self.band_ns(first, last)
+        parts = []
+        for curve in self.curves:
+            (count,) = curve.times.histogram((low_ns, high_ns)).tolist()
+            share = count / len(curve.times)
+            name = f"{curve.name}: " if len(self.curves) > 1 else ""
+            noun = "frame" if count == 1 else "frames"
+            parts.append(f"{name}{grouped(count)} {noun} ({share:.3%})")
+        return f"{band_text(low_ns, high_ns)}: {' · '.join(parts)}"
+
+    @property
+    def _slots(self) -> float:
+        """The width of all bins, in usual bins."""
+        if self.kind is ChartKind.L_SHAPE:
+            return self.count
+        return self.count - 1 + _LONGER
+
+
+def band_text(low_ns: int, high_ns: int) -> str:
+    """Return a stretch of frame times in words."""
+    if high_ns >= MAX_NS:
+        return f"{format_duration(low_ns)} and longer"
+    return f"{format_duration(low_ns)} to {format_duration(high_ns)}"
+
+
+def distribution_chart(  # noqa: PLR0913 - as many things make a chart
+    kind: ChartKind,
+    curves: Sequence[Curve],
+    box: Box,
+    theme: ThemeName,
+    *,
+    budgets_ms: Sequence[float] = (),
+    band_ns: tuple[int, int] | None = None,
+) -> DistributionChart:
+    """Return a chart of frame times.
+
+    Args:
+        kind: What it shows.
+        curves: The frames, of each at least one.
+        box: Its area, with axes and key.
+        theme: Its colours.
+        budgets_ms: Frame times to mark.
+        band_ns: The frame times that are chosen.
+    """
+    colors = GRAPH_COLORS[theme]
+    left = 6 + text_width("100 %", _SIZE)
+    if len(curves) == 1:
+        most = grouped(len(curves[0].times))
+        left = 6 + max(text_width(each, _SIZE) for each in (most, "100 %", "16.67"))
+    area = Box(
+        round(box.x + left, 2),
+        round(box.y + _HEAD, 2),
+        round(max(box.width - left - 8, 20.0), 2),
+        round(max(box.height - _HEAD - _FOOT, 10.0), 2),
+    )
+    draw = _Chart(tuple(curves), area, theme, colors, band_ns)
+    if kind is ChartKind.L_SHAPE:
+        chart, items = draw.l_shape()
+    else:
+        chart, items = draw.over_times(kind, budgets_ms)
+    key = _key(curves, box, theme, colors) if len(curves) > 1 else ()
+    return DistributionChart(kind, chart.curves, area, chart.edges_ns, (*items, *key))
+
+
+@dataclass(frozen=True, slots=True)
+class _Chart:
+    """Makes the shapes of a chart."""
+
+    curves: tuple[Curve, ...]
+    area: Box
+    theme: ThemeName
+    colors: GraphColors
+    band_ns: tuple[int, int] | None
+
+    def over_times(
+        self, kind: ChartKind, budgets_ms: Sequence[float]
+    ) -> tuple[DistributionChart, list[Item]]:
+        """Return a histogram or the cumulative distribution."""
+        edges = bin_edges_ns([each.times for each in self.curves])
+        chart = DistributionChart(kind, self.curves, self.area, edges)
+        is_single = len(self.curves) == 1
+        counts = [each.times.histogram(edges) for each in self.curves]
+        shares = [found / len(each.times) for found, each in zip(counts, self.curves, strict=True)]
+        items = [*self._shade(chart), *self._time_axis(chart)]
+        step = format_duration(edges[1] - edges[0])
+        if kind is ChartKind.HISTOGRAM and is_single:
+            most = max(int(counts[0].max()), 1)
+            items += self._value_axis(f"frames, in steps of {step}", most, grouped(most))
+            items += self._bars(chart, counts[0] / most)
+        elif kind is ChartKind.HISTOGRAM:
+            top = max(float(each.max()) for each in shares)
+            items += self._value_axis(f"share of frames, in steps of {step}", top, f"{top:.3g}")
+            items += self._outlines(chart, [each / top for each in shares])
+        else:
+            items += self._value_axis("share of frames up to this time", 1.0, "100 %")
+            items += self._steps(chart, [np.cumsum(each) for each in shares])
+        return chart, [*items, *self._budgets(chart, budgets_ms)]
+
+    def l_shape(self) -> tuple[DistributionChart, list[Item]]:
+        """Return the frame times of the upper percentiles."""
+        shares = [each / 100 for each in L_SHAPE_PERCENTS]
+        found = [each.times.quantiles_8(shares) for each in self.curves]
+        top_ns = max(float(each.max()) for each in found) * 1.08
+        edges = (*(int(each) for each in found[0]), MAX_NS)
+        chart = DistributionChart(ChartKind.L_SHAPE, self.curves, self.area, edges)
+        ticks = duration_ticks(top_ns, max(2, int(self.area.height / 24)))
+        items: list[Item] = [*self._shade(chart)]
+        name = f"frame time ({ticks.unit}) that this percentage of frames does not exceed"
+        items.append(self._heading(name))
+        for tick in ticks.ticks:
+            y = round(self.area.bottom - tick.value_ns / top_ns * self.area.height, 2)
+            items += self._level(y, tick.label)
+        for number, percent in enumerate(L_SHAPE_PERCENTS):
+            x = round(chart.x_of(number + 0.5), 2)
+            items.append(self._foot(x, f"{percent:g}"))
+        for number, values in enumerate(found):
+            points = tuple(
+                Point(
+                    round(chart.x_of(place + 0.5), 2),
+                    round(self.area.bottom - value / top_ns * self.area.height, 2),
+                )
+                for place, value in enumerate(values.tolist())
+            )
+            stroke = curve_stroke(number, self.theme, _WIDTH)
+            items.append(Polyline(points, stroke))
+            items += [
+                Rect(Box(x - 1.6, round(y - 1.6, 2), 3.2, 3.2), stroke.color) for x, y in points
+            ]
+        return chart, items
+
+    # ------------------------------------------------------------------ data
+
+    def _bars(self, chart: DistributionChart, heights: NDArray[np.float64]) -> list[Item]:
+        items: list[Item] = []
+        for number, height in enumerate(heights.tolist()):
+            if not height:
+                continue
+            x, end = chart.x_of(number), chart.x_of(number + 1)
+            if number == chart.count - 1:
+                end = self.area.right
+            tall = max(height * self.area.height, _LEAST_BAR)
+            box = Box(x, self.area.bottom - tall, max((end - x) * 0.92, 0.5), tall)
+            color = self.colors.line if not self._is_chosen(chart, number) else self.colors.spike
+            items.append(Rect(_rounded(box), color))
+        return items
+
+    def _is_chosen(self, chart: DistributionChart, number: int) -> bool:
+        if self.band_ns is None:
+            return False
+        low_ns, high_ns = chart.band_ns(number, number)
+        return self.band_ns[0] < high_ns and low_ns < self.band_ns[1]
+
+    def _outlines(self, chart: DistributionChart, heights: _Heights) -> list[Item]:
+        """Return the histograms of several curves, as lines around their bars."""
+        items: list[Item] = []
+        bottom = self.area.bottom
+        for index, values in enumerate(heights):
+            points = [Point(self.area.x, bottom)]
+            for number, height in enumerate(values.tolist()):
+                y = round(bottom - height * self.area.height, 2)
+                is_last = number == chart.count - 1
+                end = self.area.right if is_last else chart.x_of(number + 1)
+                points += [Point(round(chart.x_of(number), 2), y), Point(round(end, 2), y)]
+            items.append(Polyline(tuple(points), curve_stroke(index, self.theme, _WIDTH)))
+        return items
+
+    def _steps(self, chart: DistributionChart, heights: _Heights) -> list[Item]:
+        """Return how the shares grow from the left to the right."""
+        items: list[Item] = []
+        bottom = self.area.bottom
+        for index, values in enumerate(heights):
+            points = [Point(self.area.x, bottom)]
+            for number, height in enumerate(values.tolist()):
+                is_last = number == chart.count - 1
+                x = self.area.right if is_last else chart.x_of(number + 1)
+                points.append(Point(round(x, 2), round(bottom - height * self.area.height, 2)))
+            items.append(Polyline(tuple(points), curve_stroke(index, self.theme, _WIDTH)))
+        return items
+
+    # ------------------------------------------------------------------ around them
+
+    def _shade(self, chart: DistributionChart) -> list[Item]:
+        """Return what lies behind the chosen bins."""
+        chosen = [number for number in range(chart.count) if self._is_chosen(chart, number)]
+        if not chosen:
+            return []
+        x, end = chart.x_of(chosen[0]), chart.x_of(chosen[-1] + 1)
+        if chosen[-1] == chart.count - 1:
+            end = self.area.right
+        box = Box(x, self.area.y, end - x, self.area.height)
+        return [Rect(_rounded(box), self.colors.landmark_shade)]
+
+    def _heading(self, text: str) -> Text:
+        return Text(Point(self.area.x, self.area.y - 5), text, _SIZE, self.colors.muted_text)
+
+    def _foot(self, x: float, text: str, color: str = "") -> Text:
+        at = Point(round(x, 2), round(self.area.bottom + 10, 2))
+        return Text(at, text, _SIZE, color or self.colors.muted_text, Anchor.MIDDLE)
+
+    def _level(self, y: float, label: str) -> list[Item]:
+        line = (Point(self.area.x, y), Point(self.area.right, y))
+        at = Point(self.area.x - 4, round(y + _SIZE * 0.35, 2))
+        return [
+            Polyline(line, Stroke(self.colors.grid, 0.6)),
+            Text(at, label, _SIZE, self.colors.muted_text, Anchor.END),
+        ]
+
+    def _value_axis(self, name: str, top: float, top_text: str) -> list[Item]:
+        """Return the levels of an axis from 0; its top is labelled, and round parts of it."""
+        items: list[Item] = [self._heading(name)]
+        is_count = isinstance(top, int)
+        step = rounded_step(top / max(1, min(5, int(self.area.height / 20))))
+        if is_count:
+            step = max(step, 1.0)
+        levels = [number * step for number in range(1 + int(top / step + 1e-9))]
+        if top - levels[-1] > 0.6 * step and is_count:
+            levels.append(top)
+        for level in levels:
+            y = round(self.area.bottom - level / top * self.area.height, 2)
+            text = grouped(round(level)) if is_count else f"{100 * level:.3g} %"
+            items += self._level(y, top_text if level == top and is_count else text)
+        return items
+
+    def _time_axis(self, chart: DistributionChart) -> list[Item]:
+        area, edges = self.area, chart.edges_ns
+        low_ns, high_ns = edges[0], edges[-2]
+        # As many in view, however far from 0 that begins.
+        share = (high_ns - low_ns) / high_ns
+        ticks = duration_ticks(high_ns, max(2, int(area.width / 60 / share)))
+        items: list[Item] = []
+        edge = chart.x_of(chart.count - 1)
+        unit = (edge - area.x) / (high_ns - low_ns)
+        longer = f"longer than {format_duration(high_ns)}"
+        room = area.right - edge
+        for tick in ticks.ticks:
+            x = area.x + (tick.value_ns - low_ns) * unit
+            if low_ns <= tick.value_ns and x <= edge:
+                ends = (Point(round(x, 2), area.bottom), Point(round(x, 2), area.bottom + 3))
+                items.append(Polyline(ends, Stroke(self.colors.axis, 0.5)))
+                items.append(self._foot(x, f"{tick.label} {ticks.unit}"))
+        base = (Point(area.x, area.bottom), Point(area.right, area.bottom))
+        items.append(Polyline(base, Stroke(self.colors.axis, 0.6)))
+        counts = [int(each.times.histogram((high_ns, MAX_NS)).sum()) for each in self.curves]
+        if any(counts) and room > 0:
+            at = Point(round(area.right, 2), round(area.bottom + 20, 2))
+            numbers = " / ".join(map(grouped, counts))
+            text = f"{numbers} {longer} →"
+            items.append(Text(at, text, _SIZE, self.colors.spike, Anchor.END))
+        return items
+
+    def _budgets(self, chart: DistributionChart, budgets_ms: Sequence[float]) -> list[Item]:
+        area, edges = self.area, chart.edges_ns
+        end = chart.x_of(chart.count - 1)
+        items: list[Item] = []
+        for number, budget_ms in enumerate(budgets_ms):
+            share = (budget_ms * NS_PER_MS - edges[0]) / (edges[-2] - edges[0])
+            if not 0 <= share <= 1:
+                continue
+            x = round(area.x + share * (end - area.x), 2)
+            dash = () if number == 0 else (3.0, 2.0)
+            line = (Point(x, area.y), Point(x, area.bottom))
+            items.append(Polyline(line, Stroke(self.colors.axis, 0.7, dash)))
+            text = f"{1000 / budget_ms:.3g} fps"
+            patch = Box(x + 1, area.y, text_width(text, _SIZE) + 4, _SIZE + 3)
+            items.append(Rect(_rounded(patch), self.colors.background))
+            at = Point(x + 3, area.y + _SIZE)
+            items.append(Text(at, text, _SIZE, self.colors.muted_text))
+        return items
+
+
+def bin_edges_ns(times: Sequence[Distribution]) -> tuple[int, ...]:
+    """Return round edges of the bins of some distributions; the last bin has all that is longer."""
+    low_ns = min(int(each.of_ranks([0])[0]) for each in times)
+    longest_ns = max(int(each.of_ranks([len(each) - 1])[0]) for each in times)
+    high_ns = max(int(each.percentiles([_SHOWN_PERCENT])[0]) for each in times)
+    if longest_ns <= 1.25 * high_ns:
+        high_ns = longest_ns
+    begin_ns = low_ns if low_ns > _FROM_ZERO * high_ns else 0
+    step_ns = max(1, round(rounded_step((high_ns - begin_ns) / _BINS)))
+    if begin_ns == high_ns:
+        step_ns = max(1, round(rounded_step(high_ns / 100)))
+    first = max(begin_ns // step_ns - 1, 0) if begin_ns else 0
+    last = min(high_ns // step_ns + 1, (MAX_NS - 1) // step_ns)
+    return (*(number * step_ns for number in range(first, last + 1)), MAX_NS)
+
+
+def _rounded(box: Box) -> Box:
+    return Box(round(box.x, 2), round(box.y, 2), round(box.width, 2), round(box.height, 2))
+
+
+def _key(curves: Sequence[Curve], box: Box, theme: ThemeName, colors: GraphColors) -> list[Item]:
+    """Return the names of the curves, at the lower edge."""
+    room = box.width / len(curves) - _SAMPLE - 12
+    items: list[Item] = []
+    x, y = box.x + 4, round(box.bottom - 3, 2)
+    for index, curve in enumerate(curves):
+        name = shortened(plain(curve.name), max(room, 12.0), _SIZE)
+        line = (Point(round(x, 2), y - 2.5), Point(round(x + _SAMPLE - 4, 2), y - 2.5))
+        items.append(Polyline(line, curve_stroke(index, theme, 2.0)))
+        items.append(Text(Point(round(x + _SAMPLE, 2), y), name, _SIZE, colors.text))
+        x += _SAMPLE + text_width(name, _SIZE) + 12
+    return [Group("key", tuple(items))]
+
+
+def chart_rows(chart: DistributionChart) -> list[tuple[str, ...]]:
+    """Return a chart as a table: its titles, then a row for each bin."""
+    names = [each.name or "frames" for each in chart.curves]
+    if chart.kind is ChartKind.L_SHAPE:
+        shares = [each / 100 for each in L_SHAPE_PERCENTS]
+        found = [each.times.quantiles_8(shares) / NS_PER_MS for each in chart.curves]
+        rows = [
+            (f"{percent:g}", *(f"{values[place]:.6f}" for values in found))
+            for place, percent in enumerate(L_SHAPE_PERCENTS)
+        ]
+        return [("percent", *(f"{name} (ms)" for name in names)), *rows]
+    counts = [each.times.histogram(chart.edges_ns) for each in chart.curves]
+    if chart.kind is ChartKind.CUMULATIVE:
+        counts = [np.cumsum(each) for each in counts]
+    rows = [
+        (
+            f"{low_ns / NS_PER_MS:g}",
+            "" if high_ns >= MAX_NS else f"{high_ns / NS_PER_MS:g}",
+            *(str(int(values[place])) for values in counts),
+        )
+        for place, (low_ns, high_ns) in enumerate(pairwise(chart.edges_ns))
+    ]
+    return [("from (ms)", "to (ms)", *names), *rows]

@@ -1,0 +1,134 @@
+"""The distribution of frame times as a chart: nothing is left out, and it can be chosen from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from inspector.analysis.statistics.distribution import Distribution
+from inspector.formats.display_list import Box, Rect, Text
+from inspector.formats.distribution_chart import (
+    L_SHAPE_PERCENTS,
+    ChartKind,
+    Curve,
+    DistributionChart,
+    bin_edges_ns,
+    chart_rows,
+    distribution_chart,
+)
+from inspector.formats.options import GRAPH_COLORS
+from inspector.timebase import MAX_NS
+
+MS = 1_000_000
+#: Frames of 10 ms, a few of 20 ms, and one of 900 ms.
+SPIKY = Distribution([10 * MS] * 980 + [20 * MS] * 19 + [900 * MS])
+
+
+def chart_of(
+    kind: ChartKind, *times: Distribution, band_ns: tuple[int, int] | None = None
+) -> DistributionChart:
+    curves = [Curve(f"run {number}", each) for number, each in enumerate(times)]
+    return distribution_chart(
+        kind, curves, Box(0, 0, 400, 150), "light", budgets_ms=(16.7,), band_ns=band_ns
+    )
+
+
+def texts(chart: DistributionChart) -> list[str]:
+    return [item.text for item in chart.items if isinstance(item, Text)]
+
+
+def test_that_a_long_frame_neither_flattens_the_chart_nor_gets_lost() -> None:
+    chart = chart_of(ChartKind.HISTOGRAM, SPIKY)
+
+    assert chart.edges_ns[-2] < 30 * MS
+    assert any(text.startswith("1 longer than") for text in texts(chart))
+    last = chart.count - 1
+    assert "1 frame " in chart.text_of(last, last)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [[1], [5, 5, 5], [1, 10**15], [16_600_000, 16_700_000], list(range(1, 1000)), [MAX_NS - 1]],
+)
+def test_that_the_bins_have_every_frame(times: list[int]) -> None:
+    found = Distribution(times)
+
+    edges = bin_edges_ns([found])
+
+    assert int(found.histogram(edges).sum()) == len(times)
+    assert list(edges) == sorted(set(edges))
+    assert len(edges) < 200
+
+
+def test_that_every_frame_time_has_a_bar_that_can_be_seen() -> None:
+    chart = chart_of(ChartKind.HISTOGRAM, SPIKY)
+
+    line = GRAPH_COLORS["light"].line
+    bars = [item for item in chart.items if isinstance(item, Rect) and item.fill == line]
+    assert len(bars) == 3
+    assert min(bar.box.height for bar in bars) >= 1.5
+
+
+def test_that_bins_are_found_under_the_pointer() -> None:
+    chart = chart_of(ChartKind.HISTOGRAM, SPIKY)
+
+    assert chart.bin_at(chart.area.x - 1) is None
+    assert chart.bin_at(chart.area.x + 0.1) == 0
+    assert chart.bin_at(chart.area.right) == chart.count - 1
+    low_ns, high_ns = chart.band_ns(3, 1)
+    assert (low_ns, high_ns) == (chart.edges_ns[1], chart.edges_ns[4])
+
+
+def test_that_what_is_chosen_has_another_colour() -> None:
+    plain = chart_of(ChartKind.HISTOGRAM, SPIKY)
+    chosen = chart_of(ChartKind.HISTOGRAM, SPIKY, band_ns=(19 * MS, 21 * MS))
+
+    def colors(chart: DistributionChart) -> set[str]:
+        return {item.fill for item in chart.items if isinstance(item, Rect)}
+
+    assert colors(chosen) > colors(plain)
+
+
+def test_that_several_captures_share_the_bins() -> None:
+    faster = Distribution([8 * MS] * 500)
+
+    chart = chart_of(ChartKind.HISTOGRAM, SPIKY, faster)
+
+    number = next(
+        n for n in range(chart.count) if chart.band_ns(n, n)[0] <= 8 * MS < chart.band_ns(n, n)[1]
+    )
+    assert "run 0: 0 frames (0.000%) · run 1: 500 frames (100.000%)" in chart.text_of(
+        number, number
+    )
+
+
+def test_that_the_l_shape_has_the_upper_percentiles() -> None:
+    times = np.arange(1, 10_001) * 10_000
+    chart = chart_of(ChartKind.L_SHAPE, Distribution(times))
+
+    assert chart.count == len(L_SHAPE_PERCENTS)
+    low_ns, high_ns = chart.band_ns(0, chart.count - 1)
+    assert 89.9 * MS < low_ns < 90.1 * MS
+    assert high_ns == MAX_NS
+
+
+@pytest.mark.parametrize("kind", list(ChartKind))
+def test_that_a_chart_can_be_copied_as_a_table(kind: ChartKind) -> None:
+    heading, *rows = chart_rows(chart_of(kind, SPIKY, Distribution([8 * MS] * 500)))
+
+    assert heading[-2].startswith("run 0")
+    assert {len(row) for row in rows} == {len(heading)}
+    if kind is ChartKind.HISTOGRAM:
+        assert sum(int(row[2]) for row in rows) == 1000
+    if kind is ChartKind.CUMULATIVE:
+        assert rows[-1][2:] == ("1000", "500")
+
+
+@pytest.mark.parametrize("kind", list(ChartKind))
+@pytest.mark.parametrize("size", [(40.0, 30.0), (1200.0, 400.0)])
+def test_that_shapes_have_places_in_any_room(kind: ChartKind, size: tuple[float, float]) -> None:
+    chart = distribution_chart(kind, [Curve("", SPIKY)], Box(0, 0, *size), "dark")
+
+    boxes = [item.box for item in chart.items if isinstance(item, Rect)]
+    assert all(box.width >= 0 and box.height >= 0 for box in boxes)
+    assert isinstance(chart.items, tuple)
