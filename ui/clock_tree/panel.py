@@ -15,12 +15,13 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from ..kit.clipboard import copy_text
 from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
 from ..kit.labels import EmptyNotice, WrappedLabel, say
 from ..kit.layouts import bar, fill, open_menu
 from ..kit.paced_refresh import PacedRefresh
-from ..kit.table.table_view import RowMenus, copy_text
+from ..kit.table.table_view import RowMenus
 from ..kit.texts.clock_texts import path_text
 from ..kit.theme import ColorRole
 from ..previews.previewing import Previewer, global_rect, typed_rate_command

@@ -12,10 +12,11 @@ from typing_extensions import override
 
 from inspector.events.schema import QUIET_GROUPS, EventGroup
 
+from ..kit.clipboard import copy_text
 from ..kit.layouts import menu_button, tool_button
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.table_panel import TablePanel
-from ..kit.table.table_view import TableView, copy_text
+from ..kit.table.table_view import TableView
 from ..kit.theme import ColorRole
 from ..session.bridge import Selection, SelectionKind
 from .event_list_model import MAX_ROWS, EventListModel

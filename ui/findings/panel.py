@@ -16,11 +16,12 @@ from inspector.analysis.lint.rules import findings
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.timebase import format_duration, format_instant
 
+from ..kit.clipboard import copy_text
 from ..kit.guards import guarded
 from ..kit.layouts import bar, fill, tool_button
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
-from ..kit.table.table_view import TableView, copy_text
+from ..kit.table.table_view import TableView
 from ..session.bridge import Selection
 
 if TYPE_CHECKING:

@@ -5,9 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QLayout,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from PySide6.QtCore import QPoint
     from PySide6.QtWidgets import QBoxLayout, QMenu
 
@@ -30,6 +39,16 @@ def menu_button(text: str, tip: str, menu: QMenu) -> QToolButton:
     button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
     button.setMenu(menu)
     return button
+
+
+def choice_buttons(parent: QWidget, texts: Sequence[str]) -> QButtonGroup:
+    """Return buttons of which one is down, the first to begin with; their ids count from 0."""
+    group = QButtonGroup(parent)
+    for number, text in enumerate(texts):
+        button = tool_button(text, is_checkable=True)
+        button.setChecked(number == 0)
+        group.addButton(button, number)
+    return group
 
 
 def bar(*parts: Part, margins: tuple[int, int, int, int] = (4, 4, 4, 0)) -> QHBoxLayout:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QFileDialog,
     QSplitter,
     QStackedWidget,
@@ -28,7 +27,7 @@ from inspector.formats.lab.graph import LabGraphOptions
 
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, WrappedLabel
-from ..kit.layouts import bar, fill, tool_button
+from ..kit.layouts import bar, choice_buttons, fill, tool_button
 from ..kit.save_dialog import SaveDialog
 from ..kit.table.table_view import TableView
 from ..kit.theme import ColorRole
@@ -101,7 +100,7 @@ class LabPanel(QWidget):
         self.plots = QStackedWidget()
         self.plots.addWidget(self.plot)
         self.plots.addWidget(self.drift_plot)
-        self.plot_buttons = _exclusive(self, ("Firings", "Drift"))
+        self.plot_buttons = choice_buttons(self, ("Firings", "Drift"))
         self.readout = ElidedLabel()
         self.summary = ElidedLabel()
         self.problem, self.notes = WrappedLabel(), WrappedLabel()
@@ -377,16 +376,6 @@ class LabPanel(QWidget):
         else:
             self.problem.show_text("")
             self.readout.show_text(f"Wrote {path}.")
-
-
-def _exclusive(parent: QWidget, texts: Sequence[str]) -> QButtonGroup:
-    """Return exclusive buttons, the first one down."""
-    group = QButtonGroup(parent)
-    for number, text in enumerate(texts):
-        button = tool_button(text, is_checkable=True)
-        button.setChecked(number == 0)
-        group.addButton(button, number)
-    return group
 
 
 def _fault(results: tuple[LabResult, ...]) -> LabResult | None:

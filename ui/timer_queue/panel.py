@@ -22,11 +22,12 @@ from inspector.commands.members import UnscheduleMember
 from inspector.commands.timers import ClearTimer
 from inspector.display_text import one_line
 
+from ..kit.clipboard import copy_text
 from ..kit.filter_line import FilterLine
 from ..kit.labels import say
 from ..kit.layouts import bar, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh
-from ..kit.table.table_view import ENTER, copy_text
+from ..kit.table.table_view import ENTER
 from ..kit.texts.member_texts import UNSCHEDULABLE
 from ..previews.previewing import Previewer
 from ..previews.selected import member_toggle

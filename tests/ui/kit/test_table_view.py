@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import NamedTuple
 
 import pytest
@@ -231,7 +233,15 @@ def test_that_a_key_is_taken_alone_and_not_with_others(view: TableView) -> None:
 
 
 def test_that_every_table_offers_copies(view: TableView) -> None:
-    assert [action.text() for action in view.make_menu(0).actions()] == ["Copy"]
+    copy, copy_table = view.make_menu(0).actions()
+    assert (copy.text(), copy_table.text()) == ("Copy", "Copy table")
+
+    copy_table.trigger()
+
+    text = QGuiApplication.clipboard().text()
+    titles, *rows = csv.reader(io.StringIO(text, newline=""), delimiter="\t")
+    assert titles[0] == view.model().headerData(0, Qt.Orientation.Horizontal)
+    assert len(rows) == view.model().rowCount()
 
 
 # ------------------------------------------------------------------ moved columns

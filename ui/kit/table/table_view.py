@@ -15,10 +15,11 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView
 from typing_extensions import override
 
+from ..clipboard import COPY_TABLE, copy_action, copy_rows, copy_text
 from ..guards import guarded
 from ..keys import is_plain
 from ..labels import EmptyNotice
@@ -204,6 +205,9 @@ class TableView(Arranging, PaintedTable):
             self.setSortingEnabled(True)
         self.notice = EmptyNotice(self)
         self.on(QKeySequence.StandardKey.Copy, self.copy_marked)
+        if isinstance(model, ListTableModel):
+            # Others have as many rows as there are events.
+            self.addAction(copy_action(self, "Copy table", COPY_TABLE, self.copy_table))
         RowMenus(self).requested.connect(self._open_menu)
         model.modelAboutToBeReset.connect(self._note_marked)
         model.modelReset.connect(self._mark_again)
@@ -321,10 +325,18 @@ class TableView(Arranging, PaintedTable):
         if rows := self.marked_rows():
             copy_text("\n".join(map(self._model.row_text, rows)))
 
+    def copy_table(self) -> None:
+        """Put all rows on the clipboard, below their titles."""
+        specs = [each.spec for each in self._model.columns if each.spec.is_copied]
+        rows = filter(None, map(self._model.row_at, range(self._model.rowCount())))
+        cells = ([spec.text(row) for spec in specs] for row in rows)
+        copy_rows(([spec.title for spec in specs], *cells))
+
     def copy_menu(self, _row: int = -1) -> QMenu:
-        """Return a menu that offers to copy what is marked."""
+        """Return a menu that offers to copy what is marked, or everything."""
         menu = QMenu(self)
         menu.addAction("Copy", self.copy_marked)
+        menu.addActions(self.actions())
         return menu
 
     @Slot(QModelIndex, QPoint)
@@ -367,8 +379,3 @@ class TableView(Arranging, PaintedTable):
             super().keyPressEvent(event)
         else:
             act()
-
-
-def copy_text(text: str) -> None:
-    """Put a text on the clipboard."""
-    QGuiApplication.clipboard().setText(text)
