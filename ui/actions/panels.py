@@ -90,6 +90,8 @@ PANELS: Final = Registry(
               "every intervention: what was changed, by whom, and how to undo it"),
         Panel("bookmarks", "Bookmarks", PanelArea.BOTTOM, ".bookmarks.panel:BookmarksPanel",
               "bookmarks, notes and named ranges; recordings keep them"),
+        Panel("statistics", "Statistics", PanelArea.BOTTOM, ".statistics.panel:StatisticsPanel",
+              "how frame times are distributed, and their statistics by tool"),
         Panel("lab", "Refresh-rate lab", PanelArea.BOTTOM, ".lab.panel:LabPanel",
               "timers at different display rates, on this engine and on others"),
     ),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyqtgraph as pg
+from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
@@ -34,8 +35,9 @@ from ..plotting.bulk_paint import (
     glyph_rects,
 )
 from ..plotting.frame_bars import budget_text
-from ..plotting.frame_series import FrameSeries
+from ..plotting.frame_series import FrameSeries, Window
 from ..plotting.frame_view import FrameView
+from ..plotting.marked_frames import marked_rects, paint_marked
 from .frame_axis import FrameArea
 from .timeline_marks import MarkGroup, MarkKind, TimelineMarks
 
@@ -91,6 +93,8 @@ class FrameOverlayItem(pg.GraphicsObject):
         hover: Where the hover line is on the axis, ``None`` for nowhere.
         playhead: Where the playhead is on the axis, ``None`` for nowhere.
         selected: Where the selected frame begins and ends on the axis.
+        series: The frames, for what is marked.
+        marked: Numbers of the frames that another panel marks, ``None`` for none.
         chosen: The chosen range on the axis.
         chosen_text: What is said of the chosen range.
         readout: What is said of the frame under the pointer.
@@ -105,6 +109,8 @@ class FrameOverlayItem(pg.GraphicsObject):
         self.hover: float | None = None
         self.playhead: float | None = None
         self.selected: tuple[float, float] | None = None
+        self.series: FrameSeries | None = None
+        self.marked: NDArray[np.int64] | None = None
         self.chosen: tuple[float, float] | None = None
         self.chosen_text = ""
         self.readout: Readout | None = None
@@ -139,6 +145,11 @@ class FrameOverlayItem(pg.GraphicsObject):
         else:
             self.chosen = (series.start_of(frames[0]), series.start_of(frames[1]))
             self.chosen_text = chosen_text(series.history, *frames)
+        self.update()
+
+    def show_marked(self, series: FrameSeries | None, frames: NDArray[np.int64] | None) -> None:
+        """Show the frames that another panel marks, or none."""
+        self.series, self.marked = series, frames
         self.update()
 
     def show_marks(
@@ -194,6 +205,10 @@ class FrameOverlayItem(pg.GraphicsObject):
             painter.drawText(rect, int(flags), self.empty_text)
             return
         self._draw_holds(painter, rect)
+        if self.marked is not None and self.series is not None:
+            window = Window(low, high, max(int(rect.width()), 1), int(rect.height()))
+            rects = marked_rects(self.series, self.marked, window)
+            paint_marked(painter, rects, self._theme)
         if self.chosen is not None:
             self._draw_chosen(painter, rect, self.chosen, low, scale)
         if self.selected is not None:

@@ -16,7 +16,9 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.sessions.session import ShowsCapture, time_name
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
+from ..kit.clipboard import add_copying
 from ..kit.paced_refresh import PICTURE_MS, PacedRefresh
 from ..plotting.frame_bars import budget_ns_of
 from ..plotting.frame_series import XAxis
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
-    from .statistics_window import StatisticsWindow
 
 _MEASURES: Final[tuple[tuple[Measure, str, str], ...]] = (
     ("interval", "Interval", "Time between the starts of two frames: the frame time"),
@@ -73,7 +74,7 @@ class FrameTimesPanel(QWidget):
         self._lower_legend.hide()
         self._legend.fit_changed.connect(self._lower_legend.setHidden)
         self._statistics = FrameStatisticsLabel(self)
-        self._statistics_window: StatisticsWindow | None = None
+        self._copying = add_copying(self.plot, self._rows)
         self._waits = False
         self._make_actions()
         self._budget_menu = BudgetMenu(self)
@@ -285,7 +286,7 @@ class FrameTimesPanel(QWidget):
         clear = menu.addAction("Clear the selected range")
         clear.setEnabled(self.selected_range() is not None)
         clear.triggered.connect(self._clear_choice)
-        statistics = menu.addAction("Statistics by tool …")
+        statistics = menu.addAction("Statistics")
         statistics.triggered.connect(self.show_statistics)
         menu.addSeparator()
         self._add_annotating(menu)
@@ -294,6 +295,8 @@ class FrameTimesPanel(QWidget):
         menu.addActions(self._axis_actions.actions())
         menu.addSeparator()
         menu.addAction(self.stack_action)
+        menu.addSeparator()
+        menu.addActions(self._copying)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(place)
 
@@ -322,12 +325,11 @@ class FrameTimesPanel(QWidget):
 
     def _want_statistics(self) -> None:
         series = self.plot.series
-        chosen = self.selected_range()
-        frames = range(*(chosen or self.visible_range()))
+        chosen, visible = self.selected_range(), self.visible_range()
+        self._bridge.frame_focus.show(self.measure, visible, chosen)
+        frames = range(*(chosen or visible))
         if series is None or not frames:
             self._statistics.show_nothing()
-            if self._statistics_window is not None:
-                self._statistics_window.request(None)
             return
         session: object = self._bridge.session
         wanted = StatisticsWanted(
@@ -335,22 +337,25 @@ class FrameTimesPanel(QWidget):
             are_samples=isinstance(session, ShowsCapture) and bool(session.samples),
         )
         self._statistics.request(wanted)
-        if self._statistics_window is not None:
-            self._statistics_window.request(wanted)
 
     @Slot()
-    def show_statistics(self) -> StatisticsWindow:
-        """Show the statistics of the frames in view or selected in a window, by tool."""
-        # Not needed before, and it brings a table of its own.
-        from .statistics_window import StatisticsWindow  # noqa: PLC0415
+    def show_statistics(self) -> None:
+        """Show the distribution of frame times, and their statistics by tool."""
+        self._bridge.panel_wanted.emit("statistics")
 
-        window = self._statistics_window
-        if window is None:
-            window = self._statistics_window = StatisticsWindow(self._bridge, self._theme, self)
-        window.show()
-        window.raise_()
-        self._want_statistics()
-        return window
+    @Slot()
+    def _show_marked(self) -> None:
+        self.plot.show_marked(self._bridge.frame_focus.marked)
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Return the selected frames, else those in view, as a table."""
+        history, measure = self._bridge.timeline.frames, self.measure
+        start, stop = self.selected_range() or self.visible_range()
+        times = history.numpy(f"{measure}_ns", start, stop) / NS_PER_MS
+        instants = history.numpy("at_ns", start, stop) / NS_PER_SECOND
+        columns = zip(range(start, stop), instants.tolist(), times.tolist(), strict=True)
+        rows = [(f"{index}", f"{at_s:.9f}", f"{time:.6f}") for index, at_s, time in columns]
+        return [("frame", "at (s)", f"{measure} (ms)"), *rows]
 
     @Slot(str)
     def _describe_plot(self, text: str) -> None:
@@ -364,9 +369,9 @@ class FrameTimesPanel(QWidget):
         self.stack_action = QAction("Phases", self, checkable=True)
         self.stack_action.setToolTip("Stack the phases of each frame")
         self.stack_action.toggled.connect(self._stack)
-        self.statistics_action = QAction("By tool …", self)
+        self.statistics_action = QAction("Statistics …", self)
         self.statistics_action.setToolTip(
-            "Statistics of the frames in view, or of the selected range, as each tool defines them"
+            "Show how frame times are distributed, and their statistics as each tool defines them"
         )
         self.statistics_action.triggered.connect(self.show_statistics)
         self.fit_action = QAction("Fit", self)
@@ -403,6 +408,7 @@ class FrameTimesPanel(QWidget):
         self._bridge.playhead_changed.connect(self.plot.show_playhead_ns)
         self._bridge.following_changed.connect(self.plot.set_following)
         self._bridge.budgets_changed.connect(self._show_budgets)
+        self._bridge.frame_focus.marked_changed.connect(self._show_marked)
         desk = self._bridge.annotations
         desk.changed.connect(self._show_annotations)
         desk.span_wanted.connect(self._show_span)

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
+import numpy as np
 import pyqtgraph as pg
+from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QFont,
@@ -153,6 +155,7 @@ class PlottedFrames(pg.GraphicsView):
             self.choose_frames((start, stop) if stop > start else None)
         if not is_same:
             self._overlay.hover = self._overlay.readout = None
+            self._overlay.show_marked(None, None)
             self._selected_frame = self._playhead_ns = None
             self.choose_frames(None)
             self._scale.forget()
@@ -319,6 +322,10 @@ class PlottedFrames(pg.GraphicsView):
             self._chosen = frames
             self._overlay.show_chosen(self.series, frames)
             self.range_chosen.emit(frames)
+
+    def show_marked(self, frames: NDArray[np.int64] | None) -> None:
+        """Show the frames that another panel marks, by their ascending numbers, or none."""
+        self._overlay.show_marked(self.series, frames)
 
     def select_frame(self, frame: int | None) -> None:
         """Show which frame is selected."""

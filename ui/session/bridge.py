@@ -21,6 +21,7 @@ from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
 from inspector.timebase import NS_PER_SECOND
 
 from .annotation_editor import AnnotationEditor
+from .frame_focus import FrameFocus
 from .opening import (
     attached_session,
     captured_session,
@@ -81,6 +82,7 @@ class SessionBridge(QObject):
         time_source: Name of the time source of scenes that are opened from now on.
         pace: When refreshes come.
         playhead: Where in the past the session is shown.
+        frame_focus: The frames in view, chosen and marked.
         annotations: Bookmarks, notes and named ranges of the session.
         capabilities: What the session accepts, as of the last refresh; nothing without one.
         loading: The scene whose code is being loaded, ``None`` for none.
@@ -101,6 +103,7 @@ class SessionBridge(QObject):
         opening_failed: A file could not be opened, and the session goes on; why.
         column_wanted: The user has to choose a column of a table: the file, and the names of
             the columns.
+        panel_wanted: A panel is to be shown; its id.
         playhead_changed: Panels show the state at another instant, in session
             nanoseconds, ``None`` for the present.
     """
@@ -117,6 +120,7 @@ class SessionBridge(QObject):
     playhead_changed = Signal(object)  # int | None
     opening_failed = Signal(object)  # SessionStatus
     column_wanted = Signal(object, object)  # Path, tuple[str, ...]
+    panel_wanted = Signal(str)
 
     _present_requested = Signal()
 
@@ -167,6 +171,7 @@ class SessionBridge(QObject):
         self._was_following: bool | None = None
         self._frames_seen = 0
         self.annotations = AnnotationEditor(self)
+        self.frame_focus = FrameFocus(self)
         self.playhead = Playhead(self)
         self.playhead.changed.connect(self.playhead_changed)
         self._present_requested.connect(self.go_live)

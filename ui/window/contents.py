@@ -106,6 +106,7 @@ class WindowContents(QObject):
         bridge.budgets_changed.connect(self._take_budgets)
         bridge.opening_failed.connect(self._show_opening_failure)
         bridge.column_wanted.connect(self._ask_for_column)
+        bridge.panel_wanted.connect(window.docks.show_panel)
         window.is_complete = True
         window.blames_extension = self._extension_reporter.blame
         window.apply_field_palettes()

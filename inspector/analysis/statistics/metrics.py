@@ -22,6 +22,19 @@ if TYPE_CHECKING:
 
 _FPS, _MS, _PERCENT, _S, _COUNT = "fps", "ms", "%", "s", "frames"
 
+#: By tool.
+_SOURCES: Final = {
+    "": "Hyndman & Fan 1996, type 1; averages as in PresentMon",
+    "NVIDIA FrameView": "recomputed from FrameView's logs and summaries, within 0.005 %",
+    "PresentMon": "PresentMon's source, GameTechDev/PresentMon",
+    "CapFrameX": "CapFrameX's source, FrametimeStatisticProvider; its quantiles are MathNet's",
+    "CapFrameX Linux": "CapFrameX for Linux, source",
+    "MangoHud": "MangoHud's source, flightlessmango/MangoHud",
+    "Apple": "Apple Tech Talk 10855, “Explore UI animation hitches and the render loop”",
+    "Android": "Android's JankStats library and Android vitals",
+    "Flutter": "Flutter's documentation on rendering performance",
+}
+
 #: MangoHud leaves out longer frames.
 _MANGOHUD_MOST_MS: Final = 100_000.0
 
@@ -49,6 +62,11 @@ class Metric:
     compute: Callable[[FrameSeries], float | None]
     is_of_every_frame: bool = True
     needs_refresh: bool = False
+
+    @property
+    def source(self) -> str:
+        """Where the definition is from."""
+        return _SOURCES.get(self.tool, _SOURCES[""])
 
 
 @dataclass(frozen=True, slots=True)

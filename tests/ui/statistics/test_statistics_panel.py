@@ -1,0 +1,236 @@
+"""The statistics panel: distribution and metrics of a range, linked with the frame plot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QGuiApplication, QMouseEvent
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.events.annotations import Annotation
+from inspector.testing import scene_file, virtual_session
+from ui.frame_times.panel import FrameTimesPanel
+from ui.kit.theme import Theme
+from ui.session.bridge import Selection, SessionBridge
+from ui.statistics.metric_table import MetricColumn
+from ui.statistics.panel import StatisticsPanel
+from ui.statistics.scoped_times import ScopedTimes
+
+MS = 1_000_000
+
+
+class World:
+    """A frame plot and the statistics beside it, over frames of 10 ms, every tenth of 40 ms."""
+
+    def __init__(self, qtbot: QtBot, bridge: SessionBridge, theme: Theme, folder: Path) -> None:
+        self.bridge = bridge
+        self.frame_times = FrameTimesPanel(bridge, theme)
+        self.panel = StatisticsPanel(bridge, theme)
+        for each in (self.frame_times, self.panel):
+            qtbot.addWidget(each)
+            each.resize(1100, 320)
+            each.show()
+            qtbot.waitExposed(each)
+        self.session = virtual_session(scene_file(folder, "def build(stage):\n    pass\n"))
+        self._at_ns = 0
+        self._count = 0
+
+    def pass_frames(self, count: int) -> None:
+        for _ in range(count):
+            self._at_ns += 10 * MS if self._count % 10 else 40 * MS
+            self._count += 1
+            self.session.pass_to(self._at_ns)
+        self.bridge.set_session(self.session)
+        self.look()
+
+    def look(self) -> None:
+        self.bridge.refresh_now()
+        self.frame_times.refresh()
+        self.panel.refresh()
+        self.panel.finish()
+
+    def value_of(self, name: str) -> str:
+        row = next(each for each in self.panel.table.model.rows if each.metric.id == name)
+        return row.text
+
+    def choose_times(self, qtbot: QtBot, time_ns: int) -> None:
+        """Click the bin that a frame time is in."""
+        chart = self.panel.view.chart()
+        assert chart is not None
+        number = next(n for n in range(chart.count) if time_ns < chart.band_ns(n, n)[1])
+        place = self.panel.view.place_of(number)
+        qtbot.mouseClick(self.panel.view, Qt.MouseButton.LeftButton, pos=place.toPoint())
+
+
+@pytest.fixture
+def world(qtbot: QtBot, bridge: SessionBridge, theme: Theme, tmp_path: Path) -> World:
+    return World(qtbot, bridge, theme, tmp_path)
+
+
+def test_that_without_frames_it_says_so(world: World) -> None:
+    assert world.panel.table.model.rows == []
+    assert world.panel.table.notice.text() == "There are no frames."
+    assert world.panel.view.chart() is None
+
+
+def test_that_every_tool_has_its_own_rows(world: World) -> None:
+    world.pass_frames(100)
+
+    assert world.panel.what.text().startswith("All: 100 frames (0–99), interval; ")
+    rows = world.panel.table.model.rows
+    tools = {MetricColumn.TOOL.spec.text(row) for row in rows}
+    assert {"Timeline Inspector", "PresentMon", "CapFrameX", "MangoHud"} <= tools
+    assert world.value_of("fps") == "76.92 fps"
+    row = next(each for each in rows if each.metric.id == "frameview.low-1")
+    assert MetricColumn.FORMULA.spec.text(row) == "1000 / mean of the ⌊0.01 n⌋ + 1 longest f"
+    detail = MetricColumn.VALUE.spec.detail
+    assert detail is not None
+    assert "Source: recomputed from FrameView's logs" in (detail(row) or "")
+
+
+def test_that_a_range_chosen_in_the_plot_restricts_the_distribution(world: World) -> None:
+    world.pass_frames(100)
+    world.frame_times.plot.choose_frames((1, 10))
+    world.look()
+
+    assert world.panel.what.text().startswith("Selected: 9 frames (1–9)")
+    assert world.value_of("max") == "10.00 ms"
+    chart = world.panel.view.chart()
+    assert chart is not None
+    assert len(chart.curves[0].times) == 9
+
+
+def test_that_a_named_range_can_be_chosen(world: World) -> None:
+    world.pass_frames(100)
+    at_ns = world.bridge.timeline.frames.frame(10).at_ns
+    world.bridge.annotations.add(Annotation("range", at_ns, at_ns + 50 * MS, "start"))
+
+    box = world.panel.scope_box
+    assert [box.itemText(n) for n in range(box.count())][-1] == "Range “start”"
+    box.setCurrentIndex(box.count() - 1)
+    world.look()
+
+    assert world.panel.what.text().startswith("“start”: 6 frames (10–15)")
+
+
+def test_that_chosen_bins_mark_their_frames_in_the_plot(qtbot: QtBot, world: World) -> None:
+    world.pass_frames(100)
+
+    world.choose_times(qtbot, 40 * MS)
+
+    marked = world.bridge.frame_focus.marked
+    assert marked is not None
+    assert marked.tolist() == list(range(0, 100, 10))
+    overlay = world.frame_times.plot._overlay
+    assert overlay.marked is marked
+    assert world.panel.readout.text().endswith("10 frames are marked in the plot")
+
+
+def test_that_new_frames_of_chosen_times_are_marked_as_they_come(
+    qtbot: QtBot, world: World
+) -> None:
+    world.pass_frames(100)
+    world.choose_times(qtbot, 40 * MS)
+
+    world.pass_frames(20)
+
+    marked = world.bridge.frame_focus.marked
+    assert marked is not None
+    assert marked.tolist() == list(range(0, 120, 10))
+
+
+def test_that_the_marked_frames_are_gone_through_one_by_one(qtbot: QtBot, world: World) -> None:
+    world.pass_frames(100)
+    world.choose_times(qtbot, 40 * MS)
+    world.bridge.select(Selection.frame(35))
+
+    world.panel.next_button.click()
+    assert world.bridge.selection == Selection.frame(40)
+    world.panel.former_button.click()
+    world.panel.former_button.click()
+    assert world.bridge.selection == Selection.frame(20)
+
+
+def test_that_escape_and_hiding_give_the_choice_up(qtbot: QtBot, world: World) -> None:
+    world.pass_frames(100)
+    for give_up in (
+        lambda: qtbot.keyClick(world.panel.view, Qt.Key.Key_Escape),
+        world.panel.hide,
+    ):
+        world.panel.show()
+        world.choose_times(qtbot, 40 * MS)
+        assert world.bridge.frame_focus.marked is not None
+
+        give_up()
+
+        assert world.bridge.frame_focus.marked is None
+
+
+def test_that_keys_move_from_bin_to_bin_and_choose_several(qtbot: QtBot, world: World) -> None:
+    world.pass_frames(100)
+    world.choose_times(qtbot, 10 * MS)
+    view = world.panel.view
+    (low_ns, high_ns) = view._band_ns or (0, 0)
+
+    qtbot.keyClick(view, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert view._band_ns == (low_ns, 2 * high_ns - low_ns)
+    qtbot.keyClick(view, Qt.Key.Key_Right)
+    assert view._band_ns == (2 * high_ns - low_ns, 3 * high_ns - 2 * low_ns)
+
+
+def test_that_pointing_reads_a_bin(world: World) -> None:
+    world.pass_frames(100)
+    chart = world.panel.view.chart()
+    assert chart is not None
+    number = next(n for n in range(chart.count) if chart.band_ns(n, n)[1] > 10 * MS)
+
+    place, view, none = world.panel.view.place_of(number), world.panel.view, Qt.MouseButton.NoButton
+    move = QMouseEvent(
+        *(QEvent.Type.MouseMove, place, view.mapToGlobal(place)),
+        *(none, none, Qt.KeyboardModifier.NoModifier),
+    )
+    QApplication.sendEvent(view, move)
+
+    assert "90 frames (90.000%)" in world.panel.readout.text()
+
+
+def test_that_only_new_frames_are_read_while_a_session_runs(
+    monkeypatch: pytest.MonkeyPatch, world: World
+) -> None:
+    world.pass_frames(200)
+    history = world.bridge.timeline.frames
+    read: list[int] = []
+    numpy = type(history).numpy
+
+    def noting(self: object, column: str, start: int, stop: int) -> object:
+        read.append(stop - start)
+        return numpy(self, column, start, stop)  # type: ignore[arg-type]
+
+    times = ScopedTimes()
+    times.take(history, "interval", range(150))
+    monkeypatch.setattr(type(history), "numpy", noting)
+    times.take(history, "interval", range(160))
+    times.take(history, "interval", range(160))
+
+    assert read == [10]
+    assert len(times.distribution) == 160
+    assert np.array_equal(np.sort(times.times_ns()), times.distribution.of_ranks(range(160)))
+
+
+def test_that_the_chart_is_copied_as_image_and_as_table(world: World) -> None:
+    world.pass_frames(100)
+    clipboard = QGuiApplication.clipboard()
+    view = world.panel.view
+    view.setFocus()
+    image, table = view.copying
+
+    image.trigger()
+    assert clipboard.image().width() == 2 * view.width()
+    table.trigger()
+    assert clipboard.text().splitlines()[0] == "from (ms)\tto (ms)\tframes"
+    world.frame_times._copying[1].trigger()
+    assert clipboard.text().splitlines()[0] == "frame\tat (s)\tinterval (ms)"

@@ -1,0 +1,252 @@
+"""The distribution of frame times on the screen: read and chosen with pointer or keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+from typing_extensions import override
+
+from inspector.formats.display_list import Box
+from inspector.formats.distribution_chart import (
+    ChartKind,
+    Curve,
+    DistributionChart,
+    chart_rows,
+    distribution_chart,
+)
+
+from ..kit.clipboard import add_copying
+from ..kit.guards import guarded
+from ..kit.layouts import open_menu
+from ..kit.picture import load_fonts, paint_items
+from ..kit.theme import ColorRole, Theme
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtCore import QEvent
+    from PySide6.QtGui import QResizeEvent
+
+#: Height of a line of the window's font, in points of the chart.
+_LINE_PT: Final = 11.5
+_PAD: Final = 3.0
+
+
+@guarded
+class DistributionView(QWidget):
+    """Shows a chart of frame times, and lets bins of it be chosen.
+
+    A click chooses a bin, dragging several, a click beside them none; the arrow keys move from
+    bin to bin, with Shift they choose more, Escape none.
+
+    Signals:
+        band_chosen: Other frame times are chosen: from and up to, in nanoseconds; ``None``
+            for none.
+        bin_read: What is known of the bin under the pointer, empty for none.
+    """
+
+    band_chosen = Signal(object)  # tuple[int, int] | None
+    bin_read = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._kind = ChartKind.HISTOGRAM
+        self._curves: tuple[Curve, ...] = ()
+        self._budgets_ms: tuple[float, ...] = ()
+        self._band_ns: tuple[int, int] | None = None
+        self._empty_text = ""
+        self._chart: DistributionChart | None = None
+        self._first: int | None = None
+        self._last = 0
+        self.setAccessibleName("Distribution of frame times")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.copying = add_copying(self, self.rows)
+        theme.changed.connect(self.forget_chart)
+
+    # ---------------------------------------------------------------- what is shown
+
+    def show_curves(
+        self, curves: Sequence[Curve], budgets_ms: Sequence[float], *, empty_text: str = ""
+    ) -> None:
+        """Show other frames, or more of them.
+
+        Args:
+            curves: The frames; those without any are left out.
+            budgets_ms: Frame times to mark.
+            empty_text: Said if there are no frames.
+        """
+        self._curves = tuple(each for each in curves if len(each.times))
+        self._budgets_ms = tuple(budgets_ms)
+        self._empty_text = empty_text
+        self.setAccessibleDescription(self._described())
+        self.forget_chart()
+
+    def show_kind(self, kind: ChartKind) -> None:
+        """Show something else of the same frames."""
+        self._kind = kind
+        self._first = None
+        self.forget_chart()
+
+    def show_band(self, band_ns: tuple[int, int] | None) -> None:
+        """Show which frame times are chosen."""
+        self._band_ns = band_ns
+        if band_ns is None:
+            self._first = None
+        self.forget_chart()
+
+    def forget_chart(self) -> None:
+        """Make the chart again when it is painted."""
+        self._chart = None
+        self.update()
+
+    def chart(self) -> DistributionChart | None:
+        """Return the chart in points; ``None`` without frames."""
+        if self._chart is None and self._curves:
+            scale = self._scale
+            box = Box(
+                _PAD,
+                _PAD,
+                max(self.width() / scale - 2 * _PAD, 40.0),
+                max(self.height() / scale - 2 * _PAD, 30.0),
+            )
+            self._chart = distribution_chart(
+                *(self._kind, self._curves, box, self._theme.name),
+                budgets_ms=self._budgets_ms,
+                band_ns=self._band_ns,
+            )
+        return self._chart
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return what is shown as a table, the titles first."""
+        chart = self.chart()
+        return [] if chart is None else chart_rows(chart)
+
+    def _described(self) -> str:
+        counts = ", ".join(f"{len(each.times):,} frames {each.name}" for each in self._curves)
+        return f"{self._kind.value} of {counts}" if counts else self._empty_text
+
+    # ---------------------------------------------------------------- places
+
+    @property
+    def _scale(self) -> float:
+        """Pixels per point of the chart."""
+        return self.fontMetrics().height() / _LINE_PT
+
+    def place_of(self, number: int) -> QPointF:
+        """Return the middle of a bin, in pixels."""
+        chart = self.chart()
+        assert chart is not None, "there are no frames"
+        x = (chart.x_of(number) + chart.x_of(number + 1)) / 2
+        return QPointF(x, chart.area.y + chart.area.height / 2) * self._scale
+
+    def _bin_at(self, position: QPointF) -> int | None:
+        chart = self.chart()
+        return None if chart is None else chart.bin_at(position.x() / self._scale)
+
+    # ---------------------------------------------------------------- reading and choosing
+
+    def _choose(self, first: int, last: int) -> None:
+        chart = self.chart()
+        if chart is not None:
+            first, last = (min(max(each, 0), chart.count - 1) for each in (first, last))
+            self._first, self._last = first, last
+            band_ns = chart.band_ns(first, last)
+            self.bin_read.emit(chart.text_of(*sorted((first, last))))
+            if band_ns != self._band_ns:
+                self.show_band(band_ns)
+                self.band_chosen.emit(band_ns)
+
+    def choose_nothing(self) -> None:
+        """Choose no frame times."""
+        if self._band_ns is not None:
+            self.show_band(None)
+            self.band_chosen.emit(None)
+
+    @override
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() is not Qt.MouseButton.LeftButton:
+            return
+        number = self._bin_at(event.position())
+        if number is None:
+            self.choose_nothing()
+        else:
+            is_more = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+            self._choose(number if self._first is None or not is_more else self._first, number)
+
+    @override
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        number, chart = self._bin_at(event.position()), self.chart()
+        if number is None or chart is None:
+            self.bin_read.emit("")
+        elif event.buttons() & Qt.MouseButton.LeftButton and self._first is not None:
+            self._choose(self._first, number)
+        else:
+            self.bin_read.emit(chart.text_of(number, number))
+
+    @override
+    def leaveEvent(self, event: QEvent) -> None:
+        self.bin_read.emit("")
+        super().leaveEvent(event)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move from bin to bin, and choose."""
+        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
+        modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if step and modifiers in (
+            Qt.KeyboardModifier.NoModifier,
+            Qt.KeyboardModifier.ShiftModifier,
+        ):
+            last = self._last + step if self._first is not None else 0
+            is_more = bool(modifiers) and self._first is not None
+            self._choose(self._first if is_more and self._first is not None else last, last)
+        elif event.key() == Qt.Key.Key_Escape and self._band_ns is not None:
+            self.choose_nothing()
+        else:
+            super().keyPressEvent(event)
+
+    @override
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = QMenu(self)
+        menu.addAction("Choose no bins", self.choose_nothing).setEnabled(self._band_ns is not None)
+        menu.addSeparator()
+        menu.addActions(self.copying)
+        open_menu(menu, event.globalPos())
+
+    # ---------------------------------------------------------------- painting
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self.forget_chart()
+
+    @override
+    def sizeHint(self) -> QSize:
+        return QSize(420, 160)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return QSize(160, 60)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        color = self._theme.color
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), color(ColorRole.BACKGROUND))
+        chart = self.chart()
+        if chart is None:
+            painter.setPen(color(ColorRole.MUTED_TEXT))
+            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            painter.drawText(QRectF(self.rect()), int(flags), self._empty_text)
+        else:
+            load_fonts()
+            painter.scale(self._scale, self._scale)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            paint_items(chart.items, painter)
+        painter.end()

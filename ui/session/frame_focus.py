@@ -1,0 +1,54 @@
+"""The frames that people look at, as all panels share them: in view, chosen, and marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from inspector.formats.frame_times import Measure
+
+    Frames = tuple[int, int]
+
+
+class FrameFocus(QObject):
+    """What the frame plot shows and has chosen, and the frames that other panels mark in it.
+
+    Attributes:
+        measure: Which time of the frames is plotted.
+        visible: The first frame in view and the one behind the last.
+        chosen: The chosen frames likewise, ``None`` without a choice.
+        marked: Numbers of the frames to mark, ascending; ``None`` for none.
+
+    Signals:
+        changed: Another measure is plotted, or other frames are in view or chosen.
+        marked_changed: Other frames are marked.
+    """
+
+    changed = Signal()
+    marked_changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        """Begin without frames."""
+        super().__init__(parent)
+        self.measure: Measure = "interval"
+        self.visible: Frames = (0, 0)
+        self.chosen: Frames | None = None
+        self.marked: NDArray[np.int64] | None = None
+
+    def show(self, measure: Measure, visible: Frames, chosen: Frames | None) -> None:
+        """Say what the frame plot shows."""
+        now = (measure, visible, chosen)
+        if now != (self.measure, self.visible, self.chosen):
+            self.measure, self.visible, self.chosen = now
+            self.changed.emit()
+
+    def mark(self, frames: NDArray[np.int64] | None) -> None:
+        """Mark these frames, or none; no fewer than before means that some are new."""
+        if frames is not self.marked:
+            self.marked = frames
+            self.marked_changed.emit()

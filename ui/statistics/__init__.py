@@ -1,0 +1,1 @@
+"""Statistics of frames: their distribution, and what each tool makes of them."""

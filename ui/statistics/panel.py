@@ -1,0 +1,275 @@
+"""The statistics panel: the distribution of frame times, and what each tool makes of them."""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Slot
+from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
+from typing_extensions import override
+
+from inspector.analysis.statistics.frame_series import FrameSeries
+from inspector.analysis.statistics.metrics import MetricValue, metric_values
+from inspector.formats.distribution_chart import ChartKind, Curve, band_text
+from inspector.formats.ticks import grouped
+from inspector.sessions.session import ShowsCapture
+from inspector.timebase import NS_PER_MS
+
+from ..kit.background import Background
+from ..kit.guards import guarded
+from ..kit.labels import ElidedLabel
+from ..kit.layouts import bar, choice_buttons, fill, tool_button
+from ..kit.paced_refresh import PacedRefresh
+from ..plotting.distribution_view import DistributionView
+from ..session.bridge import Selection, SelectionKind
+from .metric_table import MetricTable
+from .scoped_times import ScopedTimes, frames_of, scopes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from PySide6.QtGui import QHideEvent
+
+    from ..kit.theme import Theme
+    from ..session.bridge import SessionBridge
+
+_PERIOD_MS: Final = 500
+#: The metrics take at most this share of the processor, whatever the range.
+_LARGEST_SHARE: Final = 0.05
+
+
+@guarded
+class StatisticsPanel(QWidget):
+    """Shows the frames of a range by their times; chosen times mark their frames in the plot.
+
+    The distribution takes in new frames only. The metrics, some of which need all frames again,
+    are computed beside the window's thread, and the less often the longer that takes.
+
+    Attributes:
+        view: The distribution.
+        table: The metrics.
+        scope_box: Chooses the frames.
+        what: Which frames they are.
+        readout: What is under the pointer, or chosen.
+    """
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        """Show the frames of the bridge's session."""
+        super().__init__(parent)
+        self._bridge = bridge
+        self._times = ScopedTimes()
+        self._band_ns: tuple[int, int] | None = None
+        self.view = DistributionView(theme)
+        self.table = MetricTable(bridge.panel_choices, theme, self)
+        self.scope_box = QComboBox()
+        self.scope_box.setAccessibleName("Frames of the statistics")
+        self.scope_box.setToolTip(
+            "Which frames count: the range selected in the plot, all, those in view, or a range "
+            "named in the bookmarks"
+        )
+        self.what, self.readout = ElidedLabel(), ElidedLabel()
+        self.kind_buttons = choice_buttons(self, [each.value for each in ChartKind])
+        self.former_button = tool_button("‹", "Select the previous frame of the chosen bins")
+        self.next_button = tool_button("›", "Select the next frame of the chosen bins")
+        self._background = Background(self)
+        self._began_ns = 0
+        self._computed: tuple[object, ...] = ()
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.timeout.connect(self._compute)
+        self._lay_out()
+        self._pace = PacedRefresh(self, bridge.pace)
+        self._connect()
+        self._offer_scopes()
+        self._show_band()
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        top = bar(self.scope_box, 6, *self.kind_buttons.buttons(), 6, (self.what, 1))
+        below = bar((self.readout, 1), self.former_button, self.next_button, margins=(6, 0, 4, 3))
+        left = QWidget()
+        fill(left, top, (self.view, 1), below, spacing=2)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setChildrenCollapsible(False)
+        splitter.addWidget(left)
+        splitter.addWidget(self.table)
+        splitter.setSizes([620, 560])
+        fill(self, (splitter, 1))
+
+    def _connect(self) -> None:
+        bridge = self._bridge
+        bridge.refreshed.connect(self._pace.request)
+        bridge.session_changed.connect(self._take_session)
+        bridge.budgets_changed.connect(self._pace.request)
+        bridge.frame_focus.changed.connect(self._pace.request)
+        bridge.annotations.changed.connect(self._offer_scopes)
+        self._pace.due.connect(self.refresh)
+        self.scope_box.activated.connect(self.refresh)
+        self.kind_buttons.idClicked.connect(self._show_kind)
+        self.view.band_chosen.connect(self._choose)
+        self.view.bin_read.connect(self._read)
+        self.former_button.clicked.connect(self.select_former)
+        self.next_button.clicked.connect(self.select_next)
+        self._background.done.connect(self._show_metrics)
+
+    # ---------------------------------------------------------------- which frames
+
+    @Slot()
+    def _offer_scopes(self) -> None:
+        current = self.scope_box.currentData()
+        with QSignalBlocker(self.scope_box):
+            self.scope_box.clear()
+            for scope in scopes(self._bridge.annotations.items):
+                self.scope_box.addItem(scope.title, scope.id)
+            self.scope_box.setCurrentIndex(max(self.scope_box.findData(current), 0))
+        self._pace.request()
+
+    @Slot(object)
+    def _take_session(self, _session: object) -> None:
+        self._times.forget()
+        self.view.choose_nothing()
+        self._pace.request()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Take in the frames that are new, or others."""
+        bridge, focus = self._bridge, self._bridge.frame_focus
+        scope = str(self.scope_box.currentData())
+        history = bridge.timeline.frames
+        frames, text = frames_of(scope, history, focus, bridge.annotations.items)
+        self._times.take(history, focus.measure, frames)
+        self._show_frames(text)
+        self._compute()
+
+    def _show_frames(self, text: str) -> None:
+        frames, budgets_ms = self._times.frames, self._bridge.budgets_ms
+        curve = Curve("", self._times.distribution)
+        self.view.show_curves((curve,), budgets_ms, empty_text="There are no frames.")
+        if frames:
+            noun = "frame" if len(frames) == 1 else "frames"
+            span = f"{grouped(frames[0])}–{grouped(frames[-1])}"
+            against = f"hitches and jank against {1000 / budgets_ms[0]:.4g} fps"
+            measure = self._bridge.frame_focus.measure
+            self.what.show_text(
+                f"{text}: {grouped(len(frames))} {noun} ({span}), {measure}; {against}"
+            )
+        else:
+            self.what.show_text("")
+        if self._band_ns is not None:
+            self._bridge.frame_focus.mark(self._times.marked)
+            self._show_band()
+
+    # ---------------------------------------------------------------- chosen times
+
+    @Slot(int)
+    def _show_kind(self, number: int) -> None:
+        self.view.show_kind(list(ChartKind)[number])
+
+    @Slot(object)
+    def _choose(self, band_ns: tuple[int, int] | None) -> None:
+        self._band_ns = band_ns
+        self._times.choose(band_ns)
+        self._bridge.frame_focus.mark(self._times.marked)
+        self._show_band()
+
+    def _show_band(self) -> None:
+        marked = self._times.marked
+        is_any = self._band_ns is not None and marked is not None and len(marked) > 0
+        self.former_button.setEnabled(is_any)
+        self.next_button.setEnabled(is_any)
+        self._read("")
+
+    @Slot(str)
+    def _read(self, text: str) -> None:
+        """Say what is under the pointer, else what is chosen."""
+        marked = self._times.marked
+        if not text and self._band_ns is not None and marked is not None:
+            noun = "frame" if len(marked) == 1 else "frames"
+            are = "is" if len(marked) == 1 else "are"
+            span = band_text(*self._band_ns)
+            text = f"{span}: {grouped(len(marked))} {noun} {are} marked in the plot"
+        self.readout.show_text(text or "Click or drag to choose frame times.")
+
+    @Slot()
+    def select_next(self) -> None:
+        """Select the next frame of the chosen times, everywhere."""
+        self._select_beside(1)
+
+    @Slot()
+    def select_former(self) -> None:
+        """Select the frame before, likewise."""
+        self._select_beside(-1)
+
+    def _select_beside(self, step: int) -> None:
+        selection = self._bridge.selection
+        is_frame = selection.kind is SelectionKind.FRAME
+        frame = self._times.marked_beside(selection.id if is_frame else None, step)
+        if frame is not None:
+            self._bridge.select(Selection.frame(frame))
+            self._bring_into_view(frame)
+
+    def _bring_into_view(self, frame: int) -> None:
+        start, stop = self._bridge.frame_focus.visible
+        if start <= frame < stop:
+            return
+        history, half = self._bridge.timeline.frames, max((stop - start) // 2, 1)
+        edges = (max(frame - half, history.first), min(frame + half, history.end - 1))
+        span_ns = tuple(history.frame(edge).at_ns for edge in edges)
+        self._bridge.annotations.span_wanted.emit(span_ns)
+
+    # ---------------------------------------------------------------- metrics
+
+    @Slot()
+    def _compute(self) -> None:
+        """Have the metrics computed, at once or as soon as they may cost something."""
+        if self._pause.isActive() or self._background.is_running:
+            return
+        session: object = self._bridge.session
+        is_sampled = isinstance(session, ShowsCapture) and bool(session.samples)
+        measure, budgets_ms = self._bridge.frame_focus.measure, self._bridge.budgets_ms
+        wanted = (self._times.distribution, self._times.frames, measure, budgets_ms, is_sampled)
+        if wanted == self._computed:
+            return
+        self._computed = wanted
+        if not self._times.frames:
+            self._show_rows([])
+            return
+        self._began_ns = perf_counter_ns()
+        times_ns = self._times.times_ns()
+        self._background.start(_metrics_of(times_ns, budgets_ms[0], is_sampled=is_sampled))
+
+    @Slot(object)
+    def _show_metrics(self, values: list[MetricValue]) -> None:
+        self._show_rows(values)
+        cost_ms = (perf_counter_ns() - self._began_ns) / NS_PER_MS
+        self._pause.start(max(_PERIOD_MS, round(cost_ms / _LARGEST_SHARE)))
+
+    def _show_rows(self, values: list[MetricValue]) -> None:
+        self.table.model.show_rows(values)
+        self.table.update_counts()
+
+    def finish(self) -> None:
+        """Wait for the metrics of the present frames."""
+        self._background.wait()
+        self._pause.stop()
+        self._compute()
+        self._background.wait()
+
+    @override
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        if not event.spontaneous():
+            # What is hidden marks nothing.
+            self.view.choose_nothing()
+
+
+def _metrics_of(
+    times_ns: NDArray[np.int64], refresh_ms: float, *, is_sampled: bool
+) -> Callable[[object], list[MetricValue]]:
+    def compute(_report: object) -> list[MetricValue]:
+        return metric_values(FrameSeries(times_ns / NS_PER_MS, refresh_ms), is_sampled=is_sampled)
+
+    return compute
