@@ -113,6 +113,7 @@ def _run_session(
         session.refresh()
         set_rate(session, session.timeline.root_id or 0, options.rate)
     if options.record is not None:
+        session.recorder.keeps_pictures = not options.no_pictures
         session.recorder.start(options.record)
     tally = CallTally(session.log)
     progress = Progress(err)
@@ -229,7 +230,9 @@ def _end_recording(recorder: Recorder, out: TextIO | None) -> None:
     if recorder.problem:
         raise RecordingError(recorder.problem)
     if out is not None:
-        out.writelines(f"recorded {path}\n" for path in recorder.saved)
+        for each in recorder.outcomes_since(0):
+            cost = f", pictures {each.picture_cost}" if each.picture_cost else ""
+            out.write(f"recorded {each.path}{cost}\n")
 
 
 def export_file(options: Namespace, out: TextIO, err: TextIO) -> int:

@@ -113,11 +113,11 @@ def picture_items(
     """
     found: list[Item] = []
     stopped = {number for number, look in looks.items() if look.is_stopped}
-    gap = picture.width * _GAP
+    gap, reach = picture.width * _GAP, picture.width + picture.height
     for shape in picture.shapes:
         is_stopped = shape.clock in stopped
         found += shape_items(shape, scale, is_stopped=is_stopped)
-        if is_stopped and _is_large(shape, gap) and (path := hatching(shape, gap)):
+        if is_stopped and _is_large(shape, gap) and (path := hatching(shape, gap, reach)):
             points = tuple([Point(x * scale, y * scale) for x, y in path])
             found.append(Polyline(points, Stroke(_HATCH, gap * scale / 6)))
     found += _note_items(looks, note_size or picture.width * _NOTE * scale)

@@ -101,35 +101,41 @@ def faded(color: str) -> str:
     return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
-def hatching(shape: Shape, gap: float) -> list[tuple[float, float]]:
+def hatching(shape: Shape, gap: float, reach: float) -> list[tuple[float, float]]:
     """Return a line to and fro across the area of a shape, diagonally, ``gap`` apart.
 
-    Empty for what has no area, or is too small for a line.
+    Empty for what has no area, or is too small for a line, or is outside of the picture.
+
+    Args:
+        shape: The shape.
+        gap: Distance of the lines.
+        reach: Width plus height of the picture: beyond it nothing is seen of a shape.
     """
     if shape.kind in _THIN:
         return []
     numbers = shape.numbers
     if shape.kind == ShapeKind.CIRCLE:
         x, y, radius = numbers
-        segments = _across_circle(x, y, radius, gap)
+        segments = _across_circle(x, y, radius, gap, reach)
     elif shape.kind == ShapeKind.BOX:
         x, y, width, height = numbers
         corners = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
-        segments = _across_polygon(corners, gap)
+        segments = _across_polygon(corners, gap, reach)
     else:
-        segments = _across_polygon(list(zip(numbers[::2], numbers[1::2], strict=True)), gap)
+        corners = list(zip(numbers[::2], numbers[1::2], strict=True))
+        segments = _across_polygon(corners, gap, reach)
     found = []
     for number, (x1, y1, x2, y2) in enumerate(segments):
         found += [(x1, y1), (x2, y2)] if number % 2 else [(x2, y2), (x1, y1)]
     return found
 
 
-def _across_circle(x: float, y: float, radius: float, gap: float) -> list[Segment]:
+def _across_circle(x: float, y: float, radius: float, gap: float, reach: float) -> list[Segment]:
     """Return the chords of a circle where x + y is a multiple of the gap."""
     found = []
     step, radius = gap * sqrt(2), abs(radius)
-    least, most = x + y - radius * sqrt(2), x + y + radius * sqrt(2)
-    count = int(least // step) + 1
+    least, most = x + y - radius * sqrt(2), min(x + y + radius * sqrt(2), reach)
+    count = int(max(least, 0.0) // step) + 1
     while count * step < most:
         off = (count * step - x - y) / 2
         half = sqrt(max(radius * radius - 2 * off * off, 0.0)) / sqrt(2)
@@ -138,14 +144,14 @@ def _across_circle(x: float, y: float, radius: float, gap: float) -> list[Segmen
     return found
 
 
-def _across_polygon(corners: list[tuple[float, float]], gap: float) -> list[Segment]:
+def _across_polygon(corners: list[tuple[float, float]], gap: float, reach: float) -> list[Segment]:
     """Return the parts inside of a polygon of the lines where x + y is a multiple of the gap."""
     found: list[Segment] = []
     step = gap * sqrt(2)
     sums = [x + y for x, y in corners]
-    count = int(min(sums) // step) + 1
+    count, most = int(max(min(sums), 0.0) // step) + 1, min(max(sums), reach)
     edges = list(zip(corners, [*corners[1:], corners[0]], strict=True))
-    while count * step < max(sums):
+    while count * step < most:
         at = count * step
         hits = sorted(
             x1 + (x2 - x1) * (at - x1 - y1) / (x2 + y2 - x1 - y1)

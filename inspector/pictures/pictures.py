@@ -12,7 +12,7 @@ import msgspec
 
 from inspector.clocks.callbacks import checked_callable
 from inspector.foreign.numbers import shown
-from inspector.pictures.shapes import Shape, Shapes, checked_color, flattened
+from inspector.pictures.shapes import Shape, Shapes, check, checked_color, flattened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +95,10 @@ class Pictures:
 
     Attributes:
         budget_bytes: Memory limit of the kept pictures.
-        is_watched: Whether pictures are drawn.
+        is_watched: Whether pictures are drawn, because they are looked at.
+        is_recorded: Whether pictures are drawn, because they are recorded.
+        keep: Called with each frame and its packed picture, until frames run again; ``None``
+            while they are kept in memory only.
         is_described: Whether the scene describes a picture, as far as is known.
         failure: Why the last picture could not be drawn, empty if it could.
         took_ns: What drawing the last picture took.
@@ -104,7 +107,8 @@ class Pictures:
 
     def __init__(self, budget_bytes: int = DEFAULT_BUDGET_BYTES) -> None:
         self.budget_bytes = budget_bytes
-        self.is_watched = False
+        self.is_watched = self.is_recorded = False
+        self.keep: Callable[[int, bytes], None] | None = None
         self.is_described = True
         self.failure = ""
         self.took_ns = 0
@@ -115,6 +119,22 @@ class Pictures:
         self._dropped = 0
         self._newest: Picture | None = None
         self._is_given_up = False
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether pictures are drawn: because they are looked at, or recorded."""
+        return self.is_watched or self.is_recorded
+
+    def since(self, frame: int) -> list[tuple[int, bytes]]:
+        """Return the frames from one on, and the packed pictures that are kept of them."""
+        place = bisect_right(self._frames, frame - 1)
+        return list(zip(self._frames[place:], self._packed[place:], strict=True))
+
+    @property
+    def brief(self) -> str:
+        """How many are kept, and what they take; empty without any."""
+        size, most = self._bytes / 1e6, self.budget_bytes / 1e6
+        return f"{len(self._frames):,} in memory, {size:.1f} of {most:.0f} MB" if size else ""
 
     @property
     def kept_bytes(self) -> int:
@@ -134,15 +154,20 @@ class Pictures:
     def clear(self) -> None:
         """Forget everything, as after a reload."""
         self._frames, self._packed, self._bytes, self._newest = [], [], 0, None
+        self.keep = None
         self.failure, self._is_given_up = "", False
 
     def forget_from(self, frame: int) -> None:
         """Forget the pictures of a frame and of all later ones, which will run again."""
+        self._cut(frame)
+        self._newest = _DECODER.decode(self._packed[-1]) if self._packed else None
+        self.failure, self._is_given_up = "", False
+        self.keep = None
+
+    def _cut(self, frame: int) -> None:
         place = bisect_right(self._frames, frame - 1)
         self._bytes -= sum(map(len, self._packed[place:]))
         del self._frames[place:], self._packed[place:]
-        self._newest = _DECODER.decode(self._packed[-1]) if self._packed else None
-        self.failure, self._is_given_up = "", False
 
     def take(self, drawing: Drawing | None, frame: int, log: EventLog) -> None:
         """Draw the picture of a frame, unless it cannot be drawn.
@@ -194,11 +219,13 @@ class Pictures:
     def _keep(self, frame: int, picture: Picture) -> None:
         packed = _ENCODER.encode(picture)
         if self._frames and self._frames[-1] >= frame:
-            self.forget_from(frame)
+            self._cut(frame)
         self._frames.append(frame)
         self._packed.append(packed)
         self._bytes += len(packed)
         self._newest = picture
+        if self.keep is not None:
+            self.keep(frame, packed)
         if self._bytes > self.budget_bytes:
             self._drop()
 
@@ -209,6 +236,25 @@ class Pictures:
             self._bytes -= len(self._packed[place])
             place += 1
         del self._frames[:place], self._packed[:place]
+
+
+def unpacked(packed: bytes) -> Picture:
+    """Return a picture of a recording.
+
+    Raises:
+        ValueError: It is damaged.
+    """
+    try:
+        picture = _DECODER.decode(packed)
+    except msgspec.MsgspecError as error:
+        raise ValueError(str(error)) from error
+    Drawing.of(list, picture.width, picture.height, picture.background)
+    if len(picture.shapes) > MOST_SHAPES:
+        message = f"it has {len(picture.shapes):,} shapes"
+        raise ValueError(message)
+    for shape in picture.shapes:
+        check(shape)
+    return picture
 
 
 def drawn(drawing: Drawing) -> Picture:

@@ -307,6 +307,32 @@ def flattened(shapes: Shapes) -> list[Shape]:
     return found
 
 
+def check(shape: Shape) -> None:
+    """Check a shape that was not made by the functions of this module.
+
+    Raises:
+        ValueError: They do not make such shapes.
+    """
+    count = len(shape.numbers)
+    least = {ShapeKind.BOX: 4, ShapeKind.LINE: 4, ShapeKind.POLYGON: 6}.get(
+        ShapeKind(shape.kind), 3
+    )
+    fits = count >= least and not count % 2 if shape.kind in _OUTLINES else count == least
+    is_sound = (
+        fits
+        and isfinite(sum(shape.numbers, shape.width))
+        and shape.anchor in range(len(ANCHORS))
+        and len(shape.text) <= _LONGEST_TEXT
+        and shape.clock >= 0 <= shape.timer
+        and (shape.fill or shape.line)
+        and checked_color(shape.fill) == shape.fill
+        and checked_color(shape.line) == shape.line
+    )
+    if not is_sound:
+        message = f"it has an impossible {ShapeKind(shape.kind).name.lower()}"
+        raise ValueError(message)
+
+
 #: Kinds whose numbers are all pairs of x and y.
 _OUTLINES: Final = frozenset({ShapeKind.LINE, ShapeKind.POLYGON})
 

@@ -78,7 +78,7 @@ class HostedSession(UniformSession):
         annotations: Bookmarks, notes and named ranges since the scene was loaded; going back
             in time keeps them.
         recorder: Writes it to files.
-        pictures: What the scene draws of itself, while that is watched.
+        pictures: What the scene draws of itself, while that is watched or recorded.
         capabilities: All that scenes have.
         is_recorded: False.
         notes: Empty.
@@ -112,9 +112,9 @@ class HostedSession(UniformSession):
             max_delta_ns: How late a wake-up may be before the rest is cut off.
         """
         self.annotations = Annotations()
-        self.recorder = Recorder(self)
-        self.annotations.keep = self.recorder.take_annotations
         self.pictures = Pictures()
+        self.recorder = Recorder(self, self.pictures)
+        self.annotations.keep = self.recorder.take_annotations
         self.source = source
         self.rewinding: Rewinding | None = None
         self.slice_ns: int | None = None
@@ -307,7 +307,7 @@ class HostedSession(UniformSession):
         run = self._run
         run.fold()
         count, run.unreported = run.unreported, 0
-        if self.pictures.is_watched and self._is_idle:
+        if self.pictures.is_wanted and self._is_idle:
             self._draw_if_new(has_news=bool(count))
         return count
 
@@ -339,7 +339,7 @@ class HostedSession(UniformSession):
 
     def look_around(self, *, after_frame: bool) -> None:
         """Draw the picture, and carry out the actions of breakpoint hits; called by the run."""
-        if after_frame and self.pictures.is_watched:
+        if after_frame and self.pictures.is_wanted:
             self._draw()
         if self._run.breakpoints.is_looking:
             act_on_hits(self._run, after_frame=after_frame)

@@ -13,6 +13,8 @@ from inspector.events.annotations import AnnotationChange
 from inspector.events.log import EventLog
 from inspector.events.recording import open_recording
 from inspector.events.recording.annotations import annotate_all
+from inspector.events.recording.pictures import cost_text
+from inspector.pictures.pictures import unpacked
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.provenance import rate_in_file
 from inspector.sessions.session import SessionPhase, SessionStatus, UniformSession
@@ -24,9 +26,61 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.commands.command import Capability, Command
+    from inspector.events.recording import Recording
+    from inspector.pictures.pictures import Picture
 
 #: The size of the log, in events; the history has all events.
 NEWEST: Final = 200_000
+
+
+class RecordedPictures:
+    """The pictures of a recording.
+
+    Attributes:
+        is_watched: Without effect: there are no new ones.
+        failure: Why the picture last asked for cannot be shown; empty if it can.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._last: tuple[int, Picture] | None = None
+        self.is_watched = False
+        self.failure = ""
+
+    @property
+    def is_described(self) -> bool:
+        """Whether the recording has pictures."""
+        return self._recording.pictures.count > 0
+
+    @property
+    def newest(self) -> Picture | None:
+        """The picture of the last frame."""
+        return self.at(self._recording.pictures.frames[1])
+
+    @property
+    def brief(self) -> str:
+        """How many there are, and what they take; empty without any."""
+        blocks = self._recording.pictures
+        if not blocks.count:
+            return ""
+        first, last = blocks.frames
+        rate = float(rate_in_file(self._recording.meta.get("frame_rate")) or DEFAULT_FRAME_RATE)
+        return f"{blocks.count:,}, {cost_text(blocks.bytes, last - first + 1, rate)}"
+
+    def at(self, frame: int) -> Picture | None:
+        """Return the picture of a frame, or of the last one before it that was kept."""
+        self.failure = ""
+        try:
+            found = self._recording.pictures.at(frame)
+            if found is None:
+                return None
+            if self._last is None or self._last[0] != found[0]:
+                self._last = found[0], unpacked(found[1])
+        except ValueError as error:
+            self._last = None
+            self.failure = f"The file is damaged: this picture cannot be read ({error})."
+            return None
+        return self._last[1]
 
 
 class RecordedSession(UniformSession):
@@ -38,6 +92,7 @@ class RecordedSession(UniformSession):
         timeline: The state at the end of the recording.
         title: The title of the recorded scene.
         source_label: The path of the file.
+        pictures: What the scene drew of itself.
         annotations: Those in the file; every change is written there before it counts, and
             nothing else ever is.
         capabilities: Nothing: what was recorded is not changed.
@@ -68,6 +123,7 @@ class RecordedSession(UniformSession):
         base = recording.state_before(start)
         self.log = EventLog.holding(recording.strings, events, start, base)
         self.timeline = recording.state_before(recording.end)
+        self.pictures = RecordedPictures(recording)
         self.title = recording.title
         self.source_label = str(path)
         self._unreported = len(events)

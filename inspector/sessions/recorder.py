@@ -14,16 +14,19 @@ import platformdirs
 from inspector.errors import InspectorError
 from inspector.events.conditions.breakpoint import DEFAULT_SAVED_NS, BreakAction
 from inspector.events.recording import RecordingError, RecordingWriter
+from inspector.events.recording.pictures import bytes_a_frame, cost_text
 from inspector.foreign.paths import RECORDING_SUFFIX, is_there
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from fractions import Fraction
 
     from inspector.events.annotations import AnnotationChange
     from inspector.events.conditions.breakpoint import Breakpoint
     from inspector.events.history import LogHistory
     from inspector.events.log import EventLog
     from inspector.events.recording import About
+    from inspector.pictures.pictures import Pictures
     from inspector.sessions.annotations import Annotations
     from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 
@@ -40,10 +43,12 @@ class RecordingOutcome:
     Attributes:
         path: The file, whole or as far as it goes; ``None`` when there is none.
         problem: Why it is not whole or not there, as a sentence; empty if it is whole.
+        picture_cost: What its pictures take, as ``1.7 MB a minute``; empty without any.
     """
 
     path: Path | None
     problem: str = ""
+    picture_cost: str = ""
 
 
 class Recordable(Protocol):
@@ -54,6 +59,10 @@ class Recordable(Protocol):
     """
 
     annotations: Annotations
+
+    @property
+    def frame_rate(self) -> Fraction:
+        """Target frames per second."""
 
     @property
     def log(self) -> EventLog:
@@ -98,10 +107,18 @@ class Recorder:
 
     Attributes:
         folder: Where recordings without a name go.
+        keeps_pictures: Whether files that begin from now on have the pictures of the scene.
     """
 
-    def __init__(self, session: Recordable) -> None:
-        """Record nothing yet."""
+    def __init__(self, session: Recordable, pictures: Pictures | None = None) -> None:
+        """Record nothing yet.
+
+        Args:
+            session: The session.
+            pictures: What it draws of itself; ``None`` if it cannot.
+        """
+        self.keeps_pictures = True
+        self._pictures = pictures
         self._session = session
         self._writer: RecordingWriter | None = None
         self._log: EventLog | None = None
@@ -187,22 +204,51 @@ class Recorder:
         writer = RecordingWriter(path, self._session.log, self._session.about)
         writer.start()
         writer.annotate(self._session.annotations.within(self._session.history.first_ns))
+        self._add_pictures(writer, -1)
+        if self._pictures is not None and self.keeps_pictures:
+            self._pictures.is_recorded, self._pictures.keep = True, writer.add_picture
         self._writer, self._log, self._path = writer, self._session.log, path
         self._generation = self._session.generation
+
+    def _add_pictures(self, writer: RecordingWriter, frame: int) -> None:
+        """Add the pictures that are kept from a frame on."""
+        if self._pictures is not None and self.keeps_pictures:
+            for number, packed in self._pictures.since(frame):
+                writer.add_picture(number, packed)
+
+    @property
+    def picture_cost(self) -> str:
+        """What the pictures of the recording take, or are going to; empty without any."""
+        pictures, writer = self._pictures, self._writer
+        if pictures is None or pictures.keep is None or writer is None:
+            return ""
+        if writer.picture_bytes:
+            return self._picture_cost(writer.picture_bytes, writer.picture_frames)
+        kept = [packed for _, packed in pictures.since(-1)]
+        return self._picture_cost(bytes_a_frame(kept), 1) if kept else ""
+
+    def _picture_cost(self, size: float, frames: int) -> str:
+        return cost_text(size, frames, float(self._session.frame_rate))
 
     def stop(self) -> None:
         """End the recording; waits for the disk."""
         self._drop_writer()
         self._path = self._waits_behind = None
+        if self._pictures is not None:
+            self._pictures.is_recorded = False
 
     def _drop_writer(self) -> None:
         writer, self._writer = self._writer, None
+        if self._pictures is not None:
+            self._pictures.keep = None
         if writer is not None:
             writer.stop()
             self._note_end(writer)
 
     def _note_end(self, writer: RecordingWriter) -> None:
-        self._note(RecordingOutcome(writer.path, writer.problem))
+        size, frames = writer.picture_bytes, writer.picture_frames
+        cost = self._picture_cost(size, frames) if size else ""
+        self._note(RecordingOutcome(writer.path, writer.problem, cost))
 
     def save_last(self, duration_ns: int, path: Path | None = None) -> Path:
         """Save the last session time to a file, in another thread; returns the file.
@@ -223,6 +269,7 @@ class Recorder:
         writer.start()
         since_ns = max(since_ns, history.first_ns)
         writer.annotate(self._session.annotations.within(since_ns, self._session.present_ns))
+        self._add_pictures(writer, start[0].frames.end - 1)
         writer.finish()
         self._ending.append(writer)
         return path
@@ -262,7 +309,7 @@ class Recorder:
         if writer is None and self._waits_behind is None:
             return
         if writer is not None and writer.problem:
-            self._drop_writer()
+            self.stop()
         elif self._session.log is not self._log:
             self._begin_other_run()
         elif writer is None:
@@ -288,6 +335,7 @@ class Recorder:
             self._start(_free_name(path))
             self._path = path
         except InspectorError as error:
+            self.stop()
             self.note_problem(str(error))
 
     def close(self) -> None:

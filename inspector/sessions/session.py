@@ -13,12 +13,13 @@ from inspector.commands.command import Capability, Command, Undoing
 from inspector.events.history import History
 from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline
-from inspector.pictures.pictures import Pictures
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from inspector.pictures.pictures import Picture
 
     # Loaded with a scene, as only scenes are recorded.
     from inspector.sessions.recorder import Recorder
@@ -210,13 +211,47 @@ def file_word(session: object) -> str:
     return "capture" if isinstance(session, ShowsCapture) else "recording"
 
 
+class FramePictures(Protocol):
+    """The pictures of frames.
+
+    Attributes:
+        is_watched: Whether new ones are wanted.
+    """
+
+    is_watched: bool
+
+    @property
+    def is_described(self) -> bool:
+        """Whether the scene describes a picture, as far as is known."""
+
+    @property
+    def failure(self) -> str:
+        """Why there is no picture, as a sentence; empty for no reason."""
+
+    @property
+    def brief(self) -> str:
+        """How many there are, and what they take; empty without any."""
+
+    @property
+    def newest(self) -> Picture | None:
+        """The picture of the last frame."""
+
+    def at(self, frame: int) -> Picture | None:
+        """Return the picture of a frame, or of the last one before it that was kept."""
+
+
 @runtime_checkable
 class DrawsPictures(Protocol):
     """A session whose scene may draw itself."""
 
     @property
-    def pictures(self) -> Pictures:
-        """The pictures of its newest frames."""
+    def pictures(self) -> FramePictures:
+        """The pictures of its frames."""
+
+
+def pictures_of(session: object) -> FramePictures | None:
+    """Return the pictures of a session, ``None`` if it never has any."""
+    return session.pictures if isinstance(session, DrawsPictures) else None
 
 
 class Session(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -18,6 +19,7 @@ from inspector.events import EventLog
 from inspector.events.recording import RecordingWriter, open_recording
 from inspector.exit_codes import ExitCode
 from inspector.sessions.hosted import HostedSession
+from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.replay.journal import JournalError
 from inspector.sessions.replay.replayed import outside_text, replayed, what_happened
 from inspector.sessions.runs.virtual import run_virtual
@@ -300,3 +302,20 @@ def test_that_arguments_that_make_no_sense_are_one_sentence(
 def test_that_a_recording_is_opened_in_the_window(recording: Path) -> None:
     assert window_scene([str(recording)]) == recording
     assert window_scene(["replay", str(recording)]) is None
+
+
+def test_that_pictures_are_recorded_unless_they_are_left_out(run: Run, tmp_path: Path) -> None:
+    _, out, _ = run("run 1 --seconds 2 --record with.tlrec")
+    code, plain, _ = run("run 1 --seconds 2 --record without.tlrec --no-pictures")
+
+    assert re.search(r"^recorded with\.tlrec, pictures [0-9.]+ [kM]B a minute$", out, re.MULTILINE)
+    assert (code, plain.endswith("recorded without.tlrec\n")) == (ExitCode.OK, True)
+    assert RecordedSession(tmp_path / "with.tlrec").pictures.at(60) is not None
+    assert not RecordedSession(tmp_path / "without.tlrec").pictures.is_described
+
+
+def test_that_leaving_out_pictures_of_no_recording_is_a_mistake(run: Run) -> None:
+    code, _, err = run("run 1 --seconds 2 --no-pictures")
+
+    assert code == ExitCode.USAGE
+    assert "nothing is recorded without --record" in err

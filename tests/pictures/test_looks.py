@@ -72,7 +72,7 @@ def test_that_what_stands_still_has_next_to_no_colour(color: str) -> None:
 
 @given(x=numbers, y=numbers, radius=st.floats(0.5, 60), gap=st.floats(0.5, 10))
 def test_that_hatching_stays_inside_a_circle(x: float, y: float, radius: float, gap: float) -> None:
-    for px, py in hatching(circle(x, y, radius, "#fff"), gap):
+    for px, py in hatching(circle(x, y, radius, "#fff"), gap, 200):
         assert (px - x) ** 2 + (py - y) ** 2 <= radius**2 + 1e-6
 
 
@@ -82,14 +82,14 @@ def test_that_hatching_stays_inside_the_bounds_of_a_polygon(
 ) -> None:
     xs, ys = zip(*corners, strict=True)
 
-    for px, py in hatching(polygon(corners, "#fff"), gap):
+    for px, py in hatching(polygon(corners, "#fff"), gap, 200):
         assert min(xs) - 1e-6 <= px <= max(xs) + 1e-6
         assert min(ys) - 1e-6 <= py <= max(ys) + 1e-6
 
 
 def test_that_lines_and_texts_are_not_hatched() -> None:
-    assert hatching(line(0, 0, 9, 9, "#fff"), 1) == []
-    assert hatching(text(0, 0, "x", "#fff"), 1) == []
+    assert hatching(line(0, 0, 9, 9, "#fff"), 1, 20) == []
+    assert hatching(text(0, 0, "x", "#fff"), 1, 20) == []
 
 
 @pytest.mark.parametrize(

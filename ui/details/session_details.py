@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from inspector.commands.command import Capability
-from inspector.sessions.session import AttachesPrograms, time_name
+from inspector.sessions.session import AttachesPrograms, pictures_of, time_name
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import NEVER
 
@@ -51,6 +51,8 @@ def overview_rows(
         rows.append(DetailRow("", status.detail, RowKind.CODE))
     # Of a recording this is how it was, whether or not it is being played.
     was = "was " if session.is_recorded else ""
+    if (pictures := pictures_of(session)) is not None and pictures.brief:
+        rows.append(DetailRow("Pictures", pictures.brief))
     rows += [
         DetailRow(time_name(session).capitalize(), instant_with_ns(timeline.at_ns)),
         DetailRow("Transport", was + ("running" if timeline.is_running else "held")),

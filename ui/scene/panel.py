@@ -18,7 +18,7 @@ from inspector.formats.file_formats import write_file
 from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions, SceneMoment
 from inspector.pictures.looks import clock_looks, notes_of
 from inspector.sessions.provenance import provenance_of
-from inspector.sessions.session import DrawsPictures
+from inspector.sessions.session import pictures_of
 from inspector.timebase import NS_PER_MS
 
 from ..kit.guards import guarded
@@ -33,7 +33,8 @@ from .canvas import NOBODY, Owner, SceneCanvas
 
 if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
-    from inspector.pictures.pictures import Picture, Pictures
+    from inspector.pictures.pictures import Picture
+    from inspector.sessions.session import FramePictures
 
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
@@ -46,13 +47,18 @@ _RING_MS: Final = 350
 _WRITTEN_MS: Final = 6_000
 
 _NO_SESSION: Final = "No scene is open."
-_RECORDED: Final = "Files have no picture. Open the scene itself to see one."
+_CAPTURED: Final = "Captures have no picture. Open the scene itself to see one."
+_RECORDED: Final = (
+    "This recording has no pictures: its scene has none, it was recorded without, or by an older "
+    "inspector."
+)
 _ATTACHED: Final = "An attached program sends no picture of itself."
 _NO_PICTURE: Final = (
     "This scene has no picture. It can draw one: call stage.picture(draw) in build(stage), "
     "with a function that returns shapes. See Help › Scenes."
 )
 _NOT_YET: Final = "The first frame has not been drawn yet."
+_NOT_RECORDED: Final = "No picture of this frame was recorded."
 _NOT_KEPT: Final = "No picture of this frame was kept. Rewind to it to draw it again."
 
 
@@ -111,10 +117,8 @@ class ScenePanel(QWidget):
     # ---------------------------------------------------------------- what is shown
 
     @property
-    def _pictures(self) -> Pictures | None:
-        # Any object: mypy takes an optional protocol for one that cannot have other methods.
-        session: object = self._bridge.session
-        return session.pictures if isinstance(session, DrawsPictures) else None
+    def _pictures(self) -> FramePictures | None:
+        return pictures_of(self._bridge.session)
 
     @Slot(object)
     def _take_session(self, _session: object) -> None:
@@ -190,11 +194,13 @@ class ScenePanel(QWidget):
             return _NO_SESSION
         pictures = self._pictures
         if pictures is None:
-            return _RECORDED if session.is_recorded else _ATTACHED
+            return _CAPTURED if session.is_recorded else _ATTACHED
         if pictures.failure:
             return pictures.failure
         if not pictures.is_described:
-            return _NO_PICTURE
+            return _RECORDED if session.is_recorded else _NO_PICTURE
+        if session.is_recorded:
+            return _NOT_RECORDED
         return _NOT_YET if self._bridge.playhead_ns is None else _NOT_KEPT
 
     def _note_firings(self, timeline: Timeline, picture: Picture) -> None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
+#: Settings key of whether recordings have pictures.
+_PICTURES: Final = "recording.pictures"
 #: Seconds written by the action without a prompt.
 _SAVED_NS: Final = 30 * NS_PER_SECOND
 
@@ -34,10 +36,12 @@ class RecordingActions(QObject):
     """Starts and stops recordings of the bridge's session, and reports their results.
 
     Signals:
+        begun: A recording has begun; where, and what its pictures take.
         written: A recording was completed; its path.
         failed: Something could not be recorded any more; the reason, as a sentence.
     """
 
+    begun = Signal(str)
     written = Signal(object)  # Path
     failed = Signal(str)
 
@@ -47,7 +51,8 @@ class RecordingActions(QObject):
         """Show in the actions whether there is a recording."""
         super().__init__(window)
         self._bridge = bridge
-        self._action = actions["record"]
+        self._action, self._pictures_action = actions["record"], actions["record-pictures"]
+        self._was_recording = False
         self._theme = theme
         self._window = window
         self._folder = Path()
@@ -98,6 +103,15 @@ class RecordingActions(QObject):
     def _save(self, duration_ns: int) -> None:
         self._bridge.submit(SaveLast("", duration_ns))
 
+    def toggle_pictures(self) -> None:
+        """Have recordings that begin from now on keep pictures of the scene, or leave them out."""
+        self._bridge.panel_choices[_PICTURES] = "no" if self._keeps_pictures else "yes"
+        self._take_news()
+
+    @property
+    def _keeps_pictures(self) -> bool:
+        return self._bridge.panel_choices.get(_PICTURES) != "no"
+
     # ---------------------------------------------------------------- state
 
     @Slot(object)
@@ -118,6 +132,14 @@ class RecordingActions(QObject):
         self._action.show_text(
             "Stop re&cording" if is_recording else self._action.description.title
         )
+        self._pictures_action.show_checked(self._keeps_pictures)
+        if recorder is not None:
+            recorder.keeps_pictures = self._keeps_pictures
+            if is_recording and not self._was_recording and recorder.path is not None:
+                cost = recorder.picture_cost
+                pictures = f"; pictures take about {cost}" if cost else ""
+                self.begun.emit(f"Recording to {recorder.path.name}{pictures}")
+        self._was_recording = is_recording
         self._report()
 
     def _report(self) -> None:
@@ -145,6 +167,11 @@ RECORDING_ACTIONS: Final = (
         "record-to", "Recor&d to …", MenuId.SCENE, RecordingActions.ask_where_to_record,
         needs=Needs.RECORD,
         tip="Choose the file to record to.",
+    ),
+    ActionDescription(
+        "record-pictures", "Record pict&ures", MenuId.SCENE, RecordingActions.toggle_pictures,
+        is_checkable=True,
+        tip="Keep what the scene draws of itself in recordings that begin from now on.",
     ),
     ActionDescription(
         "save-last", "&Save the last 30 seconds", MenuId.SCENE, RecordingActions.save_last,

@@ -305,8 +305,10 @@ class TransportBar(QToolBar):
         )
         self.record_button.setText(text)
         self.record_button.setAccessibleName(f"{text} to {path.name}; press to stop")
+        size, cost = _size_text(path), recorder.picture_cost
+        pictures = f"\nPictures of the scene take {cost}." if cost else ""
         self.record_button.setToolTip(
-            as_plain(f"Recording to {path}, {_size_text(path)} so far.\n{missing}\nClick to stop.")
+            as_plain(f"Recording to {path}, {size} so far.{pictures}\n{missing}\nClick to stop.")
         )
         self._record_place.setVisible(True)
 

@@ -156,6 +156,7 @@ class WindowContents(QObject):
         actions.bind(TimerActions(bridge), TIMER_ACTIONS)
         recording.written.connect(self._show_recording)
         recording.failed.connect(self._show_recording_problem)
+        recording.begun.connect(self._show_message)
         window.transport_actions.place_refused.connect(self._show_place_refusal)
         annotations.refused.connect(self._show_place_refusal)
         self.states = ActionStates(bridge, actions, undo)
@@ -387,6 +388,10 @@ class WindowContents(QObject):
         text = _effect_text(self._bridge.timeline, record)
         if text:
             self._window.statusBar().showMessage(f"{text} · Ctrl+Z undoes it", _MESSAGE_MS)
+
+    @Slot(str)
+    def _show_message(self, text: str) -> None:
+        self._window.statusBar().showMessage(text, _MESSAGE_MS)
 
     def _say(self, text: str) -> None:
         self._window.statusBar().showMessage(f"✖ {text}", _MESSAGE_MS)

@@ -106,6 +106,11 @@ def add_run_arguments(parser: ArgumentParser) -> None:
         metavar="POLICY",
         help="after a callback raised: continue (default), pause-branch or stop",
     )
+    parser.add_argument(
+        "--no-pictures",
+        action="store_true",
+        help="record without the pictures that the scene draws of itself",
+    )
     add_outputs(parser)
 
 
@@ -211,6 +216,8 @@ def _add_graph_options(parser: ArgumentParser) -> None:
 def _check_run(options: Namespace) -> None:
     if options.frames is options.seconds is options.frame_times is None:
         options.parser.error("give a length: --frames N or --seconds S")
+    if options.no_pictures and options.record is None:
+        options.parser.error("argument --no-pictures: nothing is recorded without --record")
 
 
 def _export(options: Namespace, out: TextIO, errors: TextIO) -> int:

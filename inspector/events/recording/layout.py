@@ -53,6 +53,9 @@ CREATE TABLE frame_chunks (
 CREATE TABLE keyframes (
     cursor INTEGER PRIMARY KEY, at_ns INTEGER NOT NULL, crc INTEGER NOT NULL,
     state TEXT NOT NULL, news TEXT NOT NULL, timer_count INTEGER NOT NULL, timers BLOB NOT NULL);
+CREATE TABLE pictures (
+    first_frame INTEGER PRIMARY KEY, count INTEGER NOT NULL, crc INTEGER NOT NULL,
+    places BLOB NOT NULL, data BLOB NOT NULL);
 CREATE TABLE frames (
     frame INTEGER PRIMARY KEY, {", ".join(f"{name} INTEGER" for name in FRAME_COLUMNS[1:])});
 CREATE TABLE clocks (

@@ -125,6 +125,8 @@ def whole_recording(folder: Path) -> Path:
             for start in range(0, len(events), 350):
                 file.add(events[start : start + 350])
                 file.commit()
+            for frame in range(120):
+                file.pictures.add(frame, b"picture %d" % frame)
             file.annotate(
                 [
                     Annotation("bookmark", 10_000_000, None, "here", created=_WHEN),
@@ -328,7 +330,12 @@ def _put_chunk(connection: sqlite3.Connection, cursor: int, block: Any) -> None:
 def _far_cursors(connection: sqlite3.Connection, chance: random.Random) -> None:
     far = chance.choice((10**6, 10**12, 2**60))
     table, column = chance.choice(
-        (("chunks", "first_cursor"), ("keyframes", "cursor"), ("frame_chunks", "first_frame"))
+        (
+            ("chunks", "first_cursor"),
+            ("keyframes", "cursor"),
+            ("frame_chunks", "first_frame"),
+            ("pictures", "first_frame"),
+        )
     )
     connection.execute(
         f"UPDATE {table} SET {column} = {column} + ? WHERE {column} >= "
@@ -485,12 +492,12 @@ def _without_table(connection: sqlite3.Connection, chance: random.Random) -> Non
 
 
 def _lost_rows(connection: sqlite3.Connection, chance: random.Random) -> None:
-    table = chance.choice(("chunks", "keyframes", "frame_chunks", "strings"))
+    table = chance.choice(("chunks", "keyframes", "frame_chunks", "strings", "pictures"))
     connection.execute(f"DELETE FROM {table} WHERE rowid % 3 = ?", (chance.randrange(3),))
 
 
 def _damaged_chunk(connection: sqlite3.Connection, chance: random.Random) -> None:
-    table = chance.choice(("chunks", "frame_chunks"))
+    table = chance.choice(("chunks", "frame_chunks", "pictures"))
     where = chance.choice(("", f" WHERE rowid = (SELECT max(rowid) FROM {table})"))
     connection.execute(f"UPDATE {table} SET crc = crc + 1{where}")
 

@@ -6,7 +6,7 @@ import os
 import resource
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -135,6 +135,9 @@ def _go_through(path: Path) -> None:
                 state.session_due_ns(timer)
             for member in state.members.by_id:
                 assert state.members.path(member)
+        for frame in (-1, 0, 60, past.pictures.frames[1], 2**62):
+            with suppress(ValueError):
+                past.pictures.at(frame)
         assert all(event[0] >= 0 for event in past.events(past.first, past.end))
         assert all(isinstance(note, str) for note in past.notes)
     finally:

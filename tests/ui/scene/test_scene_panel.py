@@ -219,3 +219,43 @@ def test_that_the_picture_is_exported_as_it_is_shown(
 
     panel.export_to(tmp_path / "none" / "scene.svg")
     assert "Cannot write" in panel.readout.text() or "folder" in panel.readout.text()
+
+
+def test_that_a_recording_shows_the_picture_of_the_frame_looked_at(
+    panel: ScenePanel, session: HostedSession, bridge: SessionBridge, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.tlrec"
+    session.recorder.start(path)
+    for _ in range(4):
+        bridge.submit(StepFrames(1))
+        refresh(panel, bridge)
+    enemies = clock_id(session, "game")
+    bridge.submit(PauseClock(enemies))
+    refresh(panel, bridge)
+    session.recorder.stop()
+    frames_ns = list(session.timeline.frames.at_ns)
+
+    bridge.open_path(path)
+    refresh(panel, bridge)
+
+    assert panel.canvas._picture is not None
+    assert panel.canvas._picture.shapes[2].numbers[0] == 4
+    # What stands still is taken from the recorded state.
+    assert panel.readout.text() == "‖ game"
+    bridge.set_playhead(frames_ns[1])
+    refresh(panel, bridge)
+    assert panel.canvas._picture.shapes[2].numbers[0] == 2
+    assert panel.readout.text() == ""
+
+
+def test_that_a_recording_without_pictures_says_why(
+    panel: ScenePanel, session: HostedSession, bridge: SessionBridge, tmp_path: Path
+) -> None:
+    session.recorder.keeps_pictures = False
+    session.recorder.start(tmp_path / "a.tlrec")
+    session.recorder.stop()
+
+    bridge.open_path(tmp_path / "a.tlrec")
+    refresh(panel, bridge)
+
+    assert panel.notice.text().startswith("This recording has no pictures")

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from inspector.events.recording import open_recording
+from inspector.pictures.shapes import circle
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.session import SessionPhase
@@ -249,3 +250,37 @@ def test_that_without_a_scene_nothing_is_recorded(qtbot: QtBot, tmp_path: Path) 
     for action_id in ("record", "record-to", "save-last", "save-last-exact"):
         assert shell.window.actions_by_id[action_id].reason == "no scene is open"
     assert not _shows_recording(shell)
+
+
+def test_that_pictures_can_be_left_out_and_that_is_remembered(shell: Shell) -> None:
+    action = shell.window.actions_by_id["record-pictures"]
+    assert action.isChecked()
+
+    shell.trigger("record-pictures")
+
+    assert not action.isChecked()
+    assert not _recorder(shell).keeps_pictures
+    assert shell.bridge.panel_choices["recording.pictures"] == "no"
+    shell.trigger("record-pictures")
+    assert (action.isChecked(), _recorder(shell).keeps_pictures) == (True, True)
+
+
+def test_that_the_start_of_a_recording_says_what_pictures_take(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    session = shell.bridge.session
+    assert isinstance(session, HostedSession)
+    _recorder(shell).folder = tmp_path / "recordings"
+    session._run.stage.picture(lambda: circle(1, 1, 1, "#ffffff"))
+    session.pictures.is_watched = True
+    shell.advance(1 / 60)
+
+    shell.trigger("record")
+    shell.advance(1 / 60)
+
+    said = shell.window.statusBar().currentMessage()
+    assert said.startswith("Recording to ")
+    assert "; pictures take about " in said
+    shell.window.transport.show_numbers()
+    assert "Pictures of the scene take" in shell.window.transport.record_button.toolTip()

@@ -64,6 +64,7 @@ _WHAT_IS_IN: Final = {
     "keyframes": "states",
     "strings": "texts",
     "annotations": "bookmarks and notes",
+    "pictures": "pictures",
     "meta": "description",
 }
 

@@ -21,6 +21,7 @@ from inspector.events.recording.layout import (
     TIMER_COLUMNS,
     RecordingError,
 )
+from inspector.events.recording.pictures import RecordedBlocks
 from inspector.events.recording.reading.opening import DAMAGE, OpenFile
 from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.reading.soundness import UNKNOWN_TEXT, Soundness
@@ -69,6 +70,7 @@ class Recording:
         first: Cursor of the oldest event.
         end: Cursor after the newest event.
         first_ns: The earliest session instant with a known state.
+        pictures: What the scene drew of itself.
     """
 
     def __init__(self, file: OpenFile) -> None:
@@ -97,6 +99,7 @@ class Recording:
             for place in range(index.shape[1]):
                 self._chunk(place)
         self.last_ns = self._find_last_ns()
+        self.pictures = RecordedBlocks(file)
 
     # ------------------------------------------------------------ properties
 

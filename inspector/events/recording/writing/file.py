@@ -25,6 +25,7 @@ from inspector.events.recording.layout import (
     version_values,
 )
 from inspector.events.recording.live_files import begin_writing, end_writing, is_same_file
+from inspector.events.recording.pictures import PictureBlocks
 from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.writing.tables import FrameCollector, PlainTables
 from inspector.events.recording.writing.timer_rows import AT_ONCE
@@ -96,7 +97,11 @@ def reserve(path: Path) -> None:
 
 
 class RecordingFile:
-    """A recording in progress; for one thread."""
+    """A recording in progress; for one thread.
+
+    Attributes:
+        pictures: Takes the pictures of frames.
+    """
 
     def __init__(
         self,
@@ -134,6 +139,7 @@ class RecordingFile:
         self._unfolded = self._fresh = 0
         self._live = begin_writing(path)
         self._connection = sqlite3.connect(path, isolation_level=None)
+        self.pictures = PictureBlocks(self._connection)
         connection = self._connection
         try:
             connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
@@ -336,6 +342,7 @@ class RecordingFile:
             sqlite3.Error: The file cannot be written.
         """
         self._add_fresh()
+        self.pictures.flush()
         strings = self.strings
         new = list(enumerate(strings[self._stored_strings :], self._stored_strings))
         self._connection.executemany("INSERT INTO strings VALUES (?, ?)", new)

@@ -33,6 +33,8 @@ COMMIT_NS: Final = 400 * NS_PER_MS
 MOST_WAITING: Final = 1_000_000
 #: A patient caller waits for the disk when this many events are to be written.
 PATIENT_WAITING: Final = 100_000
+#: As many bytes of pictures wait for a slow disk; further ones are left out.
+_PICTURES_WAITING: Final = 64 * 1024 * 1024
 #: Writing starts at this many events.
 ENOUGH: Final = 4 * CHUNK_EVENTS
 #: As many as the database caches, so that each page is written once.
@@ -75,6 +77,9 @@ class RecordingWriter:
     Attributes:
         path: The file.
         lost: Number of events dropped from the log before they could be handed over.
+        lost_pictures: Number of pictures that a slow disk has left out.
+        picture_bytes: What the pictures take in the file.
+        picture_frames: From how many frames they are.
     """
 
     def __init__(
@@ -95,7 +100,10 @@ class RecordingWriter:
                 event kept.
         """
         self.path = path
-        self.lost = 0
+        self.lost = self.lost_pictures = 0
+        self.picture_bytes = self.picture_frames = 0
+        self._pictures: deque[tuple[int, bytes]] = deque()
+        self._pictures_waiting = self._pictures_taken = 0
         self._log = log
         self._about = about or About()
         self._start = start
@@ -172,6 +180,9 @@ class RecordingWriter:
             return
         while is_patient and self._is_behind(PATIENT_WAITING):
             sleep(_PATIENCE_S)
+        while is_patient and self._are_pictures_behind(_PICTURES_WAITING // 2):
+            self._has_enough.set()
+            sleep(_PATIENCE_S)
         if self._is_behind(MOST_WAITING) and not is_last:
             return
         gap = self._skip_lost() if log.first > self._cursor else None
@@ -187,6 +198,22 @@ class RecordingWriter:
             self._is_hurried = True
         if at_once or self._handed - self._written >= ENOUGH:
             self._has_enough.set()
+
+    def add_picture(self, frame: int, packed: bytes) -> None:
+        """Hand over the picture of a frame; a picture of the same frame replaces it."""
+        if not self.is_recording:
+            return
+        if self._are_pictures_behind(_PICTURES_WAITING):
+            self.lost_pictures += 1
+            return
+        self._pictures_waiting += len(packed)
+        self._pictures.append((frame, packed))
+        if not self._has_some.is_set():
+            self._has_some.set()
+
+    def _are_pictures_behind(self, size: int) -> bool:
+        """Return whether pictures of more than this many bytes are yet to be written."""
+        return self._pictures_waiting - self._pictures_taken > size and self.is_recording
 
     def _is_behind(self, events: int) -> bool:
         """Return whether more than this many events are yet to be written."""
@@ -247,7 +274,7 @@ class RecordingWriter:
     def _write_portions(self, file: RecordingFile) -> None:
         # The start is committed at once: without it the file is not a recording.
         wait_ns = 0
-        while not self._is_stopped or self._portions:
+        while not self._is_stopped or self._portions or self._pictures:
             self._has_some.wait()
             self._due_ns = monotonic_ns() + wait_ns
             wait_ns = COMMIT_NS
@@ -287,6 +314,11 @@ class RecordingWriter:
                     self._add(file, piece)
         self._add(file, gathered)
 
+        while self._pictures:
+            frame, packed = self._pictures.popleft()
+            self._pictures_taken += len(packed)
+            file.pictures.add(frame, packed)
+
     def _add(self, file: RecordingFile, numbers: Numbers) -> None:
         file.add_numbers(numbers)
         self._written += len(numbers) // EVENT_COLUMNS
@@ -297,6 +329,7 @@ class RecordingWriter:
 
     def _commit(self, file: RecordingFile) -> None:
         file.commit()
+        self.picture_bytes, self.picture_frames = file.pictures.bytes, file.pictures.frames
         self._committed = self._written
         self._due_ns = monotonic_ns() + COMMIT_NS
 
