@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, milliseconds, write_csv
+from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, write_csv
 from inspector.formats.captures.frame_times_json import write_json
+from inspector.formats.captures.number_cells import number_rows
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.vocabulary import Phase
@@ -55,11 +56,24 @@ def test_that_no_frames_are_a_line_of_names(
     assert csv_of(make_frames([]), provenance).decode() == ",".join(CSV_COLUMNS) + "\r\n"
 
 
-@given(st.integers(min_value=-(10**18), max_value=10**18))
-def test_that_milliseconds_are_exact(ns: int) -> None:
-    whole, decimals = milliseconds(ns).split(".")
-    assert len(decimals) == 6
-    assert int(whole + decimals) == ns
+@given(
+    st.lists(st.integers(min_value=0, max_value=10**18), min_size=1),
+    st.integers(0, 18),
+    st.binary(),
+)
+def test_that_cells_have_all_digits(numbers: list[int], decimals: int, constant: bytes) -> None:
+    column = np.array(numbers, dtype=np.int64)
+
+    ((rows, text),) = number_rows([(column, 0), constant, (column, decimals)], len(numbers))
+
+    def shifted(number: int) -> str:
+        digits = str(number).zfill(decimals + 1)
+        return f"{digits[:-decimals]}.{digits[-decimals:]}" if decimals else digits
+
+    assert rows == slice(0, len(numbers))
+    assert text == b"".join(
+        b"%d,%b,%b\r\n" % (each, constant, shifted(each).encode()) for each in numbers
+    )
 
 
 @given(

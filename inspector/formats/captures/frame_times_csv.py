@@ -23,14 +23,15 @@ moved, so they are exact too. There are no comments: any program can read it.
 from collections.abc import Iterable
 from typing import BinaryIO, Final
 
+from inspector.formats.captures.number_cells import number_rows
 from inspector.formats.csv_cells import quoted, text_cell
 from inspector.formats.font_metrics import plain
-from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
-from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import Phase
 
-_ROWS_PER_WRITE: Final = 20_000
+#: Digits behind the point of milliseconds that hold whole nanoseconds.
+DECIMALS_OF_MS: Final = 6
 _IN_MS: Final = ("at_ns", "interval_ns", "delta_ns", "busy_ns")
 
 #: The last columns, present only if they have contents.
@@ -54,21 +55,20 @@ def write_csv(
 ) -> None:
     """Write ``frames`` as a table with one header line."""
     extra = _extra_columns(frames, options)
-    stream.write(_lines([(*CSV_COLUMNS, *extra)]))
-    for start in range(0, len(frames), _ROWS_PER_WRITE):
-        part = slice(start, start + _ROWS_PER_WRITE)
-        in_ns = [
-            column[part].tolist()
-            for column in (frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns)
-        ]
-        columns: list[Iterable[str]] = [
-            map(str, frames.index[part].tolist()),
-            *(map(str, values) for values in in_ns),
-            *(map(str, frames.phases[phase][part].tolist()) for phase in Phase),
-            *(map(milliseconds, values) for values in in_ns),
-        ]
-        columns += [_cells(cells, frames.index[part].tolist()) for cells in extra.values()]
-        stream.write(_lines(zip(*columns, strict=True)))
+    stream.write(f"{','.join((*CSV_COLUMNS, *extra))}\r\n".encode())
+    in_ns = (frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns)
+    columns: list[tuple[NsColumn, int]] = [
+        *((column, 0) for column in (frames.index, *in_ns, *frames.phases)),
+        *((column, DECIMALS_OF_MS) for column in in_ns),
+    ]
+    for part, text in number_rows(columns, len(frames)):
+        if extra:
+            index = frames.index[part].tolist()
+            lines = text.decode().split("\r\n")[:-1]
+            rows = zip(lines, *(_cells(each, index) for each in extra.values()), strict=True)
+            stream.write("".join(f"{','.join(row)}\r\n" for row in rows).encode())
+        else:
+            stream.write(text)
 
 
 def _extra_columns(frames: FrameTimes, options: ExportOptions) -> dict[str, dict[int, str]]:
@@ -112,13 +112,3 @@ def _labels(frames: FrameTimes) -> dict[int, str]:
         frame = min(each.frame, last)
         found[frame] = f"{found[frame]} {each.label}" if frame in found else each.label
     return found
-
-
-def milliseconds(ns: int) -> str:
-    """Return whole nanoseconds as milliseconds with all six decimals."""
-    whole, rest = divmod(abs(ns), NS_PER_MS)
-    return f"{'-' if ns < 0 else ''}{whole}.{rest:06d}"
-
-
-def _lines(rows: "zip[tuple[str, ...]] | list[tuple[str, ...]]") -> bytes:
-    return "".join(",".join(row) + "\r\n" for row in rows).encode()
