@@ -1,4 +1,4 @@
-"""The commands ``replay`` and ``export --as pytest`` or ``trace``."""
+"""The commands ``replay`` and ``export --as pytest``."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Final, TextIO
 from inspector.cli.progress import EndlessCodeNote
 from inspector.errors import ExportError, InspectorError
 from inspector.events.log import readable
-from inspector.events.recording import as_far_as_it_goes, open_recording
+from inspector.events.recording import open_recording
 from inspector.exit_codes import ExitCode
 from inspector.foreign.paths import is_file, stored_path
-from inspector.formats.atomic_file import check_target, replacing
-from inspector.formats.chrome_trace import write_chrome_trace
-from inspector.sessions.provenance import provenance_of_recording
 from inspector.sessions.replay.replayed import pytest_text
 from inspector.sessions.replay.rerun import rerun
 from inspector.sessions.sources.time_sources import ATTACHED, ATTACHED_LOOP
@@ -70,7 +67,7 @@ def export_as_pytest(options: Namespace, out: TextIO, err: TextIO) -> int:
         JournalError: It lacks data.
         ExportError: The test cannot be written.
     """
-    path = Path(options.file)
+    path = Path(options.files[0])
     paths = options.output or [path.with_name(f"test_{_identifier(path.stem)}.py")]
     for test in paths:
         if test.suffix != ".py":
@@ -89,34 +86,6 @@ def export_as_pytest(options: Namespace, out: TextIO, err: TextIO) -> int:
                 reason = error.strerror or error
                 raise ExportError(f"{test} cannot be written: {reason}.") from None
             out.write(f"wrote {test}\n")
-    finally:
-        recording.close()
-    return ExitCode.OK
-
-
-def export_as_trace(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Write a recording as Chrome trace-event JSON.
-
-    Returns:
-        The exit code.
-
-    Raises:
-        RecordingError: The recording cannot be opened.
-        ExportError: The file cannot be written.
-    """
-    path = Path(options.file)
-    paths = options.output or [path.with_suffix(".trace.json")]
-    for trace in paths:
-        if trace.suffix != ".json":
-            raise ExportError(f"{trace} is not a valid name for a trace. It must end in .json.")
-        check_target(trace)
-    recording = _opened(path, err)
-    try:
-        about = provenance_of_recording(recording)
-        for trace in paths:
-            with as_far_as_it_goes(recording), replacing(trace) as stream:
-                write_chrome_trace(recording, about, stream)
-            out.write(f"wrote {trace}\n")
     finally:
         recording.close()
     return ExitCode.OK

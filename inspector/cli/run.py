@@ -1,4 +1,4 @@
-"""The commands ``run`` and ``export``, after their arguments are parsed."""
+"""The command ``run``, after its arguments are parsed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ from typing import Protocol, TextIO
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget
 from inspector.cli.call_tally import CallTally
+from inspector.cli.export import (
+    checked_part,
+    graph_options,
+    part_in,
+    read_frames,
+    worth_plotting,
+)
 from inspector.cli.progress import EndlessCodeNote, Progress
 from inspector.cli.run_report import (
     ProbeLine,
@@ -27,22 +34,16 @@ from inspector.cli.run_report import (
 from inspector.cli.terminal import say
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.clocks import SetRate
-from inspector.errors import ArgumentError, CaptureError, ExportError
+from inspector.errors import CaptureError, ExportError
 from inspector.events.recording import RecordingError
 from inspector.exit_codes import ExitCode
 from inspector.formats.captures.capture import split_column
 from inspector.formats.export import check_export, export_frames
 from inspector.formats.file_formats import check_file, write_file
-from inspector.formats.frame_times import (
-    FrameTimes,
-    Measure,
-    Provenance,
-    parse_frame_range,
-)
-from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
+from inspector.formats.frame_times import FrameTimes, Measure
 from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions, SceneMoment
+from inspector.formats.traces.session_trace import Events
 from inspector.pictures.looks import clock_looks
-from inspector.sessions.frame_files import FrameFile, read_frame_file
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.recorder import Recorder
@@ -55,13 +56,6 @@ from inspector.timebase import MAX_NS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import what_was_raised
 
 _DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
-
-#: Arguments of the options with another name.
-_ARGUMENT_NAMES = {
-    "width_pt": "--size: the width",
-    "height_pt": "--size: the height",
-    "dots_per_inch": "--dpi: the resolution",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,21 +183,25 @@ def put_out(  # noqa: PLR0913, PLR0917
         probes: What the probes of attached programs cost.
     """
     frames = FrameTimes.from_history(session.timeline.frames)
-    measure: Measure = "busy" if session.waits else _worth_plotting(frames)
-    graph = _graph_options(options, measure, session.frame_rate)
+    measure: Measure = "busy" if session.waits else worth_plotting(frames)
+    graph = graph_options(options, measure, session.frame_rate)
     report = _report(session, tally, run, how, place, options.budget, graph.measure, probes)
     if options.json:
         text = json.dumps(report_values(report), ensure_ascii=False, indent=2)
         out.write(f"{text}\n")
     elif not options.quiet:
         out.write(f"{report_text(report, most_timers=options.timers)}\n")
-    start, stop = _frame_range(options)
-    exported = FrameTimes.from_timeline(session.timeline, start, stop, session.annotations)
     provenance = replace(provenance_of(session), source=how)
-    if options.export:
-        _check_frames(exported, options, len(session.timeline.frames))
     is_silent = options.json or options.quiet
-    _export(options.export, exported, provenance, graph, None if is_silent else out)
+    if options.export:
+        whole = FrameTimes.from_timeline(session.timeline, annotations=session.annotations)
+        part = part_in(options)
+        exported = checked_part(whole, part, options.range)
+        events = Events(session.history, *part.instants(whole))
+        for path in options.export:
+            export_frames(exported, provenance, graph, path, events=events)
+            if not is_silent:
+                out.write(f"wrote {path} ({frames_text(len(exported))})\n")
     _end_recording(session.recorder, None if is_silent else out)
     return report
 
@@ -216,8 +214,8 @@ def check_outputs(options: Namespace) -> None:
     """
     for path in options.export:
         check_export(path)
-    _frame_range(options)
-    _graph_options(options, "interval")
+    part_in(options)
+    graph_options(options, "interval")
 
 
 def _end_recording(recorder: Recorder, out: TextIO | None) -> None:
@@ -233,46 +231,6 @@ def _end_recording(recorder: Recorder, out: TextIO | None) -> None:
         for each in recorder.outcomes_since(0):
             cost = f", pictures {each.picture_cost}" if each.picture_cost else ""
             out.write(f"recorded {each.path}{cost}\n")
-
-
-def export_file(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Export earlier frame times.
-
-    Returns:
-        The exit code.
-
-    Raises:
-        InspectorError: Something cannot be read or written.
-    """
-    for path in options.output:
-        check_export(path)
-    start, stop = _frame_range(options)
-    path, column = split_column(options.file)
-    read = _read(path, column, options.stream, err)
-    if not read.has_work and (options.measure == "busy" or options.stacked):
-        message = f"{path} does not contain the time spent in callbacks. Use --measure interval."
-        raise CaptureError(message)
-    whole = read.frames
-    if not len(whole):
-        message = f"{path} has no frames to draw. Choose another file."
-        raise CaptureError(message)
-    frames = whole.between(start, len(whole) if stop is None else stop)
-    _check_frames(frames, options, len(whole))
-    measure = _worth_plotting(frames) if read.has_work else "interval"
-    graph = _graph_options(options, measure)
-    _export(options.output, frames, read.provenance, graph, out)
-    return ExitCode.OK
-
-
-def _read(path: Path, column: str | None, stream: str | None, err: TextIO) -> FrameFile:
-    """Read frame times, and say what the user should know about them."""
-    progress = Progress(err)
-    try:
-        read = read_frame_file(path, column, stream=stream, on_progress=progress.show)
-    finally:
-        progress.clear()
-    say(err, *read.notes)
-    return read
 
 
 # ------------------------------------------------------------------ ways to run
@@ -312,7 +270,7 @@ def _way(options: Namespace, err: TextIO) -> _Way:
 
 def _capture_way(options: Namespace, err: TextIO) -> _Way:
     path, column = split_column(options.frame_times)
-    read = _read(path, column, options.stream, err)
+    read = read_frames(path, column, options.stream, err)
     times_ns = tuple(read.frames.interval_ns.tolist())
     if not times_ns:
         message = f"{path} holds no frames to run. Choose another file."
@@ -344,72 +302,6 @@ def _capture_way(options: Namespace, err: TextIO) -> _Way:
 
 
 # ------------------------------------------------------------- what it came to
-
-
-def _worth_plotting(frames: FrameTimes) -> Measure:
-    """Return the interval if it varies; in virtual time it may be constant."""
-    times_ns = frames.interval_ns
-    varies = len(times_ns) == 0 or int(times_ns.max() - times_ns.min()) > 1
-    return "interval" if varies else "busy"
-
-
-def _frame_range(options: Namespace) -> tuple[int, int | None]:
-    try:
-        return parse_frame_range(options.range)
-    except ExportError as error:
-        message = f"Argument --range: {error}"
-        raise ArgumentError(message) from None
-
-
-def _check_frames(frames: FrameTimes, options: Namespace, count: int) -> None:
-    """Refuse an empty range if there are frames."""
-    if count and not len(frames.index):
-        message = (
-            f"There is no frame in the range {options.range}: "
-            f"{'1 frame is' if count == 1 else f'{count:,} frames are'} "
-            f"numbered from 0 to {count - 1:,}, as they come in the file. "
-            "Choose another --range."
-        )
-        raise ExportError(message)
-
-
-def _graph_options(
-    options: Namespace, measure: Measure, frame_rate: Fraction | None = None
-) -> ExportOptions:
-    """Return the options of the graph.
-
-    Args:
-        options: The arguments.
-        measure: The time it shows by default.
-        frame_rate: Target frames per second of the scene, whose budget is included.
-    """
-    width_pt, height_pt = options.size
-    try:
-        return ExportOptions(
-            title=options.title,
-            measure=options.measure or measure,
-            budgets_ms=_budgets_ms(options, frame_rate),
-            stacked=options.stacked,
-            theme=options.theme,
-            width_pt=width_pt,
-            height_pt=height_pt,
-            dots_per_inch=options.dpi,
-            interventions="interventions" not in options.without,
-            landmarks="bookmarks" not in options.without,
-        )
-    except ValueError as error:
-        text = str(error)
-        for name, argument in _ARGUMENT_NAMES.items():
-            text = text.replace(name, argument)
-        message = f"Argument {text}."
-        raise ArgumentError(message) from None
-
-
-def _budgets_ms(options: Namespace, frame_rate: Fraction | None) -> tuple[float, ...]:
-    if options.budget:
-        return tuple(options.budget)
-    own_ms = DEFAULT_BUDGETS_MS[0] if frame_rate is None else float(1000 / frame_rate)
-    return tuple(sorted({*DEFAULT_BUDGETS_MS, own_ms}))
 
 
 def _report(  # noqa: PLR0913, PLR0917
@@ -455,19 +347,6 @@ def _report(  # noqa: PLR0913, PLR0917
         lost_events=tally.lost + sum(probe.lost for probe in probes),
         probes=probes,
     )
-
-
-def _export(
-    paths: list[Path],
-    frames: FrameTimes,
-    provenance: Provenance,
-    graph: ExportOptions,
-    out: TextIO | None,
-) -> None:
-    for path in paths:
-        export_frames(frames, provenance, graph, path)
-        if out is not None:
-            out.write(f"wrote {path} ({frames_text(len(frames))})\n")
 
 
 def _judge(report: RunReport, status: str, err: TextIO) -> int:

@@ -17,7 +17,7 @@ from inspector.errors import CaptureError
 from inspector.exit_codes import ExitCode
 from inspector.foreign.numbers import number_in, shown
 from inspector.formats.captures.capture import split_column
-from inspector.formats.frame_times import parse_frame_range
+from inspector.formats.frame_times import parse_range
 from inspector.sessions.frame_files import FrameFile, read_frame_file
 from inspector.timebase import NS_PER_MS
 
@@ -228,8 +228,7 @@ def _read(text: str, options: Namespace, err: TextIO) -> _Read:
     path, column = split_column(text)
     file = read_frame_file(path, column, stream=options.stream)
     say(err, *file.notes)
-    start, stop = parse_frame_range(options.range)
-    times_ns = file.frames.interval_ns[start:stop]
+    times_ns = parse_range(options.range).of(file.frames).interval_ns
     series = FrameSeries(times_ns / NS_PER_MS, options.refresh)
     if not len(series):
         message = f"{path} has no frames in {options.range}. Choose another file or range."

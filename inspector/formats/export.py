@@ -1,28 +1,28 @@
-"""Writes frame times to a file; the suffix selects the exporter.
+"""Writes frame times, or the events of a session, to a file; the suffix selects the exporter.
 
-Commands, their help and the export dialog offer the exporters of :data:`EXPORTERS`.
+Commands, their help and the export dialog offer all of :func:`exporters`.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from inspector.errors import ExportError
 from inspector.extensions import Registry
-from inspector.formats.file_formats import (
-    FileFormat,
-    check_file,
-    format_for,
-    picture_formats,
-    write_file,
-)
+from inspector.formats.atomic_file import replacing
+from inspector.formats.file_formats import FileFormat, format_for, picture_formats
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
+    from inspector.formats.traces.session_trace import Events
+
 Exporter: TypeAlias = FileFormat[FrameTimes, ExportOptions]
+#: An exporter of frame times, or of events.
+AnyExporter: TypeAlias = FileFormat[Any, ExportOptions]
 
 EXPORTERS: Final[Registry[Exporter]] = Registry(
     "exporters",
@@ -47,9 +47,57 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
             "columns with provenance",
             "inspector.formats.captures.frame_times_json:write_json",
         ),
+        FileFormat(
+            "PresentMon",
+            ".presentmon.csv",
+            "CSV for tools that read PresentMon",
+            "inspector.formats.captures.tool_csv:write_presentmon",
+        ),
+        FileFormat(
+            "MangoHud",
+            ".mangohud.csv",
+            "CSV for tools that read MangoHud",
+            "inspector.formats.captures.tool_csv:write_mangohud",
+        ),
     ),
     names=lambda each: (each.format, each.suffix),
 )
+#: What is written of all events of a session, rather than of its frames.
+TRACE_EXPORTERS: Final[tuple[FileFormat[Events, ExportOptions], ...]] = (
+    FileFormat(
+        "Chrome trace",
+        ".trace.json",
+        "all events, for trace viewers",
+        "inspector.formats.traces.trace_json:write_trace_json",
+    ),
+    FileFormat(
+        "Perfetto",
+        ".pftrace",
+        "all events, clocks as nested tracks",
+        "inspector.formats.traces.perfetto:write_perfetto",
+    ),
+)
+
+
+def exporters() -> tuple[AnyExporter, ...]:
+    """Return all exporters: of frame times, and of events."""
+    return (*EXPORTERS, *TRACE_EXPORTERS)
+
+
+def exporter_for(path: Path, wanted: Iterable[AnyExporter] = ()) -> AnyExporter:
+    """Return the exporter that the suffix of ``path`` names.
+
+    Args:
+        path: The file.
+        wanted: Exporters that have been chosen: the first of those whose suffix ends like the
+            path's, as ``.presentmon.csv`` and ``.csv`` do, if there is one.
+
+    Raises:
+        ExportError: No exporter has that suffix; the message names the known ones.
+    """
+    ending = path.suffix.lower()
+    fitting = (each for each in wanted if ending and each.suffix.endswith(ending))
+    return next(fitting, None) or format_for(path, exporters())
 
 
 def check_export(path: Path) -> None:
@@ -58,17 +106,38 @@ def check_export(path: Path) -> None:
     Raises:
         ExportError: The suffix is unknown or the folder cannot be written.
     """
-    check_file(path, EXPORTERS)
+    exporter_for(path).check(path)
 
 
-def export_frames(
-    frames: FrameTimes, provenance: Provenance, options: ExportOptions, path: Path
+def export_frames(  # noqa: PLR0913 - what, how, and where
+    frames: FrameTimes,
+    provenance: Provenance,
+    options: ExportOptions,
+    path: Path,
+    *,
+    events: Events | None = None,
+    exporter: AnyExporter | None = None,
 ) -> None:
-    """Write ``frames`` to ``path`` in the format of its suffix, completely or not at all.
+    """Write frames, or the events of their session, completely or not at all.
+
+    Args:
+        frames: The frames.
+        provenance: Where they come from.
+        options: How they are drawn and written.
+        path: The file.
+        events: The events of the session, which exporters of events need.
+        exporter: The exporter; by default that of the suffix.
 
     Raises:
         ExportError: The suffix is unknown or the file cannot be written.
         ExtensionError: The exporter is a package's, and failed.
     """
-    with EXPORTERS.guarding(format_for(path, EXPORTERS)):
-        write_file(frames, provenance, options, path, EXPORTERS)
+    chosen = exporter or exporter_for(path)
+    data: FrameTimes | Events = frames
+    if chosen in TRACE_EXPORTERS:
+        if events is None:
+            message = f"Cannot write {path}: these are frame times without events."
+            raise ExportError(message)
+        data = events
+    with EXPORTERS.guarding(chosen), replacing(path) as stream:
+        chosen.write_to(stream, data, provenance, options)

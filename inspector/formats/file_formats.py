@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO, Generic, Protocol, TypeVar, cast
 
@@ -40,6 +41,7 @@ class FileFormat(Generic[DataT, OptionsT]):
         write: What writes to a binary stream, or ``module:name`` of that, imported when it
             does: the help of commands names the formats and needs none of what writes them.
         is_picture: Whether the file shows the graph, or else holds the data.
+        needs: The package that writing needs, if it is one that need not be there.
     """
 
     format: str
@@ -47,6 +49,7 @@ class FileFormat(Generic[DataT, OptionsT]):
     description: str
     write: Callable[[DataT, Provenance, OptionsT, BinaryIO], None] | str
     is_picture: bool = False
+    needs: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a suffix that no file has.
@@ -57,6 +60,25 @@ class FileFormat(Generic[DataT, OptionsT]):
         if not self.suffix.startswith(".") or self.suffix != self.suffix.strip().lower():
             message = f"a suffix is a dot and lower-case letters: {self.suffix!r}"
             raise ValueError(message)
+
+    @property
+    def key(self) -> str:
+        """Its name where one word is typed: ``png``, and ``trace`` for ``.trace.json``."""
+        return self.suffix.split(".")[1]
+
+    def check(self, path: Path) -> None:
+        """Refuse a path that cannot be written, before any work is done.
+
+        Raises:
+            ExportError: The folder cannot be written, or a package is missing.
+        """
+        if self.needs and find_spec(self.needs) is None:
+            message = (
+                f"Cannot write {path}: {self.format} needs {self.needs}, which is not installed. "
+                f"Install it: pip install {self.needs}"
+            )
+            raise ExportError(message)
+        check_target(path)
 
     def write_to(
         self, stream: BinaryIO, data: DataT, provenance: Provenance, options: OptionsT
@@ -113,15 +135,15 @@ def picture_formats(
 def format_for(
     path: Path, formats: Sequence[FileFormat[DataT, OptionsT]]
 ) -> FileFormat[DataT, OptionsT]:
-    """Return the format that the suffix of ``path`` names, in any case.
+    """Return the format whose suffix the name of ``path`` has, in any case; of several the longest.
 
     Raises:
         ExportError: No format has that suffix; the message names the known ones.
     """
-    suffix = path.suffix.lower()
-    for each in formats:
-        if each.suffix == suffix:
-            return each
+    name = path.name.lower()
+    fitting = [each for each in formats if path.suffix and name.endswith(each.suffix)]
+    if fitting:
+        return max(fitting, key=lambda each: len(each.suffix))
     known = ", ".join(each.suffix for each in formats[:-1])
     what = f"“{path.suffix}” is not a format" if path.suffix else "the name has no suffix"
     message = f"Cannot write {path}: {what}. Use {known} or {formats[-1].suffix}."
@@ -134,8 +156,7 @@ def check_file(path: Path, formats: Sequence[FileFormat[DataT, OptionsT]]) -> No
     Raises:
         ExportError: The suffix is unknown or the folder cannot be written.
     """
-    format_for(path, formats)
-    check_target(path)
+    format_for(path, formats).check(path)
 
 
 def write_file(

@@ -15,6 +15,7 @@ from inspector.errors import ExportError
 from inspector.events.annotations import Annotation
 from inspector.events.timeline import Timeline
 from inspector.foreign.numbers import count_in
+from inspector.timebase import parse_duration_ns
 from inspector.vocabulary import Phase
 
 if TYPE_CHECKING:
@@ -184,21 +185,71 @@ class Provenance:
         return "capture time" if self.source == CAPTURED else "session time"
 
 
-def parse_frame_range(text: str) -> tuple[int, int | None]:
-    """Return the first frame and the frame after the last of ``"all"``, ``"120:600"``, ``":60"``.
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a session, by frames or by time.
+
+    Attributes:
+        start: The first frame, counted from 0, or its earliest session instant in nanoseconds.
+        stop: The frame after the last, or the instant before which all begin; ``None`` for all
+            that follow.
+        is_time: Whether these are instants.
+    """
+
+    start: int = 0
+    stop: int | None = None
+    is_time: bool = False
+
+    def bounds(self, frames: FrameTimes) -> tuple[int, int]:
+        """Return the place of the first frame, and the place after the last."""
+        start, stop = self.start, len(frames) if self.stop is None else self.stop
+        if self.is_time:
+            start = int(frames.at_ns.searchsorted(start))
+            if self.stop is not None:
+                stop = int(frames.at_ns.searchsorted(stop))
+        return start, min(stop, len(frames))
+
+    def of(self, frames: FrameTimes) -> FrameTimes:
+        """Return those of the frames that belong to it."""
+        return frames.between(*self.bounds(frames))
+
+    def instants(self, frames: FrameTimes) -> tuple[int, int | None]:
+        """Return the session instants of its beginning and end, ``None`` where all ends."""
+        if self.is_time:
+            return self.start, None if self.stop is None else self.stop - 1
+        start, stop = self.bounds(frames)
+        begin_ns = int(frames.at_ns[start]) if 0 < start < len(frames) else 0
+        return begin_ns, int(frames.at_ns[stop]) - 1 if stop < len(frames) else None
+
+
+def parse_range(text: str) -> Part:
+    """Parse a range of frames (``"all"``, ``"120:600"``) or of time (``"2s:5.5s"``, ``"1:00.."``).
 
     Raises:
         ExportError: The text is not such a range, or the range is empty.
     """
     if text.strip().lower() == "all":
-        return 0, None
-    first, colon, last = text.partition(":")
-    start = count_in(first.strip() or "0")
-    stop = count_in(last.strip()) if last.strip() else None
-    if not colon or start is None or (last.strip() and stop is None):
-        message = f"{in_quotes(text)} is not a range of frames. Write all, 120:600, 120: or :600."
+        return Part()
+    is_time = ".." in text or text.strip(" 0123456789:.") != ""
+    read = _instant_in if is_time else count_in
+    first, separator, last = text.partition(".." if ".." in text else ":")
+    start = read(first.strip() or "0")
+    stop = read(last.strip()) if last.strip() else None
+    if not separator or start is None or (last.strip() and stop is None):
+        message = (
+            f"{in_quotes(text)} is not a range. Write frames as 120:600, 120: or :600, time as "
+            "2s:5.5s or 1:00..1:30, or all."
+        )
         raise ExportError(message)
     if stop is not None and stop <= start:
-        message = f"The range {start}:{stop} holds no frame. The second number must be larger."
+        message = f"The range {text.strip()} holds no frame. The second number must be larger."
         raise ExportError(message)
-    return start, stop
+    return Part(start, stop, is_time)
+
+
+def _instant_in(text: str) -> int | None:
+    try:
+        at_ns = parse_duration_ns(text)
+    except ValueError:
+        return None
+    return at_ns if at_ns >= 0 else None

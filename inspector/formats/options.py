@@ -1,10 +1,13 @@
-"""Options of an exported graph, and its colours."""
+"""Options of an exported graph, its budgets as text, and its colours."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final, Literal
 
 from inspector.analysis.statistics.frame_budget import checked_budget_ms
+from inspector.foreign.numbers import number_in, refusal
 from inspector.formats.display_list import Stroke
 from inspector.formats.frame_times import Measure
 from inspector.vocabulary import Phase
@@ -173,3 +176,38 @@ def curve_stroke(index: int, theme: ThemeName, width: float) -> Stroke:
     hues = _CURVE_HUES[theme]
     dash = _CURVE_DASHES[index // len(hues) % len(_CURVE_DASHES)]
     return Stroke(hues[index % len(hues)], width, dash)
+
+
+_BUDGET: Final = re.compile(r"(\d+\.?\d*|\.\d+)(ms|fps|hz)?")
+
+
+def parse_budgets_ms(text: str) -> tuple[float, ...]:
+    """Parse budgets: ``16.7 8.33``, ``60fps``, ``16.7 ms, 120 fps``.
+
+    Raises:
+        ValueError: A word is neither milliseconds nor a rate; the message names it.
+    """
+    joined = re.sub(r"(?<=\d)\s+(?=(?:ms|fps|hz)\b)", "", text.strip().lower())
+    budgets: list[float] = []
+    for word in re.split(r"[\s;,]+", joined):
+        if not word:
+            continue
+        match = _BUDGET.fullmatch(word)
+        try:
+            value = number_in(match[1]) if match is not None else Fraction(0)
+        except ValueError:
+            value = Fraction(0)
+        if match is None or value <= 0:
+            hint = "write milliseconds such as 16.7, or 60fps"
+            raise ValueError(refusal("a budget", word, hint))
+        budgets.append(checked_budget_ms(value if match[2] in (None, "ms") else 1000 / value))
+    return tuple(dict.fromkeys(budgets))
+
+
+def budgets_to_text(budgets_ms: Sequence[float]) -> str:
+    """Return budgets as text that parses to the same values."""
+    words = []
+    for budget_ms in budgets_ms:
+        rate = round(1000 / budget_ms)
+        words.append(f"{rate}fps" if rate and 1000 / rate == budget_ms else f"{budget_ms!r}ms")
+    return " ".join(words)

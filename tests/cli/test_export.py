@@ -114,3 +114,87 @@ def test_that_one_frame_is_one_frame(run: Run) -> None:
 
     assert "\n1 frame in 00:00.016, " in out
     assert out.endswith("wrote one.csv (1 frame)\n")
+
+
+def test_that_a_budget_is_a_rate_or_a_time(run: Run, tmp_path: Path) -> None:
+    run("run 4 --frames 99 --quiet --export a.csv")
+
+    assert run("export a.csv -o rate.svg --budget 60fps --measure interval")[0] == ExitCode.OK
+    assert run("export a.csv -o time.svg --budget 20ms --measure interval")[0] == ExitCode.OK
+
+    assert "16.7 ms · 60 fps" in (tmp_path / "rate.svg").read_text(encoding="utf-8")
+    assert "20.0 ms · 50 fps" in (tmp_path / "time.svg").read_text(encoding="utf-8")
+    code, _, err = run("export a.csv -o no.svg --budget fast")
+    assert code == ExitCode.USAGE
+    assert "not a budget: 'fast' (write milliseconds such as 16.7, or 60fps)" in err
+
+
+def test_that_a_range_of_time_is_exported(run: Run, tmp_path: Path) -> None:
+    run("run 4 --frames 300 --export a.csv --range 1s:2s")
+
+    found = [int(row["at_ns"]) for row in rows(tmp_path / "a.csv")]
+
+    assert len(found) == 60
+    assert min(found) >= 1_000_000_000
+    assert max(found) < 2_000_000_000
+
+
+def test_that_a_file_is_not_written_over_itself(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_text("frametime\n16\n17\n")
+
+    code, _, err = run("export c.csv --as csv")
+
+    assert code == ExitCode.FAILED
+    assert "c.csv is the file to export. Choose another name with -o." in err
+    assert (tmp_path / "c.csv").read_text() == "frametime\n16\n17\n"
+
+
+def test_that_several_files_are_exported_a_row_each(run: Run, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("frametime\n16\n17\n")
+    (tmp_path / "bad.csv").write_text("nothing\nat all\n")
+
+    code, out, _ = run("export a.csv bad.csv b.csv --format svg --format json --out made/here")
+
+    assert code == ExitCode.FAILED
+    first, bad, last, count = out.splitlines()
+    assert first == "a.csv: wrote made/here/a.svg (2 frames), made/here/a.json (2 frames)"
+    assert bad.startswith("bad.csv: not exported. bad.csv has no column of numbers")
+    assert last == "b.csv: wrote made/here/b.svg (2 frames), made/here/b.json (2 frames)"
+    assert count == "2 of 3 files exported"
+    assert sorted(path.name for path in (tmp_path / "made" / "here").iterdir()) == [
+        *("a.json", "a.svg", "b.json", "b.svg")
+    ]
+
+
+def test_that_files_that_exist_are_left_alone_without_leave(run: Run, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("frametime\n16\n17\n")
+    (tmp_path / "a.svg").write_text("mine")
+
+    code, out, _ = run("export a.csv b.csv --as svg")
+
+    assert code == ExitCode.FAILED
+    assert "a.csv: not exported. a.svg exists. Add --overwrite to replace it.\n" in out
+    assert "b.csv: wrote b.svg (2 frames)\n" in out
+    assert (tmp_path / "a.svg").read_text() == "mine"
+    assert run("export a.csv b.csv --as svg --overwrite")[0] == ExitCode.OK
+    assert (tmp_path / "a.svg").read_text().startswith("<?xml")
+
+
+def test_that_two_files_are_not_exported_to_one(run: Run, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.csv").write_text("frametime\n16\n17\n")
+
+    code, out, _ = run("export one/a.csv two/a.csv --as svg --out all")
+
+    assert code == ExitCode.FAILED
+    assert "two/a.csv: not exported. all/a.svg is what one/a.csv has been exported to." in out
+
+
+def test_that_one_output_takes_one_file(run: Run) -> None:
+    code, _, err = run("export a.csv b.csv -o c.svg")
+
+    assert code == ExitCode.USAGE
+    assert "-o/--output takes one file; choose formats with --as, and a folder with --out" in err

@@ -1,4 +1,4 @@
-"""``export --as trace``: a recording as Chrome trace-event JSON."""
+"""A recording, or a run, as a trace."""
 
 from __future__ import annotations
 
@@ -21,10 +21,29 @@ def test_that_the_file_is_read_back_with_all_frames(run: Run, tmp_path: Path) ->
     assert len(read.frames) == 300
 
 
-def test_that_a_trace_has_the_name_of_a_json_file(run: Run) -> None:
+def test_that_a_name_may_leave_it_to_the_format(run: Run, tmp_path: Path) -> None:
     run("run 4 --seconds 1 --record a.tlrec --quiet")
 
-    code, _, err = run("export a.tlrec --as trace -o a.svg")
+    code, out, _ = run("export a.tlrec --as trace --as svg -o a.json -o a.pftrace")
+
+    assert code == ExitCode.OK
+    assert out.splitlines() == ["wrote a.json", "wrote a.pftrace", "wrote a.svg (60 frames)"]
+    assert "traceEvents" in (tmp_path / "a.json").read_text(encoding="utf-8")
+
+
+def test_that_a_run_is_written_as_a_trace(run: Run, tmp_path: Path) -> None:
+    assert run("run 1 --seconds 5 --quiet --export a.pftrace --range 1s:3s")[0] == ExitCode.OK
+
+    read = read_frame_file(tmp_path / "a.pftrace")
+
+    assert read.column == "frame"
+    assert len(read.frames) == 120
+
+
+def test_that_frame_times_without_events_are_no_trace(run: Run) -> None:
+    run("run 4 --frames 9 --quiet --export a.csv")
+
+    code, _, err = run("export a.csv --as pftrace")
 
     assert code == ExitCode.FAILED
-    assert "a.svg is not a valid name for a trace. It must end in .json." in err
+    assert "a.csv is not a recording" in err

@@ -284,7 +284,7 @@ def test_that_what_came_from_outside_is_understood_again(recording: Path) -> Non
         ("export a.tlrec", "The following arguments are required: -o/--output, or --as"),
         (
             "export a.tlrec --as pytest --as csv",
-            "--as pytest cannot be combined with other formats",
+            "--as pytest takes one recording, and no other formats",
         ),
         ("export a.tlrec --as gif", "invalid choice"),
         ("replay", "FILE"),

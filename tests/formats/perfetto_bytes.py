@@ -2,24 +2,7 @@
 
 from __future__ import annotations
 
-
-def varint(number: int) -> bytes:
-    """Return a number as it is written in protobuf."""
-    found = bytearray()
-    while number > 0x7F:
-        found.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes([*found, number])
-
-
-def number_field(field: int, number: int) -> bytes:
-    """Return a field that is a number."""
-    return varint(field << 3) + varint(number)
-
-
-def bytes_field(field: int, content: bytes) -> bytes:
-    """Return a field that is a text or a message."""
-    return varint(field << 3 | 2) + varint(len(content)) + content
+from inspector.formats.protobuf import bytes_field, number_field
 
 
 def packet(content: bytes) -> bytes:

@@ -13,8 +13,9 @@ import pytest
 
 from inspector.errors import CaptureError, ColumnChoiceError
 from inspector.formats.captures.capture import Capture, CaptureReader
+from inspector.formats.protobuf import bytes_field, number_field
 from inspector.sessions.frame_files import open_frame_file, read_frame_file
-from tests.formats.perfetto_bytes import begin, bytes_field, end, number_field, packet
+from tests.formats.perfetto_bytes import begin, end, packet
 from tests.formats.read_captures import whole
 
 if TYPE_CHECKING:

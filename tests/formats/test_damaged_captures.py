@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from inspector.errors import InspectorError
 from inspector.events.timeline import Timeline
 from inspector.formats.captures.capture import CaptureReader
+from inspector.formats.protobuf import bytes_field, number_field
 from inspector.sessions.captured import CapturedSession
 from inspector.sessions.frame_files import open_frame_file, read_frame_file
 from tests.cli.damaged_captures import WHOLE, damage
-from tests.formats.perfetto_bytes import begin, bytes_field, end, number_field, packet
+from tests.formats.perfetto_bytes import begin, end, packet
 from tests.fuzz import rounds
 
 if TYPE_CHECKING:

@@ -2,8 +2,10 @@ import pytest
 
 from inspector.errors import ExportError
 from inspector.events.frame_history import FrameHistory
-from inspector.formats.frame_times import FrameTimes, parse_frame_range
+from inspector.formats.frame_times import FrameTimes, Part, parse_range
+from inspector.timebase import NS_PER_SECOND as S
 from inspector.vocabulary import Phase
+from tests.formats.conftest import MakeFrames
 
 
 @pytest.fixture
@@ -53,20 +55,30 @@ def test_that_a_measure_names_its_column(history: FrameHistory) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("all", (0, None)),
-        ("120:600", (120, 600)),
-        (" 5 : ", (5, None)),
-        (":60", (0, 60)),
-        (":", (0, None)),
+        ("all", Part()),
+        ("120:600", Part(120, 600)),
+        (" 5 : ", Part(5)),
+        (":60", Part(0, 60)),
+        (":", Part()),
+        ("2s:5.5s", Part(2 * S, 5 * S + S // 2, is_time=True)),
+        (":250ms", Part(0, S // 4, is_time=True)),
+        ("1:00..1:30", Part(60 * S, 90 * S, is_time=True)),
+        ("2..", Part(2 * S, None, is_time=True)),
     ],
 )
-def test_that_ranges_are_read_as_people_write_them(
-    text: str, expected: tuple[int, int | None]
-) -> None:
-    assert parse_frame_range(text) == expected
+def test_that_ranges_are_read_as_people_write_them(text: str, expected: Part) -> None:
+    assert parse_range(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "5", "a:b", "-3:4", "1:2:3", "9:9", "9:3"])
+@pytest.mark.parametrize("text", ["", "5", "a:b", "-3:4", "1:2:3", "9:9", "9:3", "5s:2s", "1..x"])
 def test_that_other_ranges_are_refused_with_the_text(text: str) -> None:
     with pytest.raises(ExportError, match=text or "range"):
-        parse_frame_range(text)
+        parse_range(text)
+
+
+def test_that_a_range_of_time_has_the_frames_that_begin_in_it(make_frames: MakeFrames) -> None:
+    frames = make_frames([S, S, S, S])  # which begin at 1, 2, 3 and 4 s
+
+    assert parse_range("2s:4s").of(frames).at_ns.tolist() == [2 * S, 3 * S]
+    assert parse_range("1:3").instants(frames) == (2 * S, 4 * S - 1)
+    assert parse_range("3.5s:").of(frames).index.tolist() == [3]

@@ -19,15 +19,23 @@ from pytestqt.qtbot import QtBot
 from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.landmarks import Landmark
 from inspector.formats.frame_times import Provenance
-from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
+from inspector.formats.options import (
+    DEFAULT_BUDGETS_MS,
+    ExportOptions,
+    budgets_to_text,
+    parse_budgets_ms,
+)
+from inspector.formats.traces.session_trace import Events
+from inspector.sessions.frame_files import read_frame_file
+from inspector.sessions.provenance import provenance_of
+from inspector.sessions.scene import find_scene
+from inspector.testing import pass_seconds, virtual_session
 from inspector.vocabulary import Phase
 from ui.export.export_dialog import (
     ExportChoices,
     ExportDialog,
     ExportSource,
     FrameRange,
-    budgets_to_text,
-    parse_budgets_ms,
 )
 from ui.kit.theme import Theme
 from ui.window.handlers.export_setup import choices_of
@@ -139,6 +147,40 @@ def test_that_a_bad_budget_is_named_and_nothing_is_written(
     assert dialog.isVisible()
     assert not dialog.save_button.isEnabled()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_that_the_chosen_format_is_written_under_a_name_that_does_not_tell_it(
+    dialog: ExportDialog, tmp_path: Path
+) -> None:
+    choose(dialog, "Format", "PresentMon")
+
+    dialog.export_to(tmp_path / "frames.csv")
+
+    assert (tmp_path / "frames.csv").read_text(encoding="utf-8").startswith("Application,")
+
+
+def test_that_the_events_of_the_chosen_range_are_written(qtbot: QtBot, tmp_path: Path) -> None:
+    session = virtual_session(find_scene("small_game"))
+    pass_seconds(session, 3)
+    session.refresh()
+    source = ExportSource(
+        session.timeline.frames,
+        (FrameRange("chosen", "Selected frames", 60, 120),),
+        provenance_of(session),
+        events=Events(session.history, end_ns=session.history.last_ns),
+    )
+    dialog = ExportDialog(source, ExportChoices(ExportOptions(), tmp_path), Theme("light"))
+    qtbot.addWidget(dialog)
+    choose(dialog, "Format", "Perfetto")
+
+    assert dialog.export_to(tmp_path / "a.pftrace")
+
+    assert len(read_frame_file(tmp_path / "a.pftrace").frames) == 60
+    session.close()
+
+
+def test_that_traces_are_not_offered_without_events(dialog: ExportDialog) -> None:
+    assert box(dialog, "Format").findData("Perfetto") == -1
 
 
 def test_that_a_folder_that_is_not_there_is_said(dialog: ExportDialog, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
@@ -24,19 +23,25 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.analysis.statistics.frame_budget import checked_budget_ms
 from inspector.errors import ExportError
 from inspector.extensions import ExtensionError
-from inspector.foreign.numbers import number_in, refusal
-from inspector.formats.export import EXPORTERS, Exporter, export_frames
+from inspector.formats.export import (
+    EXPORTERS,
+    TRACE_EXPORTERS,
+    export_frames,
+    exporter_for,
+    exporters,
+)
 from inspector.formats.frame_graph.frame_graph import frame_graph
-from inspector.formats.frame_times import FrameTimes, Measure, Provenance
+from inspector.formats.frame_times import FrameTimes, Measure, Part, Provenance
 from inspector.formats.options import (
     LARGEST_SIDE_PT,
     SMALLEST_HEIGHT_PT,
     SMALLEST_WIDTH_PT,
     ExportOptions,
     ThemeName,
+    budgets_to_text,
+    parse_budgets_ms,
 )
 
 from ..kit.save_dialog import SaveDialog
@@ -48,7 +53,9 @@ if TYPE_CHECKING:
 
     from inspector.analysis.intervention_list import Intervention
     from inspector.analysis.landmarks import Landmark
+    from inspector.formats.export import AnyExporter
     from inspector.formats.frame_times import FrameColumns
+    from inspector.formats.traces.session_trace import Events
 
     from ..kit.theme import Theme
 
@@ -91,6 +98,7 @@ class ExportSource:
         provenance: Provenance of the frames.
         interventions: Interventions of the session.
         landmarks: Bookmarks, notes, named ranges and marks.
+        events: Events of the session, of which traces are written; ``None`` without any.
     """
 
     history: FrameColumns
@@ -98,6 +106,7 @@ class ExportSource:
     provenance: Provenance
     interventions: tuple[Intervention, ...] = ()
     landmarks: tuple[Landmark, ...] = ()
+    events: Events | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +166,8 @@ class ExportDialog(QDialog):
             frames, interventions=source.interventions, landmarks=source.landmarks
         )
         self._provenance = source.provenance
+        self._events = source.events
+        self._exporters = exporters() if source.events else tuple(EXPORTERS)
         self._folder = choices.folder
         self._ranges = source.ranges
         self._problem = ""
@@ -220,13 +231,26 @@ class ExportDialog(QDialog):
     @property
     def chosen_frames(self) -> FrameTimes:
         """The frames of the selected range."""
-        chosen = self._ranges[max(0, self._range_box.currentIndex())]
-        first = int(self._frames.index[0]) if len(self._frames) else 0
-        return self._frames.between(max(0, chosen.start - first), max(0, chosen.stop - first))
+        return self._part.of(self._frames)
 
     @property
-    def _exporter(self) -> Exporter:
-        return EXPORTERS[max(0, self._format_box.currentIndex())]
+    def _part(self) -> Part:
+        """The selected range, by the place of its frames."""
+        chosen = self._ranges[max(0, self._range_box.currentIndex())]
+        first = int(self._frames.index[0]) if len(self._frames) else 0
+        return Part(max(0, chosen.start - first), max(0, chosen.stop - first))
+
+    @property
+    def _exporter(self) -> AnyExporter:
+        return self._exporters[max(0, self._format_box.currentIndex())]
+
+    @property
+    def _chosen_events(self) -> Events | None:
+        if self._events is None:
+            return None
+        start_ns, end_ns = self._part.instants(self._frames)
+        end_ns = self._events.end_ns if end_ns is None else end_ns
+        return replace(self._events, start_ns=start_ns, end_ns=end_ns)
 
     # ---------------------------------------------------------------- writing
 
@@ -241,7 +265,7 @@ class ExportDialog(QDialog):
 
     @Slot(object)
     def export_to(self, path: Path) -> bool:
-        """Write the selected frames in the format of the suffix; return whether it succeeded.
+        """Write the selected frames in the format of the name; return whether it succeeded.
 
         An error is shown in the dialog, which stays open.
         """
@@ -251,7 +275,14 @@ class ExportDialog(QDialog):
             self._say_bad_choice(str(error))
             return False
         try:
-            export_frames(self.chosen_frames, self._provenance, options, path)
+            export_frames(
+                self.chosen_frames,
+                self._provenance,
+                options,
+                path,
+                events=self._chosen_events,
+                exporter=exporter_for(path, (self._exporter,)),
+            )
         except (ExportError, ExtensionError, ValueError) as error:
             # Another file, or the same later, may succeed: the button stays enabled.
             self._say_problem(str(error))
@@ -283,11 +314,13 @@ class ExportDialog(QDialog):
         self.preview.show_picture(picture)
         self._say(self._summary(exporter, options))
 
-    def _summary(self, exporter: Exporter, options: ExportOptions) -> str:
+    def _summary(self, exporter: AnyExporter, options: ExportOptions) -> str:
         count = len(self.chosen_frames)
         frames = "1 frame" if count == 1 else f"{count:,} frames"
+        if exporter in TRACE_EXPORTERS:
+            return f"All events of {frames}. The picture shows the frames among them."
         if not exporter.is_picture:
-            return f"{frames} with all columns. The picture shows the same data."
+            return f"{frames}. The picture shows the same data."
         if exporter.format == "PNG":
             scale = options.dots_per_inch / _POINTS_PER_INCH
             width, height = round(options.width_pt * scale), round(options.height_pt * scale)
@@ -321,7 +354,8 @@ class ExportDialog(QDialog):
             "Frames", [(f"{each.title} ({_count(each)})", each.id) for each in self._ranges]
         )
         self._format_box = _box(
-            "Format", [(f"{each.format}: {each.description}", each.format) for each in EXPORTERS]
+            "Format",
+            [(f"{each.format}: {each.description}", each.format) for each in self._exporters],
         )
         measures: tuple[Measure, ...] = get_args(Measure)
         self._measure_box = _box("Measure", [(_MEASURE_TITLES[each], each) for each in measures])
@@ -424,41 +458,6 @@ class ExportDialog(QDialog):
         self._resolution_box.setEnabled(self._exporter.format == "PNG")
         self.interventions_box.setEnabled(bool(self.chosen_frames.interventions))
         self.landmarks_box.setEnabled(bool(self.chosen_frames.landmarks))
-
-
-_BUDGET: Final = re.compile(r"(\d+\.?\d*|\.\d+)(ms|fps|hz)?")
-
-
-def parse_budgets_ms(text: str) -> tuple[float, ...]:
-    """Parse budgets: ``16.7 8.33``, ``60fps``, ``16.7 ms, 120 fps``.
-
-    Raises:
-        ValueError: A word is neither milliseconds nor a rate; the message names it.
-    """
-    joined = re.sub(r"(?<=\d)\s+(?=(?:ms|fps|hz)\b)", "", text.strip().lower())
-    budgets: list[float] = []
-    for word in re.split(r"[\s;,]+", joined):
-        if not word:
-            continue
-        match = _BUDGET.fullmatch(word)
-        try:
-            value = number_in(match[1]) if match is not None else Fraction(0)
-        except ValueError:
-            value = Fraction(0)
-        if match is None or value <= 0:
-            hint = "write milliseconds such as 16.7, or 60fps"
-            raise ValueError(refusal("a budget", word, hint))
-        budgets.append(checked_budget_ms(value if match[2] in (None, "ms") else 1000 / value))
-    return tuple(dict.fromkeys(budgets))
-
-
-def budgets_to_text(budgets_ms: Sequence[float]) -> str:
-    """Return budgets as text that parses to the same values."""
-    words = []
-    for budget_ms in budgets_ms:
-        rate = round(1000 / budget_ms)
-        words.append(f"{rate}fps" if rate and 1000 / rate == budget_ms else f"{budget_ms!r}ms")
-    return " ".join(words)
 
 
 def _count(chosen: FrameRange) -> str:

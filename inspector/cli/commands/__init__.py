@@ -41,7 +41,12 @@ COMMANDS: Final = Registry(
             ".attach:ATTACH",
             runs_another=True,
         ),
-        CommandEntry("export", "FILE", "draw the graph of recorded frame times", ".run:EXPORT"),
+        CommandEntry(
+            "export",
+            "FILE …",
+            "write frame times as graphs, tables and reports, recordings as traces and tests",
+            ".export:EXPORT",
+        ),
         CommandEntry(
             "replay",
             "FILE",

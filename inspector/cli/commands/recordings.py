@@ -1,4 +1,4 @@
-"""The commands ``replay`` and ``annotate``, and how ``export`` chooses formats."""
+"""The commands ``replay`` and ``annotate``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from inspector.cli.commands.values import number_of_one
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable
 
 REPLAY_EPILOG: Final = """\
 The scene is built from its file and fed the recorded readings of its time source and
@@ -52,7 +51,7 @@ def add_replay_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--anyway", action="store_true", help="run the scene even if its file has changed since"
     )
-    _add_scene(parser)
+    add_scene(parser)
 
 
 def add_annotate_arguments(parser: ArgumentParser) -> None:
@@ -99,57 +98,8 @@ def check_annotate_arguments(options: Namespace) -> None:
         options.parser.error("--json only lists; omit it to add, change or remove")
 
 
-#: What export makes of a whole recording, by its name after ``--as``: the function that does.
-RECORDING_FORMATS: Final = {
-    "pytest": "inspector.cli.recordings:export_as_pytest",
-    "trace": "inspector.cli.recordings:export_as_trace",
-}
-
-
-def add_formats(parser: ArgumentParser, suffixes: Iterable[str]) -> None:
-    """Add the arguments with which ``export`` chooses formats instead of names.
-
-    Args:
-        parser: Of ``export``.
-        suffixes: Those of the exporters, without the dot.
-    """
-    parser.add_argument(
-        "--as",
-        dest="formats",
-        choices=(*suffixes, *RECORDING_FORMATS),
-        action="append",
-        default=[],
-        help="write it beside FILE; of a recording also pytest: a test that runs its scene again, "
-        "trace: Chrome trace-event JSON for Perfetto",
-    )
-    _add_scene(parser)
-
-
-def recording_format(options: Namespace) -> str:
-    """Return which of :data:`RECORDING_FORMATS` to write; otherwise add the names of the files.
-
-    Raises:
-        SystemExit: The arguments are invalid; the reason is on stderr.
-    """
-    if not options.output and not options.formats:
-        options.parser.error("the following arguments are required: -o/--output, or --as")
-    for each in RECORDING_FORMATS:
-        if each in options.formats:
-            if len(options.formats) > 1:
-                options.parser.error(f"--as {each} cannot be combined with other formats")
-            return each
-    if options.formats and not Path(options.file).name:
-        options.parser.error(f"--as writes beside FILE, and {options.file} is not a file")
-    named = {path.suffix for path in options.output}
-    options.output += [
-        Path(options.file).with_suffix(f".{each}")
-        for each in options.formats
-        if f".{each}" not in named
-    ]
-    return ""
-
-
-def _add_scene(parser: ArgumentParser) -> None:
+def add_scene(parser: ArgumentParser) -> None:
+    """Add ``--scene``, the place of a recorded scene."""
     parser.add_argument(
         "--scene", metavar="FILE", type=Path, help="the recorded scene's file, if it has moved"
     )

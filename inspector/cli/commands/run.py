@@ -1,33 +1,24 @@
-"""The commands ``run`` and ``export``: their arguments and help."""
+"""The command ``run``: its arguments and help."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final
 
 from inspector.analysis.statistics.frame_budget import OVER_RULE
-from inspector.cli.command import Command, Run
-from inspector.cli.commands.recordings import (
-    RECORDING_FORMATS,
-    add_formats,
-    recording_format,
-)
+from inspector.cli.command import Command
+from inspector.cli.commands.export import add_graph_options, suffixes
 from inspector.cli.commands.values import (
     add_stream,
     add_time_source,
     count,
-    dots_per_inch,
     duration_ns,
     failure_policy,
-    milliseconds,
     rate,
-    size,
     step_ns,
 )
 from inspector.clocks.failures import FailurePolicy
-from inspector.extensions import object_at
-from inspector.formats.export import EXPORTERS
 
 RUN_EPILOG: Final = f"""\
 how time passes:
@@ -52,22 +43,6 @@ examples:
   timeline-inspector run game.py --seconds 60 --record game.tlrec
 
 Exit code 1 if a callback failed; 4 if the scene could not be loaded.
-"""
-
-EXPORT_EPILOG: Final = """\
-FILE is a recording (.tlrec), an exported CSV or JSON, a capture of PresentMon, OCAT,
-CapFrameX, FrameView, MangoHud, MSI Afterburner or FRAPS, a trace of Chrome, Perfetto,
-viztracer or Tracy (as CSV), or any CSV with a column of frame times; also in gzip or zip.
-
-examples:
-  timeline-inspector export run.json -o run.svg -o run.pdf --stacked
-  timeline-inspector export PresentMon.csv:MsBetweenPresents -o frames.png
-  timeline-inspector export PresentMon.csv --stream game.exe -o frames.png
-  timeline-inspector export run.csv -o start.svg --range :600 --theme dark
-  timeline-inspector export game.tlrec --as svg --as csv
-  timeline-inspector export game.tlrec -o game.png --without interventions
-  timeline-inspector export game.tlrec --as pytest -o test_game.py
-  timeline-inspector export game.tlrec --as trace
 """
 
 
@@ -122,12 +97,12 @@ def add_outputs(parser: ArgumentParser) -> None:
         type=Path,
         action="append",
         default=[],
-        help=f"write the frame times: {_suffixes()}; may be repeated",
+        help=f"write the frame times: {suffixes()}; may be repeated",
     )
     parser.add_argument(
         "--record", metavar="FILE", type=Path, help="record everything to a new file (.tlrec)"
     )
-    _add_graph_options(parser)
+    add_graph_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument(
         "--timers",
@@ -147,72 +122,6 @@ def add_outputs(parser: ArgumentParser) -> None:
     outputs.add_argument("--quiet", action="store_true", help="print errors only")
 
 
-def add_export_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of ``export``."""
-    parser.add_argument("file", metavar="FILE[:COLUMN]", help="file with the frame times")
-    add_stream(parser)
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=Path,
-        action="append",
-        default=[],
-        help=f"what to write: {_suffixes()}; may be repeated",
-    )
-    parser.set_defaults(parser=parser)
-    add_formats(parser, _suffixes().replace(".", "").split())
-    _add_graph_options(parser)
-
-
-def _suffixes() -> str:
-    """Return the suffixes of all exporters, as they are written in a sentence."""
-    return " ".join(each.suffix for each in EXPORTERS)
-
-
-def _add_graph_options(parser: ArgumentParser) -> None:
-    graph = parser.add_argument_group("export options")
-    graph.add_argument("--title", metavar="TEXT", default="", help="heading of the graph")
-    graph.add_argument(
-        "--measure",
-        choices=("interval", "busy", "delta"),
-        help="time from frame to frame, time spent in callbacks, or local time given to "
-        "them (default: interval, or busy when all intervals are alike)",
-    )
-    graph.add_argument(
-        "--budget",
-        metavar="MS",
-        type=milliseconds,
-        action="append",
-        help="budget line, in milliseconds; may be repeated (default 8.3 16.7 33.3; "
-        "run adds a frame at the scene's rate)",
-    )
-    graph.add_argument(
-        "--stacked", action="store_true", help="stack the phases of each frame as areas"
-    )
-    graph.add_argument("--theme", choices=("light", "dark"), default="light")
-    graph.add_argument(
-        "--size", metavar="WxH", type=size, default=(720.0, 405.0), help="in points (720x405)"
-    )
-    graph.add_argument(
-        "--dpi", metavar="N", type=dots_per_inch, default=144.0, help="resolution of a PNG (144)"
-    )
-    graph.add_argument(
-        "--range",
-        metavar="A:B",
-        default="all",
-        help="frames A up to, but not including, B, counted from 0 (default all)",
-    )
-    graph.add_argument(
-        "--without",
-        metavar="WHAT",
-        choices=("interventions", "bookmarks"),
-        action="append",
-        default=[],
-        help="omit interventions, or bookmarks (with notes, ranges and marks); may be repeated",
-    )
-
-
 def _check_run(options: Namespace) -> None:
     if options.frames is options.seconds is options.frame_times is None:
         options.parser.error("give a length: --frames N or --seconds S")
@@ -220,11 +129,4 @@ def _check_run(options: Namespace) -> None:
         options.parser.error("argument --no-pictures: nothing is recorded without --record")
 
 
-def _export(options: Namespace, out: TextIO, errors: TextIO) -> int:
-    place = RECORDING_FORMATS.get(recording_format(options), "inspector.cli.run:export_file")
-    export: Run = object_at(place)
-    return export(options, out, errors)
-
-
 RUN: Final = Command(add_run_arguments, "inspector.cli.run:run_scene", RUN_EPILOG, _check_run)
-EXPORT: Final = Command(add_export_arguments, _export, EXPORT_EPILOG)

@@ -19,10 +19,10 @@ from fractions import Fraction
 
 from typing_extensions import override
 
-from inspector.analysis.statistics.frame_budget import checked_budget_ms
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.rate import parse_rate
 from inspector.foreign.numbers import count_in, number_in, refusal, shown
+from inspector.formats.options import parse_budgets_ms
 from inspector.sessions.sources.time_sources import (
     SYSTEM,
     VIRTUAL,
@@ -174,17 +174,15 @@ def failure_policy(text: str) -> FailurePolicy:
     raise ArgumentTypeError(message)
 
 
-def milliseconds(text: str) -> float:
-    """Parse a budget in milliseconds: 16.7, 16.7ms."""
+def budget_ms(text: str) -> float:
+    """Parse a budget: 60fps, 16.7, 16.7ms."""
     try:
-        budget_ms = number_in(text.strip().removesuffix("ms").strip())
-    except ValueError:
-        reason = refusal("a number of milliseconds", text, "write 16.7")
-        raise ArgumentTypeError(reason) from None
-    try:
-        return checked_budget_ms(budget_ms)
+        budgets_ms = parse_budgets_ms(text)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from None
+    if len(budgets_ms) != 1:
+        raise ArgumentTypeError(refusal("a budget", text, "write 60fps, or milliseconds"))
+    return budgets_ms[0]
 
 
 def dots_per_inch(text: str) -> float:

@@ -7,7 +7,6 @@ Only the fields that are needed are read, by their numbers in Perfetto's definit
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -16,16 +15,24 @@ from inspector.errors import CaptureError
 from inspector.formats.captures.capture import Capture
 from inspector.formats.captures.source import CaptureSource
 from inspector.formats.captures.trace import TraceBuilder
+from inspector.formats.protobuf import (
+    BYTES,
+    MOST_VARINT,
+    DamageError,
+    Field,
+    fields_in,
+    message_in,
+    number_of,
+    text_of,
+    varint_at,
+)
 
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
-_MOST_VARINT: Final = 10
 _PACKET_TAG: Final = 0x0A
 #: Perfetto's own limit is 512 kB; screenshots and others may be longer.
 _LONGEST_PACKET: Final = 1 << 26
 _MOST_EXPANDED: Final = 1 << 24
 _SCREENED_PACKETS: Final = 4
 _HIGHEST_FIELD: Final = 1_000
-_LONGEST_NAME: Final = 400
 _MOST_DEPTH: Final = 16
 
 # Fields of a packet.
@@ -56,12 +63,6 @@ _FRAMES: Final = {
 }
 _FRAME_END: Final = 5
 
-_Field = tuple[int, int, int, int]
-
-
-class _DamageError(ValueError):
-    """The bytes are not a message."""
-
 
 @dataclass(slots=True)
 class _Sequence:
@@ -78,16 +79,17 @@ def is_perfetto(head: bytes) -> bool:
     at = count = 0
     try:
         while at < len(head) and count < _SCREENED_PACKETS:
-            size, start = _varint(head, at + 1)
+            size, start = varint_at(head, at + 1)
             if head[at] != _PACKET_TAG or size > _LONGEST_PACKET:
                 return False
             if start + size > len(head):
                 break
-            if any(not 0 < each[0] < _HIGHEST_FIELD for each in _fields(head, start, start + size)):
+            numbers = [each[0] for each in fields_in(head, start, start + size)]
+            if not all(0 < number < _HIGHEST_FIELD for number in numbers):
                 return False
             at = start + size
             count += 1
-    except _DamageError:
+    except DamageError:
         return False
     return count > 0
 
@@ -147,10 +149,10 @@ class PerfettoReader:
         at, end = 0, len(data)
         while at < end:
             try:
-                tag, start = _varint(data, at)
-                size, start = _varint(data, start)
-            except _DamageError:
-                if end - at > 2 * _MOST_VARINT:
+                tag, start = varint_at(data, at)
+                size, start = varint_at(data, start)
+            except DamageError:
+                if end - at > 2 * MOST_VARINT:
                     self._note_damage()
                     at = _next_packet(data, at + 1)
                     continue
@@ -163,14 +165,14 @@ class PerfettoReader:
                 return at
             try:
                 self._take_packet(data, start, start + size, depth)
-            except (_DamageError, zlib.error, UnicodeDecodeError):
+            except (DamageError, zlib.error, UnicodeDecodeError):
                 self._note_damage()
             self._packets += 1
             at = start + size
         return at
 
     def _take_packet(self, data: bytes, start: int, end: int, depth: int) -> None:
-        found = {each[0]: each for each in _fields(data, start, end)}
+        found = {each[0]: each for each in fields_in(data, start, end)}
         if packed := found.get(_COMPRESSED):
             if depth < 1:
                 expander = zlib.decompressobj()
@@ -180,7 +182,7 @@ class PerfettoReader:
         if _COMPRESSED_ZSTD in found:
             self._builder.ignore("packets compressed with zstd")
             return
-        sequence = self._sequences.setdefault(_number(found, _SEQUENCE), _Sequence())
+        sequence = self._sequences.setdefault(number_of(found, _SEQUENCE), _Sequence())
         self._take_definitions(data, found, sequence)
         event, frame = found.get(_TRACK_EVENT), found.get(_FRAME)
         if event or frame:
@@ -190,37 +192,37 @@ class PerfettoReader:
             if frame:
                 self._take_frame(data, frame, at_ns)
 
-    def _take_definitions(self, data: bytes, found: dict[int, _Field], sequence: _Sequence) -> None:
+    def _take_definitions(self, data: bytes, found: dict[int, Field], sequence: _Sequence) -> None:
         """Take what later packets of the sequence refer to."""
-        if _number(found, _FLAGS) & _CLEARED:
+        if number_of(found, _FLAGS) & _CLEARED:
             sequence.names.clear()
             sequence.clocks.clear()
         if snapshot := found.get(_CLOCK_SNAPSHOT):
             self._take_clocks(data, snapshot, sequence)
         if defaults := found.get(_DEFAULTS):
-            values = _message(data, defaults)
-            sequence.clock = _number(values, _CLOCK_ID)
+            values = message_in(data, defaults)
+            sequence.clock = number_of(values, _CLOCK_ID)
             if event_defaults := values.get(_TRACK_EVENT):
-                sequence.track = _number(_message(data, event_defaults), 11)
+                sequence.track = number_of(message_in(data, event_defaults), 11)
         if interned := found.get(_INTERNED):
-            for each in _fields(data, interned[2], interned[3]):
-                if each[:2] == (2, _BYTES):
-                    name = _message(data, each)
-                    sequence.names[_number(name, 1)] = _text(data, name.get(2))
+            for each in fields_in(data, interned[2], interned[3]):
+                if each[:2] == (2, BYTES):
+                    name = message_in(data, each)
+                    sequence.names[number_of(name, 1)] = text_of(data, name.get(2))
         if track := found.get(_TRACK):
             self._take_track(data, track)
 
-    def _take_clocks(self, data: bytes, snapshot: _Field, sequence: _Sequence) -> None:
-        for each in _fields(data, snapshot[2], snapshot[3]):
-            if each[:2] == (1, _BYTES):
-                clock = _message(data, each)
-                unit = _number(clock, 4) or 1
-                now = _number(clock, 2)
-                sequence.clocks[_number(clock, 1)] = [now, unit, _number(clock, 3)]
+    def _take_clocks(self, data: bytes, snapshot: Field, sequence: _Sequence) -> None:
+        for each in fields_in(data, snapshot[2], snapshot[3]):
+            if each[:2] == (1, BYTES):
+                clock = message_in(data, each)
+                unit = number_of(clock, 4) or 1
+                now = number_of(clock, 2)
+                sequence.clocks[number_of(clock, 1)] = [now, unit, number_of(clock, 3)]
 
-    def _instant(self, found: dict[int, _Field], sequence: _Sequence) -> int:
-        value = _number(found, _TIMESTAMP)
-        clock_id = _number(found, _CLOCK_ID) or sequence.clock
+    def _instant(self, found: dict[int, Field], sequence: _Sequence) -> int:
+        value = number_of(found, _TIMESTAMP)
+        clock_id = number_of(found, _CLOCK_ID) or sequence.clock
         clock = sequence.clocks.get(clock_id) if clock_id in _SEQUENCE_CLOCKS else None
         if clock is None:
             return value
@@ -228,51 +230,56 @@ class PerfettoReader:
             value = clock[0] = clock[0] + value
         return value * clock[1]
 
-    def _take_track(self, data: bytes, track: _Field) -> None:
-        values = _message(data, track)
-        number = _number(values, 1)
-        name = _text(data, values.get(2)) or _text(data, values.get(10))
+    def _take_track(self, data: bytes, track: Field) -> None:
+        values = message_in(data, track)
+        number = number_of(values, 1)
+        name = text_of(data, values.get(2)) or text_of(data, values.get(10))
         process = ""
         if found := values.get(3):
-            inner = _message(data, found)
-            process = f"{_text(data, inner.get(6)) or 'process'} ({_number(inner, 1)})"
-            self._builder.name_process(str(_number(inner, 1)), process)
+            inner = message_in(data, found)
+            process = f"{text_of(data, inner.get(6)) or 'process'} ({number_of(inner, 1)})"
+            self._builder.name_process(str(number_of(inner, 1)), process)
             name = name or "process"
         if found := values.get(4):
-            inner = _message(data, found)
-            process = str(_number(inner, 1))
-            name = f"{_text(data, inner.get(5)) or name or 'thread'} ({_number(inner, 2)})"
+            inner = message_in(data, found)
+            process = str(number_of(inner, 1))
+            name = f"{text_of(data, inner.get(5)) or name or 'thread'} ({number_of(inner, 2)})"
         elif process:
-            process = str(_number(_message(data, values[3]), 1))
-        self._parents[number] = (_number(values, 5), name, process)
+            process = str(number_of(message_in(data, values[3]), 1))
+        self._parents[number] = (number_of(values, 5), name, process)
 
     def _name_tracks(self) -> None:
         """Name the tracks by their descriptors, which may follow their events."""
         for uuid, number in self._track_of.items():
             parent, name, process = self._parents.get(uuid, (0, "", ""))
+            path = [name or f"track {uuid}"]
             for _ in range(_MOST_DEPTH):
                 if process or parent not in self._parents:
                     break
-                parent, _, process = self._parents[parent]
-            self._builder.rename_track(number, process or "Perfetto", name or f"track {uuid}")
+                parent, name, process = self._parents[parent]
+                if not process:
+                    path.append(name)
+            told = " / ".join(filter(None, reversed(path)))
+            self._builder.rename_track(number, process or "Perfetto", told)
 
     # ------------------------------------------------------------------ events
 
-    def _take_event(self, data: bytes, event: _Field, sequence: _Sequence, at_ns: int) -> None:
+    def _take_event(self, data: bytes, event: Field, sequence: _Sequence, at_ns: int) -> None:
         builder = self._builder
-        values = _message(data, event)
-        kind = _number(values, 9)
+        values = message_in(data, event)
+        kind = number_of(values, 9)
         if kind == _COUNTER:
             builder.ignore("counter values")
             return
-        uuid = _number(values, 11) if 11 in values else sequence.track  # noqa: PLR2004
+        uuid = number_of(values, 11) if 11 in values else sequence.track  # noqa: PLR2004
         track = self._track_of.get(uuid)
         if track is None:
             track = self._track_of[uuid] = builder.track(uuid, "Perfetto", f"track {uuid}")
         if kind == _END:
             builder.end(track, at_ns)
             return
-        name = _text(data, values.get(23)) or sequence.names.get(_number(values, 10), "(no name)")
+        name = text_of(data, values.get(23)) or sequence.names.get(number_of(values, 10))
+        name = name or "(no name)"
         if kind == _BEGIN:
             builder.begin(track, track, builder.text(name), at_ns)
         elif kind == _INSTANT:
@@ -280,80 +287,21 @@ class PerfettoReader:
         else:
             builder.ignore("events in Chrome's old form")
 
-    def _take_frame(self, data: bytes, frame: _Field, at_ns: int) -> None:
+    def _take_frame(self, data: bytes, frame: Field, at_ns: int) -> None:
         builder = self._builder
-        for each in _fields(data, frame[2], frame[3]):
-            if each[1] != _BYTES:
+        for each in fields_in(data, frame[2], frame[3]):
+            if each[1] != BYTES:
                 continue
-            values = _message(data, each)
-            cookie = ("frame", _number(values, 1))
+            values = message_in(data, each)
+            cookie = ("frame", number_of(values, 1))
             if each[0] == _FRAME_END:
                 builder.end(cookie, at_ns)
             elif each[0] in _FRAMES:
                 name, pid_field = _FRAMES[each[0]]
-                process = str(_number(values, pid_field))
-                layer = _text(data, values.get(5)) if pid_field == 4 else ""  # noqa: PLR2004
+                process = str(number_of(values, pid_field))
+                layer = text_of(data, values.get(5)) if pid_field == 4 else ""  # noqa: PLR2004
                 track = builder.track((name, process, layer), process, f"{name} {layer}".strip())
                 builder.begin(cookie, track, builder.text(name.removesuffix("s")), at_ns)
-
-
-# ---------------------------------------------------------------------- wire format
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number and where it ends."""
-    value = shift = 0
-    for place in range(at, min(at + _MOST_VARINT, len(data))):
-        byte = data[place]
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:  # noqa: PLR2004 - the highest bit says that more follows
-            return value & 0xFFFF_FFFF_FFFF_FFFF, place + 1
-        shift += 7
-    raise _DamageError
-
-
-def _fields(data: bytes, at: int, end: int) -> Iterator[_Field]:
-    """Yield number, kind, and the value, or where the bytes begin and end."""
-    while at < end:
-        tag, at = _varint(data, at)
-        number, kind = tag >> 3, tag & 7
-        if kind == _VARINT:
-            value, at = _varint(data, at)
-            yield number, kind, value, at
-        elif kind == _BYTES:
-            size, at = _varint(data, at)
-            if at + size > end:
-                raise _DamageError
-            yield number, kind, at, at + size
-            at += size
-        elif kind in (_FIXED64, _FIXED32):
-            size = 8 if kind == _FIXED64 else 4
-            if at + size > end:
-                raise _DamageError
-            yield number, kind, int.from_bytes(data[at : at + size], "little"), at + size
-            at += size
-        else:
-            raise _DamageError
-    if at != end:
-        raise _DamageError
-
-
-def _message(data: bytes, field_: _Field) -> dict[int, _Field]:
-    """Return the last value of each field of a message within a message."""
-    if field_[1] != _BYTES:
-        raise _DamageError
-    return {each[0]: each for each in _fields(data, field_[2], field_[3])}
-
-
-def _number(fields: dict[int, _Field], number: int) -> int:
-    found = fields.get(number)
-    return found[2] if found is not None and found[1] != _BYTES else 0
-
-
-def _text(data: bytes, field_: _Field | None) -> str:
-    if field_ is None or field_[1] != _BYTES:
-        return ""
-    return data[field_[2] : min(field_[3], field_[2] + _LONGEST_NAME)].decode("utf-8", "replace")
 
 
 def _next_packet(data: bytes, at: int) -> int:

@@ -18,6 +18,7 @@ from inspector.formats.options import (
     SMALLEST_WIDTH_PT,
     ExportOptions,
 )
+from inspector.formats.traces.session_trace import Events
 from inspector.sessions.provenance import provenance_of
 
 from ...export.export_dialog import ExportChoices, ExportDialog, ExportSource, FrameRange
@@ -68,6 +69,7 @@ def export_dialog(
             provenance_of(session),
             interventions_between(session.timeline),
             landmarks_between(session.timeline, session.annotations),
+            Events(session.history, end_ns=session.history.last_ns),
         ),
         ExportChoices(
             options,

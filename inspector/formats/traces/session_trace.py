@@ -1,15 +1,15 @@
-"""A session as Chrome trace-event JSON, which Perfetto, Chrome and Speedscope open.
+"""What a session's events mean in a trace: tracks, slices, instants and counters.
 
-Each clock is a thread: its firings are instants, its pauses slices, its rate a counter. Frames are
-slices of a thread of their own, with phases and calls nested in them, and each state machine is a
-thread of states. Times are microseconds of session time. Format:
-https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+Each clock is a track below that of its parent: its firings are instants, its pauses slices, its
+rate a counter. Frames are slices of a track of their own, with phases and calls nested in them,
+and each state machine is a track of states. Every format of a trace is a :class:`TraceWriter`.
 """
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, Protocol
 
 from inspector.analysis.frame_events import FrameEvents, FrameReader
 from inspector.events.handlers import handlers_of, merged
@@ -18,9 +18,9 @@ from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Phase
 
 if TYPE_CHECKING:
     from inspector.events.history import History
-    from inspector.formats.frame_times import Provenance
 
-_PROCESS: Final = 1
+#: The process, above all tracks.
+PROCESS: Final = 0
 _FRAMES: Final = 1
 _CLOCKS: Final = 10
 _MACHINES: Final = 1_000_000
@@ -29,73 +29,73 @@ _AT_ONCE: Final = 20_000
 _NS_PER_US: Final = 1000
 
 
-def write_chrome_trace(history: History, provenance: Provenance, stream: BinaryIO) -> None:
-    """Write everything that a history has kept, in pieces.
+class Reach(StrEnum):
+    """How much of a trace an instant concerns, in the letters of trace-event JSON."""
 
-    Args:
-        history: The events.
-        provenance: Where they come from, for the file's metadata.
-        stream: Takes the file.
+    TRACK = "t"
+    PROCESS = "p"
+    ALL = "g"
 
-    Raises:
-        OSError: It cannot be written.
+
+class TraceWriter(Protocol):
+    """Writes one format of a trace.
+
+    Slices of a track come with those around others first, and in the order of their beginnings.
     """
-    writer = _Writer(stream)
-    about = {"scene": provenance.scene, "software": f"Timeline Inspector {provenance.version}"}
-    head = json.dumps({"displayTimeUnit": "ms", "otherData": about}, ensure_ascii=False)
-    stream.write(f'{head[:-1]}, "traceEvents": [\n'.encode())
-    writer.name("process_name", 0, provenance.scene)
-    writer.name("thread_name", _FRAMES, "frames")
-    reader = _TraceReader(history, writer)
+
+    def track(self, track: int, name: str, parent: int) -> None:
+        """Name a track before its first event; its number is its place among its siblings."""
+
+    def slice(self, track: int, name: str, at_ns: int, took_ns: int, **args: object) -> None:
+        """Add a stretch of time."""
+
+    def instant(self, track: int, name: str, at_ns: int, reach: Reach, **args: object) -> None:
+        """Add an instant."""
+
+    def counter(self, track: int, name: str, unit: str, at_ns: int, value: float) -> None:
+        """Set a counter of a track, or of the process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """The events to write.
+
+    Attributes:
+        history: Where they are.
+        start_ns: Session instant from which on.
+        end_ns: Session instant up to which; ``None`` for all that follow.
+    """
+
+    history: History
+    start_ns: int = 0
+    end_ns: int | None = None
+
+
+def write_trace(events: Events, writer: TraceWriter) -> None:
+    """Write what a history has kept, in pieces."""
+    history, start_ns, end_ns = events.history, events.start_ns, events.end_ns
+    first = max(history.first, history.cursor_at(start_ns - 1)) if start_ns else history.first
+    last = history.end if end_ns is None else history.cursor_at(end_ns)
+    writer.track(_FRAMES, "frames", PROCESS)
+    reader = _TraceReader(history, writer, first)
     frames = FrameReader(reader.take_frame)
     steps = merged(handlers_of(frames), handlers_of(reader))
-    for start in range(history.first, history.end, _AT_ONCE):
-        for event in history.events(start, min(start + _AT_ONCE, history.end)):
+    for start in range(first, last, _AT_ONCE):
+        for event in history.events(start, min(start + _AT_ONCE, last)):
             at_ns, kind, subject, a, b = event
             for step in steps.get(kind, ()):
                 step(at_ns, subject, a, b)
-    reader.end(history.last_ns)
-    stream.write(b"\n]}\n")
-
-
-class _Writer:
-    """Writes trace events, one a line."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._is_first = True
-
-    def write(self, values: dict[str, Any]) -> None:
-        line = json.dumps({"pid": _PROCESS, **values}, ensure_ascii=False, separators=(",", ":"))
-        self._stream.write((line if self._is_first else f",\n{line}").encode())
-        self._is_first = False
-
-    def name(self, what: str, thread: int, name: str, order: int = 0) -> None:
-        self.write({"ph": "M", "name": what, "tid": thread, "args": {"name": name}})
-        if what == "thread_name":
-            index = {"sort_index": order or thread}
-            self.write({"ph": "M", "name": "thread_sort_index", "tid": thread, "args": index})
-
-    def slice(self, thread: int, name: str, at_ns: int, took_ns: int, **args: object) -> None:
-        values = {"ph": "X", "tid": thread, "name": name, "ts": _us(at_ns), "dur": _us(took_ns)}
-        self.write({**values, "args": args} if args else values)
-
-    def instant(self, thread: int, name: str, at_ns: int, scope: str, **args: object) -> None:
-        values = {"ph": "i", "tid": thread, "name": name, "ts": _us(at_ns), "s": scope}
-        self.write({**values, "args": args} if args else values)
-
-    def counter(self, name: str, at_ns: int, value: float) -> None:
-        self.write({"ph": "C", "name": name, "ts": _us(at_ns), "args": {"value": value}})
+    reader.end(history.last_ns if end_ns is None else min(end_ns, history.last_ns))
 
 
 class _TraceReader:
     """Takes events, and writes what they mean."""
 
-    def __init__(self, history: History, writer: _Writer) -> None:
-        state = history.state_before(history.first)
+    def __init__(self, history: History, writer: TraceWriter, first: int) -> None:
+        state = history.state_before(first)
         self._strings = history.strings
         self._writer = writer
-        self._clocks: dict[int, str] = {}
+        self._clocks: set[int] = set()
         self._timers: dict[int, tuple[int, str]] = {}
         self._members = {each.id: each.name for each in state.members.by_id.values()}
         self._paused: dict[int, int] = {}
@@ -108,6 +108,11 @@ class _TraceReader:
         for timer_id in state.timers.ids():
             row = state.timers.row(timer_id)
             self._timers[timer_id] = row.clock_id, row.label
+        if first:
+            for clock in state.clocks.values():
+                self._count_rate(state.at_ns, clock.id, clock.rate_n)
+            for member_id, states in state.members.histories.items():
+                self._on_state_entered(state.at_ns, member_id, states.state[-1], 0)
 
     def end(self, last_ns: int) -> None:
         """Write what has not ended."""
@@ -120,9 +125,9 @@ class _TraceReader:
     # ---------------------------------------------------------------- clocks
 
     def _name_clock(self, clock_id: int, parent_id: int, name: str) -> None:
-        above = self._clocks.get(parent_id, "")
-        self._clocks[clock_id] = path = f"{above} / {name}" if above else name
-        self._writer.name("thread_name", _CLOCKS + clock_id, path)
+        parent = _CLOCKS + parent_id if parent_id in self._clocks else PROCESS
+        self._clocks.add(clock_id)
+        self._writer.track(_CLOCKS + clock_id, name, parent)
 
     def _on_clock_added(self, _at_ns: int, clock_id: int, parent_id: int, name: int) -> None:
         self._name_clock(clock_id, parent_id, self._strings[name])
@@ -134,8 +139,7 @@ class _TraceReader:
         self._count_rate(at_ns, clock_id, rate_n)
 
     def _count_rate(self, at_ns: int, clock_id: int, rate_n: int) -> None:
-        name = f"rate of {self._clocks.get(clock_id, clock_id)}"
-        self._writer.counter(name, at_ns, rate_n / RATE_DENOMINATOR)
+        self._writer.counter(_CLOCKS + clock_id, "rate", "", at_ns, rate_n / RATE_DENOMINATOR)
 
     def _on_clock_paused(self, at_ns: int, clock_id: int, _cause: int, _b: int) -> None:
         self._paused.setdefault(clock_id, at_ns)
@@ -155,8 +159,8 @@ class _TraceReader:
 
     def _on_timer_fired(self, at_ns: int, timer_id: int, late_ns: int, next_ns: int) -> None:
         clock_id, name = self._timers.get(timer_id, (0, f"timer {timer_id}"))
-        late = {"timer": timer_id, "late_us": _us(late_ns)}
-        self._writer.instant(_CLOCKS + clock_id, name, at_ns, "t", **late)
+        late = {"timer": timer_id, "late_us": late_ns / _NS_PER_US}
+        self._writer.instant(_CLOCKS + clock_id, name, at_ns, Reach.TRACK, **late)
         if next_ns == NEVER:
             self._timers.pop(timer_id, None)
 
@@ -168,27 +172,29 @@ class _TraceReader:
 
     def _on_state_entered(self, at_ns: int, member_id: int, state: int, _by: int) -> None:
         former = self._states.get(member_id)
-        thread = _MACHINES + member_id
+        track = _MACHINES + member_id
         if former is None:
             name = self._members.get(member_id, f"machine {member_id}")
-            self._writer.name("thread_name", thread, f"{name} (states)")
+            self._writer.track(track, f"{name} (states)", PROCESS)
         else:
-            self._writer.slice(thread, former[1], former[0], at_ns - former[0])
+            self._writer.slice(track, former[1], former[0], at_ns - former[0])
         self._states[member_id] = at_ns, self._strings[state]
 
     # ---------------------------------------------------------------- what happens to the session
 
     def _on_mark(self, at_ns: int, _clock_id: int, text: int, _b: int) -> None:
-        self._writer.instant(_FRAMES, self._strings[text], at_ns, "g")
+        self._writer.instant(_FRAMES, self._strings[text], at_ns, Reach.ALL)
 
     def _on_command(self, at_ns: int, number: int, text: int, refusal: int) -> None:
         why = {"refused": self._strings[refusal]} if refusal else {}
-        self._writer.instant(_FRAMES, self._strings[text], at_ns, "p", command=number, **why)
+        self._writer.instant(
+            _FRAMES, self._strings[text], at_ns, Reach.PROCESS, command=number, **why
+        )
 
     def _on_callback_failed(self, at_ns: int, _timer: int, name: int, error: int) -> None:
         traceback = self._strings[error]
         text = f"“{self._strings[name]}” failed"
-        self._writer.instant(_FRAMES, text, at_ns, "p", traceback=traceback)
+        self._writer.instant(_FRAMES, text, at_ns, Reach.PROCESS, traceback=traceback)
 
     # ---------------------------------------------------------------- frames
 
@@ -212,7 +218,8 @@ class _TraceReader:
             interval_ms=frame.interval_ns / NS_PER_MS,
             busy_ms=frame.busy_ns / NS_PER_MS,
         )
-        self._writer.counter("frame time (ms)", frame.at_ns, frame.interval_ns / NS_PER_MS)
+        took_ms = frame.interval_ns / NS_PER_MS
+        self._writer.counter(PROCESS, "frame time", "ms", frame.at_ns, took_ms)
         done_ns = 0
         for phase, took_ns in frame.phases.items():
             if phase == Phase.TIMERS:
@@ -231,8 +238,3 @@ class _TraceReader:
             name = self._members.get(member_id, f"call {member_id}")
             at_ns = frame.at_ns + start_ns
             self._writer.slice(_FRAMES, name, at_ns, max(end_ns - start_ns, 0))
-
-
-def _us(ns: int) -> float:
-    """Return nanoseconds as microseconds, which the format wants, with all digits."""
-    return ns / _NS_PER_US

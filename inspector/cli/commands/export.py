@@ -1,0 +1,149 @@
+"""The command ``export``: its arguments and help, which ``run`` shares in part."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Final
+
+from inspector.cli.command import Command
+from inspector.cli.commands.recordings import add_scene
+from inspector.cli.commands.values import add_stream, budget_ms, dots_per_inch, size
+from inspector.formats.export import exporters
+
+#: What is not an exporter, as it writes a whole recording as a program.
+PYTEST: Final = "pytest"
+
+EXPORT_EPILOG: Final = """\
+FILE is a recording (.tlrec), an exported CSV or JSON, a capture of PresentMon, OCAT,
+CapFrameX, FrameView, MangoHud, MSI Afterburner or FRAPS, a trace of Chrome, Perfetto,
+viztracer or Tracy (as CSV), or any CSV with a column of frame times; also in gzip or zip.
+
+The end of a name selects the format: game.svg, game.presentmon.csv. --as selects it
+where the name does not tell, as in “--as trace -o game.json”, or instead of a name.
+
+examples:
+  timeline-inspector export run.json -o run.svg -o run.pdf --stacked
+  timeline-inspector export PresentMon.csv:MsBetweenPresents -o frames.png
+  timeline-inspector export PresentMon.csv --stream game.exe -o frames.png
+  timeline-inspector export run.csv -o start.svg --range :600 --theme dark
+  timeline-inspector export run.csv -o boss.svg --range 1:00..1:30 --budget 60fps
+  timeline-inspector export game.tlrec --as svg --as csv
+  timeline-inspector export game.tlrec -o game.png --without interventions
+  timeline-inspector export game.tlrec --as pytest -o test_game.py
+  timeline-inspector export game.tlrec --as trace --as pftrace
+  timeline-inspector export *.csv --format png --out pictures/
+
+With several files, or --out, a file that cannot be read does not stop the others, a file
+that exists is left alone without --overwrite, and each file is a row in the answer.
+
+Exit code 1 if something could not be read or written; with several files, if any was not.
+"""
+
+
+def add_export_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of ``export``."""
+    parser.set_defaults(parser=parser)
+    parser.add_argument("files", metavar="FILE[:COLUMN]", nargs="+", help="files with frame times")
+    add_stream(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help=f"what to write: {suffixes()}; may be repeated",
+    )
+    keys = [each.key for each in exporters()]
+    parser.add_argument(
+        "--as",
+        "--format",
+        dest="formats",
+        metavar="FORMAT",
+        choices=(*keys, PYTEST),
+        action="append",
+        default=[],
+        help=f"write it beside FILE: {', '.join(keys)}; of a recording also pytest: a test that "
+        "runs its scene again; may be repeated",
+    )
+    batch = parser.add_argument_group("several files")
+    batch.add_argument(
+        "--out", metavar="DIR", type=Path, help="folder for what --as writes, made if missing"
+    )
+    batch.add_argument("--overwrite", action="store_true", help="replace files that exist")
+    add_scene(parser)
+    add_graph_options(parser)
+
+
+def suffixes() -> str:
+    """Return the suffixes of all exporters, as they are written in a sentence."""
+    return " ".join(each.suffix for each in exporters())
+
+
+def check_export_arguments(options: Namespace) -> None:
+    """Check what argparse cannot.
+
+    Raises:
+        SystemExit: The combination is invalid; the reason is on stderr.
+    """
+    error = options.parser.error
+    if not options.output and not options.formats:
+        error("the following arguments are required: -o/--output, or --as")
+    if PYTEST in options.formats and (len(options.formats) > 1 or len(options.files) > 1):
+        error("--as pytest takes one recording, and no other formats")
+    if options.output and (options.out or len(options.files) > 1):
+        error("-o/--output takes one file; choose formats with --as, and a folder with --out")
+    for each in options.files if options.formats else ():
+        if not Path(each).name:
+            error(f"--as writes beside FILE, and {each} is not a file")
+
+
+def add_graph_options(parser: ArgumentParser) -> None:
+    """Add the arguments of a graph and of the frames in it."""
+    graph = parser.add_argument_group("export options")
+    graph.add_argument("--title", metavar="TEXT", default="", help="heading of the graph")
+    graph.add_argument(
+        "--measure",
+        choices=("interval", "busy", "delta"),
+        help="time from frame to frame, time spent in callbacks, or local time given to "
+        "them (default: interval, or busy when all intervals are alike)",
+    )
+    graph.add_argument(
+        "--budget",
+        metavar="TIME",
+        type=budget_ms,
+        action="append",
+        help="budget line: 60fps, or milliseconds; may be repeated (default 120, 60 and 30 fps; "
+        "run adds a frame at the scene's rate)",
+    )
+    graph.add_argument(
+        "--stacked", action="store_true", help="stack the phases of each frame as areas"
+    )
+    graph.add_argument("--theme", choices=("light", "dark"), default="light")
+    graph.add_argument(
+        "--size", metavar="WxH", type=size, default=(720.0, 405.0), help="in points (720x405)"
+    )
+    graph.add_argument(
+        "--dpi", metavar="N", type=dots_per_inch, default=144.0, help="resolution of a PNG (144)"
+    )
+    graph.add_argument(
+        "--range",
+        metavar="A:B",
+        default="all",
+        help="frames A up to, but not including, B, counted from 0; or time: 2s:5.5s, 1:00..1:30 "
+        "(default all)",
+    )
+    graph.add_argument(
+        "--without",
+        metavar="WHAT",
+        choices=("interventions", "bookmarks"),
+        action="append",
+        default=[],
+        help="omit interventions, or bookmarks (with notes, ranges and marks); may be repeated",
+    )
+
+
+EXPORT: Final = Command(
+    add_export_arguments, "inspector.cli.export:export", EXPORT_EPILOG, check_export_arguments
+)

@@ -1,0 +1,269 @@
+"""The command ``export``, and what ``run`` shares with it."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TextIO
+
+from inspector.cli.commands.export import PYTEST
+from inspector.cli.progress import Progress
+from inspector.cli.recordings import export_as_pytest
+from inspector.cli.run_report import frames_text
+from inspector.cli.terminal import say
+from inspector.errors import ArgumentError, CaptureError, ExportError, InspectorError
+from inspector.events.recording import as_far_as_it_goes, open_recording
+from inspector.exit_codes import ExitCode
+from inspector.foreign.paths import is_there
+from inspector.formats.captures.capture import split_column
+from inspector.formats.export import TRACE_EXPORTERS, export_frames, exporter_for, exporters
+from inspector.formats.frame_times import FrameTimes, Part, parse_range
+from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
+from inspector.formats.traces.session_trace import Events
+from inspector.sessions.frame_files import FrameFile, read_frame_file
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+    from fractions import Fraction
+
+    from inspector.formats.export import AnyExporter
+    from inspector.formats.frame_times import Measure
+
+#: Arguments of the options with another name.
+_ARGUMENT_NAMES: Final = {
+    "width_pt": "--size: the width",
+    "height_pt": "--size: the height",
+    "dots_per_inch": "--dpi: the resolution",
+}
+
+
+def export(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Export frame times, or recordings.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        InspectorError: The only file cannot be read, or something cannot be written.
+    """
+    if PYTEST in options.formats:
+        return export_as_pytest(options, out, err)
+    part_in(options)
+    graph_options(options, "interval")
+    if options.out is None and len(options.files) == 1:
+        (file,) = options.files
+        written = _export_file(file, _targets(file, options), options, err)
+        out.writelines(f"wrote {each}\n" for each in written)
+        return ExitCode.OK
+    return _export_each(options, out, err)
+
+
+def _export_each(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Export several files, a row each; one that fails does not stop the others."""
+    if options.out is not None:
+        _make_folder(options.out)
+    taken: dict[Path, str] = {}
+    failed = 0
+    for file in options.files:
+        try:
+            targets = _targets(file, options)
+            for path, _exporter in targets:
+                former = taken.setdefault(path.absolute(), file)
+                if former != file:
+                    message = f"{path} is what {former} has been exported to. Rename a file."
+                    raise ExportError(message)
+                if is_there(path) and not options.overwrite:
+                    message = f"{path} exists. Add --overwrite to replace it."
+                    raise ExportError(message)
+            answer = ", ".join(_export_file(file, targets, options, err))
+        except InspectorError as error:
+            failed += 1
+            out.write(f"{file}: not exported. {error}\n")
+        else:
+            out.write(f"{file}: wrote {answer}\n")
+    count = len(options.files)
+    out.write(f"{count - failed:,} of {count:,} files exported\n")
+    return ExitCode.FAILED if failed else ExitCode.OK
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"The folder {folder} cannot be made: {error.strerror or error}."
+        raise ExportError(message) from None
+
+
+def _targets(file: str, options: Namespace) -> list[tuple[Path, AnyExporter]]:
+    """Return what to write, each with its exporter.
+
+    A format that --as names is that of an output whose name ends alike; otherwise it is written
+    beside the file, or to --out.
+
+    Raises:
+        ExportError: A suffix is unknown, a folder cannot be written, or it is the file itself.
+    """
+    by_key = {each.key: each for each in exporters()}
+    named = [by_key[key] for key in dict.fromkeys(options.formats)]
+    targets: list[tuple[Path, AnyExporter]] = []
+    for path in options.output:
+        exporter = exporter_for(path, named)
+        targets.append((path, exporter))
+        named = [each for each in named if each != exporter]
+    source, _column = split_column(file)
+    folder = source.parent if options.out is None else options.out
+    targets += [((folder / source.name).with_suffix(each.suffix), each) for each in named]
+    for path, exporter in targets:
+        exporter.check(path)
+        if is_there(path) and path.resolve() == source.resolve():
+            message = f"{path} is the file to export. Choose another name with -o."
+            raise ExportError(message)
+    return targets
+
+
+def _export_file(
+    file: str, targets: list[tuple[Path, AnyExporter]], options: Namespace, err: TextIO
+) -> list[str]:
+    """Write one file in all formats; returns what was written.
+
+    Raises:
+        InspectorError: It cannot be read, or something cannot be written.
+    """
+    path, column = split_column(file)
+    read = read_frames(path, column, options.stream, err)
+    if not read.has_work and (options.measure == "busy" or options.stacked):
+        message = f"{path} does not contain the time spent in callbacks. Use --measure interval."
+        raise CaptureError(message)
+    if not len(read.frames):
+        message = f"{path} has no frames to draw. Choose another file."
+        raise CaptureError(message)
+    part = part_in(options)
+    frames = checked_part(read.frames, part, options.range)
+    graph = graph_options(options, worth_plotting(frames) if read.has_work else "interval")
+    told = []
+    with ExitStack() as stack:
+        events = None
+        if any(exporter in TRACE_EXPORTERS for _path, exporter in targets):
+            events = stack.enter_context(_events_in(path, part, read.frames))
+        for target, exporter in targets:
+            export_frames(frames, read.provenance, graph, target, events=events, exporter=exporter)
+            is_trace = exporter in TRACE_EXPORTERS
+            told.append(f"{target}" if is_trace else f"{target} ({frames_text(len(frames))})")
+    return told
+
+
+@contextmanager
+def _events_in(path: Path, part: Part, frames: FrameTimes) -> Iterator[Events]:
+    """Open the events of a recording.
+
+    Raises:
+        RecordingError: The file is none, or cannot be opened.
+    """
+    recording = open_recording(path)
+    try:
+        with as_far_as_it_goes(recording):
+            yield Events(recording, *part.instants(frames))
+    finally:
+        recording.close()
+
+
+def read_frames(path: Path, column: str | None, stream: str | None, err: TextIO) -> FrameFile:
+    """Read frame times, and say what the user should know about them.
+
+    Raises:
+        InspectorError: They cannot be read.
+    """
+    progress = Progress(err)
+    try:
+        read = read_frame_file(path, column, stream=stream, on_progress=progress.show)
+    finally:
+        progress.clear()
+    say(err, *read.notes)
+    return read
+
+
+def worth_plotting(frames: FrameTimes) -> Measure:
+    """Return the interval if it varies; in virtual time it may be constant."""
+    times_ns = frames.interval_ns
+    varies = len(times_ns) == 0 or int(times_ns.max() - times_ns.min()) > 1
+    return "interval" if varies else "busy"
+
+
+def part_in(options: Namespace) -> Part:
+    """Return the part that ``--range`` names.
+
+    Raises:
+        ArgumentError: It is not a range.
+    """
+    try:
+        return parse_range(options.range)
+    except ExportError as error:
+        message = f"Argument --range: {error}"
+        raise ArgumentError(message) from None
+
+
+def checked_part(frames: FrameTimes, part: Part, text: str) -> FrameTimes:
+    """Return a part of frames.
+
+    Args:
+        frames: All of them.
+        part: The part.
+        text: The range as it was written.
+
+    Raises:
+        ExportError: The part is empty, but there are frames.
+    """
+    found = part.of(frames)
+    count = len(frames)
+    if count and not len(found):
+        message = (
+            f"There is no frame in the range {text}: "
+            f"{'1 frame is' if count == 1 else f'{count:,} frames are'} "
+            f"numbered from 0 to {count - 1:,}, as they come in the file. "
+            "Choose another --range."
+        )
+        raise ExportError(message)
+    return found
+
+
+def graph_options(
+    options: Namespace, measure: Measure, frame_rate: Fraction | None = None
+) -> ExportOptions:
+    """Return the options of the graph.
+
+    Args:
+        options: The arguments.
+        measure: The time it shows by default.
+        frame_rate: Target frames per second of the scene, whose budget is included.
+
+    Raises:
+        ArgumentError: One is out of range.
+    """
+    width_pt, height_pt = options.size
+    try:
+        return ExportOptions(
+            title=options.title,
+            measure=options.measure or measure,
+            budgets_ms=_budgets_ms(options, frame_rate),
+            stacked=options.stacked,
+            theme=options.theme,
+            width_pt=width_pt,
+            height_pt=height_pt,
+            dots_per_inch=options.dpi,
+            interventions="interventions" not in options.without,
+            landmarks="bookmarks" not in options.without,
+        )
+    except ValueError as error:
+        text = str(error)
+        for name, argument in _ARGUMENT_NAMES.items():
+            text = text.replace(name, argument)
+        message = f"Argument {text}."
+        raise ArgumentError(message) from None
+
+
+def _budgets_ms(options: Namespace, frame_rate: Fraction | None) -> tuple[float, ...]:
+    if options.budget:
+        return tuple(options.budget)
+    own_ms = DEFAULT_BUDGETS_MS[0] if frame_rate is None else float(1000 / frame_rate)
+    return tuple(sorted({*DEFAULT_BUDGETS_MS, own_ms}))

@@ -1,0 +1,125 @@
+"""Frame times in the columns of other capture tools, so that what reads those reads ours.
+
+A session knows less than these tools capture: what it has no value for is 0, as they write it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+import numpy as np
+
+from inspector.errors import ExportError
+from inspector.formats.captures.frame_times_csv import DECIMALS_OF_MS
+from inspector.formats.captures.number_cells import Cells, number_rows
+from inspector.formats.csv_cells import quoted, text_cell
+from inspector.formats.font_metrics import plain
+from inspector.timebase import NS_PER_SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from inspector.formats.frame_times import FrameTimes, Provenance
+    from inspector.formats.options import ExportOptions
+
+_DECIMALS_OF_S: Final = 9
+#: Columns of PresentMon 1.x, which all of its versions and readers know.
+_PRESENTMON: Final = (
+    "Application",
+    "ProcessID",
+    "SwapChainAddress",
+    "Runtime",
+    "SyncInterval",
+    "PresentFlags",
+    "AllowsTearing",
+    "PresentMode",
+    "Dropped",
+    "TimeInSeconds",
+    "MsBetweenPresents",
+    "MsBetweenDisplayChange",
+    "MsInPresentAPI",
+    "MsUntilRenderComplete",
+    "MsUntilDisplayed",
+)
+_MANGOHUD_SYSTEM: Final = ("os", "cpu", "gpu", "ram", "kernel", "driver", "cpuscheduler")
+_MANGOHUD: Final = (
+    "fps",
+    "frametime",
+    "cpu_load",
+    "cpu_power",
+    "gpu_load",
+    "cpu_temp",
+    "gpu_temp",
+    "gpu_core_clock",
+    "gpu_mem_clock",
+    "gpu_vram_used",
+    "gpu_power",
+    "ram_used",
+    "swap_used",
+    "process_rss",
+    "elapsed",
+)
+
+
+def write_presentmon(
+    frames: FrameTimes, provenance: Provenance, _options: ExportOptions, stream: BinaryIO
+) -> None:
+    """Write frames in the columns of PresentMon: a frame is a present.
+
+    Raises:
+        ExportError: They are samples.
+    """
+    _refuse_samples(frames, "PresentMon")
+    columns: dict[str, Cells] = {
+        "Application": _text(provenance.scene or "session"),
+        "SwapChainAddress": b"0x0",
+        "Runtime": b"Other",
+        "PresentMode": b"Other",
+        "TimeInSeconds": (frames.at_ns, _DECIMALS_OF_S),
+        "MsBetweenPresents": (frames.interval_ns, DECIMALS_OF_MS),
+    }
+    _write(_PRESENTMON, columns, len(frames), stream)
+
+
+def write_mangohud(
+    frames: FrameTimes, provenance: Provenance, _options: ExportOptions, stream: BinaryIO
+) -> None:
+    """Write frames as a log of MangoHud, with every frame.
+
+    Raises:
+        ExportError: They are samples.
+    """
+    _refuse_samples(frames, "MangoHud")
+    about = (
+        _text(f"Timeline Inspector {provenance.version}"),
+        *[b""] * (len(_MANGOHUD_SYSTEM) - 1),
+    )
+    stream.write(",".join(_MANGOHUD_SYSTEM).encode() + b"\r\n" + b",".join(about) + b"\r\n")
+    times_ns = frames.interval_ns
+    milli_fps = np.divide(
+        1_000 * NS_PER_SECOND, times_ns, where=times_ns > 0, out=np.zeros(len(frames))
+    )
+    columns: dict[str, Cells] = {
+        "fps": (np.rint(milli_fps).astype(np.int64), 3),
+        "frametime": (times_ns, DECIMALS_OF_MS),
+        "elapsed": (frames.at_ns, 0),
+    }
+    _write(_MANGOHUD, columns, len(frames), stream)
+
+
+def _write(
+    names: tuple[str, ...], columns: Mapping[str, Cells], count: int, stream: BinaryIO
+) -> None:
+    stream.write(",".join(names).encode() + b"\r\n")
+    cells = [columns.get(name, b"0") for name in names]
+    stream.writelines(text for _rows, text in number_rows(cells, count))
+
+
+def _text(text: str) -> bytes:
+    return quoted(text_cell(plain(text))).encode(errors="replace")
+
+
+def _refuse_samples(frames: FrameTimes, tool: str) -> None:
+    if frames.samples:
+        message = f"These are samples and not every frame, which a table of {tool} has to hold."
+        raise ExportError(message)

@@ -1,0 +1,147 @@
+"""A session as a Perfetto trace in protobuf: track events, with clocks as nested tracks.
+
+Fields are numbered as in https://perfetto.dev/docs/reference/trace-packet-proto. Names are
+written once; a packet refers to them by number. Times are nanoseconds of session time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from inspector.formats.protobuf import bytes_field, double_field, number_field, varint
+from inspector.formats.traces.session_trace import PROCESS, Reach, write_trace
+
+if TYPE_CHECKING:
+    from inspector.formats.frame_times import Provenance
+    from inspector.formats.options import ExportOptions
+    from inspector.formats.traces.session_trace import Events
+
+_PID: Final = 1
+#: Identifiers of the tracks of counters begin here.
+_COUNTERS: Final = 1 << 40
+_BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4
+#: On the first packet of a sequence: no names are known.
+_CLEARED: Final = number_field(13, 1)
+#: On all others: names may be those of earlier packets.
+_CONTINUED: Final = number_field(13, 2)
+_SEQUENCE: Final = number_field(10, 1)
+#: Children of a track are ordered by their ranks.
+_BY_RANK: Final = number_field(11, 3)
+
+
+def write_perfetto(
+    events: Events,
+    provenance: Provenance,
+    _options: ExportOptions,
+    stream: BinaryIO,
+) -> None:
+    """Write what a history has kept, in pieces.
+
+    Args:
+        events: The events.
+        provenance: Where they come from, for the name of the process.
+        stream: Takes the file.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    writer = _PerfettoWriter(stream)
+    writer.track(PROCESS, provenance.scene, PROCESS)
+    write_trace(events, writer)
+    writer.end_slices()
+
+
+class _PerfettoWriter:
+    """Writes packets.
+
+    A slice is written as its beginning and its end, in the order in which they nest.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._flags = _CLEARED
+        self._event_names: dict[str, int] = {}
+        self._arg_names: dict[str, int] = {}
+        self._new_names = b""
+        self._counters: dict[tuple[int, str], bytes] = {}
+        #: Ends of the slices of each track that have begun, the innermost last.
+        self._open: dict[int, list[int]] = {}
+
+    def track(self, track: int, name: str, parent: int) -> None:
+        told = number_field(1, track + 1) + _BY_RANK
+        if track == PROCESS:
+            told += bytes_field(3, number_field(1, _PID) + bytes_field(6, name))
+        else:
+            told += bytes_field(2, name) + number_field(5, parent + 1) + number_field(12, track)
+        self._write(bytes_field(60, told))
+
+    def slice(self, track: int, name: str, at_ns: int, took_ns: int, **args: object) -> None:
+        self._end_until(track, at_ns)
+        self._event(at_ns, _BEGIN, track, self._name(name) + self._args(args))
+        self._open.setdefault(track, []).append(at_ns + took_ns)
+
+    def instant(
+        self,
+        track: int,
+        name: str,
+        at_ns: int,
+        reach: Reach,  # noqa: ARG002 - an instant of Perfetto is one of its track
+        **args: object,
+    ) -> None:
+        self._event(at_ns, _INSTANT, track, self._name(name) + self._args(args))
+
+    def counter(self, track: int, name: str, unit: str, at_ns: int, value: float) -> None:
+        uuid = self._counters.get((track, name))
+        if uuid is None:
+            number = _COUNTERS + len(self._counters)
+            uuid = self._counters[track, name] = number_field(11, number)
+            about = number_field(1, number) + bytes_field(2, name) + number_field(5, track + 1)
+            about += bytes_field(8, bytes_field(6, unit) if unit else b"")
+            self._write(bytes_field(60, about))
+        event = number_field(9, _COUNTER) + uuid + double_field(44, value)
+        self._write(number_field(8, at_ns) + bytes_field(11, event))
+
+    def end_slices(self) -> None:
+        """Write the ends of the slices that have begun."""
+        for track in self._open:
+            self._end_until(track, None)
+
+    def _end_until(self, track: int, at_ns: int | None) -> None:
+        waiting = self._open.get(track, ())
+        while waiting and (at_ns is None or waiting[-1] <= at_ns):
+            self._event(waiting.pop(), _END, track)
+
+    def _event(self, at_ns: int, kind: int, track: int, more: bytes = b"") -> None:
+        event = number_field(9, kind) + number_field(11, track + 1) + more
+        names, self._new_names = self._new_names, b""
+        interned = bytes_field(12, names) if names else b""
+        self._write(number_field(8, at_ns) + interned + bytes_field(11, event))
+
+    def _name(self, name: str) -> bytes:
+        return number_field(10, self._interned(2, self._event_names, name))
+
+    def _args(self, args: dict[str, object]) -> bytes:
+        found = b""
+        for name, value in args.items():
+            held = number_field(1, self._interned(3, self._arg_names, name))
+            if isinstance(value, int):
+                held += number_field(4, value)
+            elif isinstance(value, float):
+                held += double_field(5, value)
+            else:
+                held += bytes_field(6, str(value))
+            found += bytes_field(4, held)
+        return found
+
+    def _interned(self, kind: int, names: dict[str, int], name: str) -> int:
+        """Return the number of a name, which the next packet introduces if it is new."""
+        number = names.get(name)
+        if number is None:
+            number = names[name] = len(names) + 1
+            self._new_names += bytes_field(kind, number_field(1, number) + bytes_field(2, name))
+        return number
+
+    def _write(self, content: bytes) -> None:
+        packet = content + _SEQUENCE + self._flags
+        self._flags = _CONTINUED
+        self._stream.write(b"\x0a" + varint(len(packet)) + packet)

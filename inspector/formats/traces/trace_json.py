@@ -1,0 +1,93 @@
+"""A session as Chrome trace-event JSON, which Perfetto, Chrome and Speedscope open.
+
+A track is a thread, named by its path as threads do not nest. Times are microseconds of session
+time. Format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+from inspector.formats.traces.session_trace import PROCESS, Reach, write_trace
+
+if TYPE_CHECKING:
+    from inspector.formats.frame_times import Provenance
+    from inspector.formats.options import ExportOptions
+    from inspector.formats.traces.session_trace import Events
+
+_PID: Final = 1
+_NS_PER_US: Final = 1000
+
+
+def write_trace_json(
+    events: Events,
+    provenance: Provenance,
+    _options: ExportOptions,
+    stream: BinaryIO,
+) -> None:
+    """Write what a history has kept, in pieces.
+
+    Args:
+        events: The events.
+        provenance: Where they come from, for the file's metadata.
+        stream: Takes the file.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    about = {"scene": provenance.scene, "software": f"Timeline Inspector {provenance.version}"}
+    head = json.dumps({"displayTimeUnit": "ms", "otherData": about}, ensure_ascii=False)
+    stream.write(_encoded(f'{head[:-1]}, "traceEvents": [\n'))
+    writer = _JsonWriter(stream)
+    writer.track(PROCESS, provenance.scene, PROCESS)
+    write_trace(events, writer)
+    stream.write(b"\n]}\n")
+
+
+class _JsonWriter:
+    """Writes trace events, one a line."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._is_first = True
+        self._paths: dict[int, str] = {PROCESS: ""}
+
+    def _write(self, values: dict[str, Any]) -> None:
+        line = json.dumps({"pid": _PID, **values}, ensure_ascii=False, separators=(",", ":"))
+        self._stream.write(_encoded(line if self._is_first else f",\n{line}"))
+        self._is_first = False
+
+    def track(self, track: int, name: str, parent: int) -> None:
+        if track == PROCESS:
+            self._write({"ph": "M", "name": "process_name", "tid": 0, "args": {"name": name}})
+            return
+        above = self._paths.get(parent, "")
+        self._paths[track] = path = f"{above} / {name}" if above else name
+        self._write({"ph": "M", "name": "thread_name", "tid": track, "args": {"name": path}})
+        index = {"sort_index": track}
+        self._write({"ph": "M", "name": "thread_sort_index", "tid": track, "args": index})
+
+    def slice(self, track: int, name: str, at_ns: int, took_ns: int, **args: object) -> None:
+        values = {"ph": "X", "tid": track, "name": name, "ts": _us(at_ns), "dur": _us(took_ns)}
+        self._write({**values, "args": args} if args else values)
+
+    def instant(self, track: int, name: str, at_ns: int, reach: Reach, **args: object) -> None:
+        values = {"ph": "i", "tid": track, "name": name, "ts": _us(at_ns), "s": reach}
+        self._write({**values, "args": args} if args else values)
+
+    def counter(self, track: int, name: str, unit: str, at_ns: int, value: float) -> None:
+        path = self._paths.get(track, f"clock {track}")
+        told = f"{name} of {path}" if path else name
+        told += f" ({unit})" if unit else ""
+        self._write({"ph": "C", "name": told, "ts": _us(at_ns), "args": {"value": value}})
+
+
+def _us(ns: int) -> float:
+    """Return nanoseconds as microseconds, which the format wants, with all digits."""
+    return ns / _NS_PER_US
+
+
+def _encoded(text: str) -> bytes:
+    # File names may hold undecodable bytes, which JSON can escape.
+    return text.encode(errors="backslashreplace")

@@ -1,0 +1,190 @@
+"""A session as a trace: nested slices, every firing, the same in both formats when read back."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from fractions import Fraction
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.commands.clocks import PauseClock, SetRate
+from inspector.formats.captures.capture import Slices
+from inspector.formats.captures.json_trace import JsonTraceReader
+from inspector.formats.captures.perfetto_trace import PerfettoReader
+from inspector.formats.options import ExportOptions
+from inspector.formats.traces.perfetto import write_perfetto
+from inspector.formats.traces.session_trace import Events
+from inspector.formats.traces.trace_json import write_trace_json
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.provenance import provenance_of
+from inspector.sessions.scene import built_in_scenes, find_scene
+from inspector.testing import fired, pass_seconds, scene_file, virtual_session
+from inspector.timebase import NS_PER_SECOND
+
+
+def trace_of(session: HostedSession) -> list[dict[str, Any]]:
+    stream = BytesIO()
+    write_trace_json(Events(session.history), provenance_of(session), ExportOptions(), stream)
+    events: list[dict[str, Any]] = json.loads(stream.getvalue())["traceEvents"]
+    return events
+
+
+def slices(events: list[dict[str, Any]], thread: int) -> list[tuple[str, float, float]]:
+    return [
+        (each["name"], each["ts"], each["ts"] + each["dur"])
+        for each in events
+        if each["ph"] == "X" and each["tid"] == thread
+    ]
+
+
+@pytest.mark.parametrize("path", [each.path for each in built_in_scenes()], ids=lambda p: p.stem)
+def test_that_slices_of_a_thread_nest(path: Path) -> None:
+    session = virtual_session(path)
+    pass_seconds(session, 5)
+    session.refresh()
+
+    by_thread = defaultdict(list)
+    for each in trace_of(session):
+        if each["ph"] == "X":
+            assert each["dur"] >= 0
+            by_thread[each["tid"]].append((each["ts"], each["ts"] + each["dur"]))
+
+    tiny = 1e-6
+    for thread, spans in by_thread.items():
+        inside: list[tuple[float, float]] = []
+        for begin, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+            while inside and inside[-1][1] <= begin + tiny:
+                inside.pop()
+            assert not inside or end <= inside[-1][1] + tiny, thread
+            inside.append((begin, end))
+    session.close()
+
+
+def test_that_every_firing_is_there_on_its_clock() -> None:
+    session = virtual_session(find_scene("small_game"))
+    pass_seconds(session, 10)
+    session.refresh()
+
+    events = trace_of(session)
+
+    names = {
+        each["tid"]: each["args"]["name"]
+        for each in events
+        if each["ph"] == "M" and each["name"] == "thread_name"
+    }
+    beats = [each for each in events if each["ph"] == "i" and each["name"] == "beat"]
+    assert len(beats) == fired(session)["beat"]
+    assert {names[each["tid"]] for each in beats} == {"root / audio"}
+    session.close()
+
+
+def test_that_pauses_and_rates_are_there(tmp_path: Path) -> None:
+    scene = scene_file(tmp_path, 'def build(stage):\n    stage.root.child("game")\n')
+    session = virtual_session(scene)
+    pass_seconds(session, 1)
+    session.refresh()
+    game = next(each.id for each in session.timeline.clocks.values() if each.name == "game")
+    session.submit(SetRate(game, Fraction(2)))
+    session.submit(PauseClock(game))
+    pass_seconds(session, 1)
+    session.refresh()
+
+    events = trace_of(session)
+
+    ((name, begin, end),) = slices(events, 10 + game)
+    assert name == "paused"
+    assert end - begin == pytest.approx(1e6, rel=0.05)
+    rates = [each["args"]["value"] for each in events if each["name"] == "rate of root / game"]
+    assert rates == [1, 2]
+    commands = [each["name"] for each in events if "command" in each.get("args", {})]
+    assert commands == ["set the rate of “game” to 2", "pause “game”"]
+    session.close()
+
+
+def read_back(path: Path, *, is_perfetto: bool) -> Slices:
+    """Return the slices of a trace that one of our readers finds."""
+    reader = PerfettoReader(path) if is_perfetto else JsonTraceReader(path)
+    while reader.read_on():
+        pass
+    slices = reader.capture().slices
+    assert slices is not None
+    return slices
+
+
+def rows_of(slices: Slices) -> list[tuple[str, str, int, int]]:
+    # Threads are read with their numbers, which tracks do not have.
+    return sorted(
+        (re.sub(r" \(\d+\)$", "", slices.tracks[track].name), slices.names[name], start, took)
+        for track, name, start, took in zip(
+            slices.track.tolist(),
+            slices.name.tolist(),
+            slices.start_ns.tolist(),
+            slices.took_ns.tolist(),
+            strict=True,
+        )
+    )
+
+
+@pytest.mark.parametrize("path", [each.path for each in built_in_scenes()], ids=lambda p: p.stem)
+def test_that_both_formats_are_read_back_as_the_same_slices(path: Path, tmp_path: Path) -> None:
+    session = virtual_session(path)
+    pass_seconds(session, 2)
+    session.refresh()
+    clock = max(session.timeline.clocks)
+    session.submit(PauseClock(clock))
+    pass_seconds(session, 1)
+    session.refresh()
+    events, about = Events(session.history), provenance_of(session)
+    (as_json, as_perfetto) = tmp_path / "a.json", tmp_path / "a.pftrace"
+
+    with as_json.open("wb") as stream:
+        write_trace_json(events, about, ExportOptions(), stream)
+    with as_perfetto.open("wb") as stream:
+        write_perfetto(events, about, ExportOptions(), stream)
+
+    found = rows_of(read_back(as_perfetto, is_perfetto=True))
+    assert found == rows_of(read_back(as_json, is_perfetto=False))
+    frames = sum(name == "frame" for _track, name, *_times in found)
+    assert frames == len(session.timeline.frames) > 0
+    session.close()
+
+
+def test_that_a_part_of_a_session_begins_with_its_pauses_and_rates(tmp_path: Path) -> None:
+    scene = scene_file(tmp_path, 'def build(stage):\n    stage.root.child("game")\n')
+    session = virtual_session(scene)
+    session.refresh()
+    game = next(each.id for each in session.timeline.clocks.values() if each.name == "game")
+    session.submit(SetRate(game, Fraction(2)))
+    session.submit(PauseClock(game))
+    pass_seconds(session, 3)
+    session.refresh()
+    path = tmp_path / "part.pftrace"
+    part = Events(session.history, NS_PER_SECOND, 2 * NS_PER_SECOND - 1)
+
+    with path.open("wb") as stream:
+        write_perfetto(part, provenance_of(session), ExportOptions(), stream)
+
+    found = rows_of(read_back(path, is_perfetto=True))
+    assert sum(name == "frame" for _track, name, *_times in found) == 60
+    ((_, _, _, paused_ns),) = (row for row in found if row[1] == "paused")
+    assert paused_ns == pytest.approx(NS_PER_SECOND, rel=0.05)
+    session.close()
+
+
+def test_that_nested_tracks_of_a_trace_are_named_by_their_path(tmp_path: Path) -> None:
+    session = virtual_session(find_scene("small_game"))
+    pass_seconds(session, 1)
+    session.refresh()
+    path = tmp_path / "a.pftrace"
+
+    with path.open("wb") as stream:
+        write_perfetto(Events(session.history), provenance_of(session), ExportOptions(), stream)
+
+    slices = read_back(path, is_perfetto=True)
+    assert "root / audio" in {track.name for track in slices.tracks}
+    session.close()
