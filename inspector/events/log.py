@@ -120,6 +120,20 @@ class EventLog:
         log._pack()
         return log
 
+    def exchanged(self, numbers: list[int], base: Timeline) -> EventLog:
+        """Return a log with the same texts and budget, but other events.
+
+        Args:
+            numbers: Five per event, from the same cursor on.
+            base: The state before them.
+        """
+        log = EventLog(self.budget_bytes)
+        log.strings, log._numbers = self.strings, self._numbers
+        log._open.extend(numbers)
+        log._first, log._base = self._first, base
+        log._pack()
+        return log
+
     def __len__(self) -> int:
         return len(self._blocks) * _BLOCK + len(self._open) // _WIDTH
 

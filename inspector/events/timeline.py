@@ -152,6 +152,12 @@ class Timeline:
         twin._fold = handlers_of(twin) | handlers_of(twin.members)
         return twin
 
+    def take_frames(self, other: Timeline) -> None:
+        """Take over the frames of another timeline, with the one that has not ended."""
+        self.frames = other.frames.copy()
+        self._frame_at_ns, self._frame_delta_ns = other._frame_at_ns, other._frame_delta_ns
+        self._frame_cut_ns, self._frame_phases = other._frame_cut_ns, list(other._frame_phases)
+
     def only_clocks(self) -> Timeline:
         """Return an independent copy of the clocks alone, for local times."""
         twin = Timeline(self.strings)

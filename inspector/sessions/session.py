@@ -133,8 +133,11 @@ class AttachesPrograms(Protocol):
     def end_program(self) -> None:
         """End the program that was launched; takes a moment."""
 
-    def show_frames_of(self, clock_id: int) -> None:
-        """Take the frames of another loop from now on."""
+    def frames_text(self, clock_id: int) -> str:
+        """Return how many frames a clock's loop has run; empty without one."""
+
+    def show_frames_of(self, clock_id: int) -> str:
+        """Show the frames of another loop; returns why that cannot be, empty if it can."""
 
 
 class _HasTimeline(Protocol):

@@ -85,9 +85,12 @@ def limit_rows(session: Session, clock_id: int) -> list[DetailRow]:
     program = session.program_of_clock(clock_id)
     if program is None:
         return []
-    limits = [DetailRow(title, text) for title, text in program.limits(clock_id)]
-    allowed = [heading("What the program does not allow"), *limits] if limits else []
-    return [*allowed, *program_rows(program)]
+    frames = session.frames_text(clock_id)
+    found = [DetailRow("Frames", frames)] if frames else []
+    if limits := program.limits(clock_id):
+        found.append(heading("What the program does not allow"))
+        found += [DetailRow(title, text) for title, text in limits]
+    return [*found, *program_rows(program)]
 
 
 def _counted_rows(timeline: Timeline, clock_counts: ClockCounts) -> list[DetailRow]:

@@ -16,24 +16,21 @@ import numpy as np
 
 from inspector.events.schema import ABOUT_CLOCKS, ABOUT_TIMERS, ADDED, SCHEMA, Unit
 from inspector.events.timeline import MISFIT
+from inspector.sessions.attached.loops import Loops
 from inspector.sessions.attached.translation import Rows, program_of, program_of_clock
 from inspector.vocabulary import (
     CLOCK_ANCHORED,
     CLOCK_REMOVED,
     CLOCK_RESUMED,
-    DELTA_CUT,
-    FRAME_BEGAN,
-    FRAME_ENDED,
     MEMBER_ORIGIN,
     MEMBER_REMOVED,
-    PHASE_ENDED,
     TIMER_ARMED,
     TIMER_CLEARED,
     TIMER_ORIGIN,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Mapping
 
     from inspector.events.log import EventLog
     from inspector.events.timeline import Timeline
@@ -57,9 +54,7 @@ class Intake:
     Attributes:
         at_ns: Session time up to which events are in the log, unless they come late.
         newest_ns: Session time of the newest event in the log.
-        frames_of: The clock whose frames are in the log, as a log has one row of frames; 0
-            until the first.
-        frame_counts: How many frames each loop has run, by its clock.
+        loops: The frames of all loops.
         misfits: How many events did not fit the state, by kind.
         late: How many events came too late to be sorted in, and are shown later than they were.
         late_ns: By how much at most.
@@ -70,26 +65,19 @@ class Intake:
     def __init__(self, log: EventLog, timeline: Timeline) -> None:
         self.at_ns = 0
         self.newest_ns = 0
-        self.frames_of = 0
-        self.frame_counts: Counter[int] = Counter()
+        self.loops = Loops()
         self.misfits: Counter[int] = Counter()
         self.late = 0
         self.late_ns = 0
         self.resyncs: set[int] = set()
-        self._log = log
-        self._timeline = timeline
+        self.use(log, timeline)
         self._waiting: dict[int, deque[Rows]] = {}
-        self._frames_ended = 0
-        self._is_in_frame = False
-        self._loop_of: dict[int, int] = {}
         self._keyframes: dict[int, _Keyframe] = {}
         self._being_described: set[int] = set()
-        self._special: dict[int, Callable[[_Row], Iterable[_Row]]] = {
-            FRAME_BEGAN: self._frame_began,
-            PHASE_ENDED: self._phase_ended,
-            DELTA_CUT: self._delta_cut,
-            FRAME_ENDED: self._frame_ended,
-        }
+
+    def use(self, log: EventLog, timeline: Timeline) -> None:
+        """Append to a log from now on, up to whose end a timeline is folded."""
+        self._log, self._timeline = log, timeline
 
     def add(self, *events: tuple[int, int, int, int, int]) -> None:
         """Add events of the session itself."""
@@ -153,7 +141,7 @@ class Intake:
     def _enter(self, rows: Rows) -> int:
         """Fold rows and append those that fit to the log."""
         rows = self._without_too_many(rows)
-        special = self._special
+        takers = self.loops.takers
         plain: list[_Row] = []
         count = 0
         for row in rows.tolist():
@@ -163,11 +151,11 @@ class Intake:
                 plain = []
                 count += self._fold_in_keyframe(row)
                 continue
-            step = special.get(row[1])
-            if step is None:
+            take = takers.get(row[1])
+            if take is None:
                 plain.append(row)
             else:
-                plain.extend(step(row))
+                plain.extend(take(row))
         return count + self._fold(plain)
 
     def _without_too_many(self, rows: Rows) -> Rows:
@@ -209,42 +197,6 @@ class Intake:
         program = program_of_clock(subject) if kind in ABOUT_CLOCKS else program_of(subject)
         return program in self._being_described
 
-    # ---------------------------------------------------------------- frames
-
-    def _frame_began(self, row: _Row) -> Iterable[_Row]:
-        loop = row[2]
-        self._loop_of[program_of_clock(loop)] = loop
-        if not self.frames_of:
-            self.frames_of = loop
-        if loop != self.frames_of:
-            return ()
-        self._is_in_frame = True
-        row[3] = self._frames_ended
-        return (row,)
-
-    def _phase_ended(self, row: _Row) -> Iterable[_Row]:
-        loop = self._loop_of.get(row[3])
-        if not self._is_in_frame or loop != self.frames_of:
-            return ()
-        row[3] = self._frames_ended
-        return (row,)
-
-    def _delta_cut(self, row: _Row) -> Iterable[_Row]:
-        return (row,) if self._is_in_frame and row[2] == self.frames_of else ()
-
-    def _frame_ended(self, row: _Row) -> Iterable[_Row]:
-        self.frame_counts[row[2]] += 1
-        if not self._is_in_frame or row[2] != self.frames_of:
-            return ()
-        self._is_in_frame = False
-        self._frames_ended += 1
-        return (row,)
-
-    def show_frames_of(self, clock_id: int) -> None:
-        """Take the frames of another loop from now on; 0 for the next that runs one."""
-        self.frames_of = clock_id
-        self._is_in_frame = False
-
     # ------------------------------------------------------------- keyframes
 
     def _fold_in_keyframe(self, row: _Row) -> int:
@@ -261,9 +213,9 @@ class Intake:
             count = 0 if keyframe is None else self._fold(keyframe.gone(subject, row[0]))
             self._being_described.discard(subject)
             return count
-        step = self._special.get(kind)
-        if step is not None:
-            return self._fold(list(step(row)))
+        take = self.loops.takers.get(kind)
+        if take is not None:
+            return self._fold(list(take(row)))
         is_clock = kind in ABOUT_CLOCKS
         program = program_of_clock(subject) if is_clock else program_of(subject)
         keyframe = self._keyframes.get(program)
@@ -273,8 +225,7 @@ class Intake:
         """Forget what was under way in a program that has ended."""
         self._keyframes.pop(program, None)
         self._being_described.discard(program)
-        if program_of_clock(self.frames_of) == program:
-            self.show_frames_of(0)
+        self.loops.end_program(program)
 
 
 class _Keyframe:

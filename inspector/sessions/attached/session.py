@@ -141,7 +141,7 @@ class AttachedSession:
         is_recorded: False.
         wake_errors: None: not known.
         frame_rate: What frame times are compared with, as programs do not say theirs.
-        generation: 0: it begins once.
+        generation: How often the frames of another loop were chosen.
         can_wait: False: other processes do not wait for the disk.
         command_number: The number of the last command.
         opening_problem: Why the door does not open, ``None`` while it may.
@@ -152,7 +152,6 @@ class AttachedSession:
     capabilities: Final = _POSSIBLE
     is_recorded: Final = False
     wake_errors: Final = None
-    generation: Final = 0
     can_wait: Final = False
     frame_rate: Final[Fraction] = DEFAULT_FRAME_RATE
 
@@ -175,7 +174,7 @@ class AttachedSession:
         self.annotations.keep = self.recorder.take_annotations
         self.inlet = inlet or Inlet(now_ns)
         self.programs: dict[int, Program] = {}
-        self.command_number = 0
+        self.command_number = self.generation = 0
         self.wants_hold = False
         self.is_running = False
         self._now_ns = now_ns
@@ -248,7 +247,7 @@ class AttachedSession:
     @property
     def frames_of(self) -> int:
         """The clock whose frames are shown, 0 for none."""
-        return self._intake.frames_of
+        return self._intake.loops.shown
 
     @property
     def waits(self) -> bool:
@@ -486,6 +485,8 @@ class AttachedSession:
             if index in self.programs and self.programs[index].is_attached:
                 self.programs[index].link.request("Events.keyframe", {})
         self._intake.resyncs.clear()
+        if wanted := self._intake.loops.wanted:
+            self.show_frames_of(wanted)
         self._show_transport()
         self._look_around()
         return count
@@ -671,9 +672,37 @@ class AttachedSession:
             self.opening_problem = self.opening_problem or AttachError(problem)
             self._finish(problem, self.now_ns)
 
-    def show_frames_of(self, clock_id: int) -> None:
-        """Take the frames of another loop from now on."""
-        self._intake.show_frames_of(clock_id)
+    def frames_text(self, clock_id: int) -> str:
+        """Return how many frames a clock's loop has run; empty without one."""
+        loops = self._intake.loops
+        count = loops.ended(clock_id)
+        return f"{count:,}{', shown' * loops.are_shown(clock_id)}" if count else ""
+
+    def show_frames_of(self, clock_id: int) -> str:
+        """Show the frames of another loop, past ones too: the log is exchanged.
+
+        Returns:
+            Why that cannot be, as a sentence; empty if it can.
+        """
+        loops = self._intake.loops
+        clocks = self.timeline.clocks
+        branch = self.timeline.branch(clock_id) if clock_id in clocks else [clock_id]
+        found = [each for each in branch if loops.ended(each)]
+        if not found:
+            name = clocks[clock_id].name if clock_id in clocks else "this clock"
+            return f"No frames of “{name}” or of a clock below it have been seen."
+        if loops.are_shown(found[0]) or (found[0] != clock_id and loops.shown in found):
+            return ""
+        self._look_around()
+        self.log = loops.exchanged(found[0], self.log)
+        self.history = LogHistory(self.log)
+        self.timeline = self.history.state_before(self.log.end)
+        self.timeline.set_present(self._intake.at_ns)
+        self._intake.use(self.log, self.timeline)
+        if self.breakpoints.is_watching:
+            self.breakpoints.watch(self.log, self.timeline)
+        self.generation += 1
+        return ""
 
     def detach(self) -> None:
         """Let all programs go; they go on at their own speed."""

@@ -99,8 +99,8 @@ PROGRAM_ACTIONS: Final = (
     ActionDescription(
         "show-frames-of", "Show &frames of this clock", MenuId.BRANCH,
         ProgramActions.show_frames, needs=Needs.PROGRAM_CLOCK,
-        tip="Show the frame times of the selected loop of a program from now on; a log has the "
-        "frames of one loop.",
+        tip="Show the frame times of the selected loop of a program, past ones too; those of the "
+        "other loops are kept.",
     ),
 )
 

@@ -71,4 +71,6 @@ class ProgramActions(QObject):
         bridge = self._window.bridge
         clock = selected_clock(bridge.timeline, bridge.selection)
         if (session := self._session) is not None and clock is not None:
-            session.show_frames_of(clock.id)
+            if reason := session.show_frames_of(clock.id):
+                self._window.notice.show_notice(reason)
+            bridge.request_refresh()
