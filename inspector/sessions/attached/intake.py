@@ -17,7 +17,12 @@ import numpy as np
 from inspector.events.schema import ABOUT_CLOCKS, ABOUT_TIMERS, ADDED, SCHEMA, Unit
 from inspector.events.timeline import MISFIT
 from inspector.sessions.attached.loops import Loops
-from inspector.sessions.attached.translation import Rows, program_of, program_of_clock
+from inspector.sessions.attached.translation import (
+    Rows,
+    is_above_programs,
+    program_of,
+    program_of_clock,
+)
 from inspector.vocabulary import (
     CLOCK_ANCHORED,
     CLOCK_REMOVED,
@@ -274,7 +279,7 @@ class _Keyframe:
         clocks = {
             number
             for number in timeline.clocks.keys() - self._described[ADDED[Unit.CLOCK]]
-            if program_of_clock(number) == program
+            if program_of_clock(number) == program and not is_above_programs(number)
         }
         members = {
             number

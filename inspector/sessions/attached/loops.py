@@ -170,4 +170,4 @@ def _rows(numbers: array[int] | list[int]) -> Rows:
 
 
 def _events(rows: Rows) -> Iterator[RawEvent]:
-    return map(tuple, rows.tolist())  # type: ignore[arg-type] # of five each
+    return map(tuple, rows.tolist())

@@ -52,7 +52,12 @@ from inspector.sessions.attached.sentences import (
     what_they_do,
 )
 from inspector.sessions.attached.target import AttachedTarget
-from inspector.sessions.attached.translation import ROOT_ID, Translation, program_of_clock
+from inspector.sessions.attached.translation import (
+    ROOT_ID,
+    Translation,
+    is_above_programs,
+    program_of_clock,
+)
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.replay.journal import AppliedCommand, Place, command_events
@@ -62,6 +67,7 @@ from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import (
     BREAKPOINT_HIT,
     CLOCK_ADDED,
+    CLOCK_MOVED,
     CLOCK_PAUSED,
     CLOCK_REMOVED,
     MARK,
@@ -288,15 +294,20 @@ class AttachedSession:
         """Return the attached programs, each with its own clock."""
         clocks = self.timeline.clocks
         found = []
-        for clock_id in clocks[ROOT_ID].children if ROOT_ID in clocks else ():
+        waiting = [ROOT_ID] if ROOT_ID in clocks else []
+        while waiting:
+            clock_id = waiting.pop()
             program = self.program_of_clock(clock_id)
-            if program is not None and program.is_attached:
+            if is_above_programs(clock_id):
+                waiting += reversed(clocks[clock_id].children)
+            elif program is not None and program.is_attached:
                 found.append((program, clock_id))
         return found
 
     def program_of_clock(self, clock_id: int) -> Program | None:
         """Return the program of a clock, ``None`` for the session's own."""
-        return self.programs.get(program_of_clock(clock_id))
+        program = self.programs.get(program_of_clock(clock_id))
+        return None if is_above_programs(clock_id) else program
 
     def driven_clock(self, selected: int) -> int:
         """Return the selected clock of a program, else that of the only program."""
@@ -313,9 +324,12 @@ class AttachedSession:
             return self._end.rstrip(".")
         if not (clocks := self.own_clocks()):
             return self._end.rstrip(".") or "no program is attached yet"
-        if clock_id in {0, ROOT_ID}:
+        if is_above_programs(clock_id):
             if capability in {Capability.PAUSE, Capability.RATE} and (clock_id or len(clocks) > 1):
-                return "the session's own time is real time: select a program or a clock below it"
+                clock = self.timeline.clocks.get(clock_id)
+                is_family = clock is not None and clock_id > ROOT_ID
+                what = f"the time of “{clock.name}”" if is_family else "the session's own time"
+                return f"{what} is real time: select a program or a clock below it"
             # All programs: possible if any of them can.
             reasons = [program.why_not(capability, each) for program, each in clocks]
             return "" if "" in reasons else reasons[0]
@@ -512,7 +526,30 @@ class AttachedSession:
         shift_ns = news.offset_ns - self._began_ns
         translation = Translation(index, shift_ns, self.log.intern)
         translation.last_ns = self._intake.at_ns
-        self.programs[index] = self._by_link[news.link] = Program(index, news, translation)
+        program = Program(index, news, translation)
+        if (parent := self._parent_of(program)) is not None:
+            self._put_below(parent, translation)
+        self.programs[index] = self._by_link[news.link] = program
+
+    def _parent_of(self, program: Program) -> Program | None:
+        """Return the program of which one is a child process, a thread or a frame of a page."""
+        return next((each for each in self._live() if each.pid == program.parent_pid), None)
+
+    def _put_below(self, parent: Program, translation: Translation) -> None:
+        """Let the clock of a new program be beside its parent's, both below one of the session.
+
+        It is not below its parent's itself, as it does not stop with that.
+        """
+        above = parent.translation.above
+        if above == ROOT_ID:
+            if not (own := parent.translation.top_clock_id):
+                return
+            above = parent.translation.above = parent.translation.family_id
+            name = self.log.intern(f"{parent.name} with children")
+            self.note(CLOCK_ADDED, above, ROOT_ID, name)
+            self.note(CLOCK_MOVED, own, above)
+        translation.above = above
+        translation.last_ns = max(translation.last_ns, self.now_ns)
 
     def _take_from(self, program: Program, news: Batch | Notice | Ended) -> None:
         """Take what a program has sent; raises a :class:`WireError` if it makes no sense."""
@@ -630,7 +667,7 @@ class AttachedSession:
         program.ended = f"“{program.name}” is no longer attached: {how}."
         program.is_stepping = False
         live = self._live()
-        is_child = any(program.parent_pid == each.pid for each in live)
+        is_child = self._parent_of(program) is not None
         self._intake.end_program(program.index)
         text = self.log.intern(program.ended)
         self._intake.add((at_ns, MARK, clocks[0] if clocks else 0, text, 0))

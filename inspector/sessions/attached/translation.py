@@ -42,6 +42,8 @@ Rows: TypeAlias = "NDArray[np.int64]"
 #: Numbers of a program are below 2 to the power of this; above are the numbers of programs.
 NUMBER_BITS: Final = 40
 _MOST_NUMBERS: Final = 1 << NUMBER_BITS
+#: The number of the session's clock above a program and its children, in that program's numbers.
+_ABOVE: Final = _MOST_NUMBERS - 1
 #: The session's own root clock is 1, so clocks of programs follow it.
 ROOT_ID: Final = 1
 #: What a program may fill our memory with.
@@ -92,6 +94,11 @@ def own_clock(clock_id: int) -> int:
     return own_number(clock_id - ROOT_ID)
 
 
+def is_above_programs(clock_id: int) -> bool:
+    """Return whether a clock is the session's own, at session time: the root, or of a family."""
+    return clock_id <= ROOT_ID or own_clock(clock_id) == _ABOVE
+
+
 class Translation:
     """Translates what one program sends.
 
@@ -99,6 +106,7 @@ class Translation:
         index: The program's number in the session.
         shift_ns: What is added to its instants.
         last_ns: Session time of its last event.
+        above: The clock at session time under which its own clock is.
         unusable: How many events were refused, by kind.
     """
 
@@ -106,6 +114,7 @@ class Translation:
         self.index = index
         self.shift_ns = shift_ns
         self.last_ns = 0
+        self.above = ROOT_ID
         self.unusable: Counter[int] = Counter()
         self._intern = intern
         self._base = index << NUMBER_BITS
@@ -117,6 +126,16 @@ class Translation:
     def clock_id(self, number: int) -> int:
         """Return the session's number of a clock."""
         return number + self._base + ROOT_ID
+
+    @property
+    def family_id(self) -> int:
+        """The session's number of the clock above the program and its children."""
+        return self.clock_id(_ABOVE)
+
+    @property
+    def top_clock_id(self) -> int:
+        """The session's number of the program's own clock, 0 before it is known."""
+        return self.clock_id(min(self._top_clocks)) if self._top_clocks else 0
 
     def take_texts(self, first: int, texts: Sequence[str]) -> bool:
         """Take texts numbered from ``first``; returns whether the numbers go on as they must."""
@@ -181,7 +200,7 @@ class Translation:
             fits = (values >= 0) & (values < self._text_count)
             return self._texts[np.where(fits, values, 0)], fits
         if unit in _CLOCKS or unit in _OTHERS:
-            fits = (values >= 0) & (values < _MOST_NUMBERS)
+            fits = (values >= 0) & (values < _ABOVE)
             shift = self._base + (ROOT_ID if unit in _CLOCKS else 0)
             return np.where(fits & (values > 0), values + shift, 0), fits
         if unit in _CAUSES:
@@ -212,12 +231,12 @@ class Translation:
             is_good[chosen] &= fits
 
     def _shift_top_clocks(self, sent: Rows, rows: Rows, is_good: NDArray[np.bool_]) -> None:
-        """Put clocks without a parent under the root clock, which is at session time.
+        """Put clocks without a parent under one that is at session time.
 
         The local time of their parent, in which they are anchored, is their program's own.
         """
         added = is_good & (sent[:, 1] == ADDED[Unit.CLOCK]) & (sent[:, 3] == 0)
-        rows[added, 3] = ROOT_ID
+        rows[added, 3] = self.above
         self._top_clocks.update(sent[added, 2].tolist())
         anchored = is_good & (sent[:, 1] == CLOCK_ANCHORED)
         if anchored.any():

@@ -270,6 +270,39 @@ def test_that_a_program_joins_held_programs_held(attachment: Attachment) -> None
     assert session.status.phase is SessionPhase.HELD
 
 
+def test_that_children_are_below_one_clock_with_their_parent(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    attachment.settle(lambda: session.own_clocks())
+    worker = attachment.join(pid=4_711, parent_pid=4_711, name="thread")
+    grandchild = attachment.join(pid=5, parent_pid=4_711, name="child")
+    other = attachment.join(pid=9, parent_pid=1, name="other")
+    for each in (worker, grandchild, other):
+        each.keyframe()
+    attachment.settle(lambda: len(session.own_clocks()) == 4)
+    clocks = session.timeline.clocks
+    family = clocks[SERVER].parent_id
+    assert clocks[family].name == "server with children"
+    assert clocks[family].children == [SERVER, SECOND, 2 + (2 << 40)]
+    assert clocks[1].children == [family, 2 + (3 << 40)]
+    assert session.timeline.local_ns(family) == session.timeline.at_ns
+    assert session.why_not(Capability.PAUSE, family) == (
+        "the time of “server with children” is real time: select a program or a clock below it"
+    )
+    assert session.program_of_clock(family) is None
+
+    # A keyframe describes what is below it; the session's own clock stays.
+    probe.keyframe()
+    attachment.settle(lambda: session.programs[0].is_described)
+    session.submit(PauseClock(SERVER))
+    attachment.settle(lambda: session.timeline.clocks[SERVER].paused)
+    assert not session.timeline.clocks[SECOND].paused
+    assert family in session.timeline.clocks
+    worker.close()
+    attachment.settle(lambda: SECOND not in session.timeline.clocks)
+    assert len(session.own_clocks()) == 3
+
+
 def test_that_events_that_come_late_are_counted_and_a_clock_is_described_again(
     attachment: Attachment,
 ) -> None:
