@@ -44,7 +44,11 @@ from inspector.sessions.provenance import provenance_of_recording
 from inspector.sessions.runs.real import run_real
 from inspector.sessions.runs.virtual import RunOutcome, run_virtual
 from inspector.sessions.scene import find_scene
-from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
+from inspector.sessions.sources.time_sources import (
+    TIME_SOURCES,
+    is_of_waiting_loop,
+    make_source,
+)
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 
 #: What every SQLite file begins with: so recordings are told from scenes.
@@ -68,6 +72,7 @@ class _Past:
         frame_rate: Target frames per second.
         hint: A sentence on what virtual time does not show, or nothing.
         within: Scope of a verdict, such as `` in virtual time``; empty for everything.
+        waits: Whether its frames are turns of a loop that waits for events.
     """
 
     history: History
@@ -76,6 +81,7 @@ class _Past:
     frame_rate: Fraction
     hint: str = ""
     within: str = ""
+    waits: bool = False
 
 
 def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
@@ -164,7 +170,7 @@ def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         InspectorError: The recording cannot be read.
     """
     with _past(options, err, None) as past:
-        budget = FrameBudget.of_rate(past.frame_rate)
+        budget = FrameBudget.of_rate(past.frame_rate, by_busy=past.waits)
         found = findings(past.history, budget=budget)
         title, end_ns, count = past.title, past.end_ns, past.history.end
         # Reading on may have found damage.
@@ -237,7 +243,13 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
                 raise RecordingError(message)
             rate = provenance_of_recording(recording).frame_rate or DEFAULT_FRAME_RATE
             with as_far_as_it_goes(recording):
-                yield _Past(recording, recording.title, recording.last_ns, rate)
+                yield _Past(
+                    recording,
+                    recording.title,
+                    recording.last_ns,
+                    rate,
+                    waits=is_of_waiting_loop(recording.meta),
+                )
         finally:
             recording.close()
         return

@@ -18,7 +18,7 @@ from inspector.pictures.pictures import unpacked
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.provenance import rate_in_file
 from inspector.sessions.session import SessionPhase, SessionStatus, UniformSession
-from inspector.sessions.sources.time_sources import ATTACHED_LOOP
+from inspector.sessions.sources.time_sources import is_of_waiting_loop
 from inspector.timebase import format_duration
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class RecordedSession(UniformSession):
     @override
     def waits(self) -> bool:
         """Whether its frames are turns of a loop that waits for events."""
-        return self.history.meta.get("source") == ATTACHED_LOOP.name
+        return is_of_waiting_loop(self.history.meta)
 
     def _write(self, changes: Sequence[AnnotationChange]) -> list[int]:
         """Write changes of the annotations into the file; returns the numbers they have there.

@@ -326,9 +326,9 @@ class AttachedSession:
             return self._end.rstrip(".") or "no program is attached yet"
         if is_above_programs(clock_id):
             if capability in {Capability.PAUSE, Capability.RATE} and (clock_id or len(clocks) > 1):
-                clock = self.timeline.clocks.get(clock_id)
-                is_family = clock is not None and clock_id > ROOT_ID
-                what = f"the time of “{clock.name}”" if is_family else "the session's own time"
+                what = "the session's own time"
+                if clock_id > ROOT_ID:
+                    what = f"the time of “{self.timeline.clocks[clock_id].name}”"
                 return f"{what} is real time: select a program or a clock below it"
             # All programs: possible if any of them can.
             reasons = [program.why_not(capability, each) for program, each in clocks]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -67,6 +67,11 @@ TIME_SOURCES: Final = Registry(
     names=lambda each: (each.name,),
     check=_check,
 )
+
+
+def is_of_waiting_loop(meta: Mapping[str, object]) -> bool:
+    """Return whether the frames of a recording are turns of a loop that waits for events."""
+    return meta.get("source") == ATTACHED_LOOP.name
 
 
 def choosable_sources() -> tuple[TimeSourceKind, ...]:

@@ -11,6 +11,7 @@ import pytest
 
 from inspector.analysis.lint.rules import findings
 from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.cli.main import main
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Capability
@@ -273,7 +274,7 @@ def test_that_a_program_joins_held_programs_held(attachment: Attachment) -> None
 def test_that_children_are_below_one_clock_with_their_parent(attachment: Attachment) -> None:
     session = attachment.session
     probe = running(attachment)
-    attachment.settle(lambda: session.own_clocks())
+    attachment.settle(session.own_clocks)
     worker = attachment.join(pid=4_711, parent_pid=4_711, name="thread")
     grandchild = attachment.join(pid=5, parent_pid=4_711, name="child")
     other = attachment.join(pid=9, parent_pid=1, name="other")
@@ -491,7 +492,12 @@ def test_that_a_program_that_ends_at_once_needs_no_word_about_its_clock(
 
 @pytest.mark.parametrize(("adapter", "waits"), [("asyncio", True), ("pygame", False)])
 def test_that_turns_of_a_loop_that_waits_are_held_against_the_budget_by_their_work(
-    attachment: Attachment, tmp_path: Path, adapter: str, *, waits: bool
+    attachment: Attachment,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    adapter: str,
+    *,
+    waits: bool,
 ) -> None:
     session = attachment.session
     probe = running(attachment)
@@ -510,6 +516,8 @@ def test_that_turns_of_a_loop_that_waits_are_held_against_the_budget_by_their_wo
     recorded = RecordedSession(tmp_path / "loop.tlrec")
     assert recorded.waits is waits
     recorded.close()
+    main(["lint", str(tmp_path / "loop.tlrec")])
+    assert ("over budget" in capsys.readouterr().out) is not waits
 
 
 def test_that_a_flood_is_taken_in_pieces_in_which_the_window_lives() -> None:
