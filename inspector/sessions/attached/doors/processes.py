@@ -141,6 +141,19 @@ def title_of(pid: int) -> str:
     return f"process {pid}" if found is None else f"{found.title} ({pid})"
 
 
+def process_of(pid: int) -> Process:
+    """Return a running process.
+
+    Raises:
+        AttachError: There is no such process.
+    """
+    found = process(pid)
+    if found is None:
+        message = f"There is no process {pid}. “timeline-inspector attach” lists programs."
+        raise AttachError(message)
+    return found
+
+
 def enterable(pid: int, why_not: Callable[[Process], str], instead: str) -> Process:
     """Return a process that can be entered while it runs.
 
@@ -152,10 +165,7 @@ def enterable(pid: int, why_not: Callable[[Process], str], instead: str) -> Proc
     Raises:
         AttachError: There is no such process, or it cannot be entered; the message says why.
     """
-    found = process(pid)
-    if found is None:
-        message = f"There is no process {pid}. “timeline-inspector attach” lists them."
-        raise AttachError(message)
+    found = process_of(pid)
     if reason := why_not(found):
         message = f"{found.title} ({pid}) cannot be attached late: {reason}. {instead}"
         raise AttachError(message)

@@ -12,7 +12,7 @@ from inspector.sessions.attached.doors.door import Door
 from inspector.sessions.attached.doors.launch import Grant
 from inspector.sessions.attached.doors.listening import forget_ended, listening_door
 from inspector.sessions.attached.doors.node import LateNode, why_not_node
-from inspector.sessions.attached.doors.processes import Process, process, processes
+from inspector.sessions.attached.doors.processes import Process, process_of, processes
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,7 @@ def door_of_process(pid: int, grant: Grant = "full") -> Door:
     Raises:
         AttachError: There is no such process.
     """
-    found = process(pid)
-    if found is None:
-        message = f"There is no process {pid}. “timeline-inspector attach” lists programs."
-        raise AttachError(message)
+    found = process_of(pid)
     if (listening := listening_door(pid)) is not None:
         return listening
     runtime = found.runtime()

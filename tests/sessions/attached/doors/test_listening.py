@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from inspector.errors import AttachError
-from inspector.sessions.attached.doors import late_python, programs
+from inspector.sessions.attached.doors import late_python, processes, programs
 from inspector.sessions.attached.doors.late_python import LatePython
 from inspector.sessions.attached.doors.listening import (
     Dial,
@@ -118,7 +118,7 @@ _RUNNING = {
 def _running(monkeypatch: pytest.MonkeyPatch) -> None:
     find: dict[int, Process] = dict(_RUNNING)
     monkeypatch.setattr(programs, "processes", lambda: iter(find.values()))
-    monkeypatch.setattr(programs, "process", find.get)
+    monkeypatch.setattr(processes, "process", find.get)
     monkeypatch.setattr(programs, "forget_ended", lambda: None)
     monkeypatch.setattr(programs, "why_not_node", lambda _each: "")
     monkeypatch.setattr(late_python, "_YAMA", Path("/no/such/file"))
@@ -144,5 +144,8 @@ def test_that_a_process_is_entered_by_the_door_that_it_has() -> None:
     assert isinstance(door_of_process(_PID), Dial)
     assert door_of_process(11, "step") == LatePython(11, "step")
     assert door_of_process(13) == LateNode(13)
-    with pytest.raises(AttachError, match="There is no process 99"):
+    with pytest.raises(
+        AttachError,
+        match=r"no process 99\. “timeline-inspector attach” lists programs",
+    ):
         door_of_process(99)
