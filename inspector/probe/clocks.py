@@ -55,6 +55,8 @@ class Clock:
         "_now_ns",
         "_off",
         "_shift",
+        "_stands_since_ns",
+        "_stood_ns",
         "adapter",
         "cause",
         "children",
@@ -79,6 +81,8 @@ class Clock:
         self.rate_n = self._n = D
         self._off = 0
         self._shift: Optional[int] = None
+        self._stood_ns = 0
+        self._stands_since_ns: Optional[int] = None
         self.is_paused = False
         self.is_removed = False
         self.cause = 0
@@ -116,6 +120,11 @@ class Clock:
                 return True
             clock = clock.parent
         return False
+
+    def stood_ns(self, raw_ns: int) -> int:
+        """Return for how much real time up to an instant local time has stood still."""
+        since_ns = self._stands_since_ns
+        return self._stood_ns if since_ns is None else self._stood_ns + raw_ns - since_ns
 
     @property
     def is_plain(self) -> bool:
@@ -196,6 +205,7 @@ class Clocks:
             else:
                 parent.children.append(clock)
             self.by_number[clock.number] = clock
+            self._note_standing(clock, at_ns)
             self._publish(clock)
             if self.emit is not None:
                 for event in self._described(clock, at_ns):
@@ -210,6 +220,7 @@ class Clocks:
             clock.rate_n, clock.is_paused = rate_n, is_paused
             clock._n = 0 if is_paused else rate_n
             clock._off = local_ns * D - above_ns * clock._n
+            self._note_standing(clock, at_ns)
             self._publish(clock)
             if self.emit is not None:
                 for event in self._described(clock, at_ns):
@@ -284,10 +295,18 @@ class Clocks:
         clock._n = n
         if self._limit_ns is not None and clock.parent is None:
             self._limit_ns = clock.raw_at(self._limit_local_ns)
+        self._note_standing(clock, at_ns)
         self._publish(clock)
         if self.emit is not None:
             self.emit((at_ns, kind, clock.number, a, b))
         self.changed(clock)
+
+    def _note_standing(self, clock: Clock, at_ns: int) -> None:
+        for below in self.branch(clock):
+            if not below.is_held:
+                below._stood_ns, below._stands_since_ns = below.stood_ns(at_ns), None
+            elif below._stands_since_ns is None:
+                below._stands_since_ns = at_ns
 
     def _publish(self, clock: Clock) -> None:
         """Work out what readers of a branch add to the present instant, if that is all it takes."""

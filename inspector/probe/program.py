@@ -136,15 +136,18 @@ class Frames:
     Attributes:
         clock: The clock of the loop.
         index: Number of frames that have ended while an inspector was attached.
+        began_ns: When the running or latest frame began, and for how long the clock had stood
+            still by then.
+        ended_ns: The same of its end.
     """
 
-    __slots__ = ("began_ns", "clock", "ended_ns", "index")
+    __slots__ = ("began_ns", "clock", "ended_ns", "index", "stood_at_began_ns", "stood_at_ended_ns")
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.index = 0
-        self.began_ns = 0
-        self.ended_ns = 0
+        self.began_ns = self.ended_ns = 0
+        self.stood_at_began_ns = self.stood_at_ended_ns = 0
 
 
 class Program:
@@ -496,19 +499,27 @@ class Program:
     def next_due_ns(self) -> Optional[int]:
         """Return when the next timer is due, in local time of the program's clock.
 
-        ``None`` without one. Timers of paused branches are never due, and what is due already is
-        only waiting to be called.
+        ``None`` without one. Timers of paused branches are never due. What is due already is only
+        waiting to be called, so it counts only where nothing else is pending.
         """
         clocks = self.clocks.by_number
         now_ns = {number: clock.local_ns() for number, clock in list(clocks.items())}
         earliest: dict[int, int] = {}
+        overdue: set[int] = set()
         for record in list(self.timers.values()):
             number, due_ns = record[_CLOCK], record[_DUE]
-            if now_ns.get(number, NEVER) < due_ns < earliest.get(number, NEVER):
+            if due_ns <= now_ns.get(number, NEVER - 1):
+                overdue.add(number)
+            elif due_ns < earliest.get(number, NEVER):
                 earliest[number] = due_ns
         own_clock = self.own_clock
         dues = (clocks[number].due_above(due_ns, own_clock) for number, due_ns in earliest.items())
-        return min((due_ns for due_ns in dues if due_ns is not None), default=None)
+        first_ns = min((due_ns for due_ns in dues if due_ns is not None), default=None)
+        if first_ns is None and any(
+            clocks[number].due_above(0, own_clock) is not None for number in overdue
+        ):
+            return own_clock.local_ns() + 1
+        return first_ns
 
     def clear_timer(self, timer: Timer, cause: int) -> None:
         """Clear a timer by command."""
@@ -549,6 +560,7 @@ class Program:
             return
         frames = self.frames(clock)
         now_ns = frames.began_ns = monotonic_ns()
+        frames.stood_at_began_ns = clock.stood_ns(now_ns)
         emit((now_ns, FRAME_BEGAN, clock.number, frames.index, delta_ns))
 
     def phase_ended(self, clock: Clock, phase: int, duration_ns: int) -> None:
@@ -573,9 +585,14 @@ class Program:
         if frames.began_ns == 0:
             # It began before the inspector came.
             return
-        since_ns = now_ns - (frames.ended_ns or frames.began_ns)
-        emit((now_ns, FRAME_ENDED, clock.number, since_ns, now_ns - frames.began_ns))
-        frames.ended_ns = now_ns
+        # Where the program was held, nothing of it ran.
+        stood_ns = clock.stood_ns(now_ns)
+        busy_ns = now_ns - frames.began_ns - (stood_ns - frames.stood_at_began_ns)
+        since_ns = busy_ns
+        if frames.ended_ns:
+            since_ns = now_ns - frames.ended_ns - (stood_ns - frames.stood_at_ended_ns)
+        emit((now_ns, FRAME_ENDED, clock.number, since_ns, busy_ns))
+        frames.ended_ns, frames.stood_at_ended_ns = now_ns, stood_ns
         frames.index += 1
         self.next_frame = frames.index
         if self._frames_left:

@@ -117,15 +117,26 @@ class FrameReader:
 
 
 def packed_events(events: Sequence[tuple[int, int, int, int, int]]) -> bytes:
-    """Return up to :data:`MAX_EVENTS` events as a payload; numbers beyond 64 bits are clamped."""
+    """Return up to :data:`MAX_EVENTS` events as a payload.
+
+    Numbers beyond 64 bits are clamped, others that are not whole are rounded; a library may hand
+    over what it was given by the program.
+    """
     try:
         numbers = array("q", chain.from_iterable(events))
-    except OverflowError:
-        flat = chain.from_iterable(events)
-        numbers = array("q", [min(max(number, _LOWEST), MAX_NUMBER) for number in flat])
+    except (OverflowError, TypeError):
+        numbers = array("q", map(_fitting, chain.from_iterable(events)))
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers.tobytes()
+
+
+def _fitting(number: float) -> int:
+    try:
+        return round(min(max(number, _LOWEST), MAX_NUMBER))
+    except (TypeError, ValueError):
+        # Not a number at all.
+        return 0
 
 
 def unpacked_events(payload: bytes) -> list[tuple[int, int, int, int, int]]:

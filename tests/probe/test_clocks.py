@@ -181,3 +181,27 @@ def test_that_a_due_time_becomes_a_wait() -> None:
     world.clocks.pause(world.top)
     assert clock.real_ns_until(250) is None
     assert clock.real_ns_until(0) == 0
+
+
+def test_that_the_time_that_a_clock_stands_still_is_known_whoever_stops_it() -> None:
+    world = World()
+    child = world.clocks.add("loop", world.top)
+    began_ns = world.now_ns
+
+    def after(ns: int) -> int:
+        world.now_ns += ns
+        return child.stood_ns(world.now_ns)
+
+    assert after(10) == 0
+    world.clocks.pause(world.top)
+    assert after(5) == 5
+    world.clocks.pause(child)
+    world.clocks.resume(world.top)
+    assert after(5) == 10
+    late = world.clocks.add("later", child)
+    world.clocks.resume(child)
+    assert after(100) == 10
+    world.clocks.set_rate(world.top, 0)
+    assert after(1) == 11
+    assert late.stood_ns(world.now_ns) == 1
+    assert world.now_ns - began_ns == 121

@@ -85,6 +85,12 @@ def test_that_a_number_beyond_64_bits_is_clamped_when_it_is_packed() -> None:
     assert wire.unpacked_events(packed) == [(1, 2, 3, 2**63 - 1, -(2**63))]
 
 
+def test_that_what_a_library_hands_over_as_another_number_is_rounded() -> None:
+    events: list[Any] = [(1, 2, 3, 0.6, 1e300), (2, 2, True, float("nan"), None)]
+    packed = wire.packed_events(events)
+    assert wire.unpacked_events(packed) == [(1, 2, 3, 1, 2**63 - 1), (2, 2, 1, 0, 0)]
+
+
 def test_that_a_message_that_would_be_too_large_is_not_sent() -> None:
     with pytest.raises(WireError):
         packed_json(["x" * wire.MAX_FRAME_BYTES])

@@ -267,6 +267,7 @@
       this.title = host.title();
       this.isWatched = false; // without an inspector, hooks go straight to the runtime
       this.isMoved = false; // whether local time has ever left real time
+      this.stood = this.standsSince = 0; // real time in which the clock stood still, and since when
       this.dateShift = 0; // at rate 1, added to the date
       this.dateBase = 0; // at another rate, the date at local 0
       this.timers = new Set(); // records that are pending
@@ -344,6 +345,8 @@
       const real = this.host.dateNow() - (this.host.now() - at) / 1e6; // the date at that instant
       const date = oldN === D ? real + this.dateShift : this.dateBase + local / 1e6;
       clock.change(at, isPaused, rate);
+      if (oldN !== 0 && clock.n === 0) this.standsSince = at;
+      else if (oldN === 0 && clock.n !== 0) this.stood += at - this.standsSince;
       this.dateBase = date - local / 1e6;
       this.dateShift = Math.round(date - real);
       this.isMoved = true;
@@ -352,6 +355,11 @@
       if (wasPaused && !isPaused) this.sender.event(at, CLOCK_RESUMED, CLOCK, cause, 0);
       if (clock.n > oldN) this._rearm();
       if (clock.n !== 0) this._unpark();
+    }
+
+    /** For how much real time the clock has stood still up to an instant. */
+    stoodAt(at) {
+      return this.clock.n === 0 ? this.stood + at - this.standsSince : this.stood;
     }
 
     hold(at, cause) {
@@ -784,6 +792,7 @@
       this.left = 0; // callbacks of that frame not yet called
       this.began = 0;
       this.previousBegan = -1;
+      this.stoodAtBegan = this.stoodBetween = 0;
       this.previousLocal = -1;
       this.period = FRAME_NS;
       this.isAllowed = false; // one frame, while held
@@ -890,6 +899,10 @@
       if (this.previousBegan >= 0 && real > 1e6 && real < 1e8) this.period += (real - this.period) / 8;
       this.previousBegan = this.began;
       this.began = at;
+      // Held in between, nothing of the program ran.
+      const stood = program.stoodAt(at);
+      this.stoodBetween = stood - this.stoodAtBegan;
+      this.stoodAtBegan = stood;
       const delta = this.previousLocal < 0 ? 0 : this.local - this.previousLocal;
       this.previousLocal = this.local;
       program.sender.event(at, FRAME_BEGAN, CLOCK, this.index, delta);
@@ -900,7 +913,7 @@
       this.isOpen = false;
       const { program } = this;
       const at = program.now();
-      const since = this.previousBegan < 0 ? 0 : this.began - this.previousBegan;
+      const since = this.previousBegan < 0 ? 0 : this.began - this.previousBegan - this.stoodBetween;
       program.sender.event(at, FRAME_ENDED, CLOCK, since, at - this.began);
       if (this.isAllowed) {
         this.isAllowed = false;

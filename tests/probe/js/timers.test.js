@@ -156,6 +156,21 @@ test("frames stand still while held, and one frame is stepped", () => {
   assert.ok(stamps.length >= 23);
 });
 
+test("the frame after a hold is not longer by it", () => {
+  const page = new Page().attach();
+  const { global } = page;
+  const loop = () => global.requestAnimationFrame(loop);
+  loop();
+  page.passAttached(100);
+  page.ask("Clock.pause", { clock: 1, cause: 1 });
+  page.passAttached(5000);
+  page.ask("Clock.resume", { clock: 1, cause: 2 });
+  page.passAttached(200);
+  const since = page.seen("frame_ended").map((event) => event[2] / 1e6);
+  assert.ok(since.length > 15);
+  assert.ok(Math.max(...since) < 40, String(since));
+});
+
 test("a frame has the delta of the clock", () => {
   const page = new Page().attach();
   const draw = () => page.global.requestAnimationFrame(draw);

@@ -1,0 +1,92 @@
+"""The program as adapters see it: frames, and what is due next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from inspector.probe import program as module
+from inspector.probe.program import Program
+from inspector.vocabulary import FRAME_ENDED
+
+if TYPE_CHECKING:
+    from inspector.vocabulary import RawEvent
+
+MS = 1_000_000
+
+
+class Played:
+    """A program in time that the test passes, with an inspector."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now_ns = 10**15
+        monkeypatch.setattr(module, "monotonic_ns", lambda: self.now_ns)
+        self.program = Program("played", lambda: self.now_ns)
+        self.events: list[RawEvent] = []
+        self.program.attach(self.events.append, self.events.extend)
+        self.loop = self.program.clock("loop")
+
+    def pass_ms(self, ms: int) -> None:
+        self.now_ns += ms * MS
+
+    def frame(self, busy_ms: int) -> None:
+        self.program.frame_began(self.loop, 0)
+        self.pass_ms(busy_ms)
+        self.program.frame_ended(self.loop)
+
+    @property
+    def frames(self) -> list[tuple[int, int]]:
+        """Interval and busy time of each frame in milliseconds."""
+        return [(a // MS, b // MS) for _, kind, _, a, b in self.events if kind == FRAME_ENDED]
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> Played:
+    return Played(monkeypatch)
+
+
+def test_that_the_frame_after_a_hold_is_not_longer_by_it(played: Played) -> None:
+    program = played.program
+    played.frame(2)
+    played.pass_ms(14)
+    played.frame(2)
+    played.pass_ms(4)
+    program.pause(program.own_clock)
+    played.pass_ms(5_000)
+    program.resume(program.own_clock)
+    played.pass_ms(10)
+    played.frame(2)
+    played.pass_ms(14)
+    played.frame(2)
+    assert played.frames == [(2, 2), (16, 2), (16, 2), (16, 2)]
+
+
+def test_that_a_frame_that_is_held_in_its_middle_is_as_busy_as_it_was(played: Played) -> None:
+    program = played.program
+    played.frame(1)
+    program.frame_began(played.loop, 0)
+    played.pass_ms(3)
+    program.pause(played.loop)
+    played.pass_ms(700)
+    program.resume(played.loop)
+    played.pass_ms(4)
+    program.frame_ended(played.loop)
+    assert played.frames[-1] == (7, 7)
+
+
+def test_that_a_timer_that_is_overdue_is_next_if_there_is_no_other(played: Played) -> None:
+    program = played.program
+    at_ns = played.loop.local_ns()
+    program.pending_timer(played.loop, "late", 0, at_ns - 5 * MS)
+    program.pause(program.own_clock)
+    assert program.next_due_ns() == program.own_clock.local_ns() + 1
+    program.pending_timer(played.loop, "next", 0, at_ns + 30 * MS)
+    assert program.next_due_ns() == at_ns + 30 * MS
+
+
+def test_that_a_timer_on_a_paused_branch_is_never_next(played: Played) -> None:
+    program = played.program
+    program.pending_timer(played.loop, "late", 0, played.loop.local_ns() - MS)
+    program.pause(played.loop)
+    assert program.next_due_ns() is None
