@@ -28,18 +28,22 @@ and consist of a few fields. ``MEMBER_ORIGIN`` immediately follows ``MEMBER_ADDE
 member removes everything below it. ``CALL_ENDED`` has the start of a call, relative to its
 frame, and its duration; inner calls end first. Only measured values, here and in the frame's
 events, differ between two runs of a scene with the same readings.
+
+``FRAME_SHARES``, if there is one, follows ``FRAME_BEGAN``: where the time since the previous frame
+went, measured. Four durations are two to a number, see :func:`two_durations`; what is left of the
+interval is unknown.
 """
 
 from enum import IntEnum
 from fractions import Fraction
 from functools import lru_cache
 from itertools import takewhile
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 #: Raised when the meaning of a number changes, or for numbers unknown to older readers; readers
 #: refuse newer versions. Version 2 added :attr:`Field.OWNER`, version 3 loops, child clocks,
-#: timeouts and hooks among the members.
-VOCABULARY_VERSION: Final = 3
+#: timeouts and hooks among the members, version 4 :data:`FRAME_SHARES`.
+VOCABULARY_VERSION: Final = 4
 
 #: Rates are exact multiples of one over this: halves to sixteenths, thirds,
 #: sevenths, elevenths, thirteenths, sixtieths and four decimals are exact.
@@ -67,6 +71,7 @@ FRAME_BEGAN: Final = 32
 PHASE_ENDED: Final = 33
 FRAME_ENDED: Final = 34
 DELTA_CUT: Final = 35
+FRAME_SHARES: Final = 36
 CALLBACK_FAILED: Final = 48
 MARK: Final = 49
 COMMAND: Final = 50
@@ -106,6 +111,7 @@ class EventKind(IntEnum):
     PHASE_ENDED = PHASE_ENDED
     FRAME_ENDED = FRAME_ENDED
     DELTA_CUT = DELTA_CUT
+    FRAME_SHARES = FRAME_SHARES
     CALLBACK_FAILED = CALLBACK_FAILED
     MARK = MARK
     COMMAND = COMMAND
@@ -158,6 +164,34 @@ class Phase(NamedNumber):
     LATE_UPDATE = 4
     AFTER_UPDATE = 5
     DRAW = 6
+
+
+class Share(NamedNumber):
+    """A share of the time between two frames; what is in none of them is unknown."""
+
+    #: Callbacks of the program, without garbage collection.
+    CALLBACKS = 0
+    #: The inspector itself: its window, recording, breakpoints.
+    INSPECTOR = 1
+    GARBAGE_COLLECTION = 2
+    #: The thread slept, or did not get the processor, although a wake-up was due.
+    HOST_LATE = 3
+    #: Nothing was due.
+    IDLE = 4
+
+
+def two_durations(first_ns: int, second_ns: int) -> int:
+    """Return two durations as one number: microseconds, the first times 2**32."""
+    return min(first_ns // 1000, _MOST_US) << 32 | min(second_ns // 1000, _MOST_US)
+
+
+def durations_of(number: Any) -> tuple[Any, Any]:  # noqa: ANN401 - an int, or an array of them
+    """Return the two durations of :func:`two_durations`, in nanoseconds."""
+    return (number >> 32) * 1000, (number & 0xFFFF_FFFF) * 1000
+
+
+#: 35 minutes.
+_MOST_US: Final = 2**31 - 1
 
 
 class MemberKind(NamedNumber):

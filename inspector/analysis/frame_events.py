@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.events.handlers import handlers_of
-from inspector.vocabulary import Phase
+from inspector.vocabulary import Phase, durations_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,6 +32,7 @@ class FrameEvents:
         interval_ns: The source's time since the frame before.
         busy_ns: Measured time in callbacks.
         cut_ns: Time cut from its delta.
+        shares: Where the interval went, by code of the share; empty if that was not measured.
         fired: The timers that fired before it, each with its lateness, in order.
         phases: Measured time of each phase.
         calls: The calls of each phase in the order of their ends; those of timers come before
@@ -41,6 +42,7 @@ class FrameEvents:
     # In the class, as there are many frames, and most of their numbers are read once.
     cursor = end = -1
     index = at_ns = end_ns = interval_ns = busy_ns = cut_ns = 0
+    shares: tuple[int, ...] = ()
 
     def __init__(self, start: int) -> None:
         """Begin with no events."""
@@ -107,6 +109,9 @@ class FrameReader:
 
     def _on_delta_cut(self, _at_ns: int, _director: int, cut_ns: int, _b: int) -> None:
         self._frame.cut_ns = cut_ns
+
+    def _on_frame_shares(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        self._frame.shares = (*durations_of(subject), *durations_of(a), b)
 
     def _on_phase_ended(self, _at_ns: int, phase: int, _index: int, took_ns: int) -> None:
         phases = self._frame.phases

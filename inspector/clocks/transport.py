@@ -45,7 +45,7 @@ class Transport:
         self.tree = tree
         self.source = source
         self.max_delta_ns = max_delta_ns
-        self.on_frame: Callable[[int, int], None] | None = None
+        self.on_frame: Callable[[int, int], object] | None = None
         self.on_wake_done: Callable[[], None] | None = None
         self._frame_period_ns: int | None = None
         self._frame_due_ns = 0

@@ -75,6 +75,10 @@ class Unit(Enum):
     LIFE = "a LifeCycle"
     MODE = "a Mode"
     READING = "a Reading"
+    CALLBACKS_AND_INSPECTOR = "microseconds in callbacks times 2**32, plus those of the inspector"
+    COLLECTION_AND_LATE = (
+        "microseconds of garbage collection times 2**32, plus those by which the host was late"
+    )
     READ_VALUE = "nanoseconds of the time source, or from frame to frame, see Reading"
 
     @property
@@ -185,7 +189,8 @@ class EventRow:
         sentence: Template of its sentence.
         fold: Its effect on the state of the session.
         asked: What conditions call its numbers, such as ``s:phase b:took``.
-        measured: Which of ``a`` and ``b`` are measured, and so differ from run to run.
+        measured: Which of its numbers are measured, and so differ from run to run: ``a``, ``b``,
+            or ``sab``, for an event that need not be there in every run.
     """
 
     kind: EventKind
@@ -254,6 +259,9 @@ _ROWS: Final = (
              asked="a:interval b:busy"),
     EventRow(_K.DELTA_CUT, _U.DIRECTOR, _U.DURATION, _U.NOTHING, _G.FRAMES,
              "{a} cut from the delta (longer than max_delta)", Fold.FRAME_PART, asked="a:cut"),
+    EventRow(_K.FRAME_SHARES, _U.CALLBACKS_AND_INSPECTOR, _U.COLLECTION_AND_LATE, _U.DURATION,
+             _G.FRAMES, "since the previous frame: {s}, {a}, idle {b}", Fold.FRAME_PART,
+             measured="sab"),
     EventRow(_K.CALLBACK_FAILED, _U.TIMER_OR_NONE, _U.TEXT, _U.TRACEBACK, _G.FAILURES,
              "“{a}” failed: {b}", asked="b:error"),
     EventRow(_K.MARK, _U.CLOCK_OR_NONE, _U.TEXT, _U.NOTHING, _G.MARKS,
@@ -356,6 +364,8 @@ TEXT_IN_B: Final = frozenset(int(row.kind) for row in _ROWS if row.b.is_text)
 #: Numbers of the kinds whose ``a``, or ``b``, is measured.
 MEASURED_A: Final = frozenset(int(row.kind) for row in _ROWS if "a" in row.measured)
 MEASURED_B: Final = frozenset(int(row.kind) for row in _ROWS if "b" in row.measured)
+#: Numbers of the kinds of which everything is measured.
+MEASURED: Final = frozenset(int(row.kind) for row in _ROWS if "s" in row.measured)
 #: Numbers of the fields whose value is an index into the string table.
 TEXT_FIELDS: Final = frozenset(int(row.field) for row in _FIELD_ROWS if row.unit.is_text)
 #: Numbers of the fields that frames and calls change too, not only the user.
@@ -373,12 +383,14 @@ MAY_BE_ABOUT_TIMERS: Final = ABOUT_TIMERS | kinds_with(subject=Unit.TIMER_OR_NON
 MARKS: Final = kinds_with(subject=Unit.CLOCK_OR_NONE, group=EventGroup.MARKS)
 MAY_BE_ABOUT_CLOCKS: Final = ABOUT_CLOCKS | MARKS
 #: Numbers of the kinds that report a call of a timer, a call of a member, and the bounds of
-#: frames and the ends of phases.
+#: frames, the ends of phases, what was cut, and where the time between frames went.
 FIRINGS: Final = kinds_with(a=Unit.LATENESS)
 CALLS: Final = kinds_with(group=EventGroup.CALLS)
 FRAME_STARTS: Final = kinds_with(fold=Fold.FRAME_START)
 FRAME_ENDS: Final = kinds_with(fold=Fold.FRAME_END)
 PHASE_ENDS: Final = kinds_with(subject=Unit.PHASE)
+CUTS: Final = kinds_with(subject=Unit.DIRECTOR, fold=Fold.FRAME_PART)
+SHARES: Final = kinds_with(subject=Unit.CALLBACKS_AND_INSPECTOR)
 #: Numbers of the kinds that report what a callback raised.
 FAILURES: Final = kinds_with(b=Unit.TRACEBACK)
 #: Numbers of the kinds that add and name a clock, a timer or a member, by the unit of the subject.

@@ -14,6 +14,8 @@ from inspector.vocabulary import (
     EventKind,
     Field,
     Reading,
+    Share,
+    durations_of,
     rate_text,
     what_was_raised,
 )
@@ -70,6 +72,10 @@ _ZERO_IS_NOTHING: Final = frozenset(
         Unit.GENERATION,
     }
 )
+_SHARES: Final = {
+    Unit.CALLBACKS_AND_INSPECTOR: (Share.CALLBACKS, Share.INSPECTOR),
+    Unit.COLLECTION_AND_LATE: (Share.GARBAGE_COLLECTION, Share.HOST_LATE),
+}
 _PLACES: Final = {"s": 2, "a": 3, "b": 4}
 
 
@@ -108,7 +114,7 @@ class _Describer:
             return value < 0
         return unit is Unit.READ_VALUE and self._event[2] >= Reading.SYNCED
 
-    def _words(self, unit: Unit, value: int) -> str:  # noqa: C901, PLR0911 - one a unit
+    def _words(self, unit: Unit, value: int) -> str:  # noqa: C901, PLR0911, PLR0912 - one a unit
         """Return a number in words."""
         if unit in _NAMED:
             return self._named(_NAMED[unit], value)
@@ -125,6 +131,9 @@ class _Describer:
                 return format_instant(value)
             case Unit.DURATION | Unit.PERIOD | Unit.LATENESS:
                 return format_duration(value)
+            case Unit.CALLBACKS_AND_INSPECTOR | Unit.COLLECTION_AND_LATE:
+                pairs = zip(_SHARES[unit], durations_of(value), strict=True)
+                return ", ".join(f"{share.text} {format_duration(ns)}" for share, ns in pairs)
             case Unit.TICKS:
                 return f"{value} tick{'s' if value != 1 else ''}"
             case Unit.RATE:

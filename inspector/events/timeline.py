@@ -29,7 +29,7 @@ from inspector.events.states import (
     SharedList,
 )
 from inspector.events.timer_table import UNKNOWN, TimerTable
-from inspector.vocabulary import NEVER, Mode, Phase
+from inspector.vocabulary import NEVER, Mode, Phase, Share, durations_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 #: What folding raises for an event that does not fit the state, before it changes anything.
 MISFIT: Final = (KeyError, ValueError, IndexError, OverflowError)
+_NO_SHARES: Final = (0,) * len(Share)
 
 
 class Timeline:
@@ -100,6 +101,7 @@ class Timeline:
         self._frame_delta_ns = 0
         self._frame_cut_ns = 0
         self._frame_phases = [0] * len(Phase)
+        self._frame_shares: tuple[int, ...] = _NO_SHARES
         self._last_order = 0
         self._unknown: set[int] = set()
         self._stale_clocks: set[int] = set()
@@ -449,6 +451,10 @@ class Timeline:
         self._frame_delta_ns = b
         self._frame_cut_ns = 0
         self._frame_phases = [0] * len(Phase)
+        self._frame_shares = _NO_SHARES
+
+    def _on_frame_shares(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        self._frame_shares = (*durations_of(subject), *durations_of(a), b)
 
     def _on_phase_ended(self, _at_ns: int, subject: int, _a: int, b: int) -> None:
         self._frame_phases[subject] += b
@@ -464,6 +470,7 @@ class Timeline:
             b,
             self._frame_cut_ns,
             self._frame_phases,
+            self._frame_shares,
         )
 
     def _on_callback_failed(self, at_ns: int, subject: int, a: int, b: int) -> None:

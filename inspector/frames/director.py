@@ -13,6 +13,7 @@ from inspector.vocabulary import (
     DELTA_CUT,
     FRAME_BEGAN,
     FRAME_ENDED,
+    FRAME_SHARES,
     PHASE_ENDED,
     Field,
     MemberKind,
@@ -156,19 +157,31 @@ class Director:
         """Return the callbacks of a phase in call order."""
         return tuple(self._callbacks[phase])
 
+    @property
+    def is_in_frame(self) -> bool:
+        """Whether a frame is running."""
+        return self._is_in_frame
+
     def charge_work_ns(self, worked_ns: int) -> bool:
         """Charge virtual time to the running phase; returns whether there is one."""
         if self._is_in_frame:
             self._worked_ns += worked_ns
         return self._is_in_frame
 
-    def run_frame(self, interval_ns: int, cut_ns: int = 0, timers_ns: int = 0) -> None:
-        """Run one frame.
+    def run_frame(
+        self,
+        interval_ns: int,
+        cut_ns: int = 0,
+        timers_ns: int = 0,
+        shares: tuple[int, int, int] | None = None,
+    ) -> int:
+        """Run one frame; returns the measured time in its callbacks.
 
         Args:
             interval_ns: The source's time since the previous frame, in nanoseconds.
             cut_ns: Time that the transport cut from the delta, in nanoseconds.
             timers_ns: Measured time in timers since the previous frame.
+            shares: Where the interval went, as in a ``FRAME_SHARES`` event; ``None`` if unknown.
 
         Raises:
             RuntimeError: Called from inside a frame.
@@ -178,13 +191,13 @@ class Director:
             raise RuntimeError(message)
         self._is_in_frame = True
         try:
-            self._run_frame(interval_ns, cut_ns, timers_ns)
+            return self._run_frame(interval_ns, cut_ns, timers_ns, shares) - timers_ns
         finally:
             self._is_in_frame = False
 
     def _run_frame(  # noqa: C901 - top to bottom
-        self, interval_ns: int, cut_ns: int, timers_ns: int
-    ) -> None:
+        self, interval_ns: int, cut_ns: int, timers_ns: int, shares: tuple[int, int, int] | None
+    ) -> int:
         tree = self.clock.tree
         record = tree.record
         index = self.frame_index
@@ -197,6 +210,8 @@ class Director:
             record((tree.now_ns, FRAME_BEGAN, _NUMBER, index, delta_ns))
             if cut_ns:
                 record((tree.now_ns, DELTA_CUT, _NUMBER, cut_ns, 0))
+            if shares is not None:
+                record((tree.now_ns, FRAME_SHARES, *shares))
             if timers_ns:
                 record((tree.now_ns, PHASE_ENDED, Phase.TIMERS, index, timers_ns))
         delta = ns_to_seconds(delta_ns)
@@ -222,6 +237,7 @@ class Director:
                 break
         if record is not None:
             record((tree.now_ns, FRAME_ENDED, _NUMBER, interval_ns, busy_ns))
+        return busy_ns
 
     def _call(self, registration: FrameCallback, delta: float) -> None:
         clock = registration.clock

@@ -28,6 +28,7 @@ from inspector.vocabulary import (
     RATE_DENOMINATOR,
     MemberKind,
     Phase,
+    Share,
 )
 
 if TYPE_CHECKING:
@@ -296,5 +297,6 @@ def _history_of(frames: FrameTimes) -> FrameHistory:
     nothing = np.broadcast_to(np.int64(0), len(frames))
     phases = [row if row.any() else nothing for row in frames.phases]
     columns = (frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns, nothing, *phases)
+    columns += (nothing,) * len(Share)
     first = int(frames.index[0]) if len(frames) else 0
     return FrameHistory.holding(first, [column(each) for each in columns])

@@ -26,6 +26,7 @@ from inspector.events.recording import About
 from inspector.pictures.pictures import Pictures
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.stopping import act_on_hits
+from inspector.sessions.interval_meter import IntervalMeter, KnownShares, ReportsWaits
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.replay.journal import Beginning, Place, file_digest
 from inspector.sessions.replay.rewinding import Rewinding, ScriptFollower
@@ -120,6 +121,7 @@ class HostedSession(UniformSession):
         self.slice_ns: int | None = None
         self._max_delta_ns = max_delta_ns
         self._is_closed = False
+        self._meter: IntervalMeter | None = None
         self._modules_aside: dict[str, ModuleType] = {}
         self._commands: deque[Command] = deque()
         self._owner = threading.get_ident()
@@ -435,6 +437,19 @@ class HostedSession(UniformSession):
         else:
             run.hold()
 
+    def measure_intervals(self) -> None:
+        """Measure from now on where the time between frames goes, if the time source can tell."""
+        source = self.source
+        if self._meter is None and isinstance(source, ReportsWaits):
+            self._meter = meter = IntervalMeter(source.now_ns)
+            source.report_waits(meter.wait)
+            self._meter_run(self._run)
+
+    def _meter_run(self, run: SceneRun) -> None:
+        if (meter := self._meter) is not None:
+            meter.is_calling = run.is_calling
+            run.shares = run.source.meter = meter
+
     def set_aside(self) -> None:
         """Take this scene's modules out of the way of another scene, until :meth:`put_back`.
 
@@ -469,6 +484,8 @@ class HostedSession(UniformSession):
         self.recorder.close()
         self._run.close()
         self._is_closed = True
+        if self._meter is not None:
+            self._meter.close()
         self.source.close()
 
     # --------------------------------------------------------------- virtual time
@@ -571,6 +588,7 @@ class HostedSession(UniformSession):
             next_breakpoint=breakpoints.next_number,
         )
         self._run = self._next_run(former.source, beginning, breakpoints)
+        self._meter_run(self._run)
         self.pictures.clear()
         self._run.load(self, self.recorder)
         self._forget_former_time()
@@ -615,6 +633,7 @@ class HostedSession(UniformSession):
         except CommandError:
             return False
         second = self._next_run(former.source.beside(), former.journal.beginning)
+        second.shares = KnownShares(former.timeline.frames)
         self.rewinding = rewinding = Rewinding(command, number, frame, former, second)
         self._go_on_rewinding()
         if rewinding.applied is None and former.is_running:
@@ -657,8 +676,9 @@ class HostedSession(UniformSession):
         self.rewinding = None
         self._run = run = rewinding.second
         run.driver, run.recorder = self, self.recorder
-        former.source.on_reading = None
+        former.source.on_reading = former.source.meter = None
         former.close()
+        self._meter_run(run)
         run.source.go_live()
         run.note_rewind(rewinding.number, applied)
         self.pictures.forget_from(run.frames_run)

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from inspector.clocks.timer import Timer
     from inspector.commands.command import Action, Command
     from inspector.sessions.breakpoints.breakpoints import BreakpointHit
+    from inspector.sessions.interval_meter import SharesOfFrames
     from inspector.sessions.recorder import Recorder
     from inspector.sessions.sources.journalled_source import JournalledSource
 
@@ -126,6 +127,7 @@ class SceneRun:
         unreported: How many events were folded since the session last reported.
         is_broken_off: Whether the step in progress ends at its next turn.
         step_began_at: How many frames had run before the step in progress.
+        shares: Knows where the time before each frame went; ``None`` if nobody asks.
     """
 
     driver: Driver
@@ -166,6 +168,7 @@ class SceneRun:
         self.unreported = 0
         self.is_broken_off = False
         self.step_began_at = 0
+        self.shares: SharesOfFrames | None = None
         self._step: Generator[None] | None = None
         self._is_stepping = False
         self._is_looking_around = False
@@ -324,9 +327,12 @@ class SceneRun:
         self.driver.before_frame()
         if self.loaded is None:
             return
-        timers = self._timers
+        timers, known = self._timers, self.shares
         self._charge_timers()
-        self.director.run_frame(interval_ns, cut_ns, timers.take_ns())
+        shares = None if known is None else known.take(self.frames_run, interval_ns)
+        own_ns = self.director.run_frame(interval_ns, cut_ns, timers.take_ns(), shares)
+        if known is not None:
+            known.calls_ns += own_ns
         self.look_around(after_frame=True)
         # What looking has cost, or noted, is not the scene's.
         timers.begin(self.log.end - self._readings)
@@ -344,7 +350,9 @@ class SceneRun:
     def _charge_timers(self) -> None:
         stage = self.stage
         worked_ns, stage.worked_ns = stage.worked_ns, 0
-        self._timers.charge(self.log.end - self._readings, worked_ns)
+        charged_ns = self._timers.charge(self.log.end - self._readings, worked_ns)
+        if self.shares is not None:
+            self.shares.calls_ns += charged_ns
 
     def _take_failure(self, failure: CallbackFailure) -> None:
         """Apply the failure policy to a failure, which is recorded already."""
@@ -506,6 +514,10 @@ class SceneRun:
         """Whether callbacks are being called, or a step is between two of them."""
         return self.tree.is_draining or self._is_stepping
 
+    def is_calling(self) -> bool:
+        """Return whether timers fire or a frame runs."""
+        return self.tree.is_draining or self.director.is_in_frame
+
     def begin_step(self, command: Command, number: int) -> None:
         """Begin with a step; its frames are run by :meth:`step_on`."""
         self.step_began_at = self.frames_run
@@ -591,14 +603,19 @@ class _TimersMeter:
         if events is not None:
             self._events = events
 
-    def charge(self, events: int, worked_ns: int) -> None:
-        """Add the time since :meth:`begin`, if there are more events, and virtual time of work."""
-        self._busy_ns += worked_ns
+    def charge(self, events: int, worked_ns: int) -> int:
+        """Add the time since :meth:`begin`, if there are more events, and virtual time of work.
+
+        Returns what was added.
+        """
+        charged_ns = worked_ns
         if events != self._events and self._since_ns:
             now_ns = perf_counter_ns()
-            self._busy_ns += now_ns - self._since_ns
+            charged_ns += now_ns - self._since_ns
             self._since_ns = now_ns
             self._events = events
+        self._busy_ns += charged_ns
+        return charged_ns
 
     def take_ns(self) -> int:
         """Return what was added up, and begin again at 0."""

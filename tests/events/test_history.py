@@ -174,7 +174,7 @@ def test_that_many_frames_can_be_added_at_once() -> None:
     twin.extend(columns)
 
     assert (list(twin.at_ns), list(frames.at_ns)) == ([0, 1, 2], [0])
-    with pytest.raises(ValueError, match="needs 12 columns of equal lengths"):
+    with pytest.raises(ValueError, match="needs 17 columns of equal lengths"):
         twin.extend(columns[:5])
     with pytest.raises(ValueError, match="equal lengths"):
         twin.extend([*columns[:-1], [0]])

@@ -33,6 +33,7 @@ def hosted_session(path: Path, source: TimeSource, policy: FailurePolicy) -> Ses
     """
     session = HostedSession(path, source, failure_policy=policy)
     session.slice_ns = _SLICE_NS
+    session.measure_intervals()
     return session
 
 

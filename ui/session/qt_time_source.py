@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import Enum
 from threading import get_ident
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QAbstractEventDispatcher, Qt, QTimer
 
 from inspector.clocks.sources.wake_errors import WakeErrors
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
@@ -92,6 +92,7 @@ class QtTimeSource:
         "_is_waking",
         "_late_ns",
         "_mean_gap_ns",
+        "_on_wait",
         "_on_wake",
         "_owner",
         "_timer",
@@ -135,6 +136,7 @@ class QtTimeSource:
         self._woken_at_ns = clock() - _IDLE_GAP_NS
         self._mean_gap_ns = _IDLE_GAP_NS
         self._errors = WakeErrors()
+        self._on_wait: Callable[[], None] | None = None
         self._timer = QTimer(parent) if timer is None else timer
         self._timer.setSingleShot(True)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -198,6 +200,19 @@ class QtTimeSource:
         if armed_ns is None or at_ns < armed_ns:
             self._arm(at_ns, now_ns)
 
+    def report_waits(self, on_wait: Callable[[], None] | None) -> None:
+        """Call something before each wait of the event loop, or nothing more."""
+        self._check_thread()
+        # There is none before the application.
+        dispatcher = cast("QAbstractEventDispatcher | None", QAbstractEventDispatcher.instance())
+        if dispatcher is None:
+            return
+        if self._on_wait is not None:
+            dispatcher.aboutToBlock.disconnect(self._on_wait)
+        if on_wait is not None:
+            dispatcher.aboutToBlock.connect(on_wait)
+        self._on_wait = on_wait
+
     def attach(self, on_wake: Callable[[], None]) -> None:
         """Say what to call on a wake-up: on the owner's thread and never early."""
         self._check_thread()
@@ -210,6 +225,7 @@ class QtTimeSource:
             return
         self._is_closed = True
         self._on_wake = self._wanted_ns = None
+        self.report_waits(None)
         self._disarm()
         # Not left to the garbage collector, which may run on any thread.
         self._timer.deleteLater()

@@ -54,6 +54,7 @@ class SystemTimeSource:
         self._is_running = False
         self._is_stopping = False
         self._errors = WakeErrors()
+        self._on_wait: Callable[[], None] | None = None
 
     def __repr__(self) -> str:
         return f"SystemTimeSource(now_ns={self.now_ns()})"
@@ -93,6 +94,10 @@ class SystemTimeSource:
         self._on_wake = self._wanted_ns = None
         self._soon.clear()
         self.stop()
+
+    def report_waits(self, on_wait: Callable[[], None] | None) -> None:
+        """Call something before each sleep, or nothing more."""
+        self._on_wait = on_wait
 
     def run(self, until_ns: int | None = None, *, until_idle: bool = False) -> None:
         """Call the callback at every requested wake-up, and sleep in between.
@@ -150,6 +155,8 @@ class SystemTimeSource:
 
     def _sleep(self, now_ns: int, wanted_ns: int | None, until_ns: int | None) -> None:
         """Wait for the next instant or a signal from another thread."""
+        if self._on_wait is not None:
+            self._on_wait()
         ends_ns = [at_ns for at_ns in (wanted_ns, until_ns) if at_ns is not None]
         if ends_ns:
             self._wait(min(min(ends_ns) - now_ns, _LONGEST_WAIT_NS) / NS_PER_SECOND)

@@ -23,7 +23,7 @@ from inspector.events.states import BreakHit, ClockState, CommandRecord, Failure
 from inspector.events.timeline import Timeline
 from inspector.events.timer_table import UNKNOWN
 from inspector.timebase import MAX_NS
-from inspector.vocabulary import RATE_DENOMINATOR, MemberKind, Phase, TimerKind
+from inspector.vocabulary import RATE_DENOMINATOR, MemberKind, Phase, Share, TimerKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -148,6 +148,7 @@ def state_text(timeline: Timeline, frames: int) -> str:
             timeline._frame_delta_ns,
             timeline._frame_cut_ns,
             *timeline._frame_phases,
+            *timeline._frame_shares,
         ],
         "last_order": timeline._last_order,
         "last_turn": members._last_turn,
@@ -314,12 +315,15 @@ def timeline_from(
     for name in _PLAIN:
         setattr(timeline, name, getattr(values, name))
     timeline.newest_ns = timeline.at_ns
-    at_ns, delta_ns, cut_ns, *phases = values.frame
-    if len(phases) != len(Phase):
-        message = f"a frame has {len(Phase)} phases, not {len(phases)}"
+    at_ns, delta_ns, cut_ns, *rest = values.frame
+    phases, shares = rest[: len(Phase)], tuple(rest[len(Phase) :])
+    # Before version 3 there were no shares.
+    if len(phases) != len(Phase) or len(shares) not in {0, len(Share)}:
+        message = f"a frame has {len(Phase)} phases and {len(Share)} shares, not {len(rest)} in all"
         raise ValueError(message)
     timeline._frame_at_ns, timeline._frame_delta_ns = at_ns, delta_ns
     timeline._frame_cut_ns, timeline._frame_phases = cut_ns, phases
+    timeline._frame_shares = shares or timeline._frame_shares
     timeline._last_order = values.last_order
     timeline.clocks = {each[0]: ClockState(*each) for each in values.clocks}
     if timeline.root_id is not None and timeline.root_id not in timeline.clocks:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.errors import InspectorError
 from inspector.events.timer_table import COLUMNS
-from inspector.vocabulary import VOCABULARY_VERSION, Phase
+from inspector.vocabulary import VOCABULARY_VERSION, Phase, Share
 
 if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
 #: Raised when the meaning of a table changes; readers refuse newer versions.
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 #: Versions read and annotated without an upgrade. Columns of version 1 have neither odd entries
-#: nor steps.
-VERSIONS_ALIKE: Final = (1, SCHEMA_VERSION)
+#: nor steps, frames before version 3 no shares.
+VERSIONS_ALIKE: Final = (1, 2, SCHEMA_VERSION)
 #: "TLIR" in the head of the file tells a recording from any other SQLite file.
 APPLICATION_ID: Final = 0x544C_4952
 
@@ -38,7 +38,14 @@ FRAME_COLUMNS: Final = (
     "busy_ns",
     "cut_ns",
     *PHASE_NAMES,
+    *(f"{share.name.lower()}_share_ns" for share in Share),
 )
+
+
+def frame_columns_in(version: int) -> int:
+    """Return the number of columns of frames in a file with a version of the tables."""
+    return len(FRAME_COLUMNS) - (0 if version >= SCHEMA_VERSION else len(Share))
+
 
 SCHEMA: Final = f"""
 CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;

@@ -20,6 +20,7 @@ from inspector.events.schema import (
     FIRINGS,
     FRAME_ENDS,
     FRAME_STARTS,
+    MEASURED,
     MEASURED_A,
     MEASURED_B,
     PHASE_ENDS,
@@ -55,8 +56,8 @@ def compared(event: RawEvent, strings: Sequence[str]) -> Row | None:
     at_ns, kind, subject, a, b = event
     if kind in _AS_THEY_ARE:
         return event
-    if kind in PHASE_ENDS and subject == Phase.TIMERS:
-        # There only when the timers took a time that could be measured.
+    if kind in MEASURED or (kind in PHASE_ENDS and subject == Phase.TIMERS):
+        # There only when something was, or could be, measured.
         return None
     if kind in ABOUT_FIELDS:
         return (at_ns, kind, subject, a, strings[b] if a in TEXT_FIELDS else b)

@@ -30,6 +30,7 @@ def run_real(
     share that is done, from 0 to 1.
     """
     begun_ns = perf_counter_ns()
+    session.measure_intervals()
     session.submit(Run())
     is_complete = True
     while frames is None or session.frames_run < frames:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from inspector.clocks.sources.time_source import TimeSource
+    from inspector.sessions.interval_meter import IntervalMeter
     from inspector.sessions.replay.journal import Script
 
 _WOKEN: Final = Reading.WOKEN
@@ -39,9 +40,11 @@ class JournalledSource:
         on_reading: Called with every reading, counted from the start of the session; may be
             ``None``.
         reading_ns: What the source said last.
+        meter: Measures where time goes between wake-ups; ``None`` if nobody asks.
     """
 
     is_manual = False
+    meter: IntervalMeter | None = None
 
     def __init__(self, source: TimeSource, began_ns: int | None = None) -> None:
         """Read a source from now on, or only from :meth:`go_live` on.
@@ -105,6 +108,8 @@ class JournalledSource:
         elif self._script is not None and (said_ns := self._script.reading_ns()) is not None:
             self.reading_ns = self._began_ns + said_ns
         is_woken, self._is_woken = self._is_woken, False
+        if is_woken and self.meter is not None:
+            self.meter.wake(self.reading_ns)
         if self.on_reading is not None:
             self.on_reading(_WOKEN if is_woken else _ASKED, self.reading_ns - self._began_ns)
         return self.reading_ns
@@ -113,6 +118,8 @@ class JournalledSource:
         """Request one wake-up, at an instant of the source."""
         if self._is_live:
             self.source.set_wake(at_ns)
+            if self.meter is not None:
+                self.meter.want(at_ns)
 
     def attach(self, on_wake: Callable[[], None]) -> None:
         """Set the callback of wake-ups."""
@@ -132,6 +139,8 @@ class JournalledSource:
                 self._on_wake()
         finally:
             self._is_woken = False
+            if self.meter is not None:
+                self.meter.end_wake()
 
     def _wake_if_live(self) -> None:
         if self._is_live:

@@ -70,12 +70,13 @@ def described(timeline: Timeline) -> dict[str, object]:
         "holds": timeline.holds,
         "frames": (frames.first, frames.end, *map(list, [frames.at_ns, frames.interval_ns])),
         "frame parts": [list(each) for each in (frames.delta_ns, frames.busy_ns, frames.cut_ns)],
-        "phases": [list(each) for each in frames.phases],
+        "phases": [list(each) for each in (*frames.phases, *frames.shares)],
         "open frame": (
             timeline._frame_at_ns,
             timeline._frame_delta_ns,
             timeline._frame_cut_ns,
             timeline._frame_phases,
+            timeline._frame_shares,
         ),
         "turns": (timeline._last_order, members._last_turn),
     }

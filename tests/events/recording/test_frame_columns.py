@@ -7,7 +7,7 @@ import random
 from inspector.events.recording.columns import block_of
 from inspector.events.recording.writing.tables import FrameCollector
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import EventKind, Phase, RawEvent
+from inspector.vocabulary import EventKind, Phase, RawEvent, two_durations
 
 
 def _frames(chance: random.Random, count: int) -> list[RawEvent]:
@@ -22,6 +22,9 @@ def _frames(chance: random.Random, count: int) -> list[RawEvent]:
                 events.append((at_ns, EventKind.MARK, 0, 0, 0))
             if chance.random() < 0.3:
                 events.append((at_ns, EventKind.DELTA_CUT, 1, chance.randrange(99), 0))
+            if chance.random() < 0.5:
+                first, second = (two_durations(chance.randrange(99_000), 1_000) for _ in "ab")
+                events.append((at_ns, EventKind.FRAME_SHARES, first, second, chance.randrange(99)))
         events.append((at_ns, EventKind.FRAME_ENDED, 1, chance.randrange(99), at_ns % 97))
     return events
 
@@ -45,7 +48,7 @@ def test_that_frames_are_found_however_the_events_are_divided() -> None:
 
         told = timeline.frames
         columns = [told.at_ns, told.interval_ns, told.delta_ns, told.busy_ns, told.cut_ns]
-        columns += told.phases
+        columns += [*told.phases, *told.shares]
         expected = [list(each) for each in zip(*columns, strict=True)][before:]
         assert [row[2:] for row in found] == expected
         assert [row[0] for row in found] == list(range(before, told.end))

@@ -27,6 +27,7 @@ from tests.events.recording.recorded_worlds import described, folded
 
 #: 1.5 seconds of the first built-in scene, in 5 chunks with 4 keyframes.
 _WRITTEN_BY_VERSION_1 = Path(__file__).with_name("version_1.tlrec.gz")
+_WRITTEN_BY_VERSION_2 = Path(__file__).with_name("version_2.tlrec.gz")
 _EVENTS = "57c399fa2fec1dcd146d7b7cda44b9b953ab52a2fd00af06fea725ef1f50107c"
 
 
@@ -54,6 +55,20 @@ def test_that_a_recording_of_version_1_tells_what_was_recorded(old: Path) -> Non
     assert [each.name for each in old.parent.iterdir()] == ["old.tlrec"]
 
 
+def test_that_frames_of_version_2_have_no_shares(tmp_path: Path) -> None:
+    path = tmp_path / "old.tlrec"
+    path.write_bytes(gzip.decompress(_WRITTEN_BY_VERSION_2.read_bytes()))
+    past = open_recording(path)
+    log = EventLog.holding(past.strings, past.events(0, past.end), 0, Timeline(past.strings))
+
+    frames = past.state_before(past.end).frames
+    assert (past.meta["schema_version"], past.notes, len(frames)) == (2, (), 36)
+    for cursor in range(0, past.end + 1, 111):
+        assert described(past.state_before(cursor)) == described(folded(log, cursor))
+    assert frames.frame(5).unknown_ns == frames.frame(5).interval_ns
+    past.close()
+
+
 def test_that_the_commands_in_a_recording_of_version_1_are_known(old: Path) -> None:
     # Keyframes of that version tell their words only.
     commands = open_recording(old).state_before(1_221).commands
@@ -78,5 +93,5 @@ def test_that_the_last_seconds_of_a_recording_of_version_1_can_be_saved(old: Pat
     assert saved.events(saved.first, saved.end) == past.events(past.end - count, past.end)
     assert described(saved.state_before(saved.end)) == described(past.state_before(past.end))
     connection = sqlite3.connect(new)
-    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (3,)
     connection.close()

@@ -5,13 +5,17 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Qt, QTimer, Signal
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
-from inspector.clocks import ClockTree, Transport
+from inspector.clocks import ClockTree, FailurePolicy, Transport
+from inspector.events.frame_history import Frame
+from inspector.testing import scene_file
+from ui.session.opening import hosted_session
 from ui.session.qt_time_source import Precision, QtTimeSource
 
 MS = 1_000_000
@@ -727,3 +731,38 @@ def test_that_a_closed_source_is_deleted_though_somebody_still_holds_it(qtbot: Q
     source.set_wake(0)
     source.close()
     assert source.now_ns() > 0
+
+
+def test_that_waits_of_the_event_loop_are_reported_until_the_source_is_closed(
+    qtbot: QtBot,
+) -> None:
+    source, waits, later = QtTimeSource(), [0], [0]
+
+    def count(waits: list[int]) -> Callable[[], None]:
+        return lambda: waits.__setitem__(0, waits[0] + 1)
+
+    source.report_waits(count(waits))
+    qtbot.waitUntil(lambda: waits[0] > 1)
+    source.close()
+    before = waits[0]
+    other = QtTimeSource()
+    other.report_waits(count(later))
+    qtbot.waitUntil(lambda: later[0] > 1)
+    other.close()
+
+    assert waits[0] == before
+
+
+def test_that_a_scene_in_the_window_knows_where_its_time_goes(qtbot: QtBot, tmp_path: Path) -> None:
+    path = scene_file(tmp_path, "def build(stage):\n    stage.every_frame(lambda delta: None)\n")
+    session = hosted_session(path, QtTimeSource(), FailurePolicy.CONTINUE)
+
+    def measured() -> list[Frame]:
+        session.refresh()
+        frames = session.timeline.frames
+        return [each for index in range(frames.end) if any((each := frames.frame(index)).shares)]
+
+    qtbot.waitUntil(lambda: len(measured()) > 2)
+
+    assert all(sum(frame.shares) <= frame.interval_ns for frame in measured())
+    session.close()

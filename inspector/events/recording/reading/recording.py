@@ -17,9 +17,9 @@ from inspector.events.recording.columns import EVENT_COLUMNS, Block, events_of, 
 from inspector.events.recording.keyframes import Growth, timeline_from
 from inspector.events.recording.layout import (
     CHUNK_EVENTS,
-    FRAME_COLUMNS,
     TIMER_COLUMNS,
     RecordingError,
+    frame_columns_in,
 )
 from inspector.events.recording.pictures import RecordedBlocks
 from inspector.events.recording.reading.opening import DAMAGE, OpenFile
@@ -446,6 +446,7 @@ class Recording:
     def _frame_blocks(self) -> list[Block]:
         """Return all readable frames, without gaps."""
         found: list[Block] = []
+        columns = frame_columns_in(_whole(self._file.meta.get("schema_version")))
         text = "SELECT first_frame, count, crc, data FROM frame_chunks ORDER BY first_frame"
         for first, count, crc, data in self._file.rows(text):
             try:
@@ -456,7 +457,8 @@ class Recording:
                 if count > len(data):
                     message = f"{count:,} frames in {len(data):,} bytes"
                     raise ValueError(message)
-                block = _behind(found[-1] if found else None, _checked_frames(data, count))
+                frames = _checked_frames(data, columns, count)
+                block = _behind(found[-1] if found else None, frames)
             except DAMAGE as error:
                 at_ns = int(found[-1][_FRAME_AT, -1]) if found else None
                 self._file.note_damage("frame_chunks", error, at_ns)
@@ -487,13 +489,13 @@ def _whole(value: object) -> int:
     return value if type(value) is int and 0 <= value < MAX_NS else 0
 
 
-def _checked_frames(data: bytes, count: int) -> Block:
+def _checked_frames(data: bytes, columns: int, count: int) -> Block:
     """Unpack and check frames.
 
     Raises:
         ValueError, IndexError: They are invalid.
     """
-    block = unpack(data, len(FRAME_COLUMNS), count)
+    block = unpack(data, columns, count)
     numbers, cursors = block[0], block[1]
     first = int(numbers[0])
     is_in_order = (numbers == np.arange(first, first + count)).all()

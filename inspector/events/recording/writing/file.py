@@ -186,7 +186,7 @@ class RecordingFile:
         start = max(frames.first, self._frames_stored)
         if frames.end > start:
             columns = [frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns]
-            columns += [frames.cut_ns, *frames.phases]
+            columns += [frames.cut_ns, *frames.phases, *frames.shares]
             numbers = np.arange(start, frames.end)
             new = [column[start - frames.first :] for column in columns]
             self._add_frames(np.array([numbers, np.full(len(numbers), cursor), *new], np.int64))

@@ -10,8 +10,16 @@ import numpy as np
 from inspector.events.handlers import handlers_of
 from inspector.events.recording.columns import events_of, kind_table, of_kinds
 from inspector.events.recording.writing.timer_rows import TimerRows
-from inspector.events.schema import FRAME_ENDS, FRAME_STARTS, PHASE_ENDS, Fold, kinds_with
-from inspector.vocabulary import RATE_DENOMINATOR, Phase
+from inspector.events.schema import (
+    CUTS,
+    FRAME_ENDS,
+    FRAME_STARTS,
+    PHASE_ENDS,
+    SHARES,
+    Fold,
+    kinds_with,
+)
+from inspector.vocabulary import RATE_DENOMINATOR, Phase, Share, durations_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -26,7 +34,7 @@ if TYPE_CHECKING:
 _of_timers = kind_table(kinds_with(fold=Fold.TIMER))
 _starts, _ends = kind_table(FRAME_STARTS), kind_table(FRAME_ENDS)
 _phases = kind_table(PHASE_ENDS)
-_cuts = kind_table(kinds_with(fold=Fold.FRAME_PART) - PHASE_ENDS)
+_cuts, _shares = kind_table(CUTS), kind_table(SHARES)
 #: Table and placeholders are filled in.
 INSERT: Final = "INSERT OR REPLACE INTO {} VALUES ({})"
 
@@ -166,7 +174,8 @@ class PlainTables:
 
 # Rows of the columns, in the order of the table.
 _FRAME, _CURSOR, _AT, _INTERVAL, _DELTA, _BUSY, _CUT, _FIRST_PHASE = range(8)
-_ROWS: Final = _FIRST_PHASE + len(Phase)
+_FIRST_SHARE: Final = _FIRST_PHASE + len(Phase)
+_ROWS: Final = _FIRST_SHARE + len(Share)
 
 
 class FrameCollector:
@@ -178,7 +187,8 @@ class FrameCollector:
         self._open = np.zeros(_ROWS, np.int64)
         self._open[[_AT, _DELTA]] = timeline._frame_at_ns, timeline._frame_delta_ns
         self._open[_CUT] = timeline._frame_cut_ns
-        self._open[_FIRST_PHASE:] = timeline._frame_phases
+        self._open[_FIRST_PHASE:_FIRST_SHARE] = timeline._frame_phases
+        self._open[_FIRST_SHARE:] = timeline._frame_shares
 
     def take(self, block: Block, first_cursor: int) -> Block:
         """Return the frames that ended in a block, in the columns of ``frames``."""
@@ -213,6 +223,9 @@ class FrameCollector:
 
         at, frame = inside(_cuts)
         frames[_CUT, frame] = a[at]
+        at, frame = inside(_shares)
+        shares = (*durations_of(subject[at]), *durations_of(a[at]), b[at])
+        frames[_FIRST_SHARE:, frame] = shares
         at, frame = inside(_phases)
         np.add.at(frames.reshape(-1), (_FIRST_PHASE + subject[at]) * (count + 1) + frame, b[at])
         self.end += count

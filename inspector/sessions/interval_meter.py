@@ -1,0 +1,214 @@
+"""Measures where the time between two frames goes, in the host's thread."""
+
+from __future__ import annotations
+
+import gc
+import os
+from threading import get_ident
+from time import thread_time_ns
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
+
+from inspector.vocabulary import Share, two_durations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.events.frame_history import FrameHistory
+
+#: The numbers of a ``FRAME_SHARES`` event.
+SharesEvent: TypeAlias = tuple[int, int, int]
+
+#: On Windows the processor time of a thread advances in steps of 15.6 ms, too coarse for frames.
+_PROCESSOR_CLOCK: Final = None if os.name == "nt" else thread_time_ns
+#: Shares that are too long for the interval are shortened in this order.
+_SHORTENED: Final = (Share.IDLE, Share.HOST_LATE, Share.INSPECTOR, Share.GARBAGE_COLLECTION)
+
+
+@runtime_checkable
+class ReportsWaits(Protocol):
+    """A time source in real time that knows when its thread is about to wait."""
+
+    def report_waits(self, on_wait: Callable[[], None] | None) -> None:
+        """Call something before each wait on the thread of the source, or nothing more."""
+
+
+class SharesOfFrames(Protocol):
+    """Knows where the time before each frame went.
+
+    Attributes:
+        calls_ns: Time in callbacks so far; added up by the run.
+    """
+
+    calls_ns: int
+
+    def take(self, frame: int, interval_ns: int) -> SharesEvent | None:
+        """Return the shares of a frame that begins, ``None`` if they are unknown."""
+
+
+class KnownShares:
+    """The shares of frames that have run before, for a run that repeats them."""
+
+    def __init__(self, frames: FrameHistory) -> None:
+        self.calls_ns = 0
+        self._frames = frames
+
+    def take(self, frame: int, interval_ns: int) -> SharesEvent | None:
+        """Return the shares of a frame as they were measured."""
+        frames = self._frames
+        if not frames.first <= frame < frames.end:
+            return None
+        known = frames.frame(frame)
+        is_measured = any(known.shares) and known.interval_ns == interval_ns
+        return shares_event(known.shares) if is_measured else None
+
+
+class IntervalMeter:
+    """Adds up the shares of the time between two frames of a session in real time.
+
+    The thread waits, works, or is in a wake-up. Of a wait, what the processor was not used for
+    is idle, and late from the instant at which a wake-up was wanted; poll comes first, then
+    whatever it was ended by. Work uses the processor, or else it is unknown what it waited for.
+    A wake-up consists of callbacks, which the run adds to :attr:`calls_ns`, and of the inspector.
+    Garbage collection is in none of them. For the thread of the session.
+
+    Attributes:
+        calls_ns: Time in callbacks so far.
+        is_calling: Returns whether a callback is running.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], int],
+        processor_clock: Callable[[], int] | None = _PROCESSOR_CLOCK,
+    ) -> None:
+        """Measure from now on.
+
+        Args:
+            clock: The time of the source, in real nanoseconds.
+            processor_clock: Returns the processor time of this thread; ``None`` for none.
+        """
+        self.calls_ns = 0
+        self.is_calling: Callable[[], bool] = bool
+        self._clock, self._processor_clock = clock, processor_clock
+        self._owner = get_ident()
+        self._shares_ns = [0] * len(Share)
+        self._is_counting, self._is_waiting, self._is_in_wake = True, False, False
+        self._wanted_ns: int | None = None
+        self._collecting_ns: int | None = None
+        self._collected_ns = self._collected_in_calls_ns = 0
+        self._calls_before_ns = 0
+        self._begin(clock())
+        gc.callbacks.append(self.note_collection)
+
+    def close(self) -> None:
+        """Stop for good."""
+        if self.note_collection in gc.callbacks:
+            gc.callbacks.remove(self.note_collection)
+
+    # --------------------------------------------------------- what happens in the thread
+
+    def want(self, at_ns: int | None) -> None:
+        """Take note of when a wake-up is wanted; time does not count while none is."""
+        self._wanted_ns = at_ns
+        if self._is_counting is (at_ns is not None):
+            return
+        if not self._is_in_wake:
+            self._end(self._clock())
+        self._is_counting = at_ns is not None
+        self._is_waiting = False
+
+    def wait(self) -> None:
+        """Take note that the thread is about to wait."""
+        if not self._is_in_wake:
+            self._end(self._clock())
+            self._is_waiting = True
+
+    def wake(self, at_ns: int) -> None:
+        """Take note of a wake-up that has read the time."""
+        self._end(at_ns)
+        self._is_in_wake = self._is_counting = True
+        self._calls_before_ns = self.calls_ns
+
+    def end_wake(self) -> None:
+        """Take note that the wake-up is over."""
+        if not self._is_in_wake:
+            return
+        now_ns = self._clock()
+        if self._is_counting:
+            shares = self._shares_ns
+            called_ns = self.calls_ns - self._calls_before_ns
+            inspector_ns = now_ns - self._began_ns - called_ns - self._collected_ns
+            shares[Share.CALLBACKS] += max(called_ns - self._collected_in_calls_ns, 0)
+            shares[Share.INSPECTOR] += max(inspector_ns + self._collected_in_calls_ns, 0)
+            shares[Share.GARBAGE_COLLECTION] += self._collected_ns
+        self._is_in_wake = self._is_waiting = False
+        self._begin(now_ns)
+
+    def note_collection(self, phase: str, _info: object) -> None:
+        """Take note of a garbage collection in this thread; called by Python."""
+        if get_ident() != self._owner:
+            return
+        now_ns = self._clock()
+        if phase == "start":
+            self._collecting_ns = now_ns
+        elif self._collecting_ns is not None:
+            took_ns, self._collecting_ns = now_ns - self._collecting_ns, None
+            self._collected_ns += took_ns
+            if self.is_calling():
+                self._collected_in_calls_ns += took_ns
+
+    def take(self, _frame: int, interval_ns: int) -> SharesEvent | None:
+        """Return the shares of the frame of this wake-up, up to its reading of the time."""
+        shares, self._shares_ns = self._shares_ns, [0] * len(Share)
+        if not self._is_in_wake:
+            # A step: its time has not passed.
+            return None
+        return shares_event(fitted(shares, interval_ns))
+
+    # ------------------------------------------------------------------- internals
+
+    def _begin(self, now_ns: int) -> None:
+        self._began_ns = now_ns
+        self._used_ns = 0 if self._processor_clock is None else self._processor_clock()
+        self._collected_ns = self._collected_in_calls_ns = 0
+
+    def _end(self, now_ns: int) -> None:
+        """Add the time since the last change, which was a wait or work."""
+        began_ns, before_ns, collected_ns = self._began_ns, self._used_ns, self._collected_ns
+        self._begin(now_ns)
+        if not self._is_counting:
+            return
+        passed_ns = max(now_ns - began_ns, 0)
+        if self._processor_clock is None:
+            used_ns = 0 if self._is_waiting else passed_ns
+        else:
+            used_ns = min(max(self._used_ns - before_ns, 0), passed_ns)
+        collected_ns = min(collected_ns, used_ns)
+        shares = self._shares_ns
+        shares[Share.GARBAGE_COLLECTION] += collected_ns
+        shares[Share.INSPECTOR] += used_ns - collected_ns
+        if self._is_waiting:
+            slept_ns, late_ns = passed_ns - used_ns, 0
+            if self._wanted_ns is not None:
+                late_ns = min(max(began_ns + slept_ns - self._wanted_ns, 0), slept_ns)
+            shares[Share.HOST_LATE] += late_ns
+            shares[Share.IDLE] += slept_ns - late_ns
+
+
+def fitted(shares_ns: list[int], interval_ns: int) -> list[int]:
+    """Return shares that are together no longer than an interval."""
+    fitting = list(shares_ns)
+    for share in (*_SHORTENED, Share.CALLBACKS):
+        excess_ns = sum(fitting) - interval_ns
+        if excess_ns <= 0:
+            break
+        fitting[share] -= min(excess_ns, fitting[share])
+    return fitting
+
+
+def shares_event(shares_ns: list[int] | tuple[int, ...]) -> SharesEvent:
+    """Return the numbers of the event of some shares; what is below microseconds counts as idle."""
+    callbacks_ns, inspector_ns, collection_ns, late_ns, idle_ns = shares_ns
+    rest_ns = sum(each % 1000 for each in shares_ns[: Share.IDLE])
+    first, second = two_durations(callbacks_ns, inspector_ns), two_durations(collection_ns, late_ns)
+    return first, second, idle_ns + rest_ns
