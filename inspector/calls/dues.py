@@ -182,10 +182,11 @@ class DueTimes:
         if not scheduler_id:
             return _SchedulerTime(local_ns, (1, 1), clocks, local_ns, local_ns)
         scheduler = timeline.members.by_id[scheduler_id]
-        frames, added_ns = timeline.frames, scheduler.added_ns
-        # A scheduler's time is that of its last frame.
-        last_ns = frames.at_ns[-1] if frames.end > frames.first else added_ns
-        last_ns = min(max(last_ns, added_ns), timeline.at_ns)
+        last_ns = scheduler.timed_ns
+        if not last_ns:  # Unknown in older recordings: that of the last frame, as for most.
+            frames, added_ns = timeline.frames, scheduler.added_ns
+            last_ns = frames.at_ns[-1] if frames.end > frames.first else added_ns
+            last_ns = min(max(last_ns, added_ns), timeline.at_ns)
         scale = self._change.scale
         if scale is None:
             rate_n = scheduler.fields.get(Field.RATE, RATE_DENOMINATOR)

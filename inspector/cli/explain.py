@@ -115,8 +115,8 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
             return _preview(timeline, options, out)
         match = find_timer(past.history, timeline, options.timer)
         explanation = explain(past.history, match.call, at_ns)
-        is_past = at_ns < past.end_ns and not match.call.is_member
-        scores = scored_calls(past.history, timeline, match.call.number) if is_past else []
+        is_past = at_ns < past.end_ns
+        scores = scored_calls(past.history, timeline, match.call) if is_past else []
     if options.json:
         values = {"at_ns": at_ns, **asdict(explanation), "note": match.note, "hint": past.hint}
         _write_json(out, {**values, "predicted": [_score_value(each) for each in scores]})

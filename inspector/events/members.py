@@ -57,6 +57,7 @@ class MemberState:
         took_ns: Measured duration of its last call.
         paused_since_ns: Session time since which it is paused itself.
         turn: Decides among equal priorities: smaller was set earlier.
+        timed_ns: Session time at which its own time was last reported; 0 if it never was.
     """
 
     id: int
@@ -71,6 +72,7 @@ class MemberState:
     took_ns: int = 0
     paused_since_ns: int = 0
     turn: int = 0
+    timed_ns: int = 0
 
     @property
     def is_paused(self) -> bool:
@@ -305,6 +307,8 @@ class MemberTable:
         if a == Field.PRIORITY:
             self._last_turn = member.turn = self._last_turn + 1
             self.structure_version += 1
+        if a == Field.TIME:
+            member.timed_ns = at_ns
         if a == Field.NAME:
             member.name = self._strings[b]
             self.structure_version += 1

@@ -63,9 +63,9 @@ def test_that_every_timer_and_member_is_explained_at_every_instant(scene: Scene)
                 for reason in explanation.reasons:
                     is_cited = reason.cursor is None or 0 <= reason.cursor < history.end
                     assert is_cited, reason
-                if kind == TIMER_ADDED:
-                    scores = scored_calls(history, history.state_at(at_ns), number)
-                    said += [score.text for score in scores]
+                call_id = CallId(number, kind == MEMBER_ADDED)
+                scores = scored_calls(history, history.state_at(at_ns), call_id)
+                said += [score.text for score in scores]
 
     # A failure's own words may be anything.
     ours = [text for text in said if "raised" not in text]

@@ -120,7 +120,7 @@ def test_that_what_is_predicted_is_exactly_what_happens_if_nothing_is_changed(
         for event in stand.log.slice(cursor, stand.log.end)
         if event[1] == TIMER_FIRED
     ]
-    assert sorted((each.timer_id, each.at_ns) for each in foreseen) == sorted(happened)
+    assert sorted((each.call.number, each.at_ns) for each in foreseen) == sorted(happened)
     for timer_id, instants in single.items():
         assert instants == [at_ns for each, at_ns in happened if each == timer_id]
 
@@ -301,7 +301,7 @@ def test_that_time_that_passed_without_the_host_is_named_as_the_reason() -> None
 def test_that_a_forecast_waits_for_a_call_that_the_host_is_late_for() -> None:
     stand = Stand()
     timer = stand.root.set_interval_ns(SECOND, int, delay_ns=70 * MS)
-    forecast = Forecast(timer.id)
+    forecast = Forecast(CallId(timer.id))
     stand.tree.run_to(9_500 * MS)
     forecast.look(stand.history, stand.timeline())
 
@@ -321,7 +321,7 @@ def test_that_calls_of_all_timers_come_in_order_and_as_many_as_wanted() -> None:
 
     calls = upcoming(stand.timeline(), SECOND, most=4)
 
-    assert [(each.timer_id, each.at_ns, each.number) for each in calls] == [
+    assert [(each.call.number, each.at_ns, each.number) for each in calls] == [
         (fast.id, 200 * MS, 1),
         (fast.id, 400 * MS, 2),
         (slow.id, 500 * MS, 1),
@@ -379,7 +379,7 @@ def test_that_a_prediction_is_scored_with_what_came_between() -> None:
     stand.tree.run_to(3 * SECOND)
     stand.root.set_timeout(1, int)
 
-    scores = {each.prediction.timer_id: each for each in score(foreseen, stand.history)}
+    scores = {each.prediction.call.number: each for each in score(foreseen, stand.history)}
     assert scores[true.id].text == "It fired at 00:00.100 as predicted."
     assert scores[cleared.id].text == (
         "It has not fired at 00:00.600 as predicted, because it was cleared at 00:00.400 "
@@ -481,7 +481,7 @@ def test_that_what_lies_behind_too_many_events_stays_open() -> None:
     stand = Stand()
     stand.root.set_interval(0.1, int)
     stand.root.set_timeout(2, int)
-    (foreseen,) = (each for each in upcoming(stand.timeline(), 3 * SECOND) if each.timer_id == 2)
+    (foreseen,) = (each for each in upcoming(stand.timeline(), 3 * SECOND) if each.call.number == 2)
 
     stand.tree.run_to(3 * SECOND)
 

@@ -42,7 +42,7 @@ class WhyRows:
         self._clock = clock
         self._history: History | None = None
         self._story = CallStory(CallId(0))
-        self._forecast = Forecast(0)
+        self._forecast = Forecast(CallId(0))
         self._rows: list[DetailRow] = []
         self._subject = ""
         self._state: tuple[object, ...] = ()
@@ -68,7 +68,7 @@ class WhyRows:
         is_elsewhere = not story.first <= cursor <= story.cursor + LONGEST_STORY
         if history is not self._history or call_id != story.id or is_elsewhere:
             if history is not self._history or call_id != story.id:
-                self._forecast = Forecast(0 if call_id.is_member else call_id.number)
+                self._forecast = Forecast(call_id)
             self._history, self._state = history, ()
             self._story = CallStory(call_id, LONGEST_STORY)
         among = timeline.members.by_id if call_id.is_member else timeline.timers
@@ -77,13 +77,11 @@ class WhyRows:
             story = self._story.as_of(cursor)
             explanation = explain(history, call_id, timeline.at_ns, timeline=timeline, story=story)
             self._take(explanation, timeline)
-            if call_id.is_member:
-                return self._rows
             if is_live:
                 self._forecast.look(history, timeline)
                 self._rows += tally_rows(self._forecast)
             else:
-                self._rows += scored_rows(history, timeline, call_id.number)
+                self._rows += scored_rows(history, timeline, call_id)
         return self._rows
 
     def _is_due(self, state: tuple[object, ...], timeline: Timeline, *, is_live: bool) -> bool:
@@ -119,9 +117,9 @@ def tally_rows(forecast: Forecast) -> list[DetailRow]:
     return rows
 
 
-def scored_rows(history: History, timeline: Timeline, timer_id: int) -> list[DetailRow]:
+def scored_rows(history: History, timeline: Timeline, call_id: CallId) -> list[DetailRow]:
     """Return what was to be expected from an instant of the past, and what came of it."""
-    scores = scored_calls(history, timeline, timer_id)
+    scores = scored_calls(history, timeline, call_id)
     if not scores:
         return []
     rows = [heading("Predicted from here")]

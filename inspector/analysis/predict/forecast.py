@@ -1,15 +1,15 @@
-"""Predictions for a timer and their outcome, from the past and as time passes."""
+"""Predictions for a call and their outcome, from the past and as time passes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.predict.scores import Outcome, Score, score
-from inspector.analysis.predict.timers import upcoming
-from inspector.vocabulary import NEVER
+from inspector.analysis.predict.timers import next_calls
 
 if TYPE_CHECKING:
     from inspector.analysis.predict.timers import Prediction
+    from inspector.calls.call import CallId
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
 
@@ -20,32 +20,32 @@ MOST_EVENTS: Final = 50_000
 
 
 def scored_calls(
-    history: History, timeline: Timeline, timer_id: int, most: int = MOST_CALLS
+    history: History, timeline: Timeline, call_id: CallId, most: int = MOST_CALLS
 ) -> list[Score]:
-    """Return the predictions for a timer from a state of the past, with their outcome.
+    """Return the predictions for a call from a state of the past, with their outcome.
 
     Args:
         history: The past, including events after that state.
         timeline: The state to predict from.
-        timer_id: The timer; without predictions if it is not pending.
+        call_id: What is called; without predictions if it is not scheduled.
         most: The most calls to predict.
     """
-    return score(_next_calls(timeline, timer_id, most), history, MOST_EVENTS)
+    return score(next_calls(timeline, call_id, most), history, MOST_EVENTS)
 
 
 class Forecast:
-    """Predicts the next call of a timer again and again, and counts correct predictions.
+    """Predicts the next call of a timer or call again and again, and counts what came true.
 
     Attributes:
-        timer_id: The timer.
+        call_id: What is called.
         made: How many predictions have been decided.
         came_true: How many of them came true.
         last_false: The last prediction that did not come true, ``None`` for none.
     """
 
-    def __init__(self, timer_id: int) -> None:
+    def __init__(self, call_id: CallId) -> None:
         """Begin with nothing predicted."""
-        self.timer_id = timer_id
+        self.call_id = call_id
         self.made = 0
         self.came_true = 0
         self.last_false: Score | None = None
@@ -68,14 +68,10 @@ class Forecast:
             if found.outcome is not Outcome.OPEN or history.last_ns > self._open.at_ns:
                 self._open = None
         if self._open is None:
-            self._open = next(iter(_next_calls(timeline, self.timer_id, 1)), None)
+            self._open = next(iter(next_calls(timeline, self.call_id, 1)), None)
 
 
 def tally_text(forecast: Forecast) -> str:
     """Return how many predictions came true, in words."""
     calls = "call" if forecast.made == 1 else "calls"
     return f"{forecast.came_true:,} of {forecast.made:,} {calls} came exactly as predicted"
-
-
-def _next_calls(timeline: Timeline, timer_id: int, most: int) -> list[Prediction]:
-    return upcoming(timeline, NEVER - 1, [timer_id], most)

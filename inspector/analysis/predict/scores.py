@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from typing_extensions import override
 
 from inspector.analysis.clock_changes import ClockChangeReader
 from inspector.analysis.evidence import by_whom
 from inspector.events.handlers import handlers_of
-from inspector.events.schema import ABOUT_CLOCKS
+from inspector.events.schema import ABOUT_CLOCKS, ABOUT_MEMBERS
 from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import NEVER
+from inspector.vocabulary import NEVER, Field, rate_text
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
     from inspector.analysis.clock_changes import ClockChange
     from inspector.analysis.predict.timers import Prediction
     from inspector.events.history import History
+    from inspector.vocabulary import RawEvent
+
+#: Schedulers count in floating-point seconds; what they report is rounded.
+_ROUNDING_NS: Final = 2
 
 
 class Outcome(Enum):
@@ -38,7 +45,7 @@ class Score:
         prediction: The prediction.
         outcome: Its outcome.
         text: The outcome in a sentence, with the change that prevented it.
-        fired_ns: Session instant at which the timer fired; ``None`` if it did not.
+        fired_ns: Session instant of the call; ``None`` if there was none.
         cursor: The firing, or the change, in the log.
     """
 
@@ -75,7 +82,8 @@ class _Change:
     Attributes:
         cursor: Its event.
         at_ns: Session instant.
-        clock_id: The clock it is about, 0 for the timer.
+        clock_id: The clock it is about, 0 for none.
+        member_id: The member it is about, 0 for none.
         kind: Changes of one kind are told once.
         text: What was done.
         cause: Number of the command that did it; ``None`` if unknown.
@@ -90,6 +98,7 @@ class _Change:
     text: str
     cause: int | None = None
     more: str = ""
+    member_id: int = 0
     is_last: bool = False
 
 
@@ -107,23 +116,37 @@ class _Firing:
 
 
 class _Events(ClockChangeReader):
-    """The events of the predicted timers and their clocks since the first prediction."""
+    """The events of the predicted calls and their clocks since the first prediction."""
 
     def __init__(self, history: History, start: int, end: int, made: list[Prediction]) -> None:
         self._history = history
         self._is_cut = start < end < history.end
         self._last_ns = history.last_ns
-        clocks = {number for prediction in made for number in prediction.path}
         self._of_timer: dict[int, list[_Change | _Firing]] = {
-            prediction.timer_id: [] for prediction in made
+            each.call.number: [] for each in made if not each.call.is_member
+        }
+        #: By member: its calls, each with its cursor and instant.
+        self._calls: dict[int, list[tuple[int, int]]] = {
+            each.call.number: [] for each in made if each.call.is_member
         }
         self._of_clock: list[_Change] = []
-        events = history.events(start, end)
+        self._of_member: list[_Change] = []
+        #: By scheduler: its updates, each with its instant and cursor.
+        self._updates: dict[int, list[tuple[int, int]]] = {
+            each.scheduler_id: [] for each in made if each.scheduler_id
+        }
+        self._read(start, history.events(start, end), made)
+
+    def _read(self, start: int, events: Sequence[RawEvent], made: list[Prediction]) -> None:
         if self._is_cut and events:
             self._last_ns = events[-1][0]
+        clocks = {number for each in made for number in each.path}
+        members = {number for each in made for number in each.members}
         steps = handlers_of(self)
+        subjects: dict[int, Container[int]] = dict.fromkeys(steps, self._of_timer)
+        subjects |= dict.fromkeys(ABOUT_CLOCKS, clocks) | dict.fromkeys(ABOUT_MEMBERS, members)
         for self.place, (at_ns, kind, subject, a, b) in enumerate(events, start):
-            if kind in steps and subject in (clocks if kind in ABOUT_CLOCKS else self._of_timer):
+            if kind in steps and subject in subjects[kind]:
                 steps[kind](at_ns, subject, a, b)
 
     @override
@@ -147,19 +170,65 @@ class _Events(ClockChangeReader):
         change = _Change(self.place, at_ns, 0, "skip", "the host was late", more=more)
         self._of_timer[timer_id].append(change)
 
+    def _on_call_ended(self, at_ns: int, member_id: int, _began: int, _took: int) -> None:
+        if member_id in self._calls:
+            self._calls[member_id].append((self.place, at_ns))
+
+    def _on_member_set(self, at_ns: int, member_id: int, field: int, value: int) -> None:
+        if field == Field.PAUSED:
+            text = "was paused" if value else "was resumed"
+        elif field == Field.RATE:
+            text = f"was set to time scale {rate_text(value)}"
+        else:
+            if field == Field.TIME and member_id in self._updates:
+                self._updates[member_id].append((at_ns, self.place))
+            return
+        kind = f"{field} {bool(value)}"
+        change = _Change(self.place, at_ns, 0, kind, text, member_id=member_id)
+        self._of_member.append(change)
+
+    def _on_member_removed(self, at_ns: int, member_id: int, _a: int, _b: int) -> None:
+        change = _Change(self.place, at_ns, 0, "removal", "was unscheduled", member_id=member_id)
+        self._of_member.append(replace(change, is_last=True))
+
     def score(self, prediction: Prediction) -> Score:
         if prediction.cursor < self._history.first:
             return Score(prediction, Outcome.OPEN, "What followed is no longer in the log.")
+        if prediction.call.is_member:
+            return self._member_score(prediction)
         fired = self._firing(prediction)
         if fired is not None and fired.at_ns == prediction.at_ns:
             late = f", {format_duration(fired.late_ns)} late" if fired.late_ns > 0 else ""
             text = f"It fired at {format_instant(fired.at_ns)} as predicted{late}."
             return Score(prediction, Outcome.TRUE, text, fired.at_ns, fired.cursor)
-        between = self._between(prediction)
+        between = self._between(prediction, prediction.at_ns)
         is_over = any(change.is_last for change in between)
         if fired is None and not is_over and self._last_ns <= prediction.at_ns:
             return self._open(prediction, between)
         return self._false(prediction, between, fired)
+
+    def _member_score(self, prediction: Prediction) -> Score:
+        """Return the outcome for what a scheduler, ticker or loop calls."""
+        due_ns = update_ns = prediction.at_ns
+        end_ns = due_ns + 1
+        if prediction.scheduler_id:
+            updates = self._updates[prediction.scheduler_id]
+            place = bisect_left(updates, (due_ns - _ROUNDING_NS, prediction.cursor))
+            instants = [at_ns for at_ns, _ in updates[place : place + 2]]
+            update_ns, end_ns = (*instants, NEVER, NEVER)[:2]
+        calls = self._calls[prediction.call.number]
+        called = next((each for each in calls if each[0] >= prediction.cursor), None)
+        if called is not None and update_ns <= called[1] < end_ns:
+            text = f"It was called at {format_instant(called[1])} as predicted"
+            if prediction.scheduler_id:
+                text += f", in the first update from {format_instant(due_ns)} on"
+            return Score(prediction, Outcome.TRUE, f"{text}.", called[1], called[0])
+        between = self._between(prediction, min(update_ns, self._last_ns))
+        is_over = any(change.is_last for change in between)
+        if called is None and not is_over and self._last_ns <= update_ns:
+            return self._open(prediction, between)
+        fired = None if called is None or is_over else _Firing(*called, 0, NEVER)
+        return self._false(prediction, between, fired, next_update_ns=end_ns)
 
     def _open(self, prediction: Prediction, between: list[_Change]) -> Score:
         if self._is_cut:
@@ -175,15 +244,25 @@ class _Events(ClockChangeReader):
         prediction: Prediction,
         between: list[_Change],
         fired: _Firing | None,
+        next_update_ns: int = NEVER,
     ) -> Score:
+        was = "was called" if prediction.call.is_member else "fired"
         if fired is None:
-            text = f"It has not fired at {format_instant(prediction.at_ns)} as predicted"
+            has_not = f"It {'was not called' if prediction.call.is_member else 'has not fired'}"
+            text = f"{has_not} at {format_instant(prediction.at_ns)} as predicted"
         else:
             text = (
-                f"It fired at {format_instant(fired.at_ns)} instead of "
+                f"It {was} at {format_instant(fired.at_ns)} instead of "
                 f"{format_instant(prediction.at_ns)}"
             )
-        reason = self._changes_text(between) if between else self._lateness(prediction, fired)
+        if between:
+            reason = self._changes_text(between)
+        elif prediction.call.is_member:
+            # Schedulers add deltas up as floating-point numbers, as the originals do.
+            is_one_late = fired is not None and fired.at_ns == next_update_ns
+            reason = "the sum of the deltas fell short of it by a rounding" * is_one_late
+        else:
+            reason = self._lateness(prediction, fired)
         if reason:
             text += f", because {reason}"
         cursor = between[0].cursor if between else None if fired is None else fired.cursor
@@ -203,7 +282,7 @@ class _Events(ClockChangeReader):
     def _firing(self, prediction: Prediction) -> _Firing | None:
         """Return the firing with the predicted number; extra calls do not count."""
         number, due_ns = 0, prediction.first_due_ns
-        for event in self._of_timer[prediction.timer_id]:
+        for event in self._of_timer[prediction.call.number]:
             if event.cursor < prediction.cursor or not isinstance(event, _Firing):
                 continue
             if not event.is_extra(due_ns):
@@ -213,18 +292,23 @@ class _Events(ClockChangeReader):
             due_ns = event.next_ns
         return None
 
-    def _between(self, prediction: Prediction) -> list[_Change]:
-        """Return the changes that affected a prediction, earliest first."""
-        since, until_ns = prediction.cursor, prediction.at_ns
+    def _between(self, prediction: Prediction, until_ns: int) -> list[_Change]:
+        """Return the changes that affected a prediction up to an instant, earliest first."""
+        since = prediction.cursor
         found = [
             change
-            for change in self._of_clock
+            for changes, subjects in (
+                (self._of_clock, prediction.path),
+                (self._of_member, prediction.members),
+            )
+            for change in changes
             if change.cursor >= since
             and change.at_ns <= until_ns
-            and change.clock_id in prediction.path
+            and (change.clock_id or change.member_id) in subjects
         ]
         due_ns = prediction.first_due_ns
-        for event in self._of_timer[prediction.timer_id]:
+        own = [] if prediction.call.is_member else self._of_timer[prediction.call.number]
+        for event in own:
             if event.cursor < since or event.at_ns > until_ns:
                 continue
             if isinstance(event, _Change):
@@ -253,5 +337,8 @@ class _Events(ClockChangeReader):
         if change.clock_id:
             clock = state.clocks.get(change.clock_id)
             name = f"clock {change.clock_id} " if clock is None else f"“{clock.name}” "
+        elif change.member_id:
+            member = state.members.by_id.get(change.member_id)
+            name = "it " if member is None else f"“{member.name}” "
         who = "" if change.cause is None else f" {by_whom(state, change.cause)}"
         return f"{name}{change.text} at {format_instant(change.at_ns)}{who}{change.more}"

@@ -1,4 +1,4 @@
-"""When timers fire next at present rates: exact, as timers count ticks and never add up deltas.
+"""When calls come next at present rates: exact, as timers count ticks and never add up deltas.
 
 A prediction holds until a rate, a pause, a parent or the timer itself changes. A late host
 calls a timer for the instant at which it was due, so lateness only matters to policies that
@@ -13,9 +13,11 @@ from heapq import merge
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
-from inspector.calls.dues import session_instant
+from inspector.calls.call import CallId
+from inspector.calls.dues import DueTimes, session_instant
 from inspector.clocks.rate import local_ns
-from inspector.vocabulary import NEVER, RATE_DENOMINATOR, TimerKind
+from inspector.events.members import FRAME_TIMERS, TIMED_CALLS
+from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, TimerKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,25 +28,61 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A future call of a timer.
+    """A future call.
 
     Attributes:
-        timer_id: The timer.
-        at_ns: Session instant of the call.
+        call: What is called.
+        at_ns: Session instant of the call, or from which on it waits for a frame.
         number: Number of the call, counted from 1 after the prediction was made.
-        due_ns: Its due instant, in local time of the clock.
+        due_ns: Its due instant, in the time of its clock or scheduler.
         cursor: End of the log when the prediction was made.
-        path: The timer's clock and its ancestors, the root last.
-        first_due_ns: The timer's due instant when the prediction was made, in local time.
+        path: Its clock and that one's ancestors, the root last.
+        first_due_ns: Its due instant when the prediction was made, in the same time.
+        members: The call itself and what it hangs under; empty for a timer of a clock.
+        scheduler_id: What makes the call in its first update at or after :attr:`at_ns`; 0 for
+            a clock, which makes it then.
     """
 
-    timer_id: int
+    call: CallId
     at_ns: int
     number: int
     due_ns: int
     cursor: int
     path: tuple[int, ...]
     first_due_ns: int = NEVER
+    members: tuple[int, ...] = ()
+    scheduler_id: int = 0
+
+
+def next_calls(timeline: Timeline, call_id: CallId, most: int) -> list[Prediction]:
+    """Return the next calls of anything that is scheduled, at present rates.
+
+    Of a call of a scheduler, ticker or loop only the next one is predicted; there is none for
+    what is called in every frame.
+
+    Args:
+        timeline: The state to predict from.
+        call_id: What is called; without predictions if it is not scheduled.
+        most: The most calls to predict.
+    """
+    if not call_id.is_member:
+        return upcoming(timeline, NEVER - 1, [call_id.number], most)
+    members = timeline.members
+    member = members.by_id.get(call_id.number)
+    at_ns = None if member is None else DueTimes(timeline).session_due_ns(member)
+    if member is None or at_ns is None or at_ns == NEVER or member.kind not in TIMED_CALLS:
+        return []
+    scheduler = members.scheduler_of(member.id) if member.kind in FRAME_TIMERS else None
+    due_ns, clock_id = member.fields.get(Field.DUE, NEVER), member.clock_id or timeline.root_id
+    return [
+        Prediction(
+            *(call_id, max(at_ns, timeline.newest_ns), 1, due_ns, timeline.events_folded),
+            path=tuple(clock.id for clock in timeline.path(clock_id)) if clock_id else (),
+            first_due_ns=due_ns,
+            members=tuple(each.id for each in members.path(member.id)),
+            scheduler_id=0 if scheduler is None else scheduler.id,
+        )
+    ]
 
 
 def next_fires(timeline: Timeline, timer_id: int, until_ns: int, most: int = 100) -> list[int]:
@@ -126,7 +164,7 @@ def _calls(timeline: Timeline, timer_id: int) -> Iterator[Prediction]:
     numbers = tuple(clock.id for clock in timeline.path(table.clock[table.index(timer_id)]))
     for number, (at_ns, due_ns) in enumerate(_firings(timeline, timer_id), 1):
         yield Prediction(
-            timer_id, at_ns, number, due_ns, timeline.events_folded, numbers, first_due_ns
+            CallId(timer_id), at_ns, number, due_ns, timeline.events_folded, numbers, first_due_ns
         )
 
 

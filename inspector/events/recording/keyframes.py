@@ -39,21 +39,25 @@ _Rate: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_RATE * RATE_DENOMINA
 _Clock: TypeAlias = tuple[
     _Number, str, _Count, _Rate, _Rate, int, _Whole, list[_Number], bool, _Whole, _Count, _Count
 ]
-_Member: TypeAlias = tuple[
-    _Number,
-    str,
-    _Count,
-    _Whole,
-    _Count,
-    int,
-    list[_Number],
-    list[tuple[int, int]],
-    _Count,
-    _Whole,
-    _Whole,
-    _Count,
-]
 _Column: TypeAlias = list[_Whole]
+
+
+class _Member(msgspec.Struct, array_like=True):
+    """A member as it is written; keyframes of older versions do not tell when it was timed."""
+
+    id: _Number
+    name: str
+    parent_id: _Count
+    added_ns: _Whole
+    clock_id: _Count
+    kind: int
+    children: list[_Number]
+    fields: list[tuple[int, int]]
+    calls: _Count
+    took_ns: _Whole
+    paused_since_ns: _Whole
+    turn: _Count
+    timed_ns: _Whole = 0
 
 
 class _State(msgspec.Struct):
@@ -332,7 +336,7 @@ def timeline_from(
     members = timeline.members
     members._last_turn = values.last_turn
     members.structure_version, members.values_version = values.versions
-    members.by_id = {each[0]: _member_from(each, growth.sound) for each in values.members}
+    members.by_id = {each.id: _member_from(each, growth.sound) for each in values.members}
     members.of_clock = {
         clock_id: [each for each in ids if each in members.by_id]
         for clock_id, ids in values.of_clock
@@ -384,11 +388,9 @@ def _check_tree(what: str, found: Mapping[int, ClockState] | Mapping[int, Member
 
 
 def _member_from(values: _Member, sound: Soundness) -> MemberState:
-    number, name, parent_id, added_ns, clock_id, kind, children, pairs, *rest = values
-    fields = {each: sound.value_of(each, value) for each, value in pairs}
-    member = MemberState(number, name, parent_id, added_ns, clock_id, MemberKind(kind))
-    member.children, member.fields = children, fields
-    member.calls, member.took_ns, member.paused_since_ns, member.turn = rest
+    member = MemberState(*_values_of(values))
+    member.kind = MemberKind(values.kind)
+    member.fields = {each: sound.value_of(each, value) for each, value in values.fields}
     return member
 
 

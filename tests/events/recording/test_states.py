@@ -11,7 +11,7 @@ import pytest
 from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT, EventLog
 from inspector.events.members import MemberTable
-from inspector.events.recording import About, open_recording
+from inspector.events.recording import About, keyframes, open_recording
 from inspector.events.recording.columns import block_of, events_of, pack, unpack
 from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.writing import file
@@ -55,6 +55,26 @@ def test_that_any_state_is_found_in_the_file(
     assert with_keyframes.events(0, log.end) == log.slice(0, log.end)
     for cursor in [0, 1, log.end, *(chance.randrange(log.end) for _ in range(12))]:
         assert described(with_keyframes.state_before(cursor)) == described(folded(log, cursor))
+
+
+def test_that_members_in_older_keyframes_do_not_tell_when_they_were_timed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values_of = keyframes._member_values
+    monkeypatch.setattr(keyframes, "_member_values", lambda member: values_of(member)[:-1])
+    monkeypatch.setattr(file, "KEYFRAME_EVERY", 300)
+    monkeypatch.setattr(file, "KEYFRAME_AT_MOST", 300)
+    log = scene_log("9")
+    path = record(log, tmp_path / "a.tlrec", portion=170)
+
+    older = open_recording(path)
+
+    assert older.notes == ()
+    expected, found = folded(log, log.end), older.state_before(log.end)
+    assert found.members.by_id.keys() == expected.members.by_id.keys()
+    for number, member in expected.members.by_id.items():
+        member.timed_ns = found.members.by_id[number].timed_ns
+    assert described(found) == described(expected)
 
 
 def test_that_a_state_may_be_changed_without_changing_the_past(tmp_path: Path) -> None:
