@@ -28,7 +28,7 @@ from inspector.pictures.shapes import ANCHORS, Shape, ShapeKind
 from inspector.timebase import format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from inspector.formats.frame_times import Provenance
     from inspector.pictures.looks import ClockLook
@@ -59,6 +59,19 @@ class SceneMoment:
     picture: Picture
     looks: Mapping[int, ClockLook]
     at_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Halo:
+    """A line around everything that is marked, seen where it stands out from the rest.
+
+    Attributes:
+        color_of: Returns the colour around a shape, empty for none.
+        width: Its width, in units of the picture.
+    """
+
+    color_of: Callable[[Shape], str]
+    width: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +115,7 @@ def picture_items(
     looks: Mapping[int, ClockLook],
     scale: float = 1.0,
     note_size: float | None = None,
+    halo: Halo | None = None,
 ) -> list[Item]:
     """Return the shapes of a picture as its clocks let them look, and what is said of clocks.
 
@@ -110,11 +124,15 @@ def picture_items(
         looks: How the shapes of its clocks look.
         scale: Points for a unit of the picture.
         note_size: Height of the notes on clocks, in points; by default a share of the width.
+        halo: What is marked.
     """
     found: list[Item] = []
     stopped = {number for number, look in looks.items() if look.is_stopped}
     gap, reach = picture.width * _GAP, picture.width + picture.height
-    for shape in picture.shapes:
+    around = {} if halo is None else _halo_items(picture.shapes, halo, scale)
+    for place, shape in enumerate(picture.shapes):
+        if place in around:
+            found += around[place]
         is_stopped = shape.clock in stopped
         found += shape_items(shape, scale, is_stopped=is_stopped)
         if is_stopped and _is_large(shape, gap) and (path := hatching(shape, gap, reach)):
@@ -122,6 +140,34 @@ def picture_items(
             found.append(Polyline(points, Stroke(_HATCH, gap * scale / 6)))
     found += _note_items(looks, note_size or picture.width * _NOTE * scale)
     return found
+
+
+def _halo_items(shapes: Sequence[Shape], halo: Halo, scale: float) -> dict[int, list[Item]]:
+    """Return what is drawn below each run of marked shapes, so that bodies have one outline."""
+    found: dict[int, list[Item]] = {}
+    former, items = "", list[Item]()
+    for place, shape in enumerate(shapes):
+        color = halo.color_of(shape)
+        if color and color != former:
+            items = found[place] = []
+        if color:
+            items += _around(shape, halo.width, color, scale)
+        former = color
+    return found
+
+
+def _around(shape: Shape, width: float, color: str, scale: float) -> list[Item]:
+    """Return a shape that is larger all around."""
+    if shape.kind == ShapeKind.TEXT:
+        return []
+    if shape.kind == ShapeKind.CIRCLE:
+        x, y, radius = (number * scale for number in shape.numbers)
+        reach = width + (shape.width / 2 if shape.line else 0.0)
+        return [Circle(Point(x, y), abs(radius) + reach * scale, color)]
+    # The stroke is wide enough for the outline of the shape and the halo on both sides.
+    stroke = Stroke(color, ((shape.width if shape.line else 0.0) + 2 * width) * scale)
+    outline = outline_of(shape.kind, [number * scale for number in shape.numbers])
+    return [Polyline(tuple([Point(*each) for each in outline]), stroke)]
 
 
 def _is_large(shape: Shape, gap: float) -> bool:

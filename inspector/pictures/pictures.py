@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from inspector.events.log import EventLog
 
+_MIB: Final = 1024 * 1024
 #: Memory for the pictures of former frames.
-DEFAULT_BUDGET_BYTES: Final = 32 * 1024 * 1024
+DEFAULT_BUDGET_BYTES: Final = 32 * _MIB
 
 #: More shapes than this in one picture are refused.
 MOST_SHAPES: Final = 10_000
@@ -132,9 +133,9 @@ class Pictures:
 
     @property
     def brief(self) -> str:
-        """How many are kept, and what they take; empty without any."""
-        size, most = self._bytes / 1e6, self.budget_bytes / 1e6
-        return f"{len(self._frames):,} in memory, {size:.1f} of {most:.0f} MB" if size else ""
+        """What the kept ones take, empty without any."""
+        size, most = self._bytes / _MIB, self.budget_bytes / _MIB
+        return f"{size:.0f} of {most:.0f} MiB in memory" if self._frames else ""
 
     @property
     def kept_bytes(self) -> int:

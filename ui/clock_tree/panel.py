@@ -21,7 +21,7 @@ from ..kit.guards import guarded
 from ..kit.labels import EmptyNotice, WrappedLabel, say
 from ..kit.layouts import bar, fill, open_menu
 from ..kit.paced_refresh import PacedRefresh
-from ..kit.table.table_view import RowMenus
+from ..kit.table.table_view import RowMenus, RowPointing
 from ..kit.texts.clock_texts import path_text
 from ..kit.theme import ColorRole
 from ..previews.previewing import Previewer, global_rect, typed_rate_command
@@ -84,6 +84,8 @@ class ClockTreePanel(QWidget):
         bridge.refreshed.connect(self._pace.request)
         bridge.session_changed.connect(self.show_session)
         bridge.selection_changed.connect(self.show_selection)
+        bridge.pointed_changed.connect(self._show_pointed)
+        RowPointing(view).pointed.connect(self._point_at_row)
         bridge.selection_changed.connect(self._forget_refusal)
         bridge.command_submitted.connect(self._forget_refusal)
         bridge.playhead_changed.connect(self._pace.request)
@@ -168,6 +170,28 @@ class ClockTreePanel(QWidget):
             else:
                 self.view.selectionModel().clear()
 
+    @Slot(object)
+    def _show_pointed(self, thing: Selection) -> None:
+        """Tint the clock that is under the pointer in some panel, or that a timer waits on."""
+        node = 0
+        if thing.kind is SelectionKind.CLOCK:
+            node = thing.id
+        elif thing.kind is SelectionKind.TIMER:
+            node = self._clock_of_timer(thing.id)
+        elif thing.kind is SelectionKind.MEMBER:
+            node = node_of(thing.id)
+        self.view.show_pointed(node or None)
+
+    @Slot(QModelIndex)
+    def _point_at_row(self, index: QModelIndex) -> None:
+        self._bridge.point_at(self._thing_of(index) if index.isValid() else Selection())
+
+    def _thing_of(self, index: QModelIndex) -> Selection:
+        member_id = self.model.member_id(index)
+        if member_id:
+            return Selection.member(member_id)
+        return Selection.clock(self.model.clock_id(index))
+
     def current_clock_id(self) -> int:
         """Return the marked clock, 0 when there is none."""
         return self.model.clock_id(self.view.currentIndex())
@@ -185,11 +209,7 @@ class ClockTreePanel(QWidget):
     @Slot(QModelIndex, QModelIndex)
     def _select_row(self, current: QModelIndex, _previous: QModelIndex) -> None:
         if not self.view.is_arranging and current.isValid():
-            member_id = self.model.member_id(current)
-            clock_id = self.model.clock_id(current)
-            self._bridge.select(
-                Selection.member(member_id) if member_id else Selection.clock(clock_id)
-            )
+            self._bridge.select(self._thing_of(current))
 
     def _update_counts(self) -> None:
         timeline = self.model.timeline

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QColor,
     QContextMenuEvent,
     QHelpEvent,
     QKeyEvent,
@@ -21,7 +22,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
 from inspector.display_text import as_plain
-from inspector.formats.scene_picture import outline_of, picture_items
+from inspector.formats.scene_picture import Halo, outline_of, picture_items
 from inspector.pictures.looks import shape_at
 from inspector.pictures.shapes import Shape, ShapeKind
 
@@ -45,27 +46,46 @@ _REACH: Final = 4.0
 _NOTE: Final = 12.0
 #: How far a ring goes beyond the shape whose timer has fired, in pixels.
 _RING: Final = 14.0
+#: Width of the line around what is marked, in pixels.
+_HALO: Final = 1.4
+#: Lightness between dark and bright backgrounds.
+_MIDDLE: Final = 128
 _FORWARDS: Final = frozenset({Qt.Key.Key_Right, Qt.Key.Key_Down})
 _BACKWARDS: Final = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Up})
 
 
 class Owner(NamedTuple):
-    """What shapes belong to.
+    """What a shape belongs to.
 
     Attributes:
-        clock: Number of their clock, 0 for none.
-        timer: Number of their timer, 0 for none.
+        clock: Number of its clock, 0 for none.
+        timer: Number of its timer, 0 for none.
     """
 
     clock: int = 0
     timer: int = 0
 
-    def owns(self, shape: Shape) -> bool:
-        """Return whether a shape belongs to the timer, or without one to the clock."""
-        return shape.timer == self.timer if self.timer else 0 != shape.clock == self.clock
+
+NO_OWNER: Final = Owner()
 
 
-NOBODY: Final = Owner()
+class Marked(NamedTuple):
+    """What is marked.
+
+    Attributes:
+        clocks: Clocks, with all below them.
+        timer: A timer, 0 for none.
+    """
+
+    clocks: frozenset[int] = frozenset()
+    timer: int = 0
+
+    def has(self, shape: Shape) -> bool:
+        """Return whether a shape belongs to it."""
+        return shape.timer == self.timer if self.timer else shape.clock in self.clocks
+
+
+NOTHING: Final = Marked()
 
 
 @guarded
@@ -94,8 +114,8 @@ class SceneCanvas(QWidget):
         self._picture: Picture | None = None
         self._looks: Mapping[int, ClockLook] = {}
         self._items: list[Item] = []
-        self._owner = NOBODY
-        self._selected = NOBODY
+        self._owner = NO_OWNER
+        self._selected = self._pointed = NOTHING
         self._rings: Mapping[int, float] = {}
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -118,7 +138,8 @@ class SceneCanvas(QWidget):
         picture: Picture | None,
         looks: Mapping[int, ClockLook],
         rings: Mapping[int, float],
-        selected: Owner,
+        selected: Marked,
+        pointed: Marked,
     ) -> None:
         """Show another picture.
 
@@ -126,17 +147,39 @@ class SceneCanvas(QWidget):
             picture: The picture; ``None`` for none.
             looks: How the shapes of its clocks look.
             rings: The timers that have just fired, and how far their rings have gone, 0 to 1.
-            selected: The owner that is selected in all panels.
+            selected: What is selected in all panels.
+            pointed: What is under the pointer in some panel.
         """
         self._picture, self._looks = picture, looks
-        self._rings, self._selected = rings, selected
+        self._rings, self._selected, self._pointed = rings, selected, pointed
         self._list_items()
         self.update()
 
     def _list_items(self) -> None:
-        picture = self._picture
-        size = _NOTE / self._scale
-        self._items = [] if picture is None else picture_items(picture, self._looks, 1.0, size)
+        picture, scale = self._picture, self._scale
+        if picture is None:
+            self._items = []
+            return
+        is_any = self._selected != NOTHING or self._pointed != NOTHING
+        halo = Halo(self._halo_color(picture), _HALO / scale) if is_any else None
+        self._items = picture_items(picture, self._looks, 1.0, _NOTE / scale, halo)
+
+    def _halo_color(self, picture: Picture) -> Callable[[Shape], str]:
+        """Return what says the colour around a shape."""
+        selected, pointed = self._selected, self._pointed
+        accent = self._theme.color(ColorRole.ACCENT)
+        # The background is the scene's, not the theme's.
+        is_dark = QColor(picture.background).lightness() < _MIDDLE
+        bright = "#ffffff" if is_dark else "#000000"
+        accent.setHsl(accent.hslHue(), accent.hslSaturation(), 165 if is_dark else 90)
+        blue = accent.name()
+
+        def color_of(shape: Shape) -> str:
+            if not (shape.clock or shape.timer):
+                return ""
+            return bright if pointed.has(shape) else blue if selected.has(shape) else ""
+
+        return color_of
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -184,7 +227,6 @@ class SceneCanvas(QWidget):
             painter.setClipRect(whole)
             paint_items(self._items, painter)
             self._paint_rings(painter, picture)
-            self._paint_marks(painter, picture)
         painter.end()
         if self.hasFocus():
             self._paint_focus()
@@ -206,21 +248,6 @@ class SceneCanvas(QWidget):
             away = _RING * done * unit
             painter.drawEllipse(box.adjusted(-away, -away, away, away))
 
-    def _paint_marks(self, painter: QPainter, picture: Picture) -> None:
-        """Paint what belongs to the selection, and to the owner under the pointer."""
-        unit = 1 / self._scale
-        for owner, role in (
-            (self._selected, ColorRole.ACCENT),
-            (self._owner, ColorRole.TEXT),
-        ):
-            if owner == NOBODY:
-                continue
-            painter.setPen(QPen(self._theme.color(role), 1.5 * unit))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            for shape in picture.shapes:
-                if owner.owns(shape):
-                    painter.drawPolyline(_outline(shape))
-
     def _paint_focus(self) -> None:
         painter = QPainter(self)
         painter.setPen(QPen(self._theme.color(ColorRole.ACCENT), 1))
@@ -233,13 +260,13 @@ class SceneCanvas(QWidget):
         """Return the owner of the front-most shape at a place of the widget."""
         picture = self._picture
         if picture is None:
-            return NOBODY
+            return NO_OWNER
         there, is_possible = self._to_widget().inverted()
         if not is_possible:
-            return NOBODY
+            return NO_OWNER
         at = there.map(place)
         shape = shape_at(picture.shapes, at.x(), at.y(), _REACH / self._scale)
-        return NOBODY if shape is None else Owner(shape.clock, shape.timer)
+        return NO_OWNER if shape is None else Owner(shape.clock, shape.timer)
 
     def owners(self) -> list[Owner]:
         """Return everything that has shapes, back to front."""
@@ -260,13 +287,13 @@ class SceneCanvas(QWidget):
 
     @override
     def leaveEvent(self, event: QEvent) -> None:
-        self.point_at(NOBODY)
+        self.point_at(NO_OWNER)
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() is Qt.MouseButton.LeftButton:
             self.point_at(self.owner_at(event.position()))
-            if self._owner != NOBODY:
+            if self._owner != NO_OWNER:
                 self.chosen.emit(self._owner)
 
     @override
@@ -282,7 +309,7 @@ class SceneCanvas(QWidget):
         if owners and step:
             at = owners.index(self._owner) if self._owner in owners else min(-step, 0)
             self.point_at(owners[(at + step) % len(owners)])
-        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self._owner != NOBODY:
+        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self._owner != NO_OWNER:
             self.chosen.emit(self._owner)
         else:
             super().keyPressEvent(event)
@@ -296,13 +323,6 @@ class SceneCanvas(QWidget):
         if isinstance(event, QKeyEvent) and keeps_key(event, _FORWARDS | _BACKWARDS):
             return True
         return super().event(event)
-
-
-def _outline(shape: Shape) -> QPolygonF:
-    if shape.kind == ShapeKind.TEXT:
-        box = _bounds(shape)
-        return QPolygonF(box)
-    return QPolygonF([QPointF(*each) for each in outline_of(shape.kind, shape.numbers)])
 
 
 def _bounds(shape: Shape) -> QRectF:

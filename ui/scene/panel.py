@@ -29,7 +29,7 @@ from ..kit.save_dialog import SaveDialog
 from ..kit.texts.run_states import run_state_of
 from ..previews.tree_menus import Requests, add_clock_actions, menu_text
 from ..session.bridge import Selection, SelectionKind
-from .canvas import NOBODY, Owner, SceneCanvas
+from .canvas import NOTHING, Marked, Owner, SceneCanvas
 
 if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
@@ -108,8 +108,9 @@ class ScenePanel(QWidget):
         bridge.session_changed.connect(self._take_session)
         bridge.playhead_changed.connect(self._pace.request)
         bridge.selection_changed.connect(self._pace.request)
+        bridge.pointed_changed.connect(self._pace.request)
         self.canvas.chosen.connect(self.select)
-        self.canvas.pointed.connect(self._say)
+        self.canvas.pointed.connect(self._point_at)
         self.canvas.menu_wanted.connect(self._open_menu)
         self._take_session(bridge.session)
         self.refresh()
@@ -169,13 +170,14 @@ class ScenePanel(QWidget):
             self.notice.setAccessibleName(why)
         if picture is None:
             self._moment = None
-            self.canvas.show_picture(None, {}, {}, NOBODY)
+            self.canvas.show_picture(None, {}, {}, NOTHING, NOTHING)
             self.readout.show_text("")
             return
         looks = clock_looks(timeline, picture.shapes)
         self._moment = SceneMoment(picture, looks, self._bridge.shown_ns)
         self._note_firings(timeline, picture)
-        self.canvas.show_picture(picture, looks, self._ring_shares(), self._selected())
+        marks = self._marked(self._bridge.selection), self._marked(self._bridge.pointed)
+        self.canvas.show_picture(picture, looks, self._ring_shares(), *marks)
         self._say()
 
     def _picture(self) -> Picture | None:
@@ -227,11 +229,15 @@ class ScenePanel(QWidget):
             self._fading.stop()
         return {number: (now_ms - at_ms) / _RING_MS for number, at_ms in self._rings.items()}
 
-    def _selected(self) -> Owner:
-        selection = self._bridge.selection
-        if selection.kind is SelectionKind.CLOCK:
-            return Owner(selection.id, 0)
-        return Owner(0, selection.id) if selection.kind is SelectionKind.TIMER else NOBODY
+    def _marked(self, thing: Selection) -> Marked:
+        """Return what is marked for something; nothing for the root clock, which has it all."""
+        if thing.kind is SelectionKind.TIMER:
+            return Marked(timer=thing.id)
+        timeline = self._bridge.shown
+        clock = timeline.clocks.get(thing.id) if thing.kind is SelectionKind.CLOCK else None
+        if clock is None or not clock.parent_id:
+            return NOTHING
+        return Marked(frozenset(timeline.branch(clock.id)))
 
     # ---------------------------------------------------------------- in words
 
@@ -242,6 +248,20 @@ class ScenePanel(QWidget):
         failure = "" if pictures is None or moment is None else pictures.failure
         notes = "" if moment is None else "   ".join(notes_of(moment.looks))
         self.readout.show_text(failure or self.text_of(self.canvas.owner) or self._written or notes)
+
+    @Slot(object)
+    def _point_at(self, owner: Owner) -> None:
+        """Mark in all panels what is under the pointer."""
+        self._bridge.point_at(self._thing_of(owner))
+        self._say()
+
+    def _thing_of(self, owner: Owner) -> Selection:
+        """Return the timer of an owner if it is pending, or else its clock."""
+        if owner.timer in self._bridge.shown.timers:
+            return Selection.timer(owner.timer)
+        if owner.clock in self._bridge.shown.clocks:
+            return Selection.clock(owner.clock)
+        return Selection()
 
     def text_of(self, owner: Owner) -> str:
         """Return the names of a timer and its clock, and what the clock does."""
@@ -258,10 +278,9 @@ class ScenePanel(QWidget):
     @Slot(object)
     def select(self, owner: Owner) -> None:
         """Select the timer in all panels, or else the clock."""
-        if owner.timer in self._bridge.shown.timers:
-            self._bridge.select(Selection.timer(owner.timer))
-        elif owner.clock in self._bridge.shown.clocks:
-            self._bridge.select(Selection.clock(owner.clock))
+        thing = self._thing_of(owner)
+        if thing != Selection():
+            self._bridge.select(thing)
 
     def make_menu(self) -> QMenu:
         """Return what can be done with what is under the pointer."""

@@ -97,6 +97,7 @@ class SessionBridge(QObject):
             thread that asked.
         selection_changed: Something else is selected.
         hover_changed: The instant under the pointer, in session nanoseconds.
+        pointed_changed: The clock, timer or member under the pointer in some panel.
         following_changed: Whether plots follow the newest frame.
         budgets_changed: The frame times to compare with, in milliseconds.
         precision_changed: How hard the time source tries to be on time.
@@ -114,6 +115,7 @@ class SessionBridge(QObject):
     command_submitted = Signal(object)  # Command
     selection_changed = Signal(object)  # Selection
     hover_changed = Signal(object)  # int | None
+    pointed_changed = Signal(object)  # Selection
     following_changed = Signal(bool)
     budgets_changed = Signal(object)  # tuple[float, ...]
     precision_changed = Signal(object)  # Precision
@@ -163,6 +165,7 @@ class SessionBridge(QObject):
         self._log: EventLog | None = None
         self._selection = Selection()
         self._hover_ns: int | None = None
+        self._pointed = Selection()
         self._is_following = True
         self._budgets_ms: tuple[float, ...] = (1000 / 60, 1000 / 120, 1000 / 30)
         self._precision = Precision.ECONOMICAL
@@ -417,6 +420,18 @@ class SessionBridge(QObject):
             self.hover_changed.emit(at_ns)
 
     @property
+    def pointed(self) -> Selection:
+        """What is under the pointer in some panel."""
+        return self._pointed
+
+    @Slot(object)
+    def point_at(self, thing: Selection) -> None:
+        """Mark in all panels what is under the pointer; the selection stays."""
+        if thing != self._pointed:
+            self._pointed = thing
+            self.pointed_changed.emit(thing)
+
+    @property
     def is_following(self) -> bool:
         """Whether plots follow the newest frame."""
         return self._is_following
@@ -598,6 +613,7 @@ class SessionBridge(QObject):
     def _reset_shared(self, former: Timeline | None = None, now: Timeline | None = None) -> None:
         """Forget what pointed into the former session, except what is there again."""
         self.set_hover(None)
+        self.point_at(Selection())
         is_back = (
             former is not None
             and now is not None

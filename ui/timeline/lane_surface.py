@@ -99,7 +99,7 @@ class LaneSurface(QAbstractScrollArea):
         self.reader = LaneReader(self.store, self.timeline, self._strings)
         self._reading: LaneReading | None = None
         self._is_pointed_at = False
-        self._selection = Selection()
+        self._selection = self._pointed = Selection()
         self._state_numbers: dict[int, dict[int, int]] = {}
         self._rows_version = -1
         self._header_width = _HEADER
@@ -266,8 +266,13 @@ class LaneSurface(QAbstractScrollArea):
         return self.time_name if past is None else f"local time of {past.name}"
 
     def is_selected(self, row: LaneRow) -> bool:
-        """Return whether a row is about the selection of all panels."""
-        return is_about(row, self._selection)
+        """Return whether a row is about the selection of all panels, or what is pointed at."""
+        return is_about(row, self._selection) or is_about(row, self._pointed)
+
+    def show_pointed(self, thing: Selection) -> None:
+        """Mark the lane of what is under the pointer in another panel."""
+        self._pointed = thing
+        self.viewport().update()
 
     def selected_frame_span(self) -> tuple[int, int] | None:
         """Return the starts of the selected frame and the next one, in session time."""

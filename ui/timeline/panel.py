@@ -338,6 +338,7 @@ class TimelinePanel(QWidget):
         bridge.refreshed.connect(self._take_news)
         bridge.selection_changed.connect(canvas.show_selection)
         bridge.hover_changed.connect(canvas.show_hover_ns)
+        bridge.pointed_changed.connect(canvas.show_pointed)
         bridge.playhead_changed.connect(self._show_playhead)
         bridge.following_changed.connect(self._follow)
         bridge.budgets_changed.connect(self._show_budgets)

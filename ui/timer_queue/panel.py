@@ -155,6 +155,7 @@ class TimerQueuePanel(QWidget):
         bridge.refreshed.connect(self._pace.request)
         bridge.session_changed.connect(self.show_session)
         bridge.selection_changed.connect(self.show_selection)
+        bridge.pointed_changed.connect(self._show_pointed)
         bridge.playhead_changed.connect(self._pace.request)
         self._theme.changed.connect(self._apply_theme)
         self._pace.due.connect(self.refresh)
@@ -164,6 +165,7 @@ class TimerQueuePanel(QWidget):
         self.branch_button.toggled.connect(self._apply_branch)
         for view, model in self._timer_tables:
             view.chosen.connect(self._select_timer)
+            view.pointed.connect(self._point_at_timer)
             view.make_menu = partial(self._make_timer_menu, model)
             view.doubleClicked.connect(partial(self._show_clock_of, model))
             view.on(Qt.Key.Key_Delete, partial(self._clear_marked, view))
@@ -215,6 +217,15 @@ class TimerQueuePanel(QWidget):
         if kind is SelectionKind.CLOCK:
             self._last_clock_id = selection.id
             self._apply_branch()
+
+    @Slot(object)
+    def _show_pointed(self, thing: Selection) -> None:
+        for view, _model in self._timer_tables:
+            view.point_at(thing.id if thing.kind is SelectionKind.TIMER else 0)
+
+    @Slot(int)
+    def _point_at_timer(self, timer_id: int) -> None:
+        self._bridge.point_at(Selection.timer(timer_id) if timer_id else Selection())
 
     @Slot(int)
     def _select_timer(self, timer_id: int) -> None:

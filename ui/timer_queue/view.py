@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 
-from ..kit.table.table_view import TableView
+from ..kit.table.table_view import RowPointing, TableView
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -22,9 +22,11 @@ class QueueView(TableView):
 
     Signals:
         chosen: The user has marked a row; the number of its call.
+        pointed: Another call is under the pointer; its number, 0 for none.
     """
 
     chosen = Signal(int)
+    pointed = Signal(int)
 
     def __init__(self, model: QueueModel, name: str, choices: MutableMapping[str, str]) -> None:
         """Show a model.
@@ -36,7 +38,8 @@ class QueueView(TableView):
         """
         super().__init__(model, name, choices)
         self._calls = model
-        self._marked_id = 0
+        self._marked_id = self._pointed_id = 0
+        RowPointing(self).pointed.connect(self._tell_pointed)
         # The model sorts when the view hears of it, which is after this connection was made.
         order_changed = self.horizontalHeader().sortIndicatorChanged
         order_changed.connect(self.take_order, Qt.ConnectionType.QueuedConnection)
@@ -61,11 +64,22 @@ class QueueView(TableView):
             if row is not None:
                 self.scrollTo(self._calls.index(row, 0))
 
+    def point_at(self, number: int) -> None:
+        """Tint the row of a call that is under the pointer in some panel; 0 for none."""
+        self._pointed_id = number
+        self.show_pointed(self._calls.row_of(number) if number else None)
+
+    @Slot(QModelIndex)
+    def _tell_pointed(self, index: QModelIndex) -> None:
+        self.pointed.emit((self._calls.id_at(index.row()) if index.isValid() else None) or 0)
+
     @Slot()
     def take_order(self) -> None:
         """Show the rows again, after the model has taken another order."""
         self.show_changes()
         self._follow_marked()
+        if self._pointed_id:
+            self.point_at(self._pointed_id)
 
     def _follow_marked(self) -> int | None:
         """Mark the row in which the marked call is now; the view does not scroll."""

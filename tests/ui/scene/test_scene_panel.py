@@ -13,7 +13,7 @@ from inspector.commands.transport import Hold, StepFrames
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
 from ui.kit.theme import Theme
-from ui.scene.canvas import NOBODY, Owner
+from ui.scene.canvas import NO_OWNER, Owner
 from ui.scene.panel import ScenePanel
 from ui.session.bridge import Selection, SessionBridge
 
@@ -128,7 +128,7 @@ def test_that_a_click_selects_the_timer_or_else_the_clock(
 
     qtbot.mouseClick(panel.canvas, Qt.MouseButton.LeftButton, pos=place(panel, 50, 90))
     assert bridge.selection == Selection.clock(clock_id(session, "game"))
-    assert panel.canvas.owner == NOBODY
+    assert panel.canvas.owner == NO_OWNER
 
 
 def test_that_the_keyboard_goes_from_owner_to_owner(

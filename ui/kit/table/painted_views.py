@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     QTimer,
     Slot,
 )
-from PySide6.QtGui import QBrush, QFont, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
+from PySide6.QtGui import QBrush, QColor, QFont, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -44,6 +44,8 @@ else:
 
 #: What a cell says that cannot be read.
 _UNREADABLE: Final = Cell(UNKNOWN)
+#: How much of the colour of a selection is behind what is pointed at.
+_POINTED: Final = 0.25
 #: Changes of a view after which it looks different.
 _OTHER_LOOKS: Final = frozenset(
     {
@@ -103,6 +105,7 @@ class Painted(_View):
 
     cells: CellPainter
     _is_painting = False
+    _pointed: int | None = None
     _wraps = False
 
     def start_painting(self) -> None:
@@ -197,6 +200,14 @@ class Painted(_View):
             if old is not new and old != new:
                 changed.setdefault(column, []).append(place)
                 if old.spans or new.spans:
+                    self._repaint(place)
+
+    def show_pointed(self, key: int | None) -> None:
+        """Tint the row that is under the pointer, here or in another panel; ``None`` for none."""
+        former, self._pointed = self._pointed, key
+        if key != former:
+            for place in self.row_places(0, self.viewport().height()):
+                if place.key in {former, key}:
                     self._repaint(place)
 
     def rows_in_view(self) -> list[tuple[RowPlace, Sequence[Cell]]]:
@@ -352,10 +363,14 @@ class Painted(_View):
     ) -> None:
         cells, paint = self.cells_of(place.key), self.cells.paint
         top, height = place.top, place.height
-        if is_selected and columns:
+        if (is_selected or place.key == self._pointed) and columns:
             right = max(left + width for _, left, width in columns)
             left = min(left for _, left, _ in columns)
-            painter.fillRect(left, top, right - left, height, self.cells.selection_color)
+            color = self.cells.selection_color
+            if not is_selected:
+                color = QColor(color)
+                color.setAlphaF(_POINTED)
+            painter.fillRect(left, top, right - left, height, color)
         self.paint_branch(painter, place, is_selected=is_selected)
         for piece in self._pieces(place, cells, columns):
             column, left, width = piece

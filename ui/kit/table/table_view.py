@@ -48,6 +48,34 @@ ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 @guarded
+class RowPointing(QObject):
+    """Tells which row of an item view is under the pointer.
+
+    Signals:
+        pointed: A cell of the row, invalid for none.
+    """
+
+    pointed = Signal(QModelIndex)
+
+    def __init__(self, view: QAbstractItemView) -> None:
+        """Watch a view, which owns this."""
+        super().__init__(view)
+        view.setMouseTracking(True)
+        view.entered.connect(self.pointed)
+        view.viewportEntered.connect(self._leave)
+        view.viewport().installEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Leave:
+            self._leave()
+        return False
+
+    @Slot()
+    def _leave(self) -> None:
+        self.pointed.emit(QModelIndex())
+
+
 class RowMenus(QObject):
     """Asks the owner of an item view for context menus, from the mouse and from the keyboard.
 
