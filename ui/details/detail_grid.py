@@ -28,6 +28,8 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from inspector.display_text import one_line
+
 from ..kit.guards import guarded
 from .detail_labels import LinkedLabel, ValueLabel, breakable
 
@@ -218,7 +220,7 @@ class DetailGrid(QWidget):
 
     def add_heading(self, text: str) -> QLabel:
         """Add a heading across both columns."""
-        label = QLabel(breakable(text), self)
+        label = QLabel(self)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
         font = QFont(label.font())
@@ -226,11 +228,13 @@ class DetailGrid(QWidget):
         label.setFont(font)
         label.setContentsMargins(0, 6 if self._rows else 0, 0, 1)
         self._add(_Row(label))
+        self.show_heading(label, text)
         return label
 
     def show_heading(self, label: QLabel, text: str) -> None:
         """Change a heading."""
         label.setText(breakable(text))
+        label.setAccessibleName(one_line(text))
         self._fit_row(label)
 
     def add_sentence(self, text: str) -> ValueLabel:
@@ -241,7 +245,7 @@ class DetailGrid(QWidget):
 
     def add_value(self, key: str, text: str) -> ValueLabel:
         """Add a key with a value that can be copied."""
-        label = self._value_label(text)
+        label = self._value_label(text, key)
         self._add(_Row(label, self._key_label(key)))
         return label
 
@@ -252,7 +256,7 @@ class DetailGrid(QWidget):
 
     def add_linked_value(self, key: str, pieces: Sequence[tuple[str, str]]) -> LinkedLabel:
         """Add a key with a value some pieces of which have an address."""
-        label = self._linked(pieces)
+        label = self._linked(pieces, key)
         self._add(_Row(label, self._key_label(key)))
         return label
 
@@ -262,8 +266,8 @@ class DetailGrid(QWidget):
         self._add(_Row(label))
         return label
 
-    def _linked(self, pieces: Sequence[tuple[str, str]]) -> LinkedLabel:
-        label = LinkedLabel(self)
+    def _linked(self, pieces: Sequence[tuple[str, str]], key: str = "") -> LinkedLabel:
+        label = LinkedLabel(self, key)
         self._offer_copies(label)
         label.linkActivated.connect(self.link_activated)
         self.show_pieces(label, pieces)
@@ -278,7 +282,7 @@ class DetailGrid(QWidget):
         self, key: str, text: str, share: float, color: QColor
     ) -> tuple[ValueLabel, ShareBar]:
         """Add a key with a value above a bar."""
-        label, bar = self._value_label(text), ShareBar(self)
+        label, bar = self._value_label(text, key), ShareBar(self)
         bar.show_share(share, color)
         self._add(_Row(label, self._key_label(key), bar))
         return label, bar
@@ -322,8 +326,8 @@ class DetailGrid(QWidget):
         label.setPalette(palette)
         return label
 
-    def _value_label(self, text: str) -> ValueLabel:
-        label = ValueLabel(text, self)
+    def _value_label(self, text: str, key: str = "") -> ValueLabel:
+        label = ValueLabel(text, self, key)
         self._offer_copies(label)
         return label
 

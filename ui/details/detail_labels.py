@@ -50,11 +50,14 @@ def _broken(word: re.Match[str]) -> str:
 
 @guarded
 class ValueLabel(QLabel):
-    """Text in as many lines as it needs, to be read and copied."""
+    """Text in as many lines as it needs, to be read and copied.
 
-    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+    Screen readers read it with its caption, and without what only lets lines be broken.
+    """
+
+    def __init__(self, text: str, parent: QWidget | None = None, caption: str = "") -> None:
         super().__init__(parent)
-        self._said = text
+        self._said, self._caption = text, caption
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(True)
         self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
@@ -71,6 +74,10 @@ class ValueLabel(QLabel):
         if not self.hasSelectedText():
             self._said = text
             self.setText(breakable(text))
+            self._name_for_readers()
+
+    def _name_for_readers(self) -> None:
+        self.setAccessibleName(": ".join(filter(None, (self._caption, one_line(self._said)))))
 
     def text_to_copy(self) -> str:
         """Return what is marked, else everything as it was said."""
@@ -93,8 +100,8 @@ class LinkedLabel(ValueLabel):
     first one for ever; so that is kept here.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("", parent)
+    def __init__(self, parent: QWidget | None = None, caption: str = "") -> None:
+        super().__init__("", parent, caption)
         self._spans: list[tuple[int, int]] = []
         self._link: int | None = None
         self.setTextFormat(Qt.TextFormat.RichText)
@@ -108,7 +115,7 @@ class LinkedLabel(ValueLabel):
     def show_pieces(self, pieces: Sequence[tuple[str, str]], color: QColor) -> None:
         """Show other pieces: their texts and addresses, an empty one for plain text."""
         self._said = "".join(text for text, _address in pieces)
-        self.setAccessibleName(one_line(self._said))
+        self._name_for_readers()
         html = ""
         spans, place = [], 0
         for text, address in pieces:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QGuiApplication, QKeySequence
+from PySide6.QtGui import QAccessible, QColor, QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -168,3 +168,26 @@ def test_that_a_narrower_panel_breaks_lines(grid: DetailGrid) -> None:
 
     assert label.height() > height
     assert grid.minimumHeight() >= label.geometry().bottom()
+
+
+def read_out(widget: QWidget) -> str:
+    """Return what a screen reader says of a widget."""
+    interface = QAccessible.queryAccessibleInterface(widget)
+    assert interface is not None
+    return interface.text(QAccessible.Text.Name)
+
+
+def test_that_screen_readers_read_values_with_their_captions(grid: DetailGrid) -> None:
+    heading = grid.add_heading("averyveryverylongnamewithoutanyblank")
+    value = grid.add_value("Source", "/home/somebody/projects/scene.py")
+    linked = grid.add_linked_value("Path", [("root", "clock:1"), (" / game", "")])
+    share, _bar = grid.add_share("update", "3.1 ms", 0.5, BLUE)
+    sentence = grid.add_sentence("“a/very/long/path/to/somewhere” is paused.")
+
+    assert read_out(heading) == "averyveryverylongnamewithoutanyblank"
+    assert read_out(value) == "Source: /home/somebody/projects/scene.py"
+    assert read_out(linked) == "Path: root / game"
+    assert read_out(share) == "update: 3.1 ms"
+    assert read_out(sentence) == "“a/very/long/path/to/somewhere” is paused."
+    grid.show_text(value, "/elsewhere/another_scene_file.py")
+    assert read_out(value) == "Source: /elsewhere/another_scene_file.py"
