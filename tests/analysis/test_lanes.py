@@ -252,7 +252,6 @@ def test_that_an_empty_log_has_only_the_lanes_that_are_always_there() -> None:
     log = EventLog()
     assert not len(log)
     assert {lane.kind for lane in LaneStore().lanes.values()} == {
-        LaneKind.FRAMES,
         LaneKind.BOOKMARKS,
         LaneKind.MARKS,
         LaneKind.COMMANDS,

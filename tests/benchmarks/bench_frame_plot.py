@@ -161,7 +161,7 @@ def spikes_kept(effort: Effort) -> list[Row]:
         started = int(random.integers(1, count))
         _fill(timeline.frames, intervals_ns[:started])
         plot.set_timeline(timeline)
-        plot.fit()
+        plot.view.fit()
         QApplication.processEvents()
         # The rest comes in a few refreshes, as it does while a session runs.
         for chunk in np.array_split(intervals_ns[started:], 3):
@@ -224,7 +224,7 @@ class _OursPanned(_Ours):
 
     def __call__(self) -> None:
         for turn in range(8):
-            self.plot.pan(0.0137 if turn % 2 else -0.0137)
+            self.plot.view.pan(0.0137 if turn % 2 else -0.0137)
             QApplication.processEvents()
 
 
@@ -312,17 +312,17 @@ def _ours(
     plot.resize(*_SIZE)
     plot.show()
     plot.set_timeline(frames.timeline)
-    plot.set_x_axis(x_axis)
+    plot.view.set_x_axis(x_axis)
     plot.set_stacked(is_stacked)
     if not is_following:
-        plot.fit()
+        plot.view.fit()
     QApplication.processEvents()
     return _Ours(frames, plot)
 
 
 def _ours_panned(frames: FramesToCome) -> _OursPanned:
     shown = _ours(frames, is_following=False)
-    shown.plot.zoom(0.9)
+    shown.plot.view.zoom(0.9)
     return _OursPanned(frames, shown.plot)
 
 

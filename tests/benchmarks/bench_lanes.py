@@ -80,7 +80,7 @@ class Lanes:
         self.canvas.show()
         QApplication.processEvents()
         self.canvas.show_session(self._timeline, log.strings, self._store)
-        self.canvas.fit()
+        self.canvas.view.fit()
         self.image = QImage(*_SIZE, QImage.Format.Format_RGB32)
 
     def play(self) -> None:
@@ -112,8 +112,8 @@ class Lanes:
         """Move a tenth of a hundredth part of the session, and paint."""
         canvas = self.canvas
         present_ns = canvas.present_ns
-        canvas.show_span(0.4 * present_ns, 0.41 * present_ns)
-        canvas.pan(0.1)
+        canvas.view.show_ns(0.4 * present_ns, 0.41 * present_ns)
+        canvas.view.pan(0.1)
         self.paint()
 
 
@@ -161,7 +161,7 @@ def lanes(effort: Effort) -> list[Row]:
 def refreshes(effort: Effort) -> list[Row]:
     """Goal: while the program runs, a view of its past costs a third of following it at most."""
     views: dict[str, Callable[[Lanes], None]] = {
-        "following": lambda shown: shown.canvas.set_following(True),
+        "following": lambda shown: shown.canvas.view.set_following(True),
         "past in view": _look_back,
     }
     sizes = effort.sizes(1_000, 100_000)
@@ -183,7 +183,7 @@ def refreshes(effort: Effort) -> list[Row]:
 
 def _look_back(shown: Lanes) -> None:
     present_ns = shown.canvas.present_ns
-    shown.canvas.show_span(0.3 * present_ns, 0.6 * present_ns)
+    shown.canvas.view.show_ns(0.3 * present_ns, 0.6 * present_ns)
 
 
 @contextmanager
@@ -193,7 +193,7 @@ def _playing(shown: Lanes) -> Iterator[Work]:
 
 
 def _fitted(shown: Lanes) -> Work:
-    shown.canvas.fit()
+    shown.canvas.view.fit()
     return shown.paint
 
 

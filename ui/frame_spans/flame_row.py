@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QResizeEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
@@ -24,8 +25,10 @@ from inspector.formats.ticks import duration_ticks
 from inspector.timebase import NS_PER_US, format_duration
 
 from ..kit.guards import guarded
-from ..kit.keys import keeps_key, own_keys
+from ..kit.keys import is_plain, keeps_key, own_keys
 from ..kit.theme import ColorRole, mixed, phase_color
+from ..plotting.gestures import MOVING_KEYS, Drag, take_key, take_wheel
+from ..plotting.own_view import OwnView
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,25 +38,20 @@ if TYPE_CHECKING:
 _RULER: Final = 18
 _GAP: Final = 1
 _TEXT_FROM: Final = 26
-_NOTCH: Final = 120
-_WHEEL_STEP: Final = 1.25
-_KEY_ZOOM: Final = 1.5
-_KEY_PAN: Final = 0.15
-_DRAG_FROM: Final = 4
 _SHORTEST_NS: Final = 200.0
 _ROOM: Final = 0.02
 _DARK_BELOW: Final = 150
 _TICK_EVERY: Final = 110
-_OWN_KEYS: Final = own_keys("W S A D F Home Left Right Up Down")
+_OWN_KEYS: Final = MOVING_KEYS | own_keys("Left Right Up Down")
 
 
 @guarded
 class FlameRow(QWidget):
     """Draws spans from left to right by when they began, from top to bottom by depth.
 
-    The wheel zooms at the pointer, dragging moves, a double click shows all of the frame.
-    Left and Right go to the neighbour, Up and Down to what it lies in and what lies in it;
-    each of them chooses it. W, S, A and D zoom and move, F shows everything.
+    The wheel zooms at the pointer, dragging moves, a double click shows all of the frame; keys
+    are those of :mod:`.gestures`. Left and Right go to the neighbour, Up and Down to what it lies
+    in and what lies in it; each of them chooses it.
 
     Signals:
         span_chosen: A span was clicked, or reached by a key.
@@ -69,13 +67,11 @@ class FlameRow(QWidget):
         self._theme = theme
         self._spans: tuple[Span, ...] = ()
         self._rows = 1
-        self._low, self._high = 0.0, 1.0
-        self._is_whole = True
+        self.view = OwnView(self._extent, self.update, shortest_ns=_SHORTEST_NS, margin=_ROOM)
         self._current: int | None = None
         self._chosen = (0, 0)
         self._hovered: int | None = None
-        self._pressed: QPointF | None = None
-        self._dragged_from: float | None = None
+        self._drag = Drag()
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
@@ -105,8 +101,7 @@ class FlameRow(QWidget):
             self.updateGeometry()
         self._current = self._hovered = None
         self._find_chosen()
-        if self._is_whole:
-            self.fit()
+        self.view.settle()
         self.update()
 
     def choose(self, member_id: int, timer_id: int) -> None:
@@ -114,15 +109,6 @@ class FlameRow(QWidget):
         self._chosen = member_id, timer_id
         if self.current is None or not self._is_chosen(self.current):
             self._find_chosen()
-        self.update()
-
-    def fit(self) -> None:
-        """Show all of the frame."""
-        low = min((span.began_ns for span in self._spans), default=0)
-        high = max((span.end_ns for span in self._spans), default=1)
-        room = max((high - low) * _ROOM, 1.0)
-        self._low, self._high = low - room, high + room
-        self._is_whole = True
         self.update()
 
     def rect_of(self, place: int) -> QRectF:
@@ -189,15 +175,16 @@ class FlameRow(QWidget):
 
     def _paint_ruler(self, painter: QPainter) -> None:
         theme = self._theme
-        span_ns = self._high - self._low
+        shown = self.view.range
+        span_ns = shown.span
         count = max(2, self.width() // _TICK_EVERY)
         ticks = duration_ticks(span_ns, count)
         values = [tick.value_ns for tick in ticks.ticks]
         step = values[1] - values[0] if len(values) > 1 else span_ns
         painter.setPen(theme.color(ColorRole.GRID))
-        first = int(self._low // step)
+        first = int(shown.low // step)
         metrics = painter.fontMetrics()
-        for number in range(first, int(self._high // step) + 2):
+        for number in range(first, int(shown.high // step) + 2):
             x = round(self._x(number * step))
             painter.setPen(theme.color(ColorRole.GRID))
             painter.drawLine(x, 0, x, self.height())
@@ -259,64 +246,49 @@ class FlameRow(QWidget):
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:
-        steps = event.angleDelta().y() / _NOTCH
-        if not steps or not self._spans:
-            event.ignore()
-            return
-        event.accept()
-        self._zoom(_WHEEL_STEP**-steps, self._value_at(event.position().x()))
+        take_wheel(event, self.view, self._value_at(event.position().x()))
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() is Qt.MouseButton.LeftButton:
-            self._pressed = event.position()
-            self._dragged_from = None
+            self._drag.press(event.position())
 
     @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        place = event.position()
-        if self._pressed is not None and event.buttons():
-            if self._dragged_from is None and abs(place.x() - self._pressed.x()) < _DRAG_FROM:
-                return
-            former = self._pressed.x() if self._dragged_from is None else self._dragged_from
-            self._move((former - place.x()) / max(self.width(), 1))
-            self._dragged_from = place.x()
-            return
-        self._hover(self.span_at(place))
+        if self._drag.pressed is None or not event.buttons():
+            self._hover(self.span_at(event.position()))
+        elif (moved := self._drag.move(event.position())) is not None:
+            self.view.pan(-moved.x() / max(self.width(), 1))
 
     @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        was_click = self._pressed is not None and self._dragged_from is None
-        self._pressed = self._dragged_from = None
-        if was_click:
+        if self._drag.release():
             number = self.span_at(event.position())
             if number is not None:
                 self._choose_number(number)
 
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self.fit()
+        self.view.fit()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self.view.settle()
 
     @override
     def leaveEvent(self, event: QEvent) -> None:
         self._hover(None)
 
     @override
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: C901 - one line a key
-        if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier or not self._spans:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not self._spans or not (take_key(event, self.view) or self._take_key(event)):
             super().keyPressEvent(event)
-            return
+
+    def _take_key(self, event: QKeyEvent) -> bool:
+        """Go from span to span; returns whether the key does."""
+        if not is_plain(event):
+            return False
         match event.key():
-            case Qt.Key.Key_W:
-                self._zoom(1 / _KEY_ZOOM, (self._low + self._high) / 2)
-            case Qt.Key.Key_S:
-                self._zoom(_KEY_ZOOM, (self._low + self._high) / 2)
-            case Qt.Key.Key_A:
-                self._move(-_KEY_PAN)
-            case Qt.Key.Key_D:
-                self._move(_KEY_PAN)
-            case Qt.Key.Key_F | Qt.Key.Key_Home:
-                self.fit()
             case Qt.Key.Key_Left:
                 self._go(self._neighbour(-1))
             case Qt.Key.Key_Right:
@@ -326,7 +298,8 @@ class FlameRow(QWidget):
             case Qt.Key.Key_Down:
                 self._go(self._inner())
             case _:
-                super().keyPressEvent(event)
+                return False
+        return True
 
     # ---------------------------------------------------------------- inside
 
@@ -358,7 +331,7 @@ class FlameRow(QWidget):
             return
         rect = self.rect_of(number)
         if rect.left() < 0 or rect.right() > self.width():
-            self._move((rect.center().x() - self.width() / 2) / max(self.width(), 1))
+            self.view.pan((rect.center().x() - self.width() / 2) / max(self.width(), 1))
         self._choose_number(number)
 
     def _choose_number(self, number: int) -> None:
@@ -384,34 +357,16 @@ class FlameRow(QWidget):
         is_member = bool(member_id) and span.member_id == member_id
         return is_member or (bool(timer_id) and span.timer_id == timer_id)
 
-    def _zoom(self, factor: float, about: float) -> None:
-        span = max((self._high - self._low) * factor, _SHORTEST_NS)
-        share = (about - self._low) / (self._high - self._low)
-        low = about - share * span
-        self.fit()
-        if span < self._high - self._low:
-            self._is_whole = False
-            self._show_part(low, span)
-        self.update()
-
-    def _move(self, share: float) -> None:
-        span = self._high - self._low
-        self._is_whole = False
-        self._show_part(self._low + share * span, span)
-        self.update()
-
-    def _show_part(self, low: float, span: float) -> None:
-        """Show a part of the frame: one that touches it, so that the way back is not lost."""
-        first = min((each.began_ns for each in self._spans), default=0)
-        last = max((each.end_ns for each in self._spans), default=0)
-        self._low = min(max(low, first - span), last)
-        self._high = self._low + span
+    def _extent(self) -> tuple[float, float, int]:
+        low = min((span.began_ns for span in self._spans), default=0)
+        high = max((span.end_ns for span in self._spans), default=1)
+        return low, high, self.width()
 
     def _x(self, at_ns: float) -> float:
-        return (at_ns - self._low) * self.width() / (self._high - self._low)
+        return (at_ns - self.view.range.low) * self.width() / self.view.range.span
 
     def _value_at(self, x: float) -> float:
-        return self._low + x * (self._high - self._low) / max(self.width(), 1)
+        return self.view.range.low + x * self.view.range.span / max(self.width(), 1)
 
     def _row_height(self) -> int:
         return self.fontMetrics().height() + 5

@@ -13,13 +13,14 @@ from PySide6.QtWidgets import QGraphicsItem, QSizePolicy, QStyleOptionGraphicsIt
 from typing_extensions import override
 
 from inspector.formats.frame_times import Measure
-from inspector.formats.ticks import Ticks, count_ticks, duration_ticks, instant_ticks
-from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from inspector.formats.ticks import Ticks, duration_ticks
+from inspector.timebase import NS_PER_MS
 
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
 from ..plotting.frame_bars import rate_text, top_of_scale_ns
 from ..plotting.frame_series import FrameSeries, XAxis
+from ..plotting.lane_view import axis_ticks
 
 _LEFT_WIDTH: Final = 62
 _BOTTOM_HEIGHT: Final = 34
@@ -137,7 +138,9 @@ class SpanAxis(pg.AxisItem):
         line = painter.fontMetrics().height()
         painter.setPen(_thin(self._theme, ColorRole.MUTED_TEXT))
         painter.drawLine(QPointF(0, 0.5), QPointF(width, 0.5))
-        places, name = self._labels(low, high, max(2, int(width / _BETWEEN_LABELS_X)))
+        count = max(2, int(width / _BETWEEN_LABELS_X))
+        places, unit = axis_ticks(self._x_axis, low, high, count)
+        name = unit if self._x_axis is XAxis.FRAME else f"{self._time_name} ({unit})"
         for place, label in places:
             x = round((place - low) / (high - low) * width) + 0.5
             if not 0 <= x <= width + 1:
@@ -151,14 +154,6 @@ class SpanAxis(pg.AxisItem):
         painter.setPen(self._theme.color(ColorRole.TEXT))
         box = QRectF(0, _TICK + line - 2, width, line)
         painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), name)
-
-    def _labels(self, low: float, high: float, count: int) -> tuple[list[tuple[float, str]], str]:
-        if self._x_axis is XAxis.FRAME:
-            ticks = count_ticks(int(low), int(high) + 1, count)
-            return [(tick.value_ns, tick.label) for tick in ticks], "frame"
-        axis = instant_ticks(max(low, 0.0) * NS_PER_SECOND, high * NS_PER_SECOND, count)
-        places = [(tick.value_ns / NS_PER_SECOND, tick.label) for tick in axis.ticks]
-        return places, f"{self._time_name} ({axis.unit})"
 
 
 def _thin(theme: Theme, role: ColorRole) -> QPen:

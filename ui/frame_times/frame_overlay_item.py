@@ -22,6 +22,7 @@ from inspector.vocabulary import Phase
 
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
+from ..plotting.axis_range import AxisRange
 from ..plotting.bulk_paint import (
     BAR,
     CROSS,
@@ -36,8 +37,8 @@ from ..plotting.bulk_paint import (
 )
 from ..plotting.frame_bars import budget_text
 from ..plotting.frame_series import FrameSeries, Window
-from ..plotting.frame_view import FrameView
 from ..plotting.marked_frames import marked_rects, paint_marked
+from ..plotting.shared_view import SharedView
 from .frame_axis import FrameArea
 from .timeline_marks import MarkGroup, MarkKind, TimelineMarks
 
@@ -131,20 +132,23 @@ class FrameOverlayItem(pg.GraphicsObject):
             self.selected = (series.start_of(frame), series.start_of(frame + 1))
         self.update()
 
-    def show_playhead(self, series: FrameSeries | None, at_ns: int | None) -> None:
-        """Show the playhead at an instant, or none."""
-        place = None if series is None or at_ns is None else series.x_of_ns(at_ns)
+    def show_playhead(self, place: float | None) -> None:
+        """Show the playhead at a place of the axis, or none."""
         if place != self.playhead:
             self.playhead = place
             self.update()
 
-    def show_chosen(self, series: FrameSeries | None, frames: tuple[int, int] | None) -> None:
-        """Show the chosen range of frames, or none."""
-        if series is None or frames is None:
-            self.chosen, self.chosen_text = None, ""
-        else:
-            self.chosen = (series.start_of(frames[0]), series.start_of(frames[1]))
-            self.chosen_text = chosen_text(series.history, *frames)
+    def show_hover(self, place: float | None) -> None:
+        """Show the hover line at a place of the axis, or none."""
+        if place != self.hover:
+            self.hover = place
+            self.update()
+
+    def show_chosen(self, view: SharedView) -> None:
+        """Show the selected range of a view, or none."""
+        self.chosen, self.chosen_text = view.chosen_edges, ""
+        if view.chosen_frames is not None and view.series is not None:
+            self.chosen_text = chosen_text(view.series.history, *view.chosen_frames)
         self.update()
 
     def show_marked(self, series: FrameSeries | None, frames: NDArray[np.int64] | None) -> None:
@@ -153,7 +157,7 @@ class FrameOverlayItem(pg.GraphicsObject):
         self.update()
 
     def show_marks(
-        self, marks: TimelineMarks | None, series: FrameSeries | None, view: FrameView, width: int
+        self, marks: TimelineMarks | None, series: FrameSeries | None, view: AxisRange, width: int
     ) -> None:
         """Show signs of events and named ranges in a view that is so many pixels wide."""
         groups: list[MarkGroup] = []
@@ -378,7 +382,9 @@ class FramePointer:
         readout = self._overlay.readout
         return None if readout is None else readout.frame
 
-    def point_at(self, place: QPointF | None, area: QRectF, series: FrameSeries | None) -> bool:
+    def point_at(
+        self, place: QPointF | None, area: QRectF, series: FrameSeries | None
+    ) -> float | None:
         """Read the frame at a place, until the pointer is elsewhere.
 
         Args:
@@ -387,19 +393,14 @@ class FramePointer:
             series: The frames.
 
         Returns:
-            Whether that is another frame than before.
+            The middle of the frame on the axis, ``None`` without one.
         """
         self.place = place
-        former, overlay = self.frame, self._overlay
-        found = self._read(place, area, series)
-        if found is None:
-            if overlay.readout is not None:
-                overlay.readout = overlay.hover = None
-                overlay.update()
-        elif found != (overlay.readout, overlay.hover):
-            overlay.readout, overlay.hover = found
-            overlay.update()
-        return self.frame != former
+        readout, middle = self._read(place, area, series) or (None, None)
+        if readout != self._overlay.readout:
+            self._overlay.readout = readout
+            self._overlay.update()
+        return middle
 
     def _read(
         self, place: QPointF | None, area: QRectF, series: FrameSeries | None

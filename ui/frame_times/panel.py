@@ -22,6 +22,7 @@ from ..kit.clipboard import add_copying
 from ..kit.paced_refresh import PICTURE_MS, PacedRefresh
 from ..plotting.frame_bars import budget_ns_of
 from ..plotting.frame_series import XAxis
+from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection, SelectionKind
 from .budget_menu import BudgetMenu
 from .frame_legend import FrameLegend
@@ -47,14 +48,13 @@ _AXES: Final = (
     (XAxis.FRAME, "Frames", "Count frames along the axis"),
     (XAxis.TIME, "Time", "Show session time along the axis"),
 )
-#: What is left free on either side of a range that is brought into view, as a share of it.
-_ROOM: Final = 0.05
 
 
 class FrameTimesPanel(QWidget):
     """Frame times of the session: live, every frame, with nothing lost by zooming out.
 
     Attributes:
+        view: What is in view, shared with the lanes.
         plot: The plot.
         strip: The overview above it.
     """
@@ -65,7 +65,8 @@ class FrameTimesPanel(QWidget):
         self.setObjectName("frame_times")
         self._bridge = bridge
         self._theme = theme
-        self.plot = FramePlot(theme, self)
+        self.view = SharedView.of(bridge)
+        self.plot = FramePlot(theme, self, self.view)
         self.strip = OverviewStrip(theme, self)
         self._legend = FrameLegend(theme, self)
         # In a line of its own where there is no room for it beside the buttons.
@@ -86,17 +87,18 @@ class FrameTimesPanel(QWidget):
         self._show_budgets(bridge.budgets_ms)
         self._take_session(bridge.session)
         self._show_selection(bridge.selection)
-        self.follow_action.setChecked(self.plot.is_following)
+        self.follow_action.setChecked(self.view.is_following)
+        self._show_axis()
 
     # ---------------------------------------------------------------- for others
 
     def visible_range(self) -> tuple[int, int]:
         """Return the first frame in view and the one behind the last."""
-        return self.plot.visible_frames()
+        return self.view.visible_frames()
 
     def selected_range(self) -> tuple[int, int] | None:
         """Return the frames that were chosen for export, ``None`` without a choice."""
-        return self.plot.chosen_frames()
+        return self.view.chosen_frames
 
     @property
     def measure(self) -> Measure:
@@ -110,8 +112,8 @@ class FrameTimesPanel(QWidget):
 
     @Slot()
     def fit(self) -> None:
-        """Show the chosen range; if there is none, or it is in view, everything."""
-        self.plot.fit_chosen()
+        """Show the selected range; if there is none, or it is in view, everything."""
+        self.view.fit_chosen()
 
     # ---------------------------------------------------------------- the session
 
@@ -123,7 +125,7 @@ class FrameTimesPanel(QWidget):
         self.plot.name_time(time_name(session))
         self.plot.set_timeline(timeline, is_recorded=is_recorded)
         self.plot.show_annotations(self._bridge.annotations.items)
-        self.plot.show_playhead_ns(self._bridge.playhead_ns)
+        self.view.show_playhead_ns(self._bridge.playhead_ns)
         self.strip.set_series(self.plot.series)
         self._statistics.show_nothing()
         self._show_view()
@@ -131,31 +133,6 @@ class FrameTimesPanel(QWidget):
     @Slot()
     def _show_annotations(self) -> None:
         self.plot.show_annotations(self._bridge.annotations.items)
-
-    def _chosen_ns(self) -> tuple[int, int] | None:
-        return self._span_ns(self.selected_range())
-
-    def _visible_ns(self) -> tuple[int, int] | None:
-        return self._span_ns(self.visible_range())
-
-    def _span_ns(self, frames: tuple[int, int] | None) -> tuple[int, int] | None:
-        """Return when frames begin and end, in session time."""
-        series = self.plot.series
-        if series is None or frames is None or frames[0] >= frames[1]:
-            return None
-        history = series.history
-        start, stop = frames
-        is_newest = stop >= history.end
-        end_ns = self._bridge.timeline.at_ns if is_newest else history.frame(stop).at_ns
-        return history.frame(start).at_ns, end_ns
-
-    @Slot(object)
-    def _show_span(self, span_ns: tuple[int, int]) -> None:
-        series = self.plot.series
-        if series is not None:
-            low, high = (series.x_of_ns(each) or 0.0 for each in span_ns)
-            room = max((high - low) * _ROOM, 1e-6)
-            self.plot.show_span(low - room, high + room)
 
     @Slot()
     def refresh(self) -> None:
@@ -176,11 +153,6 @@ class FrameTimesPanel(QWidget):
     @Slot(int)
     def _share_selection(self, frame: int) -> None:
         self._bridge.select(Selection.frame(frame))
-
-    @Slot(bool)
-    def _share_following(self, is_following: bool) -> None:  # noqa: FBT001 - a slot
-        self._bridge.set_following(is_following)
-        self.follow_action.setChecked(is_following)
 
     @Slot(object)
     def _show_selection(self, selection: Selection) -> None:
@@ -217,10 +189,12 @@ class FrameTimesPanel(QWidget):
 
     def choose_axis(self, x_axis: XAxis) -> None:
         """Count something else along the horizontal axis."""
-        for action in self._axis_actions.actions():
-            action.setChecked(action.data() is x_axis)
-        self.plot.set_x_axis(x_axis)
+        self.view.set_x_axis(x_axis)
         self.strip.forget_picture()
+
+    def _show_axis(self) -> None:
+        for action in self._axis_actions.actions():
+            action.setChecked(action.data() is self.view.x_axis)
 
     @Slot(QAction)
     def _take_measure(self, action: QAction) -> None:
@@ -235,17 +209,18 @@ class FrameTimesPanel(QWidget):
         self.plot.set_stacked(is_stacked)
         self._show_legend()
 
-    @Slot(bool)
-    def _follow(self, is_following: bool) -> None:  # noqa: FBT001 - a slot
-        self.plot.set_following(is_following)
-
     @Slot(float, float)
     def _show_brushed(self, low: float, high: float) -> None:
-        self.plot.show_span(low, high)
+        self.view.show_span(low, high)
 
     @Slot()
     def _show_view(self) -> None:
-        self._show_in_strip()
+        self._show_axis()
+        if self.view.is_following:
+            # It moves with every frame, by less than a pixel there.
+            self._strip_pace.request()
+        else:
+            self._show_in_strip()
         self._want_statistics()
 
     @Slot()
@@ -256,7 +231,7 @@ class FrameTimesPanel(QWidget):
 
     @Slot()
     def _show_in_strip(self) -> None:
-        self.strip.set_visible(self.plot.view.low, self.plot.view.high)
+        self.strip.set_visible(self.view.range.low, self.view.range.high)
 
     @Slot(object)
     def _show_choice(self, _frames: tuple[int, int] | None) -> None:
@@ -307,9 +282,10 @@ class FrameTimesPanel(QWidget):
             frame = series.history.frame(pointed_at.frame)
             text = f"Bookmark frame {frame.index:,}"
             menu.addAction(text, partial(desk.add_bookmark, frame.at_ns))
-        span_ns = self._chosen_ns() or self._visible_ns()
+        chosen_ns = self.view.chosen_span()
+        span_ns = chosen_ns or self.view.visible_ns()
         if span_ns is not None:
-            what = "in view" if self._chosen_ns() is None else "chosen"
+            what = "in view" if chosen_ns is None else "selected"
             ask = partial(desk.range_wanted.emit, span_ns)
             menu.addAction(f"Name the frames {what} …", ask)
         menu.addSeparator()
@@ -317,11 +293,11 @@ class FrameTimesPanel(QWidget):
     @Slot()
     def _choose_visible(self) -> None:
         start, stop = self.visible_range()
-        self.plot.choose_frames((start, stop) if stop > start else None)
+        self.view.choose_frames((start, stop) if stop > start else None)
 
     @Slot()
     def _clear_choice(self) -> None:
-        self.plot.choose_frames(None)
+        self.view.choose_frames(None)
 
     def _want_statistics(self) -> None:
         series = self.plot.series
@@ -376,27 +352,26 @@ class FrameTimesPanel(QWidget):
         self.statistics_action.triggered.connect(self.show_statistics)
         self.fit_action = QAction("Fit", self)
         self.fit_action.setToolTip("Show the selected range, then all frames (F)")
-        self.fit_action.triggered.connect(self.plot.fit_chosen)
+        self.fit_action.triggered.connect(self.view.fit_chosen)
         self.follow_action = QAction("Follow", self, checkable=True)
         self.follow_action.setToolTip("Keep the newest frame in view (End)")
-        self.follow_action.toggled.connect(self._follow)
+        self.follow_action.toggled.connect(self.view.set_following)
 
     def _connect_parts(self) -> None:
         self._statistics.text_changed.connect(self._describe_plot)
         self._measure_actions.triggered.connect(self._take_measure)
         self._axis_actions.triggered.connect(self._take_axis)
-        self.plot.view_changed.connect(self._show_view)
+        self.view.moved.connect(self._show_view)
         self.plot.frames_added.connect(self._show_news)
         self._strip_pace.due.connect(self._show_in_strip)
         self.plot.frame_hovered.connect(self._share_hover)
         self.plot.frame_clicked.connect(self._share_selection)
-        self.plot.following_changed.connect(self._share_following)
-        self.plot.range_chosen.connect(self._show_choice)
+        self.view.following_changed.connect(self.follow_action.setChecked)
+        self.view.range_chosen.connect(self._show_choice)
         self.plot.playhead_moved.connect(self._bridge.set_playhead)
-        self.plot.live_requested.connect(self._bridge.go_live)
         self.plot.menu_requested.connect(self._show_menu)
         self.strip.range_brushed.connect(self._show_brushed)
-        self.strip.fit_requested.connect(self.plot.fit)
+        self.strip.fit_requested.connect(self.view.fit)
 
     def _connect_bridge(self) -> None:
         self._budget_menu.budgets_chosen.connect(self._bridge.set_budgets_ms)
@@ -404,16 +379,10 @@ class FrameTimesPanel(QWidget):
         self._pace.due.connect(self.refresh)
         self._bridge.refreshed.connect(self._pace.request)
         self._bridge.selection_changed.connect(self._show_selection)
-        self._bridge.hover_changed.connect(self.plot.show_hover_ns)
-        self._bridge.playhead_changed.connect(self.plot.show_playhead_ns)
-        self._bridge.following_changed.connect(self.plot.set_following)
         self._bridge.budgets_changed.connect(self._show_budgets)
         self._bridge.frame_focus.marked_changed.connect(self._show_marked)
         desk = self._bridge.annotations
         desk.changed.connect(self._show_annotations)
-        desk.span_wanted.connect(self._show_span)
-        desk.ask_for_ranges(self._chosen_ns, 1)
-        desk.ask_for_ranges(self._visible_ns, 2)
         self._theme.changed.connect(self._apply_theme)
 
     def _choices(self, choices: Iterable[tuple[object, str, str]]) -> QActionGroup:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
@@ -21,11 +21,12 @@ from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.analysis.lanes.columns import Steps
 
 from ..kit.guards import guarded
-from ..kit.keys import keeps_key, own_keys
+from ..kit.keys import keeps_key
 from ..kit.theme import ColorRole
-from ..plotting.frame_view import ViewMode
+from ..plotting.gestures import MOVING_KEYS, Drag, take_key, take_wheel
 from ..plotting.lane_painter import LanePainter
-from ..plotting.lane_view import FOLLOWED_NS, LaneView, LaneWindow, paint_ruler, ruler_ticks
+from ..plotting.lane_view import LaneWindow, paint_ruler, ruler_ticks
+from ..plotting.own_view import OwnView
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,12 +35,6 @@ if TYPE_CHECKING:
 
     from ..kit.theme import Theme
 
-_NOTCH: Final = 120
-_STEP: Final = 1.25
-_KEY_ZOOM: Final = 1.5
-_KEY_PAN: Final = 0.15
-_DRAG_FROM: Final = 4
-_OWN_KEYS: Final = own_keys("W S A D F Home End L")
 _NO_CLOCKS: Final = ClockPasts()
 
 
@@ -58,7 +53,10 @@ class MachineLane(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.steps = Steps()
-        self.view = LaneView()
+        self.view = OwnView(
+            lambda: (0.0, float(self._present_ns), self.width()), self._take_view, follows=True
+        )
+        self._was_following = True
         self._theme = theme
         self._painter = LanePainter(theme)
         self._present_ns = 0
@@ -66,8 +64,7 @@ class MachineLane(QWidget):
         self._playhead_ns: int | None = None
         self._number_of: Callable[[int], int] = int
         self._name_of: Callable[[int], str] = str
-        self._pressed: QPointF | None = None
-        self._dragged: QPointF | None = None
+        self._drag = Drag()
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -95,16 +92,13 @@ class MachineLane(QWidget):
                     history.at_ns[place], history.state[place], history.transition[place]
                 )
         self._present_ns = present_ns
-        self.view.settle(present_ns, self.width())
+        self.view.settle()
         self.update()
 
     def set_following(self, is_following: bool) -> None:  # noqa: FBT001 - follows a toggle
         """Follow the present, or stop."""
-        if is_following != (self.view.mode is ViewMode.FOLLOW):
-            if is_following:
-                self._move(lambda: self.view.follow(min(self.view.span, 12 * FOLLOWED_NS)))
-            else:
-                self._move(lambda: setattr(self.view, "mode", ViewMode.FREE))
+        if is_following != self.view.is_following:
+            self.view.set_following(is_following=is_following)
 
     def show_hover_ns(self, at_ns: int | None) -> None:
         """Show the instant hovered in another panel."""
@@ -115,15 +109,14 @@ class MachineLane(QWidget):
     def show_playhead_ns(self, at_ns: int | None) -> None:
         """Show the playhead, ``None`` for the present."""
         self._playhead_ns = at_ns
-        view = self.view
-        if at_ns is not None and not view.low <= at_ns <= view.high:
-            middle = (view.low + view.high) / 2
-            self._move(lambda: view.pan(at_ns - middle, self._present_ns))
+        if at_ns is not None:
+            self.view.show_instant(at_ns)
         self.update()
 
     def lane_window(self) -> LaneWindow:
         """Return the visible range and its pixels."""
-        return LaneWindow(self.view.low, self.view.high, 0, self.width(), self._present_ns)
+        shown = self.view.range
+        return LaneWindow(shown.low, shown.high, 0, self.width(), self._present_ns)
 
     @override
     def sizeHint(self) -> QSize:
@@ -169,41 +162,32 @@ class MachineLane(QWidget):
 
     @override
     def event(self, event: QEvent) -> bool:
-        return keeps_key(event, _OWN_KEYS) or super().event(event)
+        return keeps_key(event, MOVING_KEYS) or super().event(event)
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:
-        event.accept()
-        about = self.lane_window().at(event.position().x())
-        factor = _STEP ** (-event.angleDelta().y() / _NOTCH)
-        self._move(lambda: self.view.zoom(factor, about, self._present_ns))
+        take_wheel(event, self.view, self.lane_window().at(event.position().x()))
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._pressed, self._dragged = event.position(), None
+        self._drag.press(event.position())
 
     @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         place = event.position()
-        if self._pressed is None or not event.buttons():
+        if self._drag.pressed is None or not event.buttons():
             at_ns = int(self.lane_window().at(place.x()))
             self.instant_hovered.emit(at_ns if 0 <= at_ns <= self._present_ns else None)
-            return
-        if self._dragged is None:
-            if abs(place.x() - self._pressed.x()) < _DRAG_FROM:
-                return
-            self._dragged = self._pressed
-        share = (self._dragged.x() - place.x()) / max(self.width(), 1)
-        self._move(lambda: self.view.pan(share * self.view.span, self._present_ns))
-        self._dragged = place
+        elif (moved := self._drag.move(place)) is not None:
+            self.view.pan(-moved.x() / max(self.width(), 1))
 
     @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        self._pressed = self._dragged = None
+        self._drag.release()
 
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self._move(lambda: setattr(self.view, "mode", ViewMode.FIT))
+        self.view.fit()
 
     @override
     def leaveEvent(self, event: QEvent) -> None:
@@ -211,33 +195,16 @@ class MachineLane(QWidget):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        middle = (self.view.low + self.view.high) / 2
-        view, present_ns = self.view, self._present_ns
-        match event.key():
-            case Qt.Key.Key_W:
-                self._move(lambda: view.zoom(1 / _KEY_ZOOM, middle, present_ns))
-            case Qt.Key.Key_S:
-                self._move(lambda: view.zoom(_KEY_ZOOM, middle, present_ns))
-            case Qt.Key.Key_A:
-                self._move(lambda: view.pan(-_KEY_PAN * view.span, present_ns))
-            case Qt.Key.Key_D:
-                self._move(lambda: view.pan(_KEY_PAN * view.span, present_ns))
-            case Qt.Key.Key_F | Qt.Key.Key_Home:
-                self._move(lambda: setattr(view, "mode", ViewMode.FIT))
-            case Qt.Key.Key_End | Qt.Key.Key_L:
-                self.set_following(True)
-            case _:
-                super().keyPressEvent(event)
+        if not take_key(event, self.view):
+            super().keyPressEvent(event)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self.view.settle(self._present_ns, self.width())
+        self.view.settle()
 
-    def _move(self, change: Callable[[], None]) -> None:
-        was_following = self.view.mode is ViewMode.FOLLOW
-        change()
-        self.view.settle(self._present_ns, self.width())
+    def _take_view(self) -> None:
         self.update()
-        is_following = self.view.mode is ViewMode.FOLLOW
-        if is_following != was_following:
+        is_following = self.view.is_following
+        if is_following != self._was_following:
+            self._was_following = is_following
             self.following_changed.emit(is_following)

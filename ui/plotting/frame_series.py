@@ -232,10 +232,15 @@ class FrameSeries:
             size = _ns_per_column(per_pixel)
             at_ns = self._view("at_ns")
             ends_ns = at_ns[[begin - self.first, behind - 1 - self.first]]
-            grid = np.arange(ends_ns[0] // size + 1, ends_ns[1] // size + 1) * size
-            inner = np.searchsorted(at_ns, grid) + self.first
-            edges = np.concatenate(([begin], inner, [behind]))
-            edges = edges[np.append(True, edges[1:] > edges[:-1])]
+            if behind - begin < window.width:
+                cells = at_ns[begin - self.first : behind - self.first] // size
+                inner = np.flatnonzero(cells[1:] > cells[:-1]) + begin + 1
+                edges = np.concatenate(([begin], inner, [behind]))
+            else:
+                grid = np.arange(ends_ns[0] // size + 1, ends_ns[1] // size + 1) * size
+                inner = np.searchsorted(at_ns, grid) + self.first
+                edges = np.concatenate(([begin], inner, [behind]))
+                edges = edges[np.append(True, edges[1:] > edges[:-1])]
             starts = at_ns[edges[:-1] - self.first] // size * (size / NS_PER_SECOND)
             starts = np.append(starts, self._column_end(behind, size))
         places = np.floor((starts - low) / per_pixel + 0.5).astype(np.int64)

@@ -137,7 +137,7 @@ class LanePainter:
             )
             for column in ("at_ns", "value")
         )
-        xs = window.left + ((at_ns - window.low) / window.per_pixel).astype(np.int64)
+        xs = window.xs(at_ns).astype(np.int64)
         tops, middles, bottoms = np.repeat(
             [
                 [row.top() + _PAD for *_, row in lanes],
@@ -157,7 +157,7 @@ class LanePainter:
             parts = ((~is_late, 0), (is_late, 1))
         add = self._layers.add
         if look.has_whiskers:
-            ends = np.minimum(xs + (values / window.per_pixel).astype(np.int64), 1 << 24)
+            ends = np.minimum(window.xs(at_ns + values), 1 << 24).astype(np.int64)
             uppers, lowers = middles - 1, middles + 1
             faint = mixed(color, self._background(), 0.6)
             has_cap = ends - xs > 3  # noqa: PLR2004 - pixels, room for a cap
@@ -210,9 +210,8 @@ class LanePainter:
         top, height = row.top() + _PAD, row.height() - 2 * _PAD - 1
         xs = []
         last = -10
-        per_pixel = window.per_pixel
         for at_ns in instants_ns[:_MOST_HOLLOW]:
-            x = window.left + int((at_ns - window.low) / per_pixel)
+            x = int(window.x(at_ns))
             if x - last >= 3 and window.left <= x < window.left + window.width:  # noqa: PLR2004
                 xs.append(x)
                 last = x
@@ -270,9 +269,8 @@ class LanePainter:
             kept = np.argpartition(-took, _MOST_SLICES)[:_MOST_SLICES]
             starts, ends, subjects = starts[kept], ends[kept], subjects[kept]
         levels = _levels(starts, ends)
-        x0 = np.clip((starts - window.low) / window.per_pixel, 0, window.width).astype(np.int64)
-        x1 = np.clip((ends - window.low) / window.per_pixel, 0, window.width).astype(np.int64)
-        x0, x1 = window.left + x0, window.left + np.maximum(x1, x0 + 1)
+        x0 = window.inner_xs(starts)
+        x1 = np.maximum(window.inner_xs(ends), x0 + 1)
         height = (row.height() - 4) // SLICE_LEVELS
         for subject in np.unique(subjects).tolist():
             color = state_color(subject % _SLICE_COLORS, self._theme)
@@ -320,11 +318,9 @@ class LanePainter:
         values = np.frombuffer(steps.value, np.int64, stop - start, 8 * start)
         ends_ns = np.append(at_ns[1:], steps.end_of(stop - 1, window.present_ns))
         ends_ns = np.minimum(ends_ns, window.present_ns)
-        lefts = np.clip((at_ns - window.low) / window.per_pixel, 0, window.width)
-        rights = np.clip((ends_ns - window.low) / window.per_pixel, 0, window.width)
-        x0 = window.left + lefts.astype(np.int64)
+        x0 = window.inner_xs(at_ns)
         # A state without duration is a pixel wide.
-        x1 = np.maximum(window.left + rights.astype(np.int64), x0 + 1)
+        x1 = np.maximum(window.inner_xs(ends_ns), x0 + 1)
         for value in np.unique(values).tolist():
             if value == GONE_STATE:
                 continue
@@ -366,8 +362,8 @@ class LanePainter:
     ) -> None:
         """Paint the shares of states in each column, and multiple changes."""
         columns = window.width
-        instants = np.linspace(window.low, window.high, columns * _LOOKS, endpoint=False)
-        places = steps.places(instants.astype(np.int64))
+        instants = window.instants(_LOOKS)[:-1]
+        places = steps.places(instants)
         values = np.where(
             places >= 0, np.frombuffer(steps.value, np.int64)[np.maximum(places, 0)], GONE_STATE
         )
@@ -395,8 +391,7 @@ class LanePainter:
     def _edges_of(self, window: LaneWindow) -> NDArray[np.int64]:
         """Return the instants at the edges of pixels; shared by all lanes of a picture."""
         if self._edges[0] != window:
-            edges = np.linspace(window.low, window.high, window.width + 1).astype(np.int64)
-            self._edges = (window, edges)
+            self._edges = (window, window.instants())
         return self._edges[1]
 
     def _density(self, role: ColorRole) -> NDArray[np.uint32]:

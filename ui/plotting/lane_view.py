@@ -1,4 +1,4 @@
-"""The range of session time that the lanes show: fitted, following the present, or chosen."""
+"""Where instants of session time are on lanes, and the ruler above them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 
-from inspector.formats.ticks import instant_ticks
+from inspector.formats.ticks import count_ticks, instant_ticks
+from inspector.timebase import NS_PER_SECOND
 
 from ..kit.theme import ColorRole
-from .frame_view import ViewMode
+from .frame_series import XAxis
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,90 +22,30 @@ if TYPE_CHECKING:
 
     from ..kit.theme import Theme
 
-#: Initial range of a following view, in nanoseconds.
-FOLLOWED_NS: Final = 5e9
-#: Position of the present in a following view; predictions have the rest.
-PRESENT_AT: Final = 0.85
-_SHORTEST_NS: Final = 1_000.0
-_FIT_ROOM: Final = 0.04
-_WIDEST: Final = 1.5
 _EVERY: Final = 110
 #: Changes of rate that are followed exactly; more are sampled.
 _MOST_CHANGES: Final = 400
 
 
-@dataclass(slots=True)
-class LaneView:
-    """A range of session time, and its reaction to the passage of time.
+@dataclass(frozen=True, slots=True, eq=False)
+class Bends:
+    """Which instants are at which places, where time does not pass evenly along an axis.
 
     Attributes:
-        low: Left edge, in nanoseconds.
-        high: Right edge.
-        mode: Reaction to the passage of time.
+        instants: Session nanoseconds, ascending.
+        places: The place of each, ascending; between them time passes evenly.
     """
 
-    low: float = 0.0
-    high: float = FOLLOWED_NS
-    mode: ViewMode = ViewMode.FOLLOW
+    instants: NDArray[np.float64]
+    places: NDArray[np.float64]
 
-    @property
-    def span(self) -> float:
-        """Length of the range."""
-        return self.high - self.low
+    def place(self, at_ns: float) -> float:
+        """Return the place of an instant."""
+        return float(np.interp(at_ns, self.instants, self.places))
 
-    def settle(self, present_ns: int, pixels: int) -> None:
-        """Move as the mode says; a following view moves by whole pixels."""
-        match self.mode:
-            case ViewMode.FIT:
-                self.low, self.high = 0.0, max(present_ns * (1 + _FIT_ROOM), 1e6)
-            case ViewMode.FOLLOW:
-                span = self.span
-                pixel = span / max(pixels, 1)
-                low = max(present_ns - PRESENT_AT * span, 0.0)
-                self.low = low // pixel * pixel
-                self.high = self.low + span
-            case ViewMode.FREE:
-                pass
-
-    def zoom(self, factor: float, about: float, present_ns: int) -> None:
-        """Show ``factor`` times as much, around an instant.
-
-        A following view keeps following, at its new span.
-        """
-        widest = max(_WIDEST * present_ns, self.span, 1e9)
-        span = min(max(self.span * factor, _SHORTEST_NS), widest)
-        if self.mode is ViewMode.FOLLOW:
-            self.high = self.low + span
-            return
-        share = (about - self.low) / self.span
-        self.mode = ViewMode.FREE
-        self.low = about - share * span
-        self.high = self.low + span
-        self._stay_near(present_ns)
-
-    def pan(self, distance: float, present_ns: int) -> None:
-        """Move along the axis; stops following."""
-        self.mode = ViewMode.FREE
-        self.low, self.high = self.low + distance, self.high + distance
-        self._stay_near(present_ns)
-
-    def show(self, low: float, high: float, present_ns: int) -> None:
-        """Show a range; stops following."""
-        self.mode = ViewMode.FREE
-        middle, half = (low + high) / 2, max(high - low, _SHORTEST_NS) / 2
-        self.low, self.high = middle - half, middle + half
-        self._stay_near(present_ns)
-
-    def follow(self, span: float = FOLLOWED_NS) -> None:
-        """Keep the present in view from now on."""
-        self.mode = ViewMode.FOLLOW
-        self.high = self.low + span
-
-    def _stay_near(self, present_ns: int) -> None:
-        """Keep some of the session visible."""
-        edge = 0.1 * self.span
-        shift = max(0.0, edge - self.high) - max(0.0, self.low - (present_ns - edge))
-        self.low, self.high = self.low + shift, self.high + shift
+    def instant(self, place: float) -> float:
+        """Return the instant at a place."""
+        return float(np.interp(place, self.places, self.instants))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +58,7 @@ class LaneWindow:
         left: The pixel of the left edge.
         width: How many pixels.
         present_ns: Until when there is anything.
+        bends: Where instants are, in pixels from the left edge; ``None`` for evenly.
     """
 
     low: float
@@ -124,23 +66,72 @@ class LaneWindow:
     left: int
     width: int
     present_ns: int
+    bends: Bends | None = None
 
     @property
     def per_pixel(self) -> float:
-        """Nanoseconds a pixel covers."""
-        return (self.high - self.low) / max(self.width, 1)
+        """Nanoseconds a pixel covers, on average."""
+        return self.span / max(self.width, 1)
+
+    @property
+    def span(self) -> float:
+        """Nanoseconds in view."""
+        return self.high - self.low
 
     def x(self, at_ns: float) -> float:
         """Return the pixel of an instant."""
+        if self.bends is not None:
+            return self.left + self.bends.place(at_ns)
         return self.left + (at_ns - self.low) / self.per_pixel
 
     def xs(self, at_ns: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the pixels of instants."""
-        return self.left + (at_ns.astype(np.float64) - self.low) / self.per_pixel
+        instants = at_ns.astype(np.float64)
+        if self.bends is not None:
+            places = np.interp(instants, self.bends.instants, self.bends.places)
+        else:
+            places = (instants - self.low) / self.per_pixel
+        return self.left + places
+
+    def inner_xs(self, at_ns: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the pixels of instants, the nearest in view."""
+        xs: NDArray[np.int64] = np.clip(self.xs(at_ns), self.left, self.left + self.width).astype(
+            np.int64
+        )
+        return xs
 
     def at(self, x: float) -> float:
         """Return the instant of a pixel."""
+        if self.bends is not None:
+            return self.bends.instant(x - self.left)
         return self.low + (x - self.left) * self.per_pixel
+
+    def instants(self, per_pixel: int = 1) -> NDArray[np.int64]:
+        """Return the instants at the edges of pixels, or of equal parts of them."""
+        count = self.width * per_pixel + 1
+        if self.bends is None:
+            found = np.linspace(self.low, self.high, count)
+        else:
+            places = np.arange(count) / per_pixel
+            found = np.interp(places, self.bends.places, self.bends.instants)
+        instants: NDArray[np.int64] = found.astype(np.int64)
+        return instants
+
+
+def axis_ticks(
+    x_axis: XAxis, low: float, high: float, count: int
+) -> tuple[list[tuple[float, str]], str]:
+    """Return where ticks are on an axis, with their texts, and the unit of the texts."""
+    if x_axis is XAxis.FRAME:
+        ticks = count_ticks(int(low), int(high) + 1, count)
+        return [(tick.value_ns, tick.label) for tick in ticks], "frame"
+    found = instant_ticks(max(low, 0.0) * NS_PER_SECOND, high * NS_PER_SECOND, count)
+    return [(tick.value_ns / NS_PER_SECOND, tick.label) for tick in found.ticks], found.unit
+
+
+def ticks_within(pixels: int) -> int:
+    """Return how many ticks with texts there is room for."""
+    return max(2, pixels // _EVERY)
 
 
 def ruler_ticks(
@@ -153,7 +144,7 @@ def ruler_ticks(
         clocks: The past of clocks.
         clock_id: Whose local time is shown; 0 for session time.
     """
-    count = max(2, window.width // _EVERY)
+    count = ticks_within(window.width)
     if not clock_id:
         ticks = instant_ticks(max(window.low, 0.0), max(window.high, 1.0), count)
         return [(int(window.x(tick.value_ns)), tick.label) for tick in ticks.ticks], ticks.unit

@@ -9,7 +9,8 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QWheelE
 from typing_extensions import override
 
 from ..kit.guards import guarded
-from ..kit.keys import keeps_key, own_keys
+from ..kit.keys import is_plain, keeps_key, own_keys
+from ..plotting.gestures import MOVING_KEYS, Drag, selects, take_key, take_wheel
 from .lane_picture import LanePicture
 from .lane_surface import LaneSurface
 from .lane_walk import LaneWalk
@@ -18,20 +19,14 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from ..kit.theme import Theme
+    from ..plotting.shared_view import SharedView
     from ..session.bridge import Selection
 
-_DRAG_FROM: Final = 4
-_WHEEL_STEP: Final = 1.25
-_NOTCH: Final = 120
-_FASTER: Final = 3
-_KEY_ZOOM: Final = 1.5
-_KEY_PAN: Final = 0.15
 _GRIP: Final = 3
 
 #: Keys with another meaning in the window.
-OWN_KEYS: Final = own_keys(
-    "W S A D F C T Home End L Left Right Up Down PageUp PageDown BracketLeft BracketRight"
-    " Return Enter"
+OWN_KEYS: Final = MOVING_KEYS | own_keys(
+    "C T Left Right Up Down PageUp PageDown BracketLeft BracketRight Return Enter"
 )
 
 
@@ -40,25 +35,24 @@ class LaneCanvas(LaneSurface):
     """Draws lanes and moves along them.
 
     The wheel zooms at the pointer and scrolls the rows over their names, dragging moves both ways,
-    Shift and dragging measures, dragging along the ruler moves the playhead. W and S zoom, A and D
-    move, F fits the measured range and then everything; Up and Down choose a lane, Left and Right
-    (or [ and ]) go to the previous and the next on it, C collapses its clock, T pins it, Enter
-    selects it.
+    Shift or Ctrl and dragging selects and measures, dragging along the ruler moves the playhead.
+    Keys are those of :mod:`.gestures`; Up and Down choose a lane, Left and Right (or [ and ]) go
+    to the previous and the next on it, C collapses its clock, T pins it, Enter selects it.
 
     Attributes:
         walk: The keyboard navigation.
         picture: Paints the lanes.
     """
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(
+        self, theme: Theme, parent: QWidget | None = None, view: SharedView | None = None
+    ) -> None:
+        super().__init__(parent, view)
         self.picture = LanePicture(theme)
         self.walk = LaneWalk(self)
-        self._pressed: QPointF | None = None
-        self._dragged: QPointF | None = None
+        self._drag = Drag()
         self._measure_from: float | None = None
         self._is_resizing = False
-        self._is_scrubbing = False
         self.rows_arranged.connect(self.walk.seek_on)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
@@ -77,38 +71,30 @@ class LaneCanvas(LaneSurface):
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom at the pointer, with Ctrl faster; over the names, or with Alt, scroll the rows."""
-        event.accept()
-        place = event.position()
-        delta = event.angleDelta()
-        modifiers = event.modifiers()
-        is_sideways = bool(delta.x()) and not delta.y()
-        if is_sideways and not modifiers & Qt.KeyboardModifier.AltModifier:
-            self.pan(-delta.x() / _NOTCH * _KEY_PAN / 2)
-        elif place.x() < self.header_width or modifiers & Qt.KeyboardModifier.AltModifier:
+        """Zoom or move; over the names, or with Alt, scroll the rows."""
+        place, delta = event.position(), event.angleDelta()
+        has_alt = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
+        if has_alt or (delta.y() and place.x() < self.header_width):
+            event.accept()
             bar = self.verticalScrollBar()
             bar.setValue(bar.value() - (delta.y() or delta.x()) // 2)
-        elif modifiers & Qt.KeyboardModifier.ShiftModifier:
-            self.pan(-delta.y() / _NOTCH * _KEY_PAN)
         else:
-            fast = _FASTER if modifiers & Qt.KeyboardModifier.ControlModifier else 1
-            self.zoom(_WHEEL_STEP ** (-delta.y() / _NOTCH * fast), self.at_x(place.x()))
+            take_wheel(event, self.view, self.axis_at(place.x()))
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin a click or a drag, with Shift a measurement; on the ruler or with Alt, scrub."""
+        """Begin a click or a drag, or a selection; on the ruler or with Alt, scrub."""
         event.accept()
         place = event.position()
-        self._pressed, self._dragged = place, None
+        self._drag.press(place)
         self._is_resizing = self._is_on_grip(place)
         is_left = event.button() is Qt.MouseButton.LeftButton
         has_alt = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
         if is_left and not self._is_resizing and (self._is_on_ruler(place) or has_alt):
-            self._is_scrubbing = True
+            self.view.is_scrubbing = True
             self._put_playhead(place)
             return
-        has_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        is_measure = is_left and has_shift and place.x() >= self.header_width
+        is_measure = is_left and selects(event) and place.x() >= self.header_width
         self._measure_from = self.at_x(place.x()) if is_measure else None
 
     @override
@@ -116,41 +102,36 @@ class LaneCanvas(LaneSurface):
         """Continue a drag, or read what is under the pointer."""
         event.accept()
         place = event.position()
-        if self._is_scrubbing:
+        if self.view.is_scrubbing:
             self._put_playhead(place)
             return
-        if self._pressed is None or not event.buttons():
+        if self._drag.pressed is None or not event.buttons():
             is_sideways = self._is_on_grip(place) or self._is_on_ruler(place)
             self.show_cursor(Qt.CursorShape.SplitHCursor if is_sideways else None)
             self.point_at(place)
             return
-        if self._dragged is None:
-            away = place - self._pressed
-            if max(abs(away.x()), abs(away.y())) < _DRAG_FROM:
-                return
-            self._dragged = self._pressed
+        pressed, moved = self._drag.pressed, self._drag.move(place)
+        if moved is None:
+            return
         if self._is_resizing:
             self.set_header_width(int(place.x()))
         elif self._measure_from is not None:
-            self.measure(self._measure_from, self.at_x(place.x()))
-        elif self._pressed.x() >= self.header_width:
+            self.view.choose_ns(self._measure_from, self.at_x(place.x()))
+        elif pressed.x() >= self.header_width:
             self.show_cursor(Qt.CursorShape.ClosedHandCursor)
-            moved = place - self._dragged
-            self.pan(-moved.x() / max(self.lane_width, 1))
+            self.view.pan(-moved.x() / max(self.lane_width, 1))
             bar = self.verticalScrollBar()
             bar.setValue(bar.value() - round(moved.y()))
-        self._dragged = place
 
     @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """End a drag, or click: the left button selects, the right one opens a menu."""
         event.accept()
-        if self._is_scrubbing:
-            self._is_scrubbing = event.button() is not Qt.MouseButton.LeftButton
-            self._pressed = None
+        was_click = self._drag.release()
+        self._measure_from = None
+        if self.view.is_scrubbing:
+            self.view.is_scrubbing = event.button() is not Qt.MouseButton.LeftButton
             return
-        was_click = self._pressed is not None and self._dragged is None
-        self._pressed = self._dragged = self._measure_from = None
         self.show_cursor(None)
         if not was_click:
             return
@@ -166,7 +147,7 @@ class LaneCanvas(LaneSurface):
         if event.position().x() < self.header_width:
             self.walk.toggle_folded()
         elif not self.walk.go_to_bookmark(event.position()):
-            self.fit()
+            self.view.fit()
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -175,26 +156,11 @@ class LaneCanvas(LaneSurface):
 
     def _take_key(self, event: QKeyEvent) -> bool:  # noqa: C901, PLR0912 - one line a key
         """Handle a key; returns whether it has a meaning here."""
-        has_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        others = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
-        if event.modifiers() & ~others:
+        if take_key(event, self.view):
+            return True
+        if not is_plain(event):
             return False
         match event.key():
-            case Qt.Key.Key_W:
-                self.zoom(1 / _KEY_ZOOM)
-            case Qt.Key.Key_S:
-                self.zoom(_KEY_ZOOM)
-            case Qt.Key.Key_A:
-                self.pan(-_KEY_PAN)
-            case Qt.Key.Key_D:
-                self.pan(_KEY_PAN)
-            case Qt.Key.Key_F if not has_shift:
-                self.fit_measured()
-            case Qt.Key.Key_Home:
-                self.fit()
-            case Qt.Key.Key_End | Qt.Key.Key_L:
-                self.set_following(True)
-                self.live_requested.emit()
             case Qt.Key.Key_C:
                 self.walk.toggle_folded()
             case Qt.Key.Key_T:
@@ -213,8 +179,10 @@ class LaneCanvas(LaneSurface):
                 self.walk.choose_neighbour(8)
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
                 self.walk.select_chosen()
-            case Qt.Key.Key_Escape if self.measured is not None:
-                self.measure(None, None)
+            case Qt.Key.Key_Escape if self.view.chosen_ns is not None:
+                self.view.choose_frames(None)
+            case Qt.Key.Key_Escape if self.view.playhead_ns is not None:
+                self.view.live_requested.emit()
             case _:
                 return False
         return True

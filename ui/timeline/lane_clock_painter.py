@@ -122,12 +122,7 @@ class ClockPainter:
         rates = np.frombuffer(past.value, np.int64, count, 8 * start)
         ends_ns = np.append(at_ns[1:], past.end_of(stop - 1, window.present_ns))
         ends_ns = np.minimum(ends_ns, window.present_ns)
-        x0 = window.left + np.clip((at_ns - window.low) / window.per_pixel, 0, window.width).astype(
-            np.int64
-        )
-        x1 = window.left + np.clip(
-            (ends_ns - window.low) / window.per_pixel, 0, window.width
-        ).astype(np.int64)
+        x0, x1 = window.inner_xs(at_ns), window.inner_xs(ends_ns)
         highest = max(int(rates.max()), RATE_DENOMINATOR)
         heights = np.ceil(inner.height() * np.maximum(rates, 0) / highest).astype(np.int64)
         bottoms = np.full(count, inner.bottom() + 1)
@@ -141,8 +136,8 @@ class ClockPainter:
     def _dense(self, painter: QPainter, past: ClockPast, window: LaneWindow, inner: QRect) -> None:
         """Paint for each column the share in which the clock ran, and changes."""
         width = window.width
-        instants = np.linspace(window.low, window.high, width * _LOOKS, endpoint=False)
-        places = past.places(instants.astype(np.int64))
+        instants = window.instants(_LOOKS)[:-1]
+        places = past.places(instants)
         rates = np.frombuffer(past.value, np.int64)[np.maximum(places, 0)]
         runs = (places >= 0) & (rates > 0) & (instants <= window.present_ns)
         shares = np.round(runs.reshape(width, _LOOKS).mean(axis=1) * _LOOKS).astype(np.int64)
@@ -161,7 +156,7 @@ class ClockPainter:
         pixels = np.ascontiguousarray(pixels)
         image = QImage(pixels.data, width, 1, 4 * width, QImage.Format.Format_RGB32)
         painter.drawImage(QRectF(window.left, inner.top(), width, inner.height()), image)
-        edges = np.linspace(window.low, window.high, width + 1).astype(np.int64)
+        edges = window.instants()
         changes = np.diff(np.searchsorted(np.frombuffer(past.at_ns, np.int64), edges))
         xs = window.left + np.flatnonzero(changes > 1)
         rects = row_rects(xs, inner.top(), xs + 1, inner.top() + 2)

@@ -9,7 +9,6 @@ from PySide6.QtGui import QFont, QPainter
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.display_text import one_line
-from inspector.timebase import format_duration
 
 from ..kit.theme import ColorRole
 from ..plotting.bulk_paint import mixed
@@ -25,7 +24,6 @@ _INDENT: Final = 12
 _FOLD_WIDTH: Final = 14
 _FLAGS: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 _SIGNS: Final = {
-    LaneKind.FRAMES: "▭",
     LaneKind.BOOKMARKS: "★",
     LaneKind.MARKS: "⚑",
     LaneKind.COMMANDS: "»",
@@ -128,26 +126,25 @@ class LaneNames:
         self.picture = KeptPicture()
         self._theme = theme
 
-    def paint(self, painter: QPainter, size: QSize, rows: PlacedRows, frames_top_ns: int) -> None:
+    def paint(self, painter: QPainter, size: QSize, rows: PlacedRows) -> None:
         """Paint the column.
 
         Args:
             painter: The painter.
             size: Size of the column.
             rows: The visible rows.
-            frames_top_ns: The highest frame time of the lane of frames, 0 for unknown.
         """
 
         def draw(inner: QPainter) -> None:
             inner.fillRect(QRect(QPoint(), size), self._theme.color(ColorRole.BACKGROUND))
             rows.paint(
                 *(inner, self._theme),
-                lambda inner, placed: self._row(inner, placed, size.width(), frames_top_ns),
+                lambda inner, placed: self._row(inner, placed, size.width()),
             )
 
-        self.picture.paint(painter, size, (rows, frames_top_ns), draw)
+        self.picture.paint(painter, size, rows, draw)
 
-    def _row(self, painter: QPainter, placed: PlacedRow, width: int, frames_top_ns: int) -> None:
+    def _row(self, painter: QPainter, placed: PlacedRow, width: int) -> None:
         theme, row = self._theme, placed.row
         box = QRect(0, placed.y, width, placed.height)
         x = 4 + row.depth * _INDENT
@@ -165,12 +162,6 @@ class LaneNames:
             painter.drawText(QRect(right - 10, box.top(), 12, box.height()), _FLAGS, "▴")
             right -= 14
         font = painter.font()
-        if row.kind is LaneKind.FRAMES and frames_top_ns:
-            painter.setPen(muted)
-            top = f"0 to {format_duration(frames_top_ns)}"
-            needed = painter.fontMetrics().horizontalAdvance(top)
-            painter.drawText(QRect(right - needed, box.top(), needed, box.height()), _FLAGS, top)
-            right -= needed + 6
         if row.kind is LaneKind.CLOCK:
             bold = QFont(font)
             bold.setBold(True)

@@ -10,16 +10,13 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.predict.timers import next_fires, waiting
 from inspector.display_text import one_line
-from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_instant
+from inspector.timebase import NS_PER_MS, format_instant
 
 from ..kit.theme import ColorRole
-from ..plotting.bulk_paint import fill_rects
-from ..plotting.fills import color_of
-from ..plotting.frame_bars import BarScale, stacked_bars, top_of_scale_ns
-from ..plotting.frame_series import Window
+from ..plotting.frame_series import XAxis
 from ..plotting.kept_picture import KeptPicture
 from ..plotting.lane_painter import LanePainter
-from ..plotting.lane_view import paint_ruler, ruler_ticks
+from ..plotting.lane_view import axis_ticks, paint_ruler, ruler_ticks, ticks_within
 from .lane_annotation_painter import AnnotationPainter
 from .lane_clock_painter import ClockPainter
 from .lane_names import LaneNames, PlacedRow, PlacedRows
@@ -66,7 +63,6 @@ class LanePicture:
         self._annotations = AnnotationPainter(theme)
         self.lanes = KeptPicture()
         self.names = LaneNames(theme)
-        self._frames_top_ns = 0
 
     def apply_theme(self) -> None:
         """Update colours and fonts."""
@@ -78,7 +74,7 @@ class LanePicture:
         """Paint everything: the lanes only when they have changed, what is over them always."""
         window = canvas.lane_window()
         viewport = canvas.viewport().rect()
-        ticks = ruler_ticks(window, canvas.store.clocks, canvas.ruler_clock_id)
+        ticks = _ticks(canvas, window)
         top = canvas.ruler_height
         rows = _placed_rows(canvas)
         grid = tuple(x for x, _ in ticks[0] if x >= window.left)
@@ -90,8 +86,8 @@ class LanePicture:
         )
         self._over(painter, canvas, window)
         paint_ruler(painter, window, ticks, QRect(0, 0, viewport.width(), top), self._theme)
-        if canvas.playhead_ns is not None:
-            self._playhead_grip(painter, int(window.x(canvas.playhead_ns)), top)
+        if canvas.view.playhead is not None:
+            self._playhead_grip(painter, int(canvas.x_of(canvas.view.playhead)), top)
         self._corner(painter, canvas)
         self._readings(painter, canvas, window)
         painter.setPen(self._theme.color(ColorRole.GRID))
@@ -122,7 +118,7 @@ class LanePicture:
         rows.paint(painter, self._theme, records, finish)
         # These cover what reaches over the left edge.
         names = QSize(canvas.header_width, viewport.height())
-        self.names.paint(painter, names, rows, self._frames_top_ns)
+        self.names.paint(painter, names, rows)
 
     # ---------------------------------------------------------------- one row
 
@@ -135,9 +131,7 @@ class LanePicture:
         box: QRect,
     ) -> None:
         lane = row.lane
-        if row.kind is LaneKind.FRAMES:
-            self._frames(painter, canvas, window, box)
-        elif row.kind is LaneKind.BOOKMARKS:
+        if row.kind is LaneKind.BOOKMARKS:
             self._annotations.paint(painter, canvas.store.annotations, window, box)
         elif row.kind is LaneKind.CLOCK:
             self._clocks.paint(painter, canvas.store.clocks, row.clock_id, window, box)
@@ -177,37 +171,6 @@ class LanePicture:
                 instants += next_fires(timeline, timer_id, int(window.high), most)
         self._lanes.hollow(sorted(instants), window, box)
 
-    def _frames(
-        self, painter: QPainter, canvas: LaneSurface, window: LaneWindow, box: QRect
-    ) -> None:
-        series = canvas.series
-        if series is None or series.first == series.end:
-            return
-        shown = Window(
-            *(window.low / NS_PER_SECOND, window.high / NS_PER_SECOND),
-            *(window.width, box.height() - 3),
-        )
-        columns = series.columns(shown)
-        if not len(columns):
-            return
-        start, stop = int(columns.edges[0]), int(columns.edges[-1])
-        sample_ns = series.sample_ns("busy", start, stop)
-        self._frames_top_ns = top_of_scale_ns(sample_ns, self.late_ns, self._frames_top_ns)
-        scale = BarScale(shown.height, self._frames_top_ns, self.late_ns)
-        bars = stacked_bars(series, "busy", columns, scale)
-        painter.save()
-        painter.translate(box.left(), box.top() + 2)
-        for fill, rects in bars.layers:
-            fill_rects(painter, rects, color_of(fill, self._theme))
-        y = shown.height - shown.height * self.late_ns // self._frames_top_ns
-        if y >= 0:
-            painter.setPen(QPen(self._theme.color(ColorRole.MUTED_TEXT), 1, Qt.PenStyle.DotLine))
-            painter.drawLine(0, int(y), window.width, int(y))
-        spike = self._theme.color(ColorRole.BAD)
-        for x in bars.spikes.places.tolist():
-            painter.fillRect(x - 1, 0, 2, 3, spike)
-        painter.restore()
-
     # ---------------------------------------------------------------- over the lanes
 
     def _over(self, painter: QPainter, canvas: LaneSurface, window: LaneWindow) -> None:
@@ -226,19 +189,20 @@ class LanePicture:
         present = window.x(window.present_ns)
         painter.setPen(QPen(theme.color(ColorRole.ACCENT), 1))
         painter.drawLine(int(present), top, int(present), bottom)
-        if canvas.playhead_ns is not None:
-            x = int(window.x(canvas.playhead_ns))
+        if canvas.view.playhead is not None:
+            x = int(canvas.x_of(canvas.view.playhead))
             painter.fillRect(x - 1, top, 2, bottom - top, theme.color(ColorRole.INTERVENTION))
         if canvas.caret_ns is not None:
             x = int(window.x(canvas.caret_ns))
             painter.setPen(QPen(theme.color(ColorRole.TEXT), 1, Qt.PenStyle.DashLine))
             painter.drawLine(x, top, x, bottom)
-        if canvas.hover_ns is not None:
-            x = int(window.x(canvas.hover_ns))
+        if canvas.view.hover is not None:
+            x = int(canvas.x_of(canvas.view.hover))
             painter.setPen(QPen(theme.color(ColorRole.MUTED_TEXT), 1))
             painter.drawLine(x, top, x, bottom)
-        if canvas.measured is not None:
-            self._measure(painter, canvas, window, (top, bottom))
+        chosen = canvas.view.chosen_edges
+        if chosen is not None:
+            self._measure(painter, canvas, window, (top, bottom), chosen)
         painter.restore()
 
     def _gaps(
@@ -261,12 +225,16 @@ class LanePicture:
                 self._note(painter, text, (left + right) / 2, top + 4, window)
 
     def _measure(
-        self, painter: QPainter, canvas: LaneSurface, window: LaneWindow, edges: tuple[int, int]
+        self,
+        painter: QPainter,
+        canvas: LaneSurface,
+        window: LaneWindow,
+        edges: tuple[int, int],
+        chosen: tuple[float, float],
     ) -> None:
-        assert canvas.measured is not None, "asked before"
         top, bottom = edges
         begin, end = window.left, window.left + window.width
-        left, right = (window.x(at_ns) for at_ns in canvas.measured)
+        left, right = map(canvas.x_of, chosen)
         if right < begin or left > end:
             return
         left, right = max(left, begin - 1.0), min(right, end + 1.0)
@@ -325,6 +293,16 @@ class LanePicture:
         self._note(painter, text, window.x(at_ns), 1, window)
 
 
+def _ticks(canvas: LaneSurface, window: LaneWindow) -> tuple[list[tuple[int, str]], str]:
+    """Return the ticks of the ruler in pixels, with their texts, and the unit of the texts."""
+    view = canvas.view
+    if canvas.ruler_clock_id or view.x_axis is XAxis.TIME:
+        return ruler_ticks(window, canvas.store.clocks, canvas.ruler_clock_id)
+    shown = view.range
+    ticks, unit = axis_ticks(view.x_axis, shown.low, shown.high, ticks_within(window.width))
+    return [(int(canvas.x_of(place)), text) for place, text in ticks], unit
+
+
 def _decimals(per_pixel_ns: float) -> int:
     """Return the decimals of a second that distinguish neighbouring pixels."""
     for decimals, unit_ns in ((3, 1e6), (6, 1e3)):
@@ -362,12 +340,9 @@ def _contents(canvas: LaneSurface, window: LaneWindow) -> tuple[object, ...]:
     store, timeline = canvas.store, canvas.timeline
     shown = timeline if canvas.past is None else canvas.past
     is_settled = window.high < min(store.read_ns, timeline.at_ns)
-    frames = timeline.frames
-    has_all_frames = len(frames) > 0 and frames.at_ns[-1] > window.high
     return (
         *(store, store.version, store.annotations),
-        *(window.low, window.high, window.left, window.width),
+        *(window.low, window.high, window.left, window.width, canvas.view.x_axis),
         None if is_settled else (store.cursor, timeline.at_ns, timeline.events_folded),
         (shown, shown.at_ns, shown.events_folded) if window.high > shown.at_ns else None,
-        *(frames.first, None if has_all_frames else frames.end),
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from inspector.analysis.lanes.lanes import GONE_STATE, Lane, LaneKind
 from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import Phase, rate_text, what_was_raised
+from inspector.vocabulary import rate_text, what_was_raised
 
 from ..session.bridge import Selection
 
@@ -64,8 +64,6 @@ class LaneReader:
         if at_ns < 0 or at_ns > self._timeline.at_ns + within_ns:
             return None
         match row.kind:
-            case LaneKind.FRAMES:
-                return self._frame(int(at_ns))
             case LaneKind.CLOCK:
                 return self._clock(row.clock_id, min(int(at_ns), self._timeline.at_ns))
             case LaneKind.MACHINE if row.lane is not None:
@@ -95,25 +93,6 @@ class LaneReader:
         annotation = found[-1]
         said = annotation.said if annotation.name else ()
         return LaneReading(annotation.at_ns, (annotation.line, *said[:_MOST_LINES]))
-
-    def _frame(self, at_ns: int) -> LaneReading | None:
-        frames = self._timeline.frames
-        place = bisect_right(frames.at_ns, at_ns) - 1
-        if place < 0:
-            return None
-        frame = frames.frame(frames.first + place)
-        phases = [
-            f"{phase.text} {format_duration(frame.phases[phase])}"
-            for phase in Phase
-            if frame.phases[phase]
-        ]
-        lines = (
-            f"frame {frame.index:,} at {format_instant(frame.at_ns)}",
-            f"frame time {format_duration(frame.interval_ns)}",
-            f"busy {format_duration(frame.busy_ns)}",
-            *phases,
-        )
-        return LaneReading(frame.at_ns, lines, Selection.frame(frame.index))
 
     def _clock(self, number: int, at_ns: int) -> LaneReading | None:
         past = self._store.clocks.by_id[number]
@@ -234,8 +213,6 @@ class LaneReader:
         return bisect_right(column, high_ns) - bisect_left(column, low_ns)
 
     def _instants_of(self, row: LaneRow) -> Sequence[int] | None:
-        if row.kind is LaneKind.FRAMES:
-            return self._timeline.frames.at_ns
         if row.kind is LaneKind.CLOCK:
             return self._store.clocks.by_id[row.clock_id].at_ns
         if row.lane is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QHelpEvent,
     QResizeEvent,
@@ -18,11 +18,11 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration
 
 from ..kit.guards import guarded
-from ..plotting.frame_series import FrameSeries, XAxis
-from ..plotting.frame_view import ViewMode
+from ..plotting.frame_series import XAxis
 from ..plotting.lane_painter import SLICE_LEVELS
-from ..plotting.lane_view import FOLLOWED_NS, LaneView, LaneWindow
+from ..plotting.lane_view import LaneWindow
 from ..plotting.machines import state_numbers
+from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection, SelectionKind
 from .lane_readout import NEAR, LaneReader, LaneReading
 from .lane_rows import LaneRow, RowChoices, RowPlaces, is_about, rows_of
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 _HEADER: Final = 190
 _LEAST_HEADER: Final = 70
-_FRAME_LINES: Final = 2.4
 
 
 @guarded
@@ -41,19 +40,15 @@ class LaneSurface(QAbstractScrollArea):
 
     Attributes:
         store: The lanes.
-        view: The visible range.
+        view: What is in view, and what is marked; shared with other plots.
         choices: The user's choices about rows.
         timeline: The present state.
-        series: The frames, ``None`` without a session.
         pinned: The pinned rows.
         rows: The other rows.
         ruler_clock_id: The clock of the ruler; 0 for session time.
         time_name: What session time is called on the ruler.
         chosen_key: The lane of the keyboard.
         caret_ns: The instant reached by the keyboard.
-        hover_ns: The instant under the pointer, here or in another panel.
-        measured: The measured range.
-        playhead_ns: The instant whose state other panels show, ``None`` for the present.
         past: The state at the playhead, for predictions; ``None`` for the present.
         reader: Reads positions.
     """
@@ -66,10 +61,6 @@ class LaneSurface(QAbstractScrollArea):
     subject_chosen = Signal(object)  # Selection
     #: The playhead was moved: an instant of session time in nanoseconds.
     playhead_moved = Signal(object)  # int
-    #: The present should be followed and shown.
-    live_requested = Signal()
-    #: The view starts or stops following the present.
-    following_changed = Signal(bool)
     #: The right button was pressed: on a row or ``None``, at a position of the screen.
     menu_requested = Signal(object, object)  # LaneRow | None, QPoint
     #: The lane of the keyboard has changed.
@@ -77,28 +68,23 @@ class LaneSurface(QAbstractScrollArea):
     #: The lanes or their order have changed.
     rows_arranged = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        """Show nothing."""
+    def __init__(self, parent: QWidget | None = None, view: SharedView | None = None) -> None:
+        """Show lanes along a view, by default one of their own."""
         super().__init__(parent)
         self.store = LaneStore()
-        self.view = LaneView()
+        self.view = view or SharedView(self, XAxis.TIME)
         self.choices = RowChoices()
         self.timeline = Timeline([""])
-        self.series: FrameSeries | None = None
         self.pinned = RowPlaces((), ())
         self.rows = RowPlaces((), ())
         self.ruler_clock_id = 0
         self.time_name = "session time"
         self.chosen_key: LaneKey | None = None
         self.caret_ns: int | None = None
-        self.hover_ns: float | None = None
-        self.measured: tuple[float, float] | None = None
-        self.playhead_ns: int | None = None
         self.past: Timeline | None = None
         self._strings: Sequence[str] = ("",)
         self.reader = LaneReader(self.store, self.timeline, self._strings)
         self._reading: LaneReading | None = None
-        self._is_pointed_at = False
         self._selection = self._pointed = Selection()
         self._state_numbers: dict[int, dict[int, int]] = {}
         self._rows_version = -1
@@ -109,30 +95,30 @@ class LaneSurface(QAbstractScrollArea):
         self.viewport().setMouseTracking(True)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Timeline")
+        self.view.show_lanes(are_shown=True)
+        for changed in (
+            *(self.view.moved, self.view.hover_moved, self.view.playhead_shown),
+            self.view.range_chosen,
+        ):
+            changed.connect(self._repaint)
 
     # ---------------------------------------------------------------- what is drawn
 
     def show_session(self, timeline: Timeline, strings: Sequence[str], store: LaneStore) -> None:
-        """Show another session, following its present; choices about rows are kept."""
+        """Show another session; choices about rows are kept."""
         self.store, self.timeline, self._strings = store, timeline, strings
-        self.series = FrameSeries(timeline.frames, XAxis.TIME)
         self.reader = LaneReader(store, timeline, strings)
         self._state_numbers.clear()
-        self.caret_ns = self.hover_ns = self.measured = None
+        self.caret_ns = None
         self._rows_version = -1
-        was_following = self.is_following
-        self.view = LaneView()
+        self.view.show_timeline(timeline)
         self.refresh()
-        if not was_following:
-            self.following_changed.emit(True)
 
     def refresh(self) -> None:
         """Draw what is new."""
-        if self.series is not None:
-            self.series.take_new_frames()
         if self._rows_version != self.store.version:
             self.arrange_rows()
-        self.view.settle(self.present_ns, self.lane_width)
+        self.view.take_news()
         self.viewport().update()
 
     def arrange_rows(self) -> None:
@@ -162,21 +148,6 @@ class LaneSurface(QAbstractScrollArea):
         self.ruler_clock_id = clock_id
         self.viewport().update()
 
-    def show_hover_ns(self, at_ns: int | None) -> None:
-        """Show the instant hovered in another panel."""
-        if not self._is_pointed_at and at_ns != self.hover_ns:
-            self.hover_ns = at_ns
-            self.viewport().update()
-
-    def show_playhead_ns(self, at_ns: int | None) -> None:
-        """Draw the playhead at an instant, and scroll to it; ``None`` for none."""
-        self.playhead_ns = at_ns
-        view = self.view
-        if at_ns is not None and not view.low <= at_ns <= view.high:
-            middle = (view.low + view.high) / 2
-            self._move(lambda: view.pan(at_ns - middle, self.present_ns))
-        self.viewport().update()
-
     # ---------------------------------------------------------------- questions
 
     @property
@@ -185,9 +156,10 @@ class LaneSurface(QAbstractScrollArea):
         return self.timeline.at_ns
 
     @property
-    def is_following(self) -> bool:
-        """Whether the present is kept in view."""
-        return self.view.mode is ViewMode.FOLLOW
+    def hover_ns(self) -> float | None:
+        """The instant under the pointer, here or in another panel."""
+        hover = self.view.hover
+        return None if hover is None else self.view.ns_of(hover)
 
     @property
     def header_width(self) -> int:
@@ -206,12 +178,21 @@ class LaneSurface(QAbstractScrollArea):
 
     def lane_window(self) -> LaneWindow:
         """Return the visible range and its pixels."""
-        view = self.view
-        return LaneWindow(view.low, view.high, self.header_width, self.lane_width, self.present_ns)
+        return self.view.lane_window(self.header_width, self.lane_width)
 
     def at_x(self, x: float) -> float:
         """Return the instant at an x, the nearest visible one."""
         return self.lane_window().at(min(max(x, self.header_width), self.viewport().width()))
+
+    def axis_at(self, x: float) -> float:
+        """Return the position on the axis at an x, the nearest visible one."""
+        share = (x - self.header_width) / self.lane_width
+        return self.view.range.low + min(max(share, 0.0), 1.0) * self.view.range.span
+
+    def x_of(self, place: float) -> float:
+        """Return the x of a position on the axis."""
+        shown = self.view.range
+        return self.header_width + (place - shown.low) / shown.span * self.lane_width
 
     def row_at(self, y: float) -> LaneRow | None:
         """Return the row at a height of the viewport."""
@@ -293,10 +274,10 @@ class LaneSurface(QAbstractScrollArea):
         return self.pinned.height + max(bottom - self.verticalScrollBar().value(), 0)
 
     def measured_text(self) -> str:
-        """Return the text about the measured range."""
-        if self.measured is None:
+        """Return the text about the selected range."""
+        if self.view.chosen_ns is None:
             return ""
-        low, high = self.measured
+        low, high = self.view.chosen_ns
         clocks, number = self.store.clocks, self.ruler_clock_id
         edges = [clocks.local_ns(number, int(each)) for each in (low, high)] if number else [None]
         known = [edge for edge in edges if edge is not None]
@@ -308,54 +289,6 @@ class LaneSurface(QAbstractScrollArea):
             text += f"   {format_duration(local)} local"
         return f"{text}   {count}" if count else text
 
-    # ---------------------------------------------------------------- moving about
-
-    def fit(self) -> None:
-        """Show everything, including predictions."""
-        self._move(lambda: setattr(self.view, "mode", ViewMode.FIT))
-
-    def fit_measured(self) -> None:
-        """Show the measured range; everything if there is none or it is already visible."""
-        measured = self.measured
-        if measured is None or (self.view.low, self.view.high) == measured:
-            self.fit()
-        else:
-            self._move(lambda: self.view.show(*measured, self.present_ns))
-
-    def set_following(self, is_following: bool) -> None:  # noqa: FBT001 - follows a toggle
-        """Follow the present, or stop."""
-        if is_following == self.is_following:
-            return
-        if not is_following:
-            self._move(lambda: setattr(self.view, "mode", ViewMode.FREE))
-            return
-        is_part = self.view.mode is ViewMode.FREE and self.view.span < 0.9 * self.present_ns
-        span = self.view.span if is_part else FOLLOWED_NS
-        self._move(lambda: self.view.follow(span))
-
-    def zoom(self, factor: float, about: float | None = None) -> None:
-        """Show ``factor`` times as much, around an instant (by default the middle)."""
-        middle = (self.view.low + self.view.high) / 2
-        place = middle if about is None else about
-        self._move(lambda: self.view.zoom(factor, place, self.present_ns))
-
-    def pan(self, share: float) -> None:
-        """Move by a share of the visible range; stops following."""
-        self._move(lambda: self.view.pan(share * self.view.span, self.present_ns))
-
-    def show_span(self, low_ns: float, high_ns: float) -> None:
-        """Show a range; stops following."""
-        self._move(lambda: self.view.show(low_ns, high_ns, self.present_ns))
-
-    def measure(self, start_ns: float | None, end_ns: float | None) -> None:
-        """Measure between two instants, or stop measuring."""
-        if start_ns is None or end_ns is None:
-            self.measured = None
-        else:
-            low, high = sorted((start_ns, end_ns))
-            self.measured = max(low, 0.0), max(high, 0.0)
-        self.viewport().update()
-
     def set_header_width(self, width: int) -> None:
         """Set the width of the names."""
         self._header_width = min(max(width, _LEAST_HEADER), self.viewport().width() // 2)
@@ -365,22 +298,19 @@ class LaneSurface(QAbstractScrollArea):
 
     def point_at(self, place: QPointF | None) -> None:
         """Read a position, until the pointer moves."""
-        is_inside = place is not None and place.x() >= self.header_width
-        self._is_pointed_at = is_inside
-        reading = None
-        if place is not None and is_inside:
-            self.hover_ns = self.at_x(place.x())
+        reading = hovered = None
+        if place is not None and place.x() >= self.header_width:
+            at_ns = self.at_x(place.x())
             row = self.row_at(place.y())
             if row is not None:
                 near = NEAR * self.lane_window().per_pixel
-                reading = self.reader.read(row, self.hover_ns, near)
+                reading = self.reader.read(row, at_ns, near)
+            hovered = int(at_ns) if 0 <= at_ns <= self.present_ns else None
+            self.view.point_at(self.axis_at(place.x()))
         else:
-            self.hover_ns = None
-        self.viewport().update()
+            self.view.point_at(None)
         self.show_reading(reading)
-        hovered = None if self.hover_ns is None else int(self.hover_ns)
-        is_there = hovered is not None and 0 <= hovered <= self.present_ns
-        self.instant_hovered.emit(hovered if is_there else None)
+        self.instant_hovered.emit(hovered)
 
     def show_reading(self, reading: LaneReading | None) -> None:
         """Show a reading."""
@@ -413,7 +343,7 @@ class LaneSurface(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_scroll_bar()
-        self.view.settle(self.present_ns, self.lane_width)
+        self.view.set_pixels(self.lane_width)
 
     @override
     def sizeHint(self) -> QSize:
@@ -424,21 +354,15 @@ class LaneSurface(QAbstractScrollArea):
     def _height_of(self, row: LaneRow) -> int:
         line = self.fontMetrics().height()
         match row.kind:
-            case LaneKind.FRAMES:
-                return round(_FRAME_LINES * line)
             case LaneKind.CLOCK | LaneKind.MACHINE | LaneKind.BOOKMARKS:
                 return line + 7
             case LaneKind.SLICES:
                 return SLICE_LEVELS * (line + 2) + 4
         return line + 3
 
-    def _move(self, change: Callable[[], None]) -> None:
-        was_following = self.is_following
-        change()
-        self.view.settle(self.present_ns, self.lane_width)
+    @Slot()
+    def _repaint(self, _what: object = None) -> None:
         self.viewport().update()
-        if self.is_following != was_following:
-            self.following_changed.emit(self.is_following)
 
     def _fit_scroll_bar(self) -> None:
         room = self.viewport().height() - self.ruler_height - self.pinned.height

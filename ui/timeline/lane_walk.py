@@ -66,18 +66,19 @@ class LaneWalk:
         if row is None:
             self.choose_neighbour(1)
             return
-        middle = int(min((canvas.view.low + canvas.view.high) / 2, canvas.present_ns))
+        window = canvas.lane_window()
+        middle = int(min((window.low + window.high) / 2, canvas.present_ns))
         found = canvas.reader.step(
             row, middle if canvas.caret_ns is None else canvas.caret_ns, direction
         )
         if found is None:
             return
         canvas.caret_ns = found
-        view = canvas.view
-        if not view.low <= found <= view.high:
-            canvas.pan((found - (view.low + view.high) / 2) / view.span)
-        elif canvas.is_following:
-            canvas.set_following(False)
+        place, shown = canvas.view.x_of_ns(found), canvas.view.range
+        if place is not None and not shown.low <= place <= shown.high:
+            canvas.view.pan((place - (shown.low + shown.high) / 2) / shown.span)
+        else:
+            canvas.view.set_following(is_following=False)
         canvas.instant_hovered.emit(found)
         self._describe()
         canvas.viewport().update()
@@ -154,7 +155,7 @@ class LaneWalk:
             reading = canvas.reader.read(row, at_ns, NEAR * canvas.lane_window().per_pixel)
             canvas.caret_ns = int(at_ns) if reading is None else reading.at_ns
             selection = self._subject_of(row) if reading is None else reading.selection
-        canvas.measured = None
+        canvas.view.choose_frames(None)
         if selection.kind is not SelectionKind.NONE:
             canvas.subject_chosen.emit(selection)
         canvas.viewport().update()

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Slot
-from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtGui import QAction, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QMenu, QToolButton, QWidget
 from typing_extensions import override
 
@@ -20,6 +20,7 @@ from ..kit.labels import ElidedLabel, EmptyNotice
 from ..kit.layouts import bar, fill, menu_button
 from ..kit.paced_refresh import PICTURE_MS, PacedRefresh
 from ..plotting.frame_bars import budget_ns_of
+from ..plotting.shared_view import SharedView
 from .lane_canvas import LaneCanvas
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from .lane_readout import LaneReading
     from .lane_rows import LaneRow
 
-#: Margin on either side of a range that is shown, as a share of it.
-_ROOM = 0.05
 #: Settings key of the hidden kinds of lanes.
 _HIDDEN = "timeline.hidden"
 
@@ -41,6 +40,7 @@ class TimelinePanel(QWidget):
     """Lanes of everything in the session; hover, selection and following are shared.
 
     Attributes:
+        view: What is in view, shared with the frame times.
         canvas: The lanes.
         filter_line: Words that labels of lanes must contain.
         ruler_box: The time of the ruler.
@@ -57,7 +57,8 @@ class TimelinePanel(QWidget):
         self._ruler_clocks: tuple[tuple[int, str], ...] = ()
         self._drawn = (-1, -1)
         self._is_reading = False
-        self.canvas = LaneCanvas(theme)
+        self.view = SharedView.of(bridge)
+        self.canvas = LaneCanvas(theme, view=self.view)
         self.notice = EmptyNotice(self.canvas)
         self.filter_line = FilterLine("Filter lanes")
         self.readout = ElidedLabel()
@@ -91,7 +92,7 @@ class TimelinePanel(QWidget):
 
     @Slot(object)
     def _show_playhead(self, at_ns: int | None) -> None:
-        self.canvas.show_playhead_ns(at_ns)
+        self.view.show_playhead_ns(at_ns)
         self._drawn = (-1, -1)
         self._pace.request()
 
@@ -99,21 +100,6 @@ class TimelinePanel(QWidget):
     def _take_annotations(self) -> None:
         self.canvas.store.take_annotations(self._bridge.annotations.items)
         self.canvas.refresh()
-
-    def _measured_ns(self) -> tuple[int, int] | None:
-        measured = self.canvas.measured
-        # Behind another tab a panel counts as visible, though it is not.
-        if measured is None or not self.isVisible() or self.visibleRegion().isEmpty():
-            return None
-        present_ns = self._bridge.timeline.at_ns
-        low_ns, high_ns = (min(round(each), present_ns) for each in measured)
-        return low_ns, high_ns
-
-    @Slot(object)
-    def _show_span(self, span_ns: tuple[int, int]) -> None:
-        low_ns, high_ns = span_ns
-        room_ns = (high_ns - low_ns) * _ROOM
-        self.canvas.show_span(low_ns - room_ns, high_ns + room_ns)
 
     @Slot(object)
     def _take_news(self, events: int) -> None:
@@ -150,8 +136,14 @@ class TimelinePanel(QWidget):
         self.notice.show_text("")
 
     @override
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.view.show_lanes(are_shown=False)
+
+    @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self.view.show_lanes(are_shown=True)
         # In the next turn, when it counts as visible.
         self._pace.request()
 
@@ -165,16 +157,6 @@ class TimelinePanel(QWidget):
     def _share_selection(self, selection: Selection) -> None:
         self._bridge.select(selection)
 
-    @Slot(bool)
-    def _share_following(self, is_following: bool) -> None:  # noqa: FBT001 - a slot
-        self._bridge.set_following(is_following)
-        self.follow_action.setChecked(is_following)
-
-    @Slot(bool)
-    def _follow(self, is_following: bool) -> None:  # noqa: FBT001 - a slot
-        self.canvas.set_following(is_following)
-        self.follow_action.setChecked(is_following)
-
     @Slot(object)
     def _show_budgets(self, budgets_ms: tuple[float, ...]) -> None:
         if budgets_ms:
@@ -185,8 +167,8 @@ class TimelinePanel(QWidget):
 
     @Slot()
     def fit(self) -> None:
-        """Show the measured range, then everything."""
-        self.canvas.fit_measured()
+        """Show the selected range, then everything."""
+        self.view.fit_chosen()
 
     @Slot(object)
     def _show_reading(self, reading: LaneReading | None) -> None:
@@ -275,9 +257,9 @@ class TimelinePanel(QWidget):
         if at_ns is not None and 0 <= at_ns <= self._bridge.timeline.at_ns:
             text = f"Bookmark at {format_instant(int(at_ns))}"
             menu.addAction(text, partial(desk.add_bookmark, int(at_ns)))
-        span_ns = self._measured_ns()
-        if span_ns is not None and span_ns[0] < span_ns[1]:
-            menu.addAction("Name the measured range …", partial(desk.range_wanted.emit, span_ns))
+        span_ns = self.view.chosen_span()
+        if span_ns is not None:
+            menu.addAction("Name the selected range …", partial(desk.range_wanted.emit, span_ns))
         menu.addSeparator()
 
     @Slot()
@@ -306,12 +288,12 @@ class TimelinePanel(QWidget):
 
     def _make_actions(self) -> None:
         self.fit_action = QAction("Fit", self)
-        self.fit_action.setToolTip("Show the measured range, then everything (F)")
+        self.fit_action.setToolTip("Show the selected range, then everything (F)")
         self.fit_action.triggered.connect(self.fit)
         self.follow_action = QAction("Follow", self, checkable=True)
         self.follow_action.setToolTip("Keep the present in view (End)")
-        self.follow_action.setChecked(True)
-        self.follow_action.triggered.connect(self._follow)
+        self.follow_action.setChecked(self.view.is_following)
+        self.follow_action.toggled.connect(self.view.set_following)
         self.kinds_menu = QMenu(self)
         for kind in LaneKind:
             action = self.kinds_menu.addAction(kind.text.capitalize())
@@ -337,14 +319,10 @@ class TimelinePanel(QWidget):
         bridge.session_changed.connect(self.show_session)
         bridge.refreshed.connect(self._take_news)
         bridge.selection_changed.connect(canvas.show_selection)
-        bridge.hover_changed.connect(canvas.show_hover_ns)
         bridge.pointed_changed.connect(canvas.show_pointed)
         bridge.playhead_changed.connect(self._show_playhead)
-        bridge.following_changed.connect(self._follow)
         bridge.budgets_changed.connect(self._show_budgets)
         bridge.annotations.changed.connect(self._take_annotations)
-        bridge.annotations.span_wanted.connect(self._show_span)
-        bridge.annotations.ask_for_ranges(self._measured_ns, 0)
         self._pace.due.connect(self.refresh)
         self.filter_line.filter_changed.connect(canvas.choose_words)
         self.filter_line.left_downwards.connect(canvas.setFocus)
@@ -352,9 +330,8 @@ class TimelinePanel(QWidget):
         self.ruler_box.currentIndexChanged.connect(self._choose_ruler)
         canvas.instant_hovered.connect(self._share_hover)
         canvas.subject_chosen.connect(self._share_selection)
-        canvas.following_changed.connect(self._share_following)
+        self.view.following_changed.connect(self.follow_action.setChecked)
         canvas.playhead_moved.connect(bridge.set_playhead)
-        canvas.live_requested.connect(bridge.go_live)
         canvas.reading_changed.connect(self._show_reading)
         canvas.menu_requested.connect(self._show_menu)
 

@@ -38,17 +38,16 @@ GONE_STATE: Final = -1
 class LaneKind(IntEnum):
     """The kinds of lanes, in the order of the lanes of a clock."""
 
-    FRAMES = 0
-    BOOKMARKS = 1
-    MARKS = 2
-    COMMANDS = 3
-    FAILURES = 4
-    HITS = 5
-    CLOCK = 6
-    MACHINE = 7
-    TIMER = 8
-    CALL = 9
-    SLICES = 10
+    BOOKMARKS = 0
+    MARKS = 1
+    COMMANDS = 2
+    FAILURES = 3
+    HITS = 4
+    CLOCK = 5
+    MACHINE = 6
+    TIMER = 7
+    CALL = 8
+    SLICES = 9
 
     @property
     def text(self) -> str:
@@ -57,7 +56,6 @@ class LaneKind(IntEnum):
 
 
 _KIND_TEXTS: Final = {
-    LaneKind.FRAMES: "frames",
     LaneKind.BOOKMARKS: "bookmarks",
     LaneKind.MARKS: "marks",
     LaneKind.COMMANDS: "commands",
@@ -141,7 +139,6 @@ class LaneStore:
             kind: self._lane(kind, 0, kind.text.capitalize())
             for kind in (LaneKind.MARKS, LaneKind.COMMANDS, LaneKind.FAILURES, LaneKind.HITS)
         }
-        self._lane(LaneKind.FRAMES, 0, "Frames")
         self._lane(LaneKind.BOOKMARKS, 0, "Bookmarks")
         self._fold = handlers_of(self) | handlers_of(self.clocks)
 

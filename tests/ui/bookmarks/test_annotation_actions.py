@@ -117,28 +117,22 @@ def test_that_a_note_is_asked_for_at_the_instant_that_is_shown(shell: Shell) -> 
     assert left(shell) == [("note", 700, "The boss is late")]
 
 
-def test_that_what_is_measured_is_named_first_then_what_is_chosen_then_what_is_in_view(
-    shell: Shell,
-) -> None:
+def test_that_what_is_selected_is_named_and_else_what_is_in_view(shell: Shell) -> None:
     desk = shell.bridge.annotations
     panel = timeline(shell)
     plot = shell.window.frame_times.plot
-    start, stop = plot.visible_frames()
+    start, stop = plot.view.visible_frames()
     frames = shell.bridge.timeline.frames
     assert (start, stop) == (0, len(frames))
     assert desk.range_at_hand() == (frames.at_ns[0], shell.bridge.timeline.at_ns)
-    plot.choose_frames((30, 60))
+    plot.view.choose_frames((30, 60))
     assert desk.range_at_hand() == (frames.at_ns[30], frames.at_ns[60])
-    panel.canvas.measure(900.0 * NS_PER_MS, 400.0 * NS_PER_MS)
+    panel.canvas.view.choose_ns(900.0 * NS_PER_MS, 400.0 * NS_PER_MS)
     assert desk.range_at_hand() == (400 * NS_PER_MS, 900 * NS_PER_MS)
-    # A hidden range is ignored.
-    shell.window.docks.show_panel("timer_queue")
-    QApplication.processEvents()
-    assert desk.range_at_hand() == (frames.at_ns[30], frames.at_ns[60])
 
 
 def test_that_a_range_is_named(shell: Shell) -> None:
-    timeline(shell).canvas.measure(400.0 * NS_PER_MS, 900.0 * NS_PER_MS)
+    timeline(shell).canvas.view.choose_ns(400.0 * NS_PER_MS, 900.0 * NS_PER_MS)
     shell.trigger("name-range")
     prompt = prompt_of(shell, RangePrompt)
     assert prompt.line.accessibleName() == ("Name for 00:00.400 to 00:00.900 (500 ms)")
@@ -177,13 +171,13 @@ def test_that_the_lane_shows_them_and_says_what_they_are(shell: Shell) -> None:
     assert all(row.label != "Bookmarks" for row in canvas.rows.rows)
     shell.bridge.set_playhead(500 * NS_PER_MS)
     shell.trigger("bookmark")
-    canvas.measure(400.0 * NS_PER_MS, 1_900.0 * NS_PER_MS)
+    canvas.view.choose_ns(400.0 * NS_PER_MS, 1_900.0 * NS_PER_MS)
     shell.trigger("name-range")
     prompt_of(shell, RangePrompt).line.setText("fight")
     prompt_of(shell, RangePrompt).take_answer()
 
     (row,) = (each for each in canvas.rows.rows if each.label == "Bookmarks")
-    canvas.fit()
+    canvas.view.fit()
     lines = []
     for at_ms in (501, 1_500, 1_950):
         reading = canvas.reader.read(row, at_ms * NS_PER_MS, 5.0 * NS_PER_MS)
@@ -205,7 +199,7 @@ def test_that_a_double_click_and_enter_on_the_lane_go_there(shell: Shell, qtbot:
     shell.trigger("bookmark")
     shell.bridge.go_live()
     canvas = timeline(shell).canvas
-    canvas.show_span(0, 2_000.0 * NS_PER_MS)
+    canvas.view.show_ns(0, 2_000.0 * NS_PER_MS)
     (row,) = (each for each in canvas.rows.rows if each.label == "Bookmarks")
     place = canvas.place_of(row, 502.0 * NS_PER_MS).toPoint()
     qtbot.mouseDClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -226,24 +220,24 @@ def test_that_the_menus_of_the_plots_leave_and_ask(shell: Shell, qtbot: QtBot) -
 
     panel = timeline(shell)
     desk = shell.bridge.annotations
-    panel.canvas.hover_ns = 600.0 * NS_PER_MS
-    panel.canvas.measure(100.0 * NS_PER_MS, 300.0 * NS_PER_MS)
+    panel.view.show_hover_ns(600 * NS_PER_MS)
+    panel.canvas.view.choose_ns(100.0 * NS_PER_MS, 300.0 * NS_PER_MS)
     menu = QMenu(panel)
     panel._add_annotating(menu)
     choose(menu, "Bookmark at 00:00.600")
     with qtbot.waitSignal(desk.range_wanted) as wanted:
-        choose(menu, "Name the measured range")
+        choose(menu, "Name the selected range")
     assert wanted.args == [(100 * NS_PER_MS, 300 * NS_PER_MS)]
 
     frame_times = shell.window.frame_times
     frames = shell.bridge.timeline.frames
-    frame_times.plot.choose_frames((10, 20))
+    frame_times.plot.view.choose_frames((10, 20))
     frame_times.plot.point_at(frame_times.plot.pixel_of_frame(60))
     menu = QMenu(frame_times)
     frame_times._add_annotating(menu)
     choose(menu, "Bookmark frame 60")
     with qtbot.waitSignal(desk.range_wanted) as wanted:
-        choose(menu, "Name the frames chosen")
+        choose(menu, "Name the frames selected")
     assert wanted.args == [(frames.at_ns[10], frames.at_ns[20])]
     assert left(shell) == [
         ("bookmark", 600, "Bookmark 1"),
@@ -256,10 +250,10 @@ def test_that_a_range_is_brought_into_view_in_both_plots(shell: Shell) -> None:
     span_ns = (400 * NS_PER_MS, 600 * NS_PER_MS)
     shell.bridge.annotations.span_wanted.emit(span_ns)
 
-    view = panel.canvas.view
-    assert 380 * NS_PER_MS < view.low < span_ns[0] < span_ns[1] < view.high < 620 * NS_PER_MS
+    window = panel.canvas.lane_window()
+    assert 380 * NS_PER_MS < window.low < span_ns[0] < span_ns[1] < window.high < 620 * NS_PER_MS
     frames = shell.bridge.timeline.frames
-    start, stop = shell.window.frame_times.plot.visible_frames()
+    start, stop = shell.window.frame_times.plot.view.visible_frames()
     assert abs(frames.at_ns[start] - span_ns[0]) < 40 * NS_PER_MS
     assert abs(frames.at_ns[stop] - span_ns[1]) < 40 * NS_PER_MS
 

@@ -89,19 +89,19 @@ def test_that_an_empty_plot_says_what_to_do(plot: FramePlot) -> None:
 def test_that_new_frames_are_in_view_after_a_refresh(plot: FramePlot) -> None:
     timeline = usual_timeline(5_000)
     plot.set_timeline(timeline)
-    assert plot.visible_frames() == (4_700, 5_000)
+    assert plot.view.visible_frames() == (4_700, 5_000)
 
     for _ in range(10):
         add_frame(timeline.frames)
     plot.refresh()
 
-    assert plot.visible_frames() == (4_710, 5_010)
+    assert plot.view.visible_frames() == (4_710, 5_010)
 
 
 def test_that_a_spike_in_the_newest_frame_is_marked_with_its_value(plot: FramePlot) -> None:
     timeline = usual_timeline(500_000)
     plot.set_timeline(timeline)
-    plot.fit()
+    plot.view.fit()
     plot.grab()
 
     add_frame(timeline.frames, 777 * MS)
@@ -122,18 +122,18 @@ def test_that_frames_added_one_by_one_look_like_frames_that_were_there(
     for plot in plots:
         qtbot.addWidget(plot)
         plot.resize(700, 250)
-        plot.set_x_axis(axis)
+        plot.view.set_x_axis(axis)
         plot.set_stacked(is_stacked)
     grown, at_once = plots
     grown.set_timeline(timeline)
-    grown.fit()
+    grown.view.fit()
     for number in range(150):
         add_frame(timeline.frames, (1 + number % 30) * MS)
         grown.refresh()
 
     at_once.set_timeline(timeline)
-    at_once.fit()
-    at_once.view.low, at_once.view.high = grown.view.low, grown.view.high
+    at_once.view.fit()
+    at_once.view.show_span(grown.view.range.low, grown.view.range.high)
     # The upper edge depends on what it was, so that it does not tremble.
     at_once.scale_durations(grown.top_ns / at_once.top_ns)
     at_once.refresh(is_forced=True)
@@ -166,7 +166,7 @@ def test_that_pointing_reads_exactly_the_frame_that_is_drawn_there(
 
 def test_that_pointing_where_frames_share_a_column_reads_the_slowest(plot: FramePlot) -> None:
     plot.set_timeline(timeline_of([*[16 * MS] * 54_321, 24 * MS, *[16 * MS] * 45_678]))
-    plot.fit()
+    plot.view.fit()
 
     # About 94 frames share a column, so that this one is a third of it away.
     mouse(plot, QEvent.Type.MouseMove, plot.pixel_of_frame(54_290))
@@ -220,7 +220,7 @@ def test_that_dragging_moves_the_frames_with_the_pointer_and_stops_following(
     end = plot.pixel_of_frame(4_900)
 
     with (
-        qtbot.waitSignal(plot.following_changed) as following,
+        qtbot.waitSignal(plot.view.following_changed) as following,
         qtbot.assertNotEmitted(plot.frame_clicked),
     ):
         drag(plot, start, end)
@@ -231,13 +231,13 @@ def test_that_dragging_moves_the_frames_with_the_pointer_and_stops_following(
 
 def test_that_the_wheel_zooms_about_the_pointer(plot: FramePlot) -> None:
     plot.set_timeline(usual_timeline(5_000))
-    plot.show_frames(1_000, 2_000)
+    plot.view.show_frames(1_000, 2_000)
     place = plot.pixel_of_frame(1_250)
 
     turn_wheel(plot, place, 3)
 
     assert plot.pixel_of_frame(1_250).x() == pytest.approx(place.x(), abs=1)
-    assert plot.view.span == pytest.approx(1_000 / 1.25**3)
+    assert plot.view.range.span == pytest.approx(1_000 / 1.25**3)
 
 
 def test_that_the_wheel_over_the_left_axis_scales_durations_until_a_double_click(
@@ -262,10 +262,10 @@ def test_that_ctrl_and_dragging_chooses_a_range_and_escape_gives_it_up(
 
     drag(plot, plot.pixel_of_frame(100), plot.pixel_of_frame(199), CTRL)
 
-    assert plot.chosen_frames() == (100, 200)
-    assert plot.is_following
+    assert plot.view.chosen_frames == (100, 200)
+    assert plot.view.is_following
     assert plot._overlay.chosen_text.startswith("100 frames · 1.65")
-    with qtbot.waitSignal(plot.range_chosen) as chosen:
+    with qtbot.waitSignal(plot.view.range_chosen) as chosen:
         assert press(plot, Qt.Key.Key_Escape)
     assert chosen.args == [None]
     # Without a range the key is for others.
@@ -274,12 +274,12 @@ def test_that_ctrl_and_dragging_chooses_a_range_and_escape_gives_it_up(
 
 def test_that_f_fits_the_chosen_range_and_then_everything(plot: FramePlot) -> None:
     plot.set_timeline(usual_timeline(5_000))
-    plot.choose_frames((300, 400))
+    plot.view.choose_frames((300, 400))
 
     press(plot, Qt.Key.Key_F)
-    assert plot.visible_frames() == (300, 400)
+    assert plot.view.visible_frames() == (300, 400)
     press(plot, Qt.Key.Key_F)
-    assert plot.visible_frames() == (0, 5_000)
+    assert plot.view.visible_frames() == (0, 5_000)
 
 
 @pytest.mark.parametrize(
@@ -296,11 +296,11 @@ def test_that_f_fits_the_chosen_range_and_then_everything(plot: FramePlot) -> No
 )
 def test_that_keys_move_the_view(plot: FramePlot, key: Qt.Key, frames: tuple[int, int]) -> None:
     plot.set_timeline(usual_timeline(5_000))
-    plot.show_frames(1_000, 2_000)
+    plot.view.show_frames(1_000, 2_000)
 
     assert press(plot, key)
 
-    assert plot.visible_frames() == pytest.approx(frames, abs=1)
+    assert plot.view.visible_frames() == pytest.approx(frames, abs=1)
 
 
 def test_that_space_is_left_to_the_window(plot: FramePlot) -> None:
@@ -323,39 +323,39 @@ def test_that_arrow_keys_select_the_next_frame_and_bring_it_into_view(
         press(plot, Qt.Key.Key_Right)
 
     assert clicked.args == [101]
-    start, stop = plot.visible_frames()
+    start, stop = plot.view.visible_frames()
     assert start <= 101 < stop
 
 
 def test_that_another_axis_keeps_the_frames_in_view(plot: FramePlot) -> None:
     plot.set_timeline(usual_timeline(5_000))
-    plot.show_frames(1_000, 1_500)
+    plot.view.show_frames(1_000, 1_500)
 
-    plot.set_x_axis(XAxis.TIME)
-    assert plot.visible_frames() == (1_000, 1_500)
-    plot.set_x_axis(XAxis.FRAME)
-    assert plot.visible_frames() == (1_000, 1_500)
+    plot.view.set_x_axis(XAxis.TIME)
+    assert plot.view.visible_frames() == (1_000, 1_500)
+    plot.view.set_x_axis(XAxis.FRAME)
+    assert plot.view.visible_frames() == (1_000, 1_500)
 
 
 def test_that_following_goes_on_when_the_axis_is_another(plot: FramePlot) -> None:
     timeline = usual_timeline(5_000)
     plot.set_timeline(timeline)
 
-    plot.set_x_axis(XAxis.TIME)
+    plot.view.set_x_axis(XAxis.TIME)
     add_frame(timeline.frames)
     plot.refresh()
 
-    assert plot.is_following
-    assert plot.visible_frames() == pytest.approx((4_701, 5_001), abs=1)
+    assert plot.view.is_following
+    assert plot.view.visible_frames() == pytest.approx((4_701, 5_001), abs=1)
 
 
 def test_that_an_instant_pointed_at_elsewhere_is_shown(plot: FramePlot) -> None:
     timeline = timeline_of([20 * MS] * 600)
     plot.set_timeline(timeline)
 
-    plot.show_hover_ns(45 * MS)
+    plot.view.show_hover_ns(45 * MS)
     assert plot._overlay.hover == 2.0
-    plot.show_hover_ns(None)
+    plot.view.show_hover_ns(None)
     assert plot._overlay.hover is None
 
 
@@ -370,7 +370,7 @@ def test_that_signs_say_what_happened(plot: FramePlot) -> None:
         CommandRecord(20 * 500 * MS, 2, "step 5 frames", "there are none"),
     ]
     plot.set_timeline(timeline)
-    plot.fit()
+    plot.view.fit()
 
     def text_at(frame: int) -> str:
         return plot.mark_text_at(QPointF(plot.pixel_of_frame(frame).x(), plot.area().top() - 6))
@@ -400,7 +400,7 @@ def test_that_a_refresh_without_news_draws_nothing(plot: FramePlot, qtbot: QtBot
     plot.grab()
     drawn = plot._bars.picture.columns_drawn
 
-    with qtbot.assertNotEmitted(plot.view_changed):
+    with qtbot.assertNotEmitted(plot.view.moved):
         plot.refresh()
     plot.grab()
 
@@ -410,15 +410,15 @@ def test_that_a_refresh_without_news_draws_nothing(plot: FramePlot, qtbot: QtBot
 def test_that_a_timeline_that_goes_on_is_shown_at_the_same_place(plot: FramePlot) -> None:
     timeline = usual_timeline(5_000)
     plot.set_timeline(timeline)
-    plot.show_frames(1_000, 1_500)
-    plot.choose_frames((1_100, 1_200))
+    plot.view.show_frames(1_000, 1_500)
+    plot.view.choose_frames((1_100, 1_200))
 
     plot.set_timeline(timeline.copy())
-    assert plot.visible_frames() == (1_000, 1_500)
-    assert plot.chosen_frames() == (1_100, 1_200)
+    assert plot.view.visible_frames() == (1_000, 1_500)
+    assert plot.view.chosen_frames == (1_100, 1_200)
     plot.set_timeline(usual_timeline(5_000, seed=2))
-    assert plot.visible_frames() == (4_700, 5_000)
-    assert plot.chosen_frames() is None
+    assert plot.view.visible_frames() == (4_700, 5_000)
+    assert plot.view.chosen_frames is None
 
 
 def test_that_both_themes_and_two_sizes_of_pixels_can_be_painted(
@@ -465,9 +465,9 @@ def test_that_dragging_along_the_lower_axis_moves_the_playhead(
     plot: FramePlot, axis: XAxis
 ) -> None:
     timeline = usual_timeline(300)
-    plot.set_x_axis(axis)
+    plot.view.set_x_axis(axis)
     plot.set_timeline(timeline)
-    view = plot.view.low, plot.view.high
+    view = plot.view.range.low, plot.view.range.high
     moves: list[int] = []
     plot.playhead_moved.connect(moves.append)
 
@@ -476,7 +476,7 @@ def test_that_dragging_along_the_lower_axis_moves_the_playhead(
     frames = [timeline.frames.index_at(at_ns) - 1 for at_ns in moves]
     assert (frames[0], frames[-1]) == (250, 50)
     assert frames == sorted(frames, reverse=True)
-    assert (plot.view.low, plot.view.high) == view
+    assert (plot.view.range.low, plot.view.range.high) == view
     if axis is XAxis.FRAME:
         assert all(at_ns in timeline.frames.at_ns for at_ns in moves)
 
@@ -502,7 +502,7 @@ def test_that_an_empty_plot_has_no_place_for_a_playhead(plot: FramePlot) -> None
 
     plot.set_timeline(timeline_of([]))
     drag(plot, place, place + QPointF(50, 0))
-    plot.show_playhead_ns(5)
+    plot.view.show_playhead_ns(5)
     plot.grab()
 
     assert moves == []
@@ -527,36 +527,36 @@ def test_that_alt_and_a_click_put_the_playhead_on_a_frame(plot: FramePlot) -> No
 @pytest.mark.parametrize("axis", list(XAxis))
 def test_that_the_playhead_is_drawn_and_stays_in_view(plot: FramePlot, axis: XAxis) -> None:
     timeline = usual_timeline(3_000)
-    plot.set_x_axis(axis)
+    plot.view.set_x_axis(axis)
     plot.set_timeline(timeline)
-    plot.set_following(False)
+    plot.view.set_following(False)
     without = picture(plot)
 
-    plot.show_playhead_ns(timeline.frames.at_ns[2_900])
+    plot.view.show_playhead_ns(timeline.frames.at_ns[2_900])
     assert picture(plot) != without
-    plot.show_playhead_ns(timeline.frames.at_ns[100])
-    start, stop = plot.visible_frames()
+    plot.view.show_playhead_ns(timeline.frames.at_ns[100])
+    start, stop = plot.view.visible_frames()
     assert start < 100 < stop
-    assert plot.playhead_ns == timeline.frames.at_ns[100]
+    assert plot.view.playhead_ns == timeline.frames.at_ns[100]
 
-    low = plot.view.low
-    plot.show_playhead_ns(timeline.frames.at_ns[101])
-    assert plot.view.low == low
+    low = plot.view.range.low
+    plot.view.show_playhead_ns(timeline.frames.at_ns[101])
+    assert plot.view.range.low == low
 
 
 def test_that_escape_gives_up_the_choice_and_then_the_past(plot: FramePlot) -> None:
     timeline = usual_timeline(300)
     plot.set_timeline(timeline)
     lives: list[None] = []
-    plot.live_requested.connect(lambda: lives.append(None))
-    plot.choose_frames((10, 20))
-    plot.show_playhead_ns(timeline.frames.at_ns[100])
+    plot.view.live_requested.connect(lambda: lives.append(None))
+    plot.view.choose_frames((10, 20))
+    plot.view.show_playhead_ns(timeline.frames.at_ns[100])
 
     assert press(plot, Qt.Key.Key_Escape)
-    assert (plot.chosen_frames(), lives) == (None, [])
+    assert (plot.view.chosen_frames, lives) == (None, [])
     assert press(plot, Qt.Key.Key_Escape)
     assert lives == [None]
-    plot.show_playhead_ns(None)
+    plot.view.show_playhead_ns(None)
     assert not press(plot, Qt.Key.Key_Escape)
 
 
@@ -569,19 +569,19 @@ def test_that_a_drag_along_the_axis_chooses_and_selects_nothing(plot: FramePlot)
     drag(plot, on_axis(plot, 100), on_axis(plot, 200), CTRL)
 
     assert clicked == []
-    assert plot.chosen_frames() is None
+    assert plot.view.chosen_frames is None
 
 
 def test_that_frames_that_were_taken_back_leave_the_rest_where_it_was(plot: FramePlot) -> None:
     plot.set_timeline(usual_timeline(3_000))
-    plot.show_frames(500, 600)
-    plot.choose_frames((550, 2_000))
-    view = plot.view.low, plot.view.high
+    plot.view.show_frames(500, 600)
+    plot.view.choose_frames((550, 2_000))
+    view = plot.view.range.low, plot.view.range.high
 
     plot.set_timeline(usual_timeline(1_000))
-    assert (plot.view.low, plot.view.high) == view
-    assert plot.chosen_frames() == (550, 1_000)
+    assert (plot.view.range.low, plot.view.range.high) == view
+    assert plot.view.chosen_frames == (550, 1_000)
 
     plot.set_timeline(usual_timeline(520))
-    assert plot.chosen_frames() is None
+    assert plot.view.chosen_span() is None
     plot.grab()

@@ -51,6 +51,7 @@ def statistics(panel: FrameTimesPanel) -> str:
 def test_that_frames_are_shown_as_they_end(
     panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
 ) -> None:
+    panel.choose_axis(XAxis.FRAME)
     session = PlayedSession()
     bridge.set_session(session)
     for _ in range(3):
@@ -82,7 +83,7 @@ def test_that_statistics_are_of_the_frames_in_view(
     panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
 ) -> None:
     show(bridge, timeline_of([USUAL_NS] * 997 + [20 * MS, 40 * MS, 100 * MS]))
-    panel.plot.fit()
+    panel.plot.view.fit()
 
     qtbot.waitUntil(lambda: statistics(panel).startswith("In view: 1 000 frames"))
 
@@ -99,7 +100,7 @@ def test_that_statistics_are_of_the_chosen_frames_if_there_are_any(
     show(bridge, usual_timeline(1_000))
     assert panel.selected_range() is None
 
-    panel.plot.choose_frames((800, 810))
+    panel.plot.view.choose_frames((800, 810))
 
     qtbot.waitUntil(lambda: statistics(panel).startswith("Selected: 10 frames  ·  (800–809)"))
     assert panel.selected_range() == (800, 810)
@@ -161,7 +162,7 @@ def test_that_the_instant_pointed_at_is_the_same_in_all_panels(
     assert hovered == [timeline.frames.at_ns[42], None]
 
     bridge.set_hover(timeline.frames.at_ns[9] + 1)
-    assert panel.plot._overlay.hover == 9.0
+    assert panel.plot._overlay.hover == pytest.approx(timeline.frames.at_ns[9] / 1e9)
 
 
 def test_that_following_is_the_same_in_all_panels(
@@ -170,10 +171,10 @@ def test_that_following_is_the_same_in_all_panels(
     show(bridge, usual_timeline(5_000))
 
     def standings() -> list[bool]:
-        return [panel.plot.is_following, bridge.is_following, panel.follow_action.isChecked()]
+        return [panel.plot.view.is_following, bridge.is_following, panel.follow_action.isChecked()]
 
     assert standings() == [True] * 3
-    panel.plot.pan(-0.5)
+    panel.plot.view.pan(-0.5)
     assert standings() == [False] * 3
     bridge.set_following(True)
     assert standings() == [True] * 3
@@ -185,6 +186,7 @@ def test_that_the_brush_of_the_overview_moves_the_plot(
     panel: FrameTimesPanel, bridge: SessionBridge
 ) -> None:
     show(bridge, usual_timeline(5_000))
+    panel.choose_axis(XAxis.FRAME)
 
     panel.strip.range_brushed.emit(999.5, 1_999.5)
 
@@ -215,7 +217,7 @@ def test_that_the_axis_and_the_phases_are_chosen_by_the_toolbar(
     panel.stack_action.trigger()
     panel.grab()
 
-    assert panel.plot.x_axis is XAxis.TIME
+    assert panel.plot.view.x_axis is XAxis.TIME
     assert panel.is_stacked
 
 

@@ -33,7 +33,7 @@ def plot(qtbot: QtBot, timeline: Timeline) -> FramePlot:
     with qtbot.waitExposed(plot):
         plot.show()
     plot.set_timeline(timeline)
-    plot.fit()
+    plot.view.fit()
     return plot
 
 
@@ -128,7 +128,7 @@ def test_that_a_range_is_drawn_as_far_as_it_reaches(
     with qtbot.waitExposed(plot):
         plot.show()
     plot.set_timeline(timeline)
-    plot.fit()
+    plot.view.fit()
     plot.show_annotations([Annotation("range", 2_000 * MS, 6_000 * MS, "fight")])
     image: QImage = plot.grab().toImage()
     wanted = plot._theme.color(ColorRole.ACCENT)

@@ -94,7 +94,7 @@ def test_that_every_tool_has_its_own_rows(world: World) -> None:
 
 def test_that_a_range_chosen_in_the_plot_restricts_the_distribution(world: World) -> None:
     world.pass_frames(100)
-    world.frame_times.plot.choose_frames((1, 10))
+    world.frame_times.plot.view.choose_frames((1, 10))
     world.look()
 
     assert world.panel.what.text().startswith("Selected: 9 frames (1–9)")

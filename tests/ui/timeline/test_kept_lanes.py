@@ -128,7 +128,7 @@ class World:
     def look_back(self, number: int) -> None:
         """Show what was shortly before the present."""
         present_ns = self.timeline.at_ns
-        self.canvas.show_span(present_ns - 600 * MS, present_ns - number * 3 * MS)
+        self.canvas.view.show_ns(present_ns - 600 * MS, present_ns - number * 3 * MS)
 
     def change_theme(self, number: int) -> None:
         self.theme.set_choice("dark" if number % 2 else "light")
@@ -145,7 +145,7 @@ class World:
         """Move the playhead, or take it away."""
         at_ns = self.timeline.at_ns * (number % 50) // 50
         is_past = number % 4 > 0
-        self.canvas.show_playhead_ns(at_ns if is_past else None)
+        self.canvas.view.show_playhead_ns(at_ns if is_past else None)
         self.canvas.past = None
         if is_past:
             self.canvas.past = Timeline(self.log.strings)
@@ -167,25 +167,25 @@ class World:
         self.canvas.refresh()
 
     def hover(self, number: int) -> None:
-        self.canvas.show_hover_ns(self.timeline.at_ns * number // 100)
+        self.canvas.view.show_hover_ns(self.timeline.at_ns * number // 100)
 
     def scroll(self, number: int) -> None:
         self.canvas.verticalScrollBar().setValue(number)
 
     def zoom(self, number: int) -> None:
-        self.canvas.zoom(0.5 if number % 2 else 1.7)
+        self.canvas.view.zoom(0.5 if number % 2 else 1.7)
 
     def pan(self, number: int) -> None:
-        self.canvas.pan(number / 100 - 0.5)
+        self.canvas.view.pan(number / 100 - 0.5)
 
     def set_ratio(self, number: int) -> None:
         self.ratio = 1 + number % 2
 
     def follow(self, number: int) -> None:
-        self.canvas.set_following(number % 2 > 0)
+        self.canvas.view.set_following(number % 2 > 0)
 
     def fit(self, _number: int) -> None:
-        self.canvas.fit()
+        self.canvas.view.fit()
 
     def set_budget(self, number: int) -> None:
         self.canvas.picture.late_ns = self.whole.late_ns = (5 + number % 20) * MS
@@ -194,7 +194,7 @@ class World:
         self.canvas.choose_ruler(number % 3)
 
     def hide_kind(self, number: int) -> None:
-        self.canvas.choose_kind(LaneKind(number % 10), is_shown=number % 4 > 0)
+        self.canvas.choose_kind(LaneKind(number % len(LaneKind)), is_shown=number % 4 > 0)
 
     def paint(self, picture: LanePicture | None = None) -> QImage:
         """Return the picture, by default as it is kept."""
@@ -252,7 +252,7 @@ def test_that_kept_lanes_look_like_lanes_painted_whole(
 def test_that_lanes_of_the_past_are_not_painted_again_while_the_present_moves(
     world: World,
 ) -> None:
-    world.canvas.show_span(200 * MS, 900 * MS)
+    world.canvas.view.show_ns(200 * MS, 900 * MS)
     world.paint()
     world.paint()
     painted = world.canvas.picture.lanes.painted
@@ -272,7 +272,7 @@ def test_that_lanes_that_are_read_later_are_painted_again(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "move", [World.hover, lambda world, number: world.canvas.measure(0.0, number * MS)]
+    "move", [World.hover, lambda world, number: world.canvas.view.choose_ns(0.0, number * MS)]
 )
 def test_that_what_is_over_the_lanes_does_not_paint_them_again(
     world: World, move: Callable[[World, int], None]

@@ -156,9 +156,11 @@ class Player:
 
     def zoom_and_measure(self) -> None:
         canvas = self.timeline.canvas
-        canvas.zoom(self.chance.choice((0.01, 0.5, 2, 100)))
+        canvas.view.zoom(self.chance.choice((0.01, 0.5, 2, 100)))
         if self.chance.random() < 0.5:
-            canvas.measure(self.chance.uniform(-1, 3) * 1e9, self.chance.uniform(-1, 3) * 1e9)
+            canvas.view.choose_ns(
+                self.chance.uniform(-1, 3) * 1e9, self.chance.uniform(-1, 3) * 1e9
+            )
 
     def choose_rows(self) -> None:
         canvas = self.timeline.canvas

@@ -111,7 +111,7 @@ def test_that_a_trace_has_its_slices_on_the_timeline(shell: Shell, tmp_path: Pat
     panel.refresh()
     canvas = panel.canvas
     canvas.resize(600, 400)
-    canvas.show_span(32e6, 48e6)
+    canvas.view.show_ns(32e6, 48e6)
     canvas.refresh()
     rows = [row for row in canvas.rows.rows if row.kind is LaneKind.SLICES]
 

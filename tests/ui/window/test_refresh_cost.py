@@ -128,7 +128,7 @@ def cost_of_plot(meter: Meter, size: tuple[int, int, int]) -> Counter[str]:
     plot = FramePlot(Theme("light"))
     meter.show(plot)
     plot.set_timeline(session.timeline)
-    plot.fit()
+    plot.view.fit()
     return meter.refresh(session, plot.refresh)
 
 

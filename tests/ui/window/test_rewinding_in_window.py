@@ -90,7 +90,7 @@ def test_that_a_scene_is_taken_back_by_a_frame(shell: Shell) -> None:
     assert bridge.timeline.frames.end == frames - 1
     assert bridge.status.phase is SessionPhase.HELD
     assert bridge.selection == Selection.timer(attack)
-    assert shell.window.frame_times.plot.visible_frames()[1] == frames - 1
+    assert shell.window.frame_times.plot.view.visible_frames()[1] == frames - 1
 
 
 @pytest.mark.parametrize("axis", ["frame", "time"])
@@ -100,9 +100,9 @@ def test_that_a_scene_goes_on_differently_from_the_playhead(shell: Shell, axis: 
     bridge, plot = shell.bridge, shell.window.frame_times.plot
     hold(shell)
     plot.refresh()
-    plot.set_x_axis(XAxis(axis))
-    plot.show_frames(0, 60)
-    plot.choose_frames((10, 50))
+    plot.view.set_x_axis(XAxis(axis))
+    plot.view.show_frames(0, 60)
+    plot.view.choose_frames((10, 50))
     bridge.set_playhead(500 * NS_PER_MS)
     settle()
 
@@ -112,9 +112,9 @@ def test_that_a_scene_goes_on_differently_from_the_playhead(shell: Shell, axis: 
     assert bridge.playhead_ns is None
     assert bridge.timeline.at_ns <= 500 * NS_PER_MS
     end = bridge.timeline.frames.end
-    assert plot.chosen_frames() == (10, end)
-    assert plot.visible_frames()[0] == 0
-    assert plot.playhead_ns is None
+    assert plot.view.chosen_frames == (10, end)
+    assert plot.view.visible_frames()[0] == 0
+    assert plot.view.playhead_ns is None
     plot.grab()
 
     bridge.submit(PauseClock(shell.clock_id("game")))

@@ -1,0 +1,134 @@
+"""The visible part of an axis: fitted, following the newest, or chosen."""
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+#: Room that a fitted range may leave at its right edge.
+_FIT_ROOM: Final = 1 / 40
+_WIDEST: Final = 1.5
+#: What stays in view at least, as a share of the range.
+_LEAST: Final = 0.2
+
+
+class ViewMode(Enum):
+    """The reaction of a range to what is new."""
+
+    FOLLOW = "follow"
+    FIT = "fit"
+    FREE = "free"
+
+
+@dataclass(slots=True)
+class AxisRange:
+    """A range of an axis, and its reaction to new data.
+
+    Attributes:
+        low: Left edge.
+        high: Right edge.
+        mode: Reaction to new data.
+        shortest: The shortest range.
+        first: Where data begin.
+        last: Where they end.
+        newest_at: Position of the end of data in a following range, as a share of it.
+        margin: What a fitted range leaves free on the left, as a share of the data.
+    """
+
+    low: float = 0.0
+    high: float = 1.0
+    mode: ViewMode = ViewMode.FIT
+    shortest: float = 1.0
+    first: float = 0.0
+    last: float = 1.0
+    newest_at: float = 1.0
+    margin: float = 0.0
+
+    @property
+    def span(self) -> float:
+        """Length of the range."""
+        return self.high - self.low
+
+    @property
+    def is_following(self) -> bool:
+        """Whether the end of data is kept in view."""
+        return self.mode is ViewMode.FOLLOW
+
+    def settle(self, first: float, last: float, pixels: int, step: int = 1) -> bool:
+        """Move as the mode says, for data between two places.
+
+        A fitted range makes room each time it is full, and a following one moves by whole
+        pixels, so drawings stay valid for a while.
+
+        Args:
+            first: Where data begin.
+            last: Where they end.
+            pixels: Width of the range.
+            step: How many pixels a following range moves at once.
+
+        Returns:
+            Whether it is another range than before.
+        """
+        former = self.low, self.high
+        self.first, self.last = first, last
+        match self.mode:
+            case ViewMode.FIT:
+                span = max(last - first, self.shortest) * (1 + self.margin)
+                low = last - span if self.margin else first
+                if self.low != low or not span < self.span <= span * (1 + 2 * _FIT_ROOM):
+                    room = 2.0 ** math.floor(math.log2(span * _FIT_ROOM))
+                    self.low, self.high = low, low + (math.floor(span / room) + 1) * room
+            case ViewMode.FOLLOW:
+                span = self.span
+                unit = span / max(pixels, 1) * step
+                self.low = max(math.ceil((last - self.newest_at * span) / unit) * unit, first)
+                self.high = self.low + span
+            case ViewMode.FREE:
+                pass
+        return (self.low, self.high) != former
+
+    def zoom(self, factor: float, about: float | None = None) -> None:
+        """Show ``factor`` times as much, around a place (by default the middle).
+
+        A following range keeps following, at its new span.
+        """
+        widest = max(_WIDEST * (self.last - self.first), 4 * self.shortest, self.span)
+        span = min(max(self.span * factor, self.shortest), widest)
+        if self.mode is ViewMode.FOLLOW:
+            self.low, self.high = self.high - span, self.high
+            return
+        place = (self.low + self.high) / 2 if about is None else about
+        share = (place - self.low) / self.span
+        self.mode = ViewMode.FREE
+        self.low = place - share * span
+        self.high = self.low + span
+        self._stay_near()
+
+    def pan(self, distance: float) -> None:
+        """Move along the axis; stops following."""
+        self.mode = ViewMode.FREE
+        self.low, self.high = self.low + distance, self.high + distance
+        self._stay_near()
+
+    def show(self, low: float, high: float) -> None:
+        """Show a range; stops following."""
+        self.mode = ViewMode.FREE
+        middle, half = (low + high) / 2, max(high - low, self.shortest) / 2
+        self.low, self.high = middle - half, middle + half
+        self._stay_near()
+
+    def fit(self) -> None:
+        """Show all data from the next :meth:`settle` on."""
+        self.mode = ViewMode.FIT
+
+    def follow(self, usual: float) -> None:
+        """Keep the end of data in view, a part as long as now; instead of everything, as usual."""
+        is_part = self.mode is ViewMode.FREE and self.span < 0.9 * (self.last - self.first)
+        self.high = self.low + (self.span if is_part else usual)
+        self.mode = ViewMode.FOLLOW
+
+    def _stay_near(self) -> None:
+        """Keep some data visible."""
+        edge = min(_LEAST * self.span, self.last - self.first)
+        shift = max(0.0, self.first + edge - self.high) - max(0.0, self.low - (self.last - edge))
+        self.low, self.high = self.low + shift, self.high + shift

@@ -1,0 +1,104 @@
+"""The visible range of a plot that shares it with no other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from .axis_range import AxisRange, ViewMode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Initial range of a view that follows the present, in nanoseconds.
+FOLLOWED_NS: Final = 5e9
+
+
+class OwnView:
+    """Moves a range along session time, as :mod:`.gestures` ask.
+
+    Attributes:
+        range: The visible range, in nanoseconds.
+    """
+
+    def __init__(
+        self,
+        extent: Callable[[], tuple[float, float, int]],
+        changed: Callable[[], None],
+        *,
+        shortest_ns: float = 1_000.0,
+        follows: bool = False,
+        margin: float = 0.0,
+    ) -> None:
+        """Show everything, or follow.
+
+        Args:
+            extent: Returns where data begin, where they end, and how many pixels there are.
+            changed: Called after every change.
+            shortest_ns: The shortest range.
+            follows: Whether data grow, so that their end can be followed.
+            margin: What is left free on the left when everything is shown, as a share of it.
+        """
+        mode = ViewMode.FOLLOW if follows else ViewMode.FIT
+        self.range = AxisRange(0.0, FOLLOWED_NS, mode, shortest_ns, margin=margin)
+        if follows:
+            self.range.newest_at = 0.85
+        self._extent = extent
+        self._changed = changed
+        self._follows = follows
+
+    @property
+    def is_following(self) -> bool:
+        """Whether the end of the data is kept in view."""
+        return self.range.is_following
+
+    def settle(self) -> None:
+        """Bring the range in line with the data."""
+        self.range.settle(*self._extent())
+
+    def zoom(self, factor: float, about: float | None = None) -> None:
+        """Show ``factor`` times as much, around an instant (by default the middle)."""
+        self._take_extent()
+        self.range.zoom(factor, about)
+        self._end()
+
+    def pan(self, share: float) -> None:
+        """Move by a share of what is visible; stops following."""
+        self._take_extent()
+        self.range.pan(share * self.range.span)
+        self._end()
+
+    def fit(self) -> None:
+        """Show everything."""
+        self.range.fit()
+        self._end()
+
+    def fit_chosen(self) -> None:
+        """Show everything: nothing is ever selected here."""
+        self.fit()
+
+    def go_live(self) -> None:
+        """Follow the end of the data, or show everything if they do not grow."""
+        self.set_following(is_following=self._follows)
+
+    def set_following(self, *, is_following: bool) -> None:
+        """Follow the end of the data, or stop; where it cannot be followed, show everything."""
+        if is_following:
+            self.range.follow(min(self.range.span, 12 * FOLLOWED_NS))
+        elif self._follows:
+            self.range.mode = ViewMode.FREE
+        else:
+            self.range.fit()
+        self._end()
+
+    def show_instant(self, at_ns: float) -> None:
+        """Have an instant in view."""
+        shown = self.range
+        if not shown.low <= at_ns <= shown.high:
+            self.pan((at_ns - (shown.low + shown.high) / 2) / shown.span)
+
+    def _take_extent(self) -> None:
+        self.range.first, self.range.last, _pixels = self._extent()
+
+    def _end(self) -> None:
+        self.settle()
+        self._changed()

@@ -1,0 +1,462 @@
+"""What frame times and lanes have in common: one axis, and what is in view and marked on it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal, Slot
+
+from inspector.timebase import NS_PER_SECOND
+
+from .axis_range import AxisRange, ViewMode
+from .frame_series import FrameSeries, XAxis
+from .lane_view import Bends, LaneWindow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.events.timeline import Timeline
+
+    from ..session.bridge import SessionBridge
+
+#: Initial range of a following view.
+FOLLOWED: Final = {XAxis.FRAME: 300.0, XAxis.TIME: 5.0}
+_SHORTEST: Final = {XAxis.FRAME: 0.1, XAxis.TIME: 1e-6}
+#: Position of the present in a following view with lanes; predictions have the rest.
+PRESENT_AT: Final = 0.85
+#: A playhead that leaves the view by less than this share of it takes the view along.
+_NEAR_EDGE: Final = 0.1
+#: Margin on either side of a range that is brought into view, as a share of it.
+_ROOM: Final = 0.05
+#: Frames whose mean interval says where instants after the newest will be.
+_RECENT: Final = 60
+_FAR: Final = 1e6
+
+
+class SharedView(QObject):
+    """One horizontal axis, by frame or by session time, for every plot that is connected.
+
+    Positions on the axis are frames or seconds, as of the :class:`.FrameSeries`.
+
+    Attributes:
+        series: The frames, ``None`` without a timeline.
+        timeline: Where they come from.
+        range: The visible range.
+        hover: Position of the pointer on the axis, in any of the plots.
+        playhead_ns: The instant whose state is shown, ``None`` for the present.
+        is_scrubbing: Whether the playhead is being dragged.
+        step: How many pixels a following view moves at once.
+    """
+
+    #: There is another timeline; whether it goes on where the former one was.
+    timeline_changed = Signal(bool)
+    #: Another part is in view, or another axis.
+    moved = Signal()
+    #: The view began or ceased to follow the newest.
+    following_changed = Signal(bool)
+    #: A range was selected or given up.
+    range_chosen = Signal(object)  # tuple[int, int] | None: its frames
+    #: The pointer is elsewhere.
+    hover_moved = Signal()
+    #: The playhead is elsewhere.
+    playhead_shown = Signal()
+    #: The newest is to be followed, and the present shown.
+    live_requested = Signal()
+
+    def __init__(self, parent: QObject | None = None, x_axis: XAxis = XAxis.FRAME) -> None:
+        """Show the end of nothing."""
+        super().__init__(parent)
+        self.series: FrameSeries | None = None
+        self.timeline: Timeline | None = None
+        self.hover: float | None = None
+        self.playhead_ns: int | None = None
+        self.is_scrubbing = False
+        self.step = 1
+        self._wanted_axis = x_axis
+        self._pixels = 1
+        self._is_pointed_at = False
+        self._chosen_ns: tuple[float, float] | None = None
+        self._chosen_frames: tuple[int, int] | None = None
+        self.range = AxisRange()
+        self._follow_usual()
+
+    @classmethod
+    def of(cls, bridge: SessionBridge) -> SharedView:
+        """Return the view that all panels of a window share; by time, unless chosen otherwise."""
+        found = bridge.findChild(cls)
+        if found is None:
+            found = cls(bridge, XAxis.TIME)
+            found.following_changed.connect(bridge.set_following)
+            found.live_requested.connect(bridge.go_live)
+            bridge.following_changed.connect(found.set_following)
+            bridge.hover_changed.connect(found.show_hover_ns)
+            bridge.playhead_changed.connect(found.show_playhead_ns)
+            bridge.annotations.span_wanted.connect(found.bring_into_view)
+            bridge.annotations.ask_for_ranges(found.chosen_span, 0)
+            bridge.annotations.ask_for_ranges(found.visible_ns, 1)
+        return found
+
+    # ---------------------------------------------------------------- data
+
+    def show_timeline(self, timeline: Timeline | None) -> None:
+        """Show another timeline, from its newest frame.
+
+        One with the same frames and more, or fewer after a rewind, is shown at the same place.
+        """
+        if timeline is not None and timeline is self.timeline:
+            return
+        former, was_following = self.series, self.is_following
+        self.timeline = timeline
+        self.series = None if timeline is None else FrameSeries(timeline.frames, self.x_axis)
+        is_same = former is not None and self.series is not None and self.series.shares(former)
+        if is_same and self.series is not None and self._chosen_frames is not None:
+            start, stop = (min(edge, self.series.end) for edge in self._chosen_frames)
+            self.choose_frames((start, stop) if stop > start else None)
+        if not is_same:
+            self.playhead_ns = None
+            self.point_at(None)
+            self.choose_frames(None)
+            self._follow_usual()
+        self.settle()
+        self.timeline_changed.emit(is_same)
+        self.moved.emit()
+        if self.is_following != was_following:
+            self.following_changed.emit(self.is_following)
+
+    def take_news(self) -> None:
+        """Read new frames, and move along with them."""
+        if self.series is not None:
+            self.series.take_new_frames()
+            if self.settle():
+                self.moved.emit()
+
+    def show_lanes(self, *, are_shown: bool) -> None:
+        """Leave room for what is to come beside the present, if lanes are there to show it."""
+        newest_at = PRESENT_AT if are_shown else 1.0
+        if newest_at != self.range.newest_at:
+            self.range.newest_at = newest_at
+            self._move(lambda: None)
+
+    @property
+    def has_lanes(self) -> bool:
+        """Whether lanes are shown."""
+        return self.range.newest_at < 1.0
+
+    def set_pixels(self, pixels: int) -> None:
+        """Say how wide the plots are, in pixels of the screen."""
+        if pixels != self._pixels:
+            self._pixels = pixels
+            self._move(lambda: None)
+
+    def settle(self) -> bool:
+        """Bring the range in line with the data; returns whether it is another one."""
+        series = self.series
+        if series is None:
+            return False
+        if series.x_axis is not self.x_axis:
+            self._change_axis()
+        return self.range.settle(*self._bounds(series), self._pixels, self.step)
+
+    def _bounds(self, series: FrameSeries) -> tuple[float, float]:
+        first, last = series.bounds()
+        if self.has_lanes and series.x_axis is XAxis.TIME:
+            first, last = min(first, 0.0), max(last, self.present_ns / NS_PER_SECOND)
+            if series.first == series.end:
+                last = max(self.present_ns / NS_PER_SECOND, 1e-3)
+        return first, last
+
+    @property
+    def present_ns(self) -> int:
+        """The end of the data."""
+        return 0 if self.timeline is None else self.timeline.at_ns
+
+    # ---------------------------------------------------------------- the axis
+
+    @property
+    def x_axis(self) -> XAxis:
+        """What the axis counts: without any frame always time, if lanes are shown."""
+        series = self.series
+        if self.has_lanes and series is not None and series.first == series.end:
+            return XAxis.TIME
+        return self._wanted_axis
+
+    def set_x_axis(self, x_axis: XAxis) -> None:
+        """Count frames or session time, with the same frames in view."""
+        if x_axis is not self._wanted_axis:
+            self._wanted_axis = x_axis
+            if self.series is None:
+                self._follow_usual()
+            self.settle()
+            self.moved.emit()
+
+    def _change_axis(self) -> None:
+        series = self.series
+        assert series is not None, "there is another axis only for frames"
+        start, stop = self.visible_frames()
+        mode = self.range.mode
+        series.x_axis = self.x_axis
+        self._follow_usual()
+        if stop > start:
+            low, high = series.start_of(start), series.start_of(stop)
+            if mode is ViewMode.FOLLOW:
+                span = max((high - low) / self.range.newest_at, self.range.span / 20)
+                self.range.high = self.range.low + span
+            else:
+                self.range.first, self.range.last = self._bounds(series)
+                self.range.show(low, high)
+                self.range.mode = mode
+        self.hover = None
+
+    def _follow_usual(self) -> None:
+        low = -0.5 if self.x_axis is XAxis.FRAME else 0.0
+        self.range = AxisRange(
+            *(low, low + FOLLOWED[self.x_axis], ViewMode.FOLLOW, _SHORTEST[self.x_axis]),
+            newest_at=self.range.newest_at,
+        )
+
+    def x_of_ns(self, at_ns: float) -> float | None:
+        """Return the position of an instant; of frames, the middle of the one it is in."""
+        return None if self.series is None else self.series.x_of_ns(int(at_ns))
+
+    def ns_of(self, x: float) -> float:
+        """Return the instant at a position of the axis."""
+        if self.x_axis is XAxis.TIME:
+            return x * NS_PER_SECOND
+        return self._bends(x, x).instant(x)
+
+    def frame_ns_of(self, x: float) -> int | None:
+        """Return the instant of the frame at a position; without any frame ``None``."""
+        series = self.series
+        if series is None or series.first == series.end:
+            return None
+        if self.x_axis is XAxis.TIME:
+            return max(0, round(x * NS_PER_SECOND))
+        return series.history.frame(min(max(round(x), series.first), series.end - 1)).at_ns
+
+    def lane_window(self, left: int, width: int) -> LaneWindow:
+        """Return what is in view as instants, for lanes of so many pixels."""
+        low, high = self.range.low, self.range.high
+        if self.x_axis is XAxis.TIME:
+            edges = low * NS_PER_SECOND, high * NS_PER_SECOND
+            return LaneWindow(*edges, left, width, self.present_ns)
+        bends = self._bends(low, high)
+        pixels = (bends.places - low) * (width / self.range.span)
+        return LaneWindow(
+            *(bends.instant(low), bends.instant(high), left, width, self.present_ns),
+            Bends(bends.instants, pixels),
+        )
+
+    def _bends(self, low: float, high: float) -> Bends:
+        """Return which instants are at which positions, from one to another and far beyond."""
+        series = self.series
+        assert series is not None, "without frames the axis has no instants"
+        start, stop = series.frames_within(low, high)
+        start, stop = max(start - 1, series.first), min(stop + 2, series.end)
+        start = min(start, max(stop - 2, series.first))
+        at_ns = np.frombuffer(series.history.at_ns, np.int64)[
+            start - series.first : stop - series.first
+        ].astype(np.float64)
+        places = np.arange(start, stop) - 0.5
+        recent = np.frombuffer(series.history.at_ns, np.int64)[-_RECENT:]
+        usual_ns = max((recent[-1] - recent[0]) / max(len(recent) - 1, 1), 1e3)
+        ends = ((at_ns[0] - _FAR * usual_ns), at_ns, at_ns[-1] + np.array([1.0, _FAR]) * usual_ns)
+        beyond = (places[0] - _FAR, places, places[-1] + np.array([1.0, _FAR]))
+        return Bends(np.hstack(ends), np.hstack(beyond))
+
+    # ---------------------------------------------------------------- moving about
+
+    @property
+    def is_following(self) -> bool:
+        """Whether the newest is kept in view."""
+        return self.range.is_following
+
+    def fit(self) -> None:
+        """Show everything, also what is still to come."""
+        self._move(self.range.fit)
+
+    def fit_chosen(self) -> None:
+        """Show the selected range; everything if there is none or it is in view already."""
+        edges = self.chosen_edges
+        if edges is None or (self.range.low, self.range.high) == edges:
+            self.fit()
+        else:
+            self.show_span(*edges)
+
+    def show_span(self, low: float, high: float) -> None:
+        """Show a part of the axis; stops following."""
+        if self.series is not None:
+            self._move(lambda: self.range.show(low, high))
+
+    def show_frames(self, start: int, stop: int) -> None:
+        """Show the frames ``start`` to ``stop - 1``; stops following."""
+        if self.series is not None and stop > start:
+            self.show_span(self.series.start_of(start), self.series.start_of(stop))
+
+    def show_ns(self, low_ns: float, high_ns: float, room: float = 0.0) -> None:
+        """Show a range of session time, with room on both sides as a share of it."""
+        low, high = self._edge_of(low_ns), self._edge_of(high_ns)
+        margin = (high - low) * room
+        self.show_span(low - margin, high + margin)
+
+    @Slot(object)
+    def bring_into_view(self, span_ns: tuple[int, int]) -> None:
+        """Show a range of session time, and a little around it."""
+        self.show_ns(*span_ns, _ROOM)
+
+    @Slot(bool)
+    def set_following(self, is_following: bool) -> None:  # noqa: FBT001 - follows a toggle
+        """Keep the newest in view from now on, or stay here."""
+        if is_following == self.is_following:
+            return
+        if is_following:
+            self._move(lambda: self.range.follow(FOLLOWED[self.x_axis]))
+        else:
+            self._move(lambda: setattr(self.range, "mode", ViewMode.FREE))
+
+    def go_live(self) -> None:
+        """Follow the newest, and show the present."""
+        self.set_following(True)
+        self.live_requested.emit()
+
+    def zoom(self, factor: float, about: float | None = None) -> None:
+        """Show ``factor`` times as much, keeping a place of the axis (the middle) where it is."""
+        if self.series is not None:
+            self._move(lambda: self.range.zoom(factor, about))
+
+    def pan(self, share: float) -> None:
+        """Move by a share of what is in view; stops following."""
+        if self.series is not None:
+            self._move(lambda: self.range.pan(share * self.range.span))
+
+    def _move(self, change: Callable[[], None]) -> None:
+        was_following = self.is_following
+        change()
+        self.settle()
+        self.moved.emit()
+        if self.is_following != was_following:
+            self.following_changed.emit(self.is_following)
+
+    # ---------------------------------------------------------------- what is marked
+
+    def point_at(self, x: float | None) -> None:
+        """Show where the pointer is on the axis, in one of the plots; ``None`` for nowhere."""
+        self._is_pointed_at = x is not None
+        self._hover_at(x)
+
+    @Slot(object)
+    def show_hover_ns(self, at_ns: int | None) -> None:
+        """Show the instant that is pointed at elsewhere."""
+        if at_ns is None or not self._is_pointed_at:
+            self._hover_at(None if at_ns is None else self.x_of_ns(at_ns))
+
+    def _hover_at(self, x: float | None) -> None:
+        if x != self.hover:
+            self.hover = x
+            self.hover_moved.emit()
+
+    @property
+    def playhead(self) -> float | None:
+        """Position of the playhead on the axis, ``None`` for nowhere."""
+        return None if self.playhead_ns is None else self.x_of_ns(self.playhead_ns)
+
+    @Slot(object)
+    def show_playhead_ns(self, at_ns: int | None) -> None:
+        """Show the playhead at an instant, and have it in view; ``None`` for nowhere."""
+        if at_ns == self.playhead_ns:
+            return
+        self.playhead_ns = at_ns
+        self.playhead_shown.emit()
+        x, shown = self.playhead, self.range
+        if x is None or self.is_scrubbing or shown.low <= x <= shown.high:
+            return
+        # From outside into the middle; from the edge on only as far as is needed.
+        edge = shown.low if x < shown.low else shown.high
+        is_near = abs(x - edge) < _NEAR_EDGE * shown.span
+        wanted = x - edge if is_near else x - (shown.low + shown.high) / 2
+        self.pan(wanted / shown.span)
+
+    # ---------------------------------------------------------------- frames and ranges
+
+    def visible_frames(self) -> tuple[int, int]:
+        """Return the first frame in view and the one behind the last."""
+        if self.series is None:
+            return 0, 0
+        # A frame that only touches the edge is not in view.
+        tiny = 1e-9 * max(1.0, abs(self.range.high))
+        return self.series.frames_within(self.range.low + tiny, self.range.high - tiny)
+
+    def visible_ns(self) -> tuple[int, int] | None:
+        """Return the session time of the frames in view, ``None`` without any."""
+        start, stop = self.visible_frames()
+        return None if self.series is None or start >= stop else self._ns_of_frames(start, stop)
+
+    @property
+    def chosen_frames(self) -> tuple[int, int] | None:
+        """The frames of the selected range, ``None`` without any."""
+        return self._chosen_frames
+
+    @property
+    def chosen_ns(self) -> tuple[float, float] | None:
+        """The selected range of session time, ``None`` without one."""
+        return self._chosen_ns
+
+    def chosen_span(self) -> tuple[int, int] | None:
+        """Return the selected range as far as the session has come, ``None`` without one."""
+        if self._chosen_ns is None:
+            return None
+        low, high = (min(round(each), self.present_ns) for each in self._chosen_ns)
+        return (low, high) if low < high else None
+
+    @property
+    def chosen_edges(self) -> tuple[float, float] | None:
+        """The edges of the selected range on the axis, ``None`` without one."""
+        if self._chosen_ns is None or self.series is None:
+            return None
+        if self._chosen_frames is not None:
+            start, stop = self._chosen_frames
+            edges_ns: tuple[float, float] = self._ns_of_frames(start, stop)
+            if edges_ns == self._chosen_ns:
+                return self.series.start_of(start), self.series.start_of(stop)
+        return self._edge_of(self._chosen_ns[0]), self._edge_of(self._chosen_ns[1])
+
+    def choose_frames(self, frames: tuple[int, int] | None) -> None:
+        """Select a range of frames, or nothing."""
+        self._choose(frames, None if frames is None else self._ns_of_frames(*frames))
+
+    def choose_ns(self, one_ns: float, other_ns: float) -> None:
+        """Select what is between two instants."""
+        low, high = (max(each, 0.0) for each in sorted((one_ns, other_ns)))
+        frames = None
+        if self.series is not None:
+            at_ns, first = self.series.history.at_ns, self.series.first
+            start, stop = (bisect_left(at_ns, edge) + first for edge in (low, high))
+            frames = (start, stop) if start < stop else None
+        self._choose(frames, (low, high))
+
+    def choose_between(self, one: float, other: float) -> None:
+        """Select the frames between two positions of the axis, including partial ones."""
+        if self.series is not None:
+            start, stop = self.series.frames_within(*sorted((one, other)))
+            self.choose_frames((start, stop) if stop > start else None)
+
+    def _choose(self, frames: tuple[int, int] | None, span_ns: tuple[float, float] | None) -> None:
+        if (frames, span_ns) != (self._chosen_frames, self._chosen_ns):
+            self._chosen_frames, self._chosen_ns = frames, span_ns
+            self.range_chosen.emit(frames)
+
+    def _ns_of_frames(self, start: int, stop: int) -> tuple[int, int]:
+        """Return when frames begin and end, in session time."""
+        assert self.series is not None, "asked for frames"
+        history = self.series.history
+        is_newest = stop >= history.end
+        end_ns = max(self.present_ns, history.at_ns[-1]) if is_newest else history.frame(stop).at_ns
+        return history.frame(start).at_ns, end_ns
+
+    def _edge_of(self, at_ns: float) -> float:
+        """Return where on the axis an instant is, between the edges of its frame too."""
+        if self.x_axis is XAxis.TIME:
+            return at_ns / NS_PER_SECOND
+        middle = self.x_of_ns(at_ns) or 0.0
+        return self._bends(middle - 1, middle + 1).place(at_ns)
