@@ -16,6 +16,7 @@ MOST_VARINT: Final = 10
 _LONGEST_TEXT: Final = 400
 _64_BITS: Final = 0xFFFF_FFFF_FFFF_FFFF
 _MORE: Final = 0x80
+_SHORT: Final = [bytes((value,)) for value in range(_MORE)]
 
 #: Number, kind, and the value, or where the bytes begin; where the field ends.
 Field: TypeAlias = tuple[int, int, int, int]
@@ -103,6 +104,8 @@ def text_of(data: bytes, field: Field | None) -> str:
 
 def varint(value: int) -> bytes:
     """Return a whole number of at most 64 bits; one below 0 takes all of them."""
+    if 0 <= value < _MORE:
+        return _SHORT[value]
     value &= _64_BITS
     found = bytearray()
     while value >= _MORE:

@@ -5,16 +5,16 @@ Our own exports are read in full, any capture by one of its streams.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 
 from inspector import __version__
@@ -45,6 +45,10 @@ from inspector.vocabulary import Phase
 _HEAD_BYTES: Final = 4096
 _SQLITE: Final = b"SQLite format 3"
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+#: Characters of a column of numbers that are decoded at a time.
+_PIECE: Final = 1 << 18
+_decode_json = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_numbers = msgspec.json.Decoder(list[int]).decode
 _NS_COLUMNS: Final = ("frame", "at_ns", "interval_ns", "delta_ns", "busy_ns", *PHASE_COLUMNS)
 
 
@@ -203,29 +207,35 @@ def _read_recording(path: Path) -> FrameFile:
 
 
 def _read_json(path: Path) -> FrameFile:
+    text = bytearray()
+    for piece in CaptureSource(path).pieces():
+        text += piece
     try:
-        values = json.loads(b"".join(CaptureSource(path).pieces()))
-    except (ValueError, RecursionError) as error:
+        found = _decode_json(text)
+        head = {name: msgspec.json.decode(raw) for name, raw in found.items() if name != "columns"}
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         message = f"{path} is not complete JSON ({error}). Export it again."
         raise CaptureError(message) from None
-    if values.get("format") != JSON_FORMAT or not isinstance(values.get("columns"), dict):
+    columns = found.get("columns", msgspec.Raw(b""))
+    if head.get("format") != JSON_FORMAT or bytes(memoryview(columns)[:1]) != b"{":
         message = f"{path} is JSON, but not frame times of the inspector. Choose another file."
         raise CaptureError(message)
-    if values.get("version") != JSON_VERSION:
+    if head.get("version") != JSON_VERSION:
         message = (
-            f"{path} was written by a newer inspector (version {shown(values.get('version'))} of "
+            f"{path} was written by a newer inspector (version {shown(head.get('version'))} of "
             "the format). Update this inspector."
         )
         raise CaptureError(message)
-    interventions = interventions_from_values(values.get("interventions"))
-    landmarks = landmarks_from_values(values.get("landmarks"))
-    frames = _frames(path, values["columns"])
+    interventions = interventions_from_values(head.get("interventions"))
+    landmarks = landmarks_from_values(head.get("landmarks"))
+    by_name = _decode_json(columns)
+    frames = _frames(path, {name: _column(path, name, by_name.get(name)) for name in _NS_COLUMNS})
     frames = replace(frames, interventions=interventions, landmarks=landmarks)
-    there = sum(_count(values.get(name)) for name in ("interventions", "landmarks"))
+    there = sum(_count(head.get(name)) for name in ("interventions", "landmarks"))
     damaged = there - len(interventions) - len(landmarks)
     what = "entry" if damaged == 1 else "entries"
     note = f"{damaged:,} {what} among interventions and landmarks cannot be read and were skipped."
-    provenance = _provenance(path, values.get("provenance"))
+    provenance = _provenance(path, head.get("provenance"))
     return FrameFile(frames, provenance, (note,) if damaged else (), has_work=True)
 
 
@@ -251,61 +261,106 @@ def _provenance(path: Path, found: object) -> Provenance:
 
 
 def _read_csv(path: Path) -> FrameFile:
-    columns: dict[str, list[str]] = {name: [] for name in CSV_COLUMNS}
-    # Other programs save it in encodings of their own; what is read here is digits.
-    with io.TextIOWrapper(
-        io.BytesIO(b"".join(CaptureSource(path).pieces())), "utf-8-sig", "replace", newline=""
-    ) as file:
-        reader = csv.DictReader(file)
+    parts: dict[str, list[NsColumn]] = {name: [] for name in _NS_COLUMNS}
+    carry = b""
+    is_header = True
+    count = 1
+    for piece in chain(CaptureSource(path).pieces(), (b"",)):
+        # The last line of a file that was cut short has fewer cells.
+        end = piece.rfind(b"\n") + 1 if piece else 0
+        text, carry = (carry + piece[:end], piece[end:]) if end else (b"", carry + piece)
+        if not piece and carry.count(b",") >= len(CSV_COLUMNS) - 1:
+            text = carry
+        lines = text.splitlines()[is_header:] if text else []
+        is_header = is_header and not text
+        if not lines:
+            continue
         try:
-            for row in reader:
-                # The last line of a file that was cut short has fewer cells.
-                if None not in row.values():
-                    for name in _NS_COLUMNS:
-                        columns[name].append(row[name])
-        except csv.Error as error:
-            message = f"{path}, line {reader.line_num}: {error}. Export it again."
-            raise CaptureError(message) from None
+            rows = np.loadtxt(
+                lines,
+                dtype=np.int64,
+                delimiter=",",
+                usecols=range(len(_NS_COLUMNS)),
+                quotechar='"',
+                comments=None,
+                ndmin=2,
+                # Other programs save it in encodings of their own; what is read here is digits.
+                encoding="latin-1",
+            )
+        except (ValueError, OverflowError):
+            number = next((at for at, line in enumerate(lines) if not _is_row(line)), 0)
+            raise _damaged(path, f"not only whole numbers in line {count + number + 1:,}") from None
+        count += len(lines)
+        for name, column in zip(_NS_COLUMNS, rows.T, strict=True):
+            parts[name].append(column.copy() if column.any() else _zeros(len(column)))
+    columns = {name: _joined(parts.pop(name)) for name in _NS_COLUMNS}
     provenance = Provenance(path.stem, _changed(path), __version__)
     return FrameFile(_frames(path, columns), provenance, (), True)
 
 
-def _frames(path: Path, columns: dict[str, Any]) -> FrameTimes:
-    arrays = {name: _column(path, name, columns.get(name)) for name in _NS_COLUMNS}
-    if len({len(array) for array in arrays.values()}) > 1:
+def _is_row(line: bytes) -> bool:
+    cells = line.split(b",")[: len(_NS_COLUMNS)]
+    return len(cells) == len(_NS_COLUMNS) and all(cell.strip(b' "').isdigit() for cell in cells)
+
+
+def _zeros(count: int) -> NsColumn:
+    """Return a column of zeros that takes no room."""
+    return np.broadcast_to(np.int64(0), count)
+
+
+def _joined(parts: list[NsColumn]) -> NsColumn:
+    """Return the parts of a column as one, which takes no room if they are all zeros."""
+    if all(part.strides == (0,) for part in parts):
+        return _zeros(sum(map(len, parts)))
+    return np.concatenate(parts)
+
+
+def _frames(path: Path, columns: dict[str, NsColumn]) -> FrameTimes:
+    for name, column in columns.items():
+        if len(column) and not 0 <= column.min() <= column.max() < MAX_NS:
+            raise _damaged(path, f"{name} before 0 or beyond 146 years")
+    if len({len(column) for column in columns.values()}) > 1:
         raise _damaged(path, "columns of different lengths")
-    if np.any(np.diff(arrays["frame"]) != 1):
+    if np.any(np.diff(columns["frame"]) != 1):
         raise _damaged(path, "frames that do not follow each other")
-    if np.any(np.diff(arrays["at_ns"]) < 0):
+    if np.any(np.diff(columns["at_ns"]) < 0):
         raise _damaged(path, "frames that go back in time")
-    phases = np.stack([arrays[f"{phase.name.lower()}_ns"] for phase in Phase])
+    phases = [columns[name] for name in PHASE_COLUMNS]
+    is_idle = all(phase.strides == (0,) for phase in phases)
     return FrameTimes(
-        index=arrays["frame"],
-        at_ns=arrays["at_ns"],
-        interval_ns=arrays["interval_ns"],
-        delta_ns=arrays["delta_ns"],
-        busy_ns=arrays["busy_ns"],
-        phases=phases,
+        index=columns["frame"],
+        at_ns=columns["at_ns"],
+        interval_ns=columns["interval_ns"],
+        delta_ns=columns["delta_ns"],
+        busy_ns=columns["busy_ns"],
+        phases=np.broadcast_to(np.int64(0), (len(Phase), len(phases[0])))
+        if is_idle
+        else np.stack(phases),
     )
 
 
-def _column(path: Path, name: str, values: object) -> NsColumn:
-    """Return a column of whole numbers, 0 or more, as an array.
+def _column(path: Path, name: str, values: msgspec.Raw | None) -> NsColumn:
+    """Return a column of whole numbers, decoded piece by piece.
 
     Raises:
         CaptureError: It is not there, or holds something else.
     """
-    if not isinstance(values, list):
+    text = memoryview(values or b"")
+    if text[:1] != b"[":
         raise _damaged(path, f"no column {name}")
-    if not all(type(value) is int or type(value) is str for value in values):
-        raise _damaged(path, f"not only whole numbers in {name}")
-    try:
-        column: NsColumn = np.array(values, dtype=np.int64)
-    except (ValueError, OverflowError):
-        raise _damaged(path, f"not only whole numbers in {name}") from None
-    if len(column) and not 0 <= column.min() <= column.max() < MAX_NS:
-        raise _damaged(path, f"{name} before 0 or beyond 146 years")
-    return column
+    parts = []
+    start, last = 1, len(text) - 1
+    while start < last:
+        piece = bytes(text[start : min(start + _PIECE, last)])
+        if start + len(piece) < last:
+            piece = piece[: piece.rfind(b",")]
+        try:
+            part = np.array(_decode_numbers(b"[%b]" % piece), dtype=np.int64)
+        except (msgspec.DecodeError, OverflowError):
+            raise _damaged(path, f"not only whole numbers in {name}") from None
+        parts.append(part if part.any() else _zeros(len(part)))
+        start += len(piece) + 1
+    return _joined(parts) if parts else _zeros(0)
 
 
 def _damaged(path: Path, what: str) -> CaptureError:

@@ -61,12 +61,20 @@ def test_that_our_own_csv_saved_again_as_ansi_is_read(tmp_path: Path, run: Run) 
 
 
 def test_that_a_cell_longer_than_any_is_a_sentence(tmp_path: Path, run: Run) -> None:
-    (tmp_path / "game.csv").write_bytes(own_csv() + b'"' + b"x" * 140_000)
+    (tmp_path / "game.csv").write_bytes(own_csv() + b'"' + b"x" * 140_000 + b"\n")
 
     code, _, err = run("export game.csv -o out.json")
 
     assert code == ExitCode.FAILED
-    assert "game.csv, line 13: field larger than field limit" in err
+    assert "game.csv is damaged: it has not only whole numbers in line 14." in err
+
+
+def test_that_an_own_table_that_is_cut_off_is_read_up_to_there(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "game.csv").write_bytes(own_csv()[:-40])
+
+    assert run("export game.csv -o out.json")[0] == ExitCode.OK
+
+    assert json.loads((tmp_path / "out.json").read_bytes())["frame_count"] == 11
 
 
 @pytest.mark.parametrize("command", ["run 4 --frame-times zeros.csv --seconds 1"])

@@ -16,6 +16,7 @@ from inspector.analysis.landmarks import LANDMARK_KINDS, Landmark
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget, percentile_frame_time_ns
 from inspector.formats.captures.frame_times_csv import PHASE_COLUMNS
+from inspector.formats.captures.number_cells import number_rows
 from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
 
@@ -72,8 +73,11 @@ def write_json(
     stream.write(text.removesuffix("\n}").encode(errors="backslashreplace"))
     separator = ',\n  "columns": {'
     for name, column in columns.items():
-        values = json.dumps(column.tolist(), separators=(",", ":"))
-        stream.write(f"{separator}\n    {json.dumps(name)}: {values}".encode())
+        stream.write(f"{separator}\n    {json.dumps(name)}: [".encode())
+        for rows, text in number_rows([(column, 0)], len(column)):
+            is_last = rows.stop == len(column)
+            stream.write(text.replace(b"\r\n", b",")[: -1 if is_last else None])
+        stream.write(b"]")
         separator = ","
     stream.write(b"\n  }\n}\n")
 

@@ -27,6 +27,9 @@ def number_rows(columns: Sequence[Cells], count: int) -> Iterator[tuple[slice, b
     Args:
         columns: Numbers are at least 0.
         count: Number of rows.
+
+    Raises:
+        ValueError: A number is below 0.
     """
     for start in range(0, count, _BLOCK):
         rows = slice(start, min(start + _BLOCK, count))
@@ -69,6 +72,9 @@ def _repeated(text: bytes, count: int) -> NDArray[np.uint8]:
 
 def _digits(values: NsColumn, least: int) -> NDArray[np.uint8]:
     """Return the digits of numbers, a row each, with zeros in front."""
+    if len(values) and values.min() < 0:
+        message = f"numbers in cells are at least 0, not {values.min()}"
+        raise ValueError(message)
     largest = int(values.max(initial=0))
     width = max(least, len(str(largest)))
     found = np.empty((len(values), width), dtype=np.uint8)

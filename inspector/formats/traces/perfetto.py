@@ -20,11 +20,12 @@ _PID: Final = 1
 #: Identifiers of the tracks of counters begin here.
 _COUNTERS: Final = 1 << 40
 _BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4
+#: Before the instant of a packet.
+_AT: Final = varint(8 << 3)
 #: On the first packet of a sequence: no names are known.
-_CLEARED: Final = number_field(13, 1)
+_CLEARED: Final = number_field(10, 1) + number_field(13, 1)
 #: On all others: names may be those of earlier packets.
-_CONTINUED: Final = number_field(13, 2)
-_SEQUENCE: Final = number_field(10, 1)
+_CONTINUED: Final = number_field(10, 1) + number_field(13, 2)
 #: Children of a track are ordered by their ranks.
 _BY_RANK: Final = number_field(11, 3)
 
@@ -59,12 +60,14 @@ class _PerfettoWriter:
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self._flags = _CLEARED
-        self._event_names: dict[str, int] = {}
-        self._arg_names: dict[str, int] = {}
+        self._tail = _CLEARED
+        # What refers to a name; the packet that first does so introduces it.
+        self._event_names: dict[str, bytes] = {}
+        self._arg_names: dict[str, bytes] = {}
         self._new_names = b""
         self._counters: dict[tuple[int, str], bytes] = {}
-        #: Ends of the slices of each track that have begun, the innermost last.
+        self._heads: dict[tuple[int, int], bytes] = {}
+        # Ends of the slices of each track that have begun, the innermost last.
         self._open: dict[int, list[int]] = {}
 
     def track(self, track: int, name: str, parent: int) -> None:
@@ -94,12 +97,13 @@ class _PerfettoWriter:
         uuid = self._counters.get((track, name))
         if uuid is None:
             number = _COUNTERS + len(self._counters)
-            uuid = self._counters[track, name] = number_field(11, number)
+            uuid = number_field(9, _COUNTER) + number_field(11, number)
+            self._counters[track, name] = uuid
             about = number_field(1, number) + bytes_field(2, name) + number_field(5, track + 1)
             about += bytes_field(8, bytes_field(6, unit) if unit else b"")
             self._write(bytes_field(60, about))
-        event = number_field(9, _COUNTER) + uuid + double_field(44, value)
-        self._write(number_field(8, at_ns) + bytes_field(11, event))
+        event = uuid + double_field(44, value)
+        self._write(_AT + varint(at_ns) + bytes_field(11, event))
 
     def end_slices(self) -> None:
         """Write the ends of the slices that have begun."""
@@ -112,18 +116,28 @@ class _PerfettoWriter:
             self._event(waiting.pop(), _END, track)
 
     def _event(self, at_ns: int, kind: int, track: int, more: bytes = b"") -> None:
-        event = number_field(9, kind) + number_field(11, track + 1) + more
+        head = self._heads.get((kind, track))
+        if head is None:
+            head = number_field(9, kind) + number_field(11, track + 1)
+            self._heads[kind, track] = head
+        event = head + more
         names, self._new_names = self._new_names, b""
         interned = bytes_field(12, names) if names else b""
-        self._write(number_field(8, at_ns) + interned + bytes_field(11, event))
+        size = varint(len(event))
+        self._write(b"%b%b%b\x5a%b%b" % (_AT, varint(at_ns), interned, size, event))
 
     def _name(self, name: str) -> bytes:
-        return number_field(10, self._interned(2, self._event_names, name))
+        found = self._event_names.get(name)
+        if found is None:
+            number = len(self._event_names) + 1
+            found = self._event_names[name] = number_field(10, number)
+            self._new_names += bytes_field(2, number_field(1, number) + bytes_field(2, name))
+        return found
 
     def _args(self, args: dict[str, object]) -> bytes:
         found = b""
         for name, value in args.items():
-            held = number_field(1, self._interned(3, self._arg_names, name))
+            held = self._arg_name(name)
             if isinstance(value, int):
                 held += number_field(4, value)
             elif isinstance(value, float):
@@ -133,15 +147,15 @@ class _PerfettoWriter:
             found += bytes_field(4, held)
         return found
 
-    def _interned(self, kind: int, names: dict[str, int], name: str) -> int:
-        """Return the number of a name, which the next packet introduces if it is new."""
-        number = names.get(name)
-        if number is None:
-            number = names[name] = len(names) + 1
-            self._new_names += bytes_field(kind, number_field(1, number) + bytes_field(2, name))
-        return number
+    def _arg_name(self, name: str) -> bytes:
+        found = self._arg_names.get(name)
+        if found is None:
+            number = len(self._arg_names) + 1
+            found = self._arg_names[name] = number_field(1, number)
+            self._new_names += bytes_field(3, number_field(1, number) + bytes_field(2, name))
+        return found
 
     def _write(self, content: bytes) -> None:
-        packet = content + _SEQUENCE + self._flags
-        self._flags = _CONTINUED
-        self._stream.write(b"\x0a" + varint(len(packet)) + packet)
+        size = varint(len(content) + len(self._tail))
+        self._stream.write(b"\x0a%b%b%b" % (size, content, self._tail))
+        self._tail = _CONTINUED
