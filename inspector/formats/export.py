@@ -59,6 +59,20 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
             "CSV for tools that read MangoHud",
             "inspector.formats.captures.tool_csv:write_mangohud",
         ),
+        FileFormat(
+            "Parquet",
+            ".parquet",
+            "columns for pandas, Polars, DuckDB",
+            "inspector.formats.captures.arrow_table:write_parquet",
+            needs="pyarrow",
+        ),
+        FileFormat(
+            "Arrow",
+            ".arrow",
+            "columns that are mapped into memory",
+            "inspector.formats.captures.arrow_table:write_arrow",
+            needs="pyarrow",
+        ),
     ),
     names=lambda each: (each.format, each.suffix),
 )
@@ -133,6 +147,7 @@ def export_frames(  # noqa: PLR0913 - what, how, and where
         ExtensionError: The exporter is a package's, and failed.
     """
     chosen = exporter or exporter_for(path)
+    chosen.check(path)
     data: FrameTimes | Events = frames
     if chosen in TRACE_EXPORTERS:
         if events is None:

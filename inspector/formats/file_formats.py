@@ -66,17 +66,22 @@ class FileFormat(Generic[DataT, OptionsT]):
         """Its name where one word is typed: ``png``, and ``trace`` for ``.trace.json``."""
         return self.suffix.split(".")[1]
 
+    @property
+    def missing(self) -> str:
+        """Why it cannot be written here, empty if it can."""
+        if not self.needs or find_spec(self.needs) is not None:
+            return ""
+        what = f"{self.format} needs {self.needs}, which is not installed"
+        return f"{what}. Install it: pip install {self.needs}"
+
     def check(self, path: Path) -> None:
         """Refuse a path that cannot be written, before any work is done.
 
         Raises:
             ExportError: The folder cannot be written, or a package is missing.
         """
-        if self.needs and find_spec(self.needs) is None:
-            message = (
-                f"Cannot write {path}: {self.format} needs {self.needs}, which is not installed. "
-                f"Install it: pip install {self.needs}"
-            )
+        if self.missing:
+            message = f"Cannot write {path}: {self.missing}"
             raise ExportError(message)
         check_target(path)
 

@@ -23,6 +23,7 @@ from inspector.events.recording import as_far_as_it_goes, open_recording
 from inspector.extensions import ExtensionError, Registry, report
 from inspector.foreign.files import open_binary
 from inspector.foreign.numbers import shown
+from inspector.formats.captures.arrow_table import is_arrow, read_arrow
 from inspector.formats.captures.capframex_json import CapFrameXReader, is_capframex
 from inspector.formats.captures.capture import Capture, CaptureReader, Stream
 from inspector.formats.captures.frame_table import FrameTableReader
@@ -220,16 +221,34 @@ def _read_json(path: Path) -> FrameFile:
     if head.get("format") != JSON_FORMAT or bytes(memoryview(columns)[:1]) != b"{":
         message = f"{path} is JSON, but not frame times of the inspector. Choose another file."
         raise CaptureError(message)
+    _check_version(path, head)
+    by_name = _decode_json(columns)
+    decoded = {name: _column(path, name, by_name.get(name)) for name in _NS_COLUMNS}
+    return _own_file(path, head, decoded)
+
+
+def _read_arrow(path: Path) -> FrameFile:
+    head, columns = read_arrow(path)
+    _check_version(path, head)
+    if missing := [name for name in _NS_COLUMNS if name not in columns]:
+        raise _damaged(path, f"no column {missing[0]} of whole numbers")
+    return _own_file(path, head, {name: columns[name] for name in _NS_COLUMNS})
+
+
+def _check_version(path: Path, head: dict[str, Any]) -> None:
     if head.get("version") != JSON_VERSION:
         message = (
             f"{path} was written by a newer inspector (version {shown(head.get('version'))} of "
             "the format). Update this inspector."
         )
         raise CaptureError(message)
+
+
+def _own_file(path: Path, head: dict[str, Any], columns: dict[str, NsColumn]) -> FrameFile:
+    """Return the frames of one of our exports, with what it has beside them."""
     interventions = interventions_from_values(head.get("interventions"))
     landmarks = landmarks_from_values(head.get("landmarks"))
-    by_name = _decode_json(columns)
-    frames = _frames(path, {name: _column(path, name, by_name.get(name)) for name in _NS_COLUMNS})
+    frames = _frames(path, columns)
     frames = replace(frames, interventions=interventions, landmarks=landmarks)
     there = sum(_count(head.get(name)) for name in ("interventions", "landmarks"))
     damaged = there - len(interventions) - len(landmarks)
@@ -346,7 +365,7 @@ def _column(path: Path, name: str, values: msgspec.Raw | None) -> NsColumn:
         CaptureError: It is not there, or holds something else.
     """
     text = memoryview(values or b"")
-    if text[:1] != b"[":
+    if bytes(text[:1]) != b"[":
         raise _damaged(path, f"no column {name}")
     parts = []
     start, last = 1, len(text) - 1
@@ -388,6 +407,7 @@ IMPORTERS: Final = Registry(
         Importer("recording", lambda head: head.startswith(_SQLITE), _read_recording),
         Importer("JSON", _is_our_json, _read_json),
         Importer("CSV", _is_our_csv, _read_csv),
+        Importer("Arrow", is_arrow, _read_arrow),
         Importer("CapFrameX", is_capframex, CapFrameXReader),
         Importer("trace", is_json, JsonTraceReader),
         Importer("Perfetto", is_perfetto, PerfettoReader),

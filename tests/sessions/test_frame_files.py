@@ -1,13 +1,15 @@
 """Frame times are read back from our exports in full, and from captures by one column."""
 
 import json
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from inspector.errors import CaptureError, UnreadableFileError
+from inspector.errors import CaptureError, ExportError, UnreadableFileError
+from inspector.formats import file_formats
 from inspector.formats.export import export_frames
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
@@ -25,10 +27,12 @@ def frames() -> FrameTimes:
     return frames
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".json"])
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".parquet", ".arrow"])
 def test_that_what_was_exported_is_read_back_whole(
     tmp_path: Path, frames: FrameTimes, suffix: str
 ) -> None:
+    if suffix in {".parquet", ".arrow"}:
+        pytest.importorskip("pyarrow")
     path = tmp_path / f"run{suffix}"
     created = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
     provenance = Provenance("A small game", created, "0.1.0", "virtual time")
@@ -39,7 +43,7 @@ def test_that_what_was_exported_is_read_back_whole(
     assert read.has_work
     for name in ("index", "at_ns", "interval_ns", "delta_ns", "busy_ns", "phases"):
         assert np.array_equal(getattr(read.frames, name), getattr(frames, name)), name
-    if suffix == ".json":
+    if suffix != ".csv":
         assert read.provenance == provenance
 
 
@@ -113,3 +117,43 @@ def test_that_a_missing_file_and_a_folder_are_sentences(tmp_path: Path) -> None:
         read_frame_file(tmp_path / "none.csv")
     with pytest.raises(UnreadableFileError, match="is a folder"):
         read_frame_file(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_that_a_damaged_arrow_table_is_refused_with_a_sentence(
+    tmp_path: Path, frames: FrameTimes, suffix: str
+) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    path = tmp_path / f"run{suffix}"
+    provenance = Provenance("A small game", datetime(2026, 5, 4, tzinfo=UTC), "0.1.0")
+    export_frames(frames, provenance, ExportOptions(), path)
+    whole = path.read_bytes()
+
+    for cut in (8, len(whole) // 2, len(whole) - 9):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(CaptureError, match=r"is damaged"):
+            read_frame_file(path)
+
+    with arrow.OSFile(str(path), "wb") as file:
+        table = arrow.table({"x": [1.5]})
+        if suffix == ".parquet":
+            pytest.importorskip("pyarrow.parquet").write_table(table, file)
+        else:
+            with arrow.ipc.new_file(file, table.schema) as writer:
+                writer.write_table(table)
+    with pytest.raises(CaptureError, match="not frame times of the inspector"):
+        read_frame_file(path)
+
+
+def test_that_without_pyarrow_a_sentence_says_what_to_install(
+    tmp_path: Path, frames: FrameTimes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    provenance = Provenance("A small game", datetime(2026, 5, 4, tzinfo=UTC), "0.1.0")
+    monkeypatch.setattr(file_formats, "find_spec", lambda _name: None)
+
+    with pytest.raises(ExportError, match=r"Parquet needs pyarrow, which is not installed\."):
+        export_frames(frames, provenance, ExportOptions(), tmp_path / "a.parquet")
+    (tmp_path / "a.arrow").write_bytes(b"ARROW1\0\0")
+    with pytest.raises(CaptureError, match=r"needs pyarrow to be read\. Install it"):
+        read_frame_file(tmp_path / "a.arrow")

@@ -312,7 +312,10 @@ class ExportDialog(QDialog):
             self._say_bad_choice(str(error))
             return
         self.preview.show_picture(picture)
-        self._say(self._summary(exporter, options))
+        if exporter.missing:
+            self._say_bad_choice(exporter.missing)
+        else:
+            self._say(self._summary(exporter, options))
 
     def _summary(self, exporter: AnyExporter, options: ExportOptions) -> str:
         count = len(self.chosen_frames)

@@ -28,6 +28,36 @@ def write_json(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions, stream: BinaryIO
 ) -> None:
     """Write ``frames`` with their provenance, one column per line."""
+    text = json.dumps(head_of(frames, provenance, options), ensure_ascii=False, indent=2)
+    # File names may hold undecodable bytes, which JSON can escape.
+    stream.write(text.removesuffix("\n}").encode(errors="backslashreplace"))
+    separator = ',\n  "columns": {'
+    for name, column in columns_of(frames).items():
+        stream.write(f"{separator}\n    {json.dumps(name)}: [".encode())
+        for rows, lines in number_rows([(column, 0)], len(column)):
+            is_last = rows.stop == len(column)
+            stream.write(lines.replace(b"\r\n", b",")[: -1 if is_last else None])
+        stream.write(b"]")
+        separator = ","
+    stream.write(b"\n  }\n}\n")
+
+
+def columns_of(frames: FrameTimes) -> dict[str, NsColumn]:
+    """Return the columns by the names that the CSV has for them."""
+    return {
+        "frame": frames.index,
+        "at_ns": frames.at_ns,
+        "interval_ns": frames.interval_ns,
+        "delta_ns": frames.delta_ns,
+        "busy_ns": frames.busy_ns,
+        **dict(zip(PHASE_COLUMNS, frames.phases, strict=True)),
+    }
+
+
+def head_of(
+    frames: FrameTimes, provenance: Provenance, options: ExportOptions
+) -> dict[str, object]:
+    """Return everything but the columns."""
     head: dict[str, object] = {
         "format": JSON_FORMAT,
         "version": JSON_VERSION,
@@ -60,26 +90,7 @@ def write_json(
         head["interventions"] = [intervention_values(each) for each in frames.interventions]
     if options.landmarks and frames.landmarks:
         head["landmarks"] = [landmark_values(each) for each in frames.landmarks]
-    columns = {
-        "frame": frames.index,
-        "at_ns": frames.at_ns,
-        "interval_ns": frames.interval_ns,
-        "delta_ns": frames.delta_ns,
-        "busy_ns": frames.busy_ns,
-        **dict(zip(PHASE_COLUMNS, frames.phases, strict=True)),
-    }
-    text = json.dumps(head, ensure_ascii=False, indent=2)
-    # File names may hold undecodable bytes, which JSON can escape.
-    stream.write(text.removesuffix("\n}").encode(errors="backslashreplace"))
-    separator = ',\n  "columns": {'
-    for name, column in columns.items():
-        stream.write(f"{separator}\n    {json.dumps(name)}: [".encode())
-        for rows, text in number_rows([(column, 0)], len(column)):
-            is_last = rows.stop == len(column)
-            stream.write(text.replace(b"\r\n", b",")[: -1 if is_last else None])
-        stream.write(b"]")
-        separator = ","
-    stream.write(b"\n  }\n}\n")
+    return head
 
 
 def intervention_values(entry: Intervention) -> dict[str, object]:
