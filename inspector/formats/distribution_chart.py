@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 from itertools import pairwise
 from typing import Final
@@ -20,6 +21,7 @@ from inspector.analysis.statistics.distribution import Distribution
 from inspector.formats.display_list import (
     Anchor,
     Box,
+    DisplayList,
     Group,
     Item,
     Point,
@@ -48,6 +50,8 @@ _SAMPLE: Final = 14.0
 #: Width of the bin of all that is longer, in bins.
 _LONGER: Final = 3
 _WIDTH: Final = 1.4
+#: Of a picture of its own.
+_HEIGHT: Final = 190.0
 
 _Heights = Sequence["NDArray[np.float64]"]
 
@@ -371,6 +375,7 @@ class _Chart:
         area, edges = self.area, chart.edges_ns
         end = chart.x_of(chart.count - 1)
         items: list[Item] = []
+        labelled: list[float] = []
         for number, budget_ms in enumerate(budgets_ms):
             share = (budget_ms * NS_PER_MS - edges[0]) / (edges[-2] - edges[0])
             if not 0 <= share <= 1:
@@ -380,7 +385,11 @@ class _Chart:
             line = (Point(x, area.y), Point(x, area.bottom))
             items.append(Polyline(line, Stroke(self.colors.axis, 0.7, dash)))
             text = f"{1000 / budget_ms:.3g} fps"
-            patch = Box(x + 1, area.y, text_width(text, _SIZE) + 4, _SIZE + 3)
+            room = text_width(text, _SIZE) + 4
+            if any(abs(x - other) < room for other in labelled):
+                continue
+            labelled.append(x)
+            patch = Box(x + 1, area.y, room, _SIZE + 3)
             items.append(Rect(_rounded(patch), self.colors.background))
             at = Point(x + 3, area.y + _SIZE)
             items.append(Text(at, text, _SIZE, self.colors.muted_text))
@@ -419,6 +428,41 @@ def _key(curves: Sequence[Curve], box: Box, theme: ThemeName, colors: GraphColor
         items.append(Text(Point(round(x + _SAMPLE, 2), y), name, _SIZE, colors.text))
         x += _SAMPLE + text_width(name, _SIZE) + 12
     return [Group("key", tuple(items))]
+
+
+def chart_picture(  # noqa: PLR0913 - as many things make a picture
+    kind: ChartKind,
+    curves: Sequence[Curve],
+    width: float,
+    theme: ThemeName,
+    *,
+    created: datetime,
+    software: str,
+    budgets_ms: Sequence[float] = (),
+) -> DisplayList:
+    """Return a chart as a picture of its own, for a report.
+
+    Args:
+        kind: What it shows.
+        curves: The frames, of each at least one.
+        width: Its width in points.
+        theme: Its colours.
+        created: Time of the data.
+        software: Name and version of the program.
+        budgets_ms: Frame times to mark.
+    """
+    box = Box(4, 16, width - 8, _HEIGHT - 20)
+    chart = distribution_chart(kind, curves, box, theme, budgets_ms=budgets_ms)
+    colors = GRAPH_COLORS[theme]
+    title = Text(Point(box.x, 11), kind.value, 9.0, colors.text, is_bold=True)
+    count = sum(len(each.times) for each in curves)
+    return DisplayList(
+        *(width, _HEIGHT, colors.background, (title, *chart.items)),
+        title=f"{kind.value} of frame times",
+        description=f"{kind.value} of {count:,} frame times.",
+        created=created,
+        software=software,
+    )
 
 
 def chart_rows(chart: DistributionChart) -> list[tuple[str, ...]]:

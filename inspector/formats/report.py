@@ -5,53 +5,23 @@ It loads nothing from elsewhere, so it can be mailed, and opened years later.
 
 from __future__ import annotations
 
-from html import escape
-from math import ceil
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO
 
-import numpy as np
-
+from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.analysis.statistics.metrics import metric_values
-from inspector.formats.display_list import (
-    Anchor,
-    Box,
-    DisplayList,
-    Item,
-    Point,
-    Polyline,
-    Rect,
-    Stroke,
-    Text,
-)
+from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
 from inspector.formats.frame_graph.frame_graph import frame_graph
-from inspector.formats.options import GRAPH_COLORS
-from inspector.formats.svg import svg_text
+from inspector.formats.html_page import html_page, html_table, svg_element
 from inspector.formats.ticks import grouped
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
+    import numpy as np
     from numpy.typing import NDArray
 
     from inspector.formats.frame_times import FrameTimes, Provenance
     from inspector.formats.options import ExportOptions
-
-_BINS: Final = 60
-#: The distribution ends here, so that one long frame does not flatten it.
-_SHOWN_PERCENT: Final = 99.5
-_PAD, _HEIGHT = 44.0, 190.0
-
-_STYLE: Final = """\
-body{font:15px/1.5 Verdana,'DejaVu Sans',sans-serif;max-width:60em;margin:2em auto;padding:0 1em;
-color:%(text)s;background:%(background)s}
-h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}
-table{border-collapse:collapse;font-size:.87em}
-td,th{padding:.2em .9em .2em 0;text-align:left;vertical-align:top;border-bottom:1px solid %(grid)s}
-td.n{text-align:right;white-space:nowrap}th{font-weight:600}
-.quiet{color:%(muted)s}svg{max-width:100%%;height:auto}
-"""
 
 
 def write_report(
@@ -69,34 +39,18 @@ def write_report(
 
 
 def _document(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> str:
-    colors = GRAPH_COLORS[options.theme]
-    style = _STYLE % {
-        "text": colors.text,
-        "background": colors.background,
-        "grid": colors.grid,
-        "muted": colors.muted_text,
-    }
-    times_ms = frames.measured(options.measure) / NS_PER_MS
+    times_ns = frames.measured(options.measure)
     title = options.title or provenance.scene or "Frame times"
-    page = '<!doctype html><html lang="en"><head><meta charset="utf-8">'
     parts = [
-        f"{page}<title>{escape(title)}</title><style>{style}</style></head><body>",
-        f"<h1>{escape(title)}</h1>",
         _about(frames, provenance, options),
         "<h2>Frame times</h2>",
-        _svg(frame_graph(frames, provenance, options)),
+        svg_element(frame_graph(frames, provenance, options)),
         "<h2>Distribution</h2>",
-        _svg(_distribution(times_ms, provenance, options)),
-        _statistics(times_ms, frames, options),
+        *_distributions(times_ns, provenance, options),
+        _statistics(times_ns / NS_PER_MS, frames, options),
         _interventions(frames) if options.interventions else "",
-        "</body></html>\n",
     ]
-    return "\n".join(filter(None, parts))
-
-
-def _svg(picture: DisplayList) -> str:
-    """Return a picture as an element of the page."""
-    return svg_text(picture).partition("?>")[2].strip()
+    return html_page(title, options.theme, parts)
 
 
 def _about(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> str:
@@ -112,7 +66,7 @@ def _about(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -
         ("Written by", f"Timeline Inspector {provenance.version}"),
         ("Samples", frames.samples),
     ]
-    return _table((), [(name, value) for name, value in rows if value])
+    return html_table((), [(name, value) for name, value in rows if value])
 
 
 def _statistics(times_ms: NDArray[np.float64], frames: FrameTimes, options: ExportOptions) -> str:
@@ -130,7 +84,7 @@ def _statistics(times_ms: NDArray[np.float64], frames: FrameTimes, options: Expo
         '<p class="quiet">Each tool defines its statistics in its own way. In the formulas, f are '
         f"frame times in milliseconds and n is their number.{against}</p>"
     )
-    return note + _table(("Tool", "Statistic", "Value", "Definition"), rows, numbers={2})
+    return note + html_table(("Tool", "Statistic", "Value", "Definition"), rows, numbers={2})
 
 
 def _interventions(frames: FrameTimes) -> str:
@@ -140,96 +94,23 @@ def _interventions(frames: FrameTimes) -> str:
         (format_instant(each.at_ns), each.text, f"refused: {each.refusal}" if each.refusal else "")
         for each in frames.interventions
     ]
-    return "<h2>Interventions</h2>" + _table(("At", "What", ""), rows)
+    return "<h2>Interventions</h2>" + html_table(("At", "What", ""), rows)
 
 
-def _table(
-    heading: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    numbers: frozenset[int] | set[int] = frozenset(),
-) -> str:
-    head = "".join(f"<th>{escape(each)}</th>" for each in heading)
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f"<td{' class=n' if place in numbers else ''}>{escape(cell)}</td>"
-            for place, cell in enumerate(row)
+def _distributions(
+    times_ns: NDArray[np.int64], provenance: Provenance, options: ExportOptions
+) -> list[str]:
+    """Return charts of the frame times by size."""
+    curves = (Curve("", Distribution(times_ns)),)
+    software = f"Timeline Inspector {provenance.version}"
+    return [
+        svg_element(
+            chart_picture(
+                *(kind, curves, options.width_pt, options.theme),
+                created=provenance.created,
+                software=software,
+                budgets_ms=options.budgets_ms,
+            )
         )
-        + "</tr>"
-        for row in rows
-    )
-    return f"<table>{f'<tr>{head}</tr>' if heading else ''}{body}</table>"
-
-
-def _distribution(
-    times_ms: NDArray[np.float64], provenance: Provenance, options: ExportOptions
-) -> DisplayList:
-    """Return a histogram of frame times, with the share of frames up to each time as a line."""
-    colors = GRAPH_COLORS[options.theme]
-    width, plot_height = options.width_pt, _HEIGHT - 2 * _PAD / 2
-    top_ms = float(np.percentile(times_ms, _SHOWN_PERCENT)) or 1.0
-    step_ms = _round_step(top_ms / _BINS)
-    count = max(1, ceil(top_ms / step_ms))
-    edges = np.arange(count + 1) * step_ms
-    counts, _ = np.histogram(times_ms, edges)
-    below = np.cumsum(counts) / len(times_ms)
-    most, unit = max(int(counts.max()), 1), (width - 2 * _PAD) / count
-    base = _PAD / 2 + plot_height
-    items: list[Item] = [
-        Rect(
-            Box(
-                _PAD + place * unit,
-                base - plot_height * number / most,
-                unit * 0.92,
-                plot_height * number / most,
-            ),
-            colors.line,
-        )
-        for place, number in enumerate(counts.tolist())
-        if number
+        for kind in ChartKind
     ]
-    points = tuple(
-        Point(_PAD + (place + 1) * unit, base - plot_height * share)
-        for place, share in enumerate(below.tolist())
-    )
-    items += [
-        Polyline((Point(_PAD, base), *points), Stroke(colors.text, 1.2)),
-        Polyline((Point(_PAD, base), Point(width - _PAD, base)), Stroke(colors.muted_text, 0.8)),
-    ]
-    every = max(1, count // 6)
-    items += [
-        Text(
-            Point(_PAD + place * unit, base + 14),
-            f"{place * step_ms:g} ms",
-            9,
-            colors.muted_text,
-            Anchor.MIDDLE,
-        )
-        for place in range(0, count + 1, every)
-    ]
-    longer = float((times_ms >= edges[-1]).mean())
-    told = f"{longer:.1%} of the frames take longer than {edges[-1]:g} ms. " if longer else ""
-    items.append(
-        Text(
-            Point(_PAD, base + 32),
-            f"{told}Bars: frames in steps of {step_ms:g} ms; line: share of frames up to there.",
-            9,
-            colors.muted_text,
-        )
-    )
-    return DisplayList(
-        width,
-        base + 42,
-        colors.background,
-        tuple(items),
-        "Distribution of frame times",
-        f"Histogram of {len(times_ms):,} frame times.",
-        provenance.created,
-        f"Timeline Inspector {provenance.version}",
-    )
-
-
-def _round_step(step: float) -> float:
-    """Return the next of 1, 2, 5, 10 … times a power of ten."""
-    power = 10.0 ** np.floor(np.log10(step))
-    return float(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= step * 0.999))

@@ -1,0 +1,75 @@
+"""A page of a report: it loads nothing, and whatever is named in it is text."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from inspector.formats.options import GRAPH_COLORS, ThemeName
+from inspector.formats.svg import svg_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from inspector.formats.display_list import DisplayList
+
+_STYLE: Final = """\
+body{font:15px/1.5 Verdana,'DejaVu Sans',sans-serif;max-width:60em;margin:2em auto;padding:0 1em;
+color:%(text)s;background:%(background)s}
+h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}
+table{border-collapse:collapse;font-size:.87em}
+td,th{padding:.2em .9em .2em 0;text-align:left;vertical-align:top;border-bottom:1px solid %(grid)s}
+td.n{text-align:right;white-space:nowrap}th{font-weight:600}
+.quiet{color:%(muted)s}svg{max-width:100%%;height:auto}
+"""
+
+
+def html_page(title: str, theme: ThemeName, parts: Iterable[str]) -> str:
+    """Return a whole page.
+
+    Args:
+        title: Its title, which is also its first heading.
+        theme: Its colours.
+        parts: What follows, as HTML; empty ones are left out.
+    """
+    colors = GRAPH_COLORS[theme]
+    style = _STYLE % {
+        "text": colors.text,
+        "background": colors.background,
+        "grid": colors.grid,
+        "muted": colors.muted_text,
+    }
+    page = '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+    head = f"{page}<title>{escape(title)}</title><style>{style}</style></head><body>"
+    body = (head, f"<h1>{escape(title)}</h1>", *parts, "</body></html>\n")
+    return "\n".join(filter(None, body))
+
+
+def svg_element(picture: DisplayList) -> str:
+    """Return a picture as an element of a page."""
+    return svg_text(picture).partition("?>")[2].strip()
+
+
+def html_table(
+    heading: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: frozenset[int] | set[int] = frozenset(),
+) -> str:
+    """Return a table.
+
+    Args:
+        heading: Titles of the columns; none for a table without.
+        rows: The texts of the cells.
+        numbers: The columns that are aligned to the right.
+    """
+    head = "".join(f"<th>{escape(each)}</th>" for each in heading)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f"<td{' class=n' if place in numbers else ''}>{escape(cell)}</td>"
+            for place, cell in enumerate(row)
+        )
+        + "</tr>"
+        for row in rows
+    )
+    return f"<table>{f'<tr>{head}</tr>' if heading else ''}{body}</table>"
