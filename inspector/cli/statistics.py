@@ -8,7 +8,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TextIO
 
-from inspector.analysis.statistics.comparison import COMPARED, Comparison, Difference, comparison
+from inspector.analysis.statistics.comparison import (
+    COMPARED,
+    Change,
+    Comparison,
+    Difference,
+    comparison,
+)
 from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.analysis.statistics.metrics import METRICS, Metric, MetricValue, metric_values
 from inspector.cli.run_report import frames_text, table
@@ -285,29 +291,22 @@ def _comparison_text(before: _Read, after: _Read, found: Comparison) -> str:
         name = f"{tool}{each.metric.name}"
         rows.append((name, one, other, _change_text(each), each.verdict.value))
     heading = ("statistic", "before", "after", "change (95 % interval)", "verdict")
-    distance = f"The distributions differ by up to {found.distance:.1%}"
     lines = [
         f"before: {before.text}, {frames_text(len(before.series))}",
         f"after:  {after.text}, {frames_text(len(after.series))}",
         "",
         table(heading, rows, right={1, 2, 3}),
         "",
-        f"{distance} (Kolmogorov-Smirnov, p {_p_text(found.p_value)}).",
+        found.distance_text,
         f"Verdict by the average frame rate: {found.verdict.value}.",
     ]
     return "\n".join(lines)
 
 
-def _p_text(p_value: float) -> str:
-    return f"= {p_value:.3f}" if p_value >= 0.001 else "< 0.001"  # noqa: PLR2004 - three digits
-
-
-def _change_text(difference: Difference) -> str:
-    if difference.share is None:
+def _change_text(change: Change) -> str:
+    if change.share is None:
         return "-"
-    if difference.low is None or difference.high is None:
-        return f"{difference.share:+.1%} (too few frames)"
-    return f"{difference.share:+.1%} ({difference.low:+.1%} to {difference.high:+.1%})"
+    return f"{change.share_text} ({change.interval_text})"
 
 
 def _comparison_values(

@@ -1,0 +1,212 @@
+"""The calls of two sessions compared, by clock and by timer."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from inspector.analysis.statistics.comparison import Change, sample_change
+from inspector.events.member_names import MemberNames
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from inspector.vocabulary import (
+    CALL_ENDED,
+    CLOCK_ADDED,
+    MEMBER_ADDED,
+    MEMBER_MOVED,
+    MEMBER_ORIGIN,
+    MEMBER_SET,
+    TIMER_ADDED,
+    TIMER_FIRED,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from inspector.events.history import History
+    from inspector.events.timeline import Timeline
+    from inspector.vocabulary import RawEvent
+
+    #: Names of the clocks from the root, and of the timer or call; empty for all of the clock.
+    Key = tuple[str, str]
+
+_AT_ONCE: Final = 50_000
+#: Calls are counted in stretches of so many seconds.
+_STRETCH_S: Final = 0.25
+_NAMING: Final = frozenset({MEMBER_ADDED, MEMBER_SET, MEMBER_ORIGIN, MEMBER_MOVED})
+
+
+@dataclass(slots=True)
+class CallSamples:
+    """The calls of one name on one clock.
+
+    Attributes:
+        at_ns: When they were made, in session time.
+        late_ns: How late the firings of timers were.
+        took_ns: How long calls took, where that was measured.
+    """
+
+    at_ns: array[int] = field(default_factory=lambda: array("q"))
+    late_ns: array[int] = field(default_factory=lambda: array("q"))
+    took_ns: array[int] = field(default_factory=lambda: array("q"))
+
+
+@dataclass(frozen=True, slots=True)
+class CallChange:
+    """What has become of the calls of a clock or a timer.
+
+    Attributes:
+        clock: Names of the clocks from the root.
+        label: Name of the timer or call; empty for all of the clock.
+        what: Which number of theirs.
+        unit: Its unit.
+        change: How it has changed.
+    """
+
+    clock: str
+    label: str
+    what: str
+    unit: str
+    change: Change
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCalls:
+    """All calls of a session.
+
+    Attributes:
+        samples: By clock and name.
+        seconds: How long the session was.
+    """
+
+    samples: Mapping[Key, CallSamples]
+    seconds: float
+
+
+def calls_of(
+    history: History, on_progress: Callable[[float], None] = lambda _done: None
+) -> SessionCalls:
+    """Return the calls of a session, as far back as its events are there.
+
+    Args:
+        history: Its past.
+        on_progress: Called with the share that was read; what it raises ends the reading.
+    """
+    first, end = history.first, history.end
+    fold = CallFold(history.state_before(first), history.strings)
+    for start in range(first, end, _AT_ONCE):
+        on_progress((start - first) / max(end - first, 1))
+        fold.take(history.events(start, min(start + _AT_ONCE, end)))
+    return fold.calls(history.last_ns - history.first_ns)
+
+
+class CallFold:
+    """Reads events, and keeps when calls were made, how late and how long they were."""
+
+    def __init__(self, base: Timeline, strings: Sequence[str]) -> None:
+        """Begin with the state before the first event."""
+        self._strings = strings
+        self._clocks: dict[int, tuple[int, str]] = {
+            each.id: (each.parent_id, each.name) for each in base.clocks.values()
+        }
+        rows = ((number, base.timers.row(number)) for number in base.timers.ids())
+        self._timers = {number: (row.clock_id, row.label) for number, row in rows}
+        self._members = MemberNames(strings, base.members.by_id.values())
+        self._samples: dict[tuple[int, str], CallSamples] = {}
+
+    def take(self, events: Iterable[RawEvent]) -> None:
+        """Read events."""
+        members = self._members
+        for event in events:
+            at_ns, kind, subject, a, b = event
+            if kind == TIMER_FIRED:
+                found = self._samples_of(self._timers.get(subject))
+                found.at_ns.append(at_ns)
+                found.late_ns.append(a)
+            elif kind == CALL_ENDED:
+                known = members.get(subject)
+                found = self._samples_of(None if known is None else (known.clock_id, known.name))
+                found.at_ns.append(at_ns)
+                found.took_ns.append(b)
+            elif kind == TIMER_ADDED:
+                self._timers[subject] = (a, self._strings[b])
+            elif kind == CLOCK_ADDED:
+                self._clocks[subject] = (a, self._strings[b])
+            elif kind in _NAMING:
+                members.note(event)
+
+    def _samples_of(self, key: tuple[int, str] | None) -> CallSamples:
+        return self._samples.setdefault(key or (0, ""), CallSamples())
+
+    def calls(self, length_ns: int) -> SessionCalls:
+        """Return what was read; those of the same names on the same clocks are one."""
+        found: dict[Key, CallSamples] = {}
+        for (clock_id, label), samples in self._samples.items():
+            path = self._path(clock_id)
+            for key in {(path, label), (path, "")} if path else ():
+                joined = found.setdefault(key, CallSamples())
+                joined.at_ns.extend(samples.at_ns)
+                joined.late_ns.extend(samples.late_ns)
+                joined.took_ns.extend(samples.took_ns)
+        return SessionCalls(found, length_ns / NS_PER_SECOND)
+
+    def _path(self, clock_id: int) -> str:
+        names: list[str] = []
+        while clock_id in self._clocks and len(names) < len(self._clocks):
+            clock_id, name = self._clocks[clock_id]
+            names.append(name)
+        return " › ".join(reversed(names))
+
+
+def call_changes(
+    before: SessionCalls,
+    after: SessionCalls,
+    on_progress: Callable[[float], None] = lambda _done: None,
+) -> list[CallChange]:
+    """Return what has become of the calls that both sessions have, by clock, then by timer."""
+    keys = sorted(before.samples.keys() & after.samples.keys())
+    found: list[CallChange] = []
+    for number, key in enumerate(keys):
+        on_progress(number / len(keys))
+        found += _changes(key, before, after)
+    return found
+
+
+def _changes(key: Key, before: SessionCalls, after: SessionCalls) -> Iterator[CallChange]:
+    one, other = before.samples[key], after.samples[key]
+    former, rates = _rates(one, before.seconds), _rates(other, after.seconds)
+    change = sample_change(former, rates, _mean, is_more_better=None)
+    yield CallChange(*key, "Calls", "per s", change)
+    for what, attribute, statistic in (
+        ("Lateness, P95", "late_ns", _p95),
+        ("Duration, mean", "took_ns", _mean),
+    ):
+        former, now = (_in_ms(getattr(each, attribute)) for each in (one, other))
+        if len(former) and len(now):
+            yield CallChange(*key, what, "ms", sample_change(former, now, statistic))
+
+
+def _rates(samples: CallSamples, seconds: float) -> NDArray[np.float64]:
+    """Return calls per second in every stretch of a session, the incomplete last one left out."""
+    at_ns = np.array(samples.at_ns, dtype=np.int64)
+    count = max(int(seconds / _STRETCH_S), 1)
+    stretch_ns = _STRETCH_S * NS_PER_SECOND if seconds >= _STRETCH_S else seconds * NS_PER_SECOND
+    places = (at_ns // max(stretch_ns, 1)).astype(np.int64)
+    inside = places[(places >= 0) & (places < count)]
+    return np.bincount(inside, minlength=count) / (max(stretch_ns, 1) / NS_PER_SECOND)
+
+
+def _in_ms(values: array[int]) -> NDArray[np.float64]:
+    return np.array(values, dtype=np.int64) / NS_PER_MS
+
+
+def _mean(samples: NDArray[np.float64]) -> float:
+    return float(samples.mean())
+
+
+def _p95(samples: NDArray[np.float64]) -> float:
+    return float(np.quantile(samples, 0.95, method="inverted_cdf"))

@@ -1,0 +1,90 @@
+"""What is compared: the frames and the calls of files and sessions."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from inspector.analysis.statistics.calls import CallFold, calls_of
+from inspector.analysis.statistics.runs import ComparedRun
+from inspector.errors import CaptureError
+from inspector.events.recording import as_far_as_it_goes, open_recording
+from inspector.foreign.paths import is_recording_name
+from inspector.formats.captures.capture import CaptureReader
+from inspector.sessions.frame_files import file_of, open_frame_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from inspector.sessions.session import Session
+
+    Progress = Callable[[float], None]
+
+
+def run_of_file(
+    path: Path,
+    column: str | None = None,
+    stream: str | None = None,
+    on_progress: Progress = lambda _done: None,
+) -> ComparedRun:
+    """Read a capture, exported frame times or a recording.
+
+    Args:
+        path: The file.
+        column: Column of frame times, in a table that does not say which.
+        stream: Name of one of several streams, or a part of it.
+        on_progress: Called with the share that was read; what it raises ends the reading.
+
+    Raises:
+        InspectorError: The file cannot be read, or what it has cannot be compared.
+    """
+    if is_recording_name(path):
+        with closing(open_recording(path)) as recording, as_far_as_it_goes(recording):
+            calls = calls_of(recording, on_progress)
+            history = recording.state_before(recording.end).frames
+            times_ns = history.numpy("interval_ns", history.first, history.end)
+            notes = recording.notes
+        return ComparedRun(path.name, times_ns[times_ns > 0], calls, notes)
+    read = open_frame_file(path, column)
+    streams: tuple[str, ...] = ()
+    read_stream = ""
+    if isinstance(read, CaptureReader):
+        while read.read_on():
+            on_progress(read.done)
+        capture = read.capture()
+        chosen = capture.stream(stream)
+        streams, read_stream = tuple(each.name for each in capture.streams), chosen.name
+        read = file_of(capture, chosen)
+    if read.samples:
+        message = f"{path}: {read.samples} Captures of every frame can be compared."
+        raise CaptureError(message)
+    times_ns = read.frames.interval_ns
+    name = f"{path.name} – {read_stream}" if len(streams) > 1 else path.name
+    return ComparedRun(
+        *(name, times_ns[times_ns > 0]), notes=read.notes, streams=streams, stream=read_stream
+    )
+
+
+def run_of_session(session: Session, name: str) -> Callable[[Progress], ComparedRun]:
+    """Return what makes a run of the frames and calls of a session as it is now, in any thread.
+
+    Args:
+        session: The session; not touched later.
+        name: What the run is called.
+    """
+    frames, history = session.timeline.frames, session.history
+    times_ns = frames.numpy("interval_ns", frames.first, frames.end)
+    events, strings = [], list(history.strings)
+    base = history.state_before(history.first)
+    length_ns = history.last_ns - history.first_ns
+    if not session.is_recorded:
+        events = list(history.events(history.first, history.end))
+
+    def make(on_progress: Progress) -> ComparedRun:
+        on_progress(0.0)
+        fold = CallFold(base, strings)
+        fold.take(events)
+        return ComparedRun(name, times_ns[times_ns > 0], fold.calls(length_ns))
+
+    return make

@@ -1,0 +1,139 @@
+"""Captures and recordings compared: their frames, and the calls of their clocks and timers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from inspector.analysis.statistics.calls import CallSamples, SessionCalls, call_changes
+from inspector.analysis.statistics.comparison import Verdict
+from inspector.analysis.statistics.runs import ComparedRun, differences
+from inspector.errors import CaptureError
+from inspector.sessions.compared import run_of_file, run_of_session
+from inspector.testing import scene_file, virtual_session
+
+SCENE = """
+def build(stage):
+    game = stage.root.child("game")
+    game.set_interval(PERIOD, lambda: None, name="attack")
+    stage.root.child("ui").set_interval(0.1, lambda: None, name="blink")
+"""
+
+
+def run_of_scene(folder: Path, period: float, frame_ms: float) -> ComparedRun:
+    """Run a scene for 20 s of frames that are as long as that, more or less."""
+    folder.mkdir(exist_ok=True)
+    session = virtual_session(scene_file(folder, SCENE.replace("PERIOD", str(period))))
+    at_ns = number = 0
+    while at_ns < 20_000_000_000:
+        at_ns += round(frame_ms * (1_000_000 + 20_000 * (number % 7)))
+        number += 1
+        session.pass_to(at_ns)
+    session.refresh()
+    return run_of_session(session, folder.name)(lambda _done: None)
+
+
+def capture(path: Path, frame_times_ms: list[float]) -> Path:
+    rows = "\n".join(f"{each}" for each in frame_times_ms)
+    path.write_text(f"FrameTimeMs\n{rows}\n", encoding="utf-8")
+    return path
+
+
+def test_that_a_slower_capture_is_said_to_be_slower(tmp_path: Path) -> None:
+    before = run_of_file(capture(tmp_path / "before.csv", [10.0, 10.2, 9.8, 10.1] * 200))
+    after = run_of_file(capture(tmp_path / "after.csv", [11.0, 11.2, 10.8, 11.1] * 200))
+
+    (found,) = differences([before, after])
+
+    assert found.found.verdict is Verdict.SLOWER
+    assert found.sentence.startswith(
+        "“after.csv” is slower than “before.csv”: 99.75 → 90.70 fps, -9.1% ("
+    )
+    assert found.sentence.endswith("(Kolmogorov-Smirnov, p < 0.001).")
+    assert found.calls == ()
+
+
+def test_that_the_same_frames_are_no_evidence(tmp_path: Path) -> None:
+    run = run_of_file(capture(tmp_path / "a.csv", [10.0, 10.2, 9.8, 30.1] * 200))
+
+    (found,) = differences([run, run])
+
+    assert found.sentence.startswith("There is no evidence that “a.csv” is faster or slower")
+
+
+def test_that_each_of_several_is_compared_with_the_first(tmp_path: Path) -> None:
+    runs = [
+        run_of_file(capture(tmp_path / f"{each}.csv", [each, each + 0.1, each - 0.1] * 100))
+        for each in (10.0, 12.0, 8.0)
+    ]
+
+    found = differences(runs)
+
+    assert [each.found.verdict for each in found] == [Verdict.SLOWER, Verdict.FASTER]
+    assert {each.before.name for each in found} == {"10.0.csv"}
+
+
+def test_that_sessions_are_compared_by_clock_and_by_timer(tmp_path: Path) -> None:
+    before = run_of_scene(tmp_path / "before", 0.1, 10)
+    after = run_of_scene(tmp_path / "after", 0.05, 10)
+
+    (found,) = differences([before, after])
+
+    changes = {
+        (each.clock.rpartition(" › ")[2], each.label, each.what): each.change
+        for each in found.calls
+    }
+    attack = changes["game", "attack", "Calls"]
+    assert attack.before == pytest.approx(10, rel=0.05)
+    assert attack.share == pytest.approx(1, abs=0.1)
+    assert attack.verdict is Verdict.MORE
+    assert changes["game", "", "Calls"].share == attack.share
+    assert changes["ui", "blink", "Calls"].verdict is Verdict.NO_EVIDENCE
+
+
+def test_that_timers_that_are_later_are_slower() -> None:
+    late_ms = np.tile([1.0, 2.0, 1.5, 1.2], 50)
+
+    def calls(factor: float) -> SessionCalls:
+        found = CallSamples()
+        found.at_ns.extend(range(0, 20_000_000_000, 100_000_000))
+        found.late_ns.extend((factor * 1_000_000 * late_ms).astype(int).tolist())
+        return SessionCalls({("root", "attack"): found}, 20.0)
+
+    rate, late = call_changes(calls(1), calls(1.5))
+
+    assert (rate.what, rate.change.before, rate.change.verdict) == (
+        *("Calls", 10.0),
+        Verdict.NO_EVIDENCE,
+    )
+    assert (late.what, late.unit) == ("Lateness, P95", "ms")
+    assert (late.change.before, late.change.after) == (2.0, 3.0)
+    assert late.change.verdict is Verdict.SLOWER
+
+
+def test_that_progress_is_told_and_can_end_the_comparison(tmp_path: Path) -> None:
+    run = run_of_file(capture(tmp_path / "a.csv", [10.0, 10.2, 9.8, 30.1] * 200))
+    shares: list[float] = []
+
+    differences([run, run, run], shares.append)
+
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] < 0.5 < shares[-1] <= 1
+
+    def refuse(done: float) -> None:
+        if done > 0.25:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        differences([run, run, run], refuse)
+
+
+def test_that_a_log_of_samples_is_refused(tmp_path: Path) -> None:
+    rows = "\n".join(f"60,16.6,{number * 500_000_000}" for number in range(100))
+    path = tmp_path / "mangohud.csv"
+    path.write_text(f"fps,frametime,elapsed\n{rows}\n", encoding="utf-8")
+
+    with pytest.raises(CaptureError, match="Captures of every frame can be compared"):
+        run_of_file(path)
