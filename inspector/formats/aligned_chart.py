@@ -1,0 +1,191 @@
+"""The frame times of several captures in one chart, each from its own beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.formats.display_list import (
+    Anchor,
+    Box,
+    Group,
+    Item,
+    Point,
+    Polyline,
+    Rect,
+    Stroke,
+    Text,
+)
+from inspector.formats.font_metrics import plain, shortened, text_width
+from inspector.formats.options import GRAPH_COLORS, ThemeName, curve_stroke
+from inspector.formats.ticks import count_ticks, duration_ticks, instant_ticks
+from inspector.timebase import NS_PER_MS
+
+_SIZE: Final = 7.5
+_HEAD: Final = 13.0
+_FOOT: Final = 15.0
+_GAP: Final = 6.0
+#: The axis ends somewhat beyond this percentile; longer frames are cut off and marked.
+_SHOWN_PERCENT: Final = 99.9
+_ROOM: Final = 1.15
+_STEP: Final = 0.75
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlignedRun:
+    """The frames of a capture.
+
+    Attributes:
+        name: What it is called.
+        times_ns: Their times, in order.
+    """
+
+    name: str
+    times_ns: NDArray[np.int64]
+
+
+def aligned_chart(  # noqa: PLR0913 - as many things make a chart
+    runs: Sequence[AlignedRun],
+    box: Box,
+    theme: ThemeName,
+    *,
+    is_stacked: bool = False,
+    by_frame: bool = False,
+    budgets_ms: Sequence[float] = (),
+) -> tuple[Item, ...]:
+    """Return the frame times of captures over the time since their beginnings.
+
+    Args:
+        runs: The captures, of each at least one frame.
+        box: Area of the chart, with axes.
+        theme: Its colours.
+        is_stacked: Whether each has a plot of its own, below the others; otherwise they share one.
+        by_frame: Whether frames are counted along the axis, instead of time.
+        budgets_ms: Frame times to draw lines at.
+    """
+    colors = GRAPH_COLORS[theme]
+    ends = [len(each.times_ns) if by_frame else int(each.times_ns.sum()) for each in runs]
+    longest = max(*ends, 1)
+    top_ns = _top_ns(runs)
+    left = 6 + text_width("100.5", _SIZE)
+    width = max(box.width - left - 40, 20.0)
+    count = len(runs) if is_stacked else 1
+    room = box.height - _FOOT - count * _HEAD - (count - 1) * _GAP
+    height = max(room / count, 8.0)
+    items: list[Item] = []
+    top = box.y + _HEAD
+    for place in range(count):
+        area = Box(round(box.x + left, 2), round(top, 2), round(width, 2), round(height, 2))
+        shown = [(place, runs[place])] if is_stacked else list(enumerate(runs))
+        items += _levels(area, top_ns, theme, budgets_ms)
+        items += [
+            item
+            for number, run in shown
+            for item in _line(run, number, area, longest, top_ns, theme, by_frame=by_frame)
+        ]
+        items += _names(shown, area, theme)
+        top += height + _HEAD + _GAP
+    ticks = max(2, int(width / 60))
+    axis = count_ticks(0, longest, ticks) if by_frame else instant_ticks(0, longest, ticks).ticks
+    unit = "frames" if by_frame else instant_ticks(0, longest, ticks).unit
+    base = round(area.bottom, 2)
+    items.append(Polyline((Point(area.x, base), Point(area.right, base)), Stroke(colors.axis, 0.6)))
+    for tick in axis:
+        x = round(area.x + tick.value_ns / longest * area.width, 2)
+        items.append(Polyline((Point(x, base), Point(x, base + 3)), Stroke(colors.axis, 0.5)))
+        at = Point(x, base + 11)
+        items.append(Text(at, tick.label, _SIZE, colors.muted_text, Anchor.MIDDLE))
+    end = Point(round(box.right, 2), base + 11)
+    items.append(Text(end, unit, _SIZE, colors.muted_text, Anchor.END))
+    return tuple(items)
+
+
+def _top_ns(runs: Sequence[AlignedRun]) -> float:
+    usual = max(float(np.percentile(each.times_ns, _SHOWN_PERCENT)) for each in runs)
+    longest = max(int(each.times_ns.max()) for each in runs)
+    return max(min(usual * _ROOM, longest * _ROOM), 1.0)
+
+
+def _levels(area: Box, top_ns: float, theme: ThemeName, budgets_ms: Sequence[float]) -> list[Item]:
+    colors = GRAPH_COLORS[theme]
+    items: list[Item] = []
+    ticks = duration_ticks(top_ns, max(2, int(area.height / 24)))
+    for tick in ticks.ticks:
+        y = round(area.bottom - tick.value_ns / top_ns * area.height, 2)
+        line = (Point(area.x, y), Point(area.right, y))
+        items.append(Polyline(line, Stroke(colors.grid, 0.6)))
+        at = Point(area.x - 4, round(y + _SIZE * 0.35, 2))
+        items.append(Text(at, tick.label, _SIZE, colors.muted_text, Anchor.END))
+    labelled: list[float] = []
+    for number, budget_ms in enumerate(budgets_ms):
+        y = round(area.bottom - budget_ms * NS_PER_MS / top_ns * area.height, 2)
+        if y >= area.y:
+            line = (Point(area.x, y), Point(area.right, y))
+            items.append(Polyline(line, Stroke(colors.axis, 0.7, () if number == 0 else (3, 2))))
+            if all(abs(y - other) > _SIZE for other in labelled):
+                labelled.append(y)
+                at = Point(round(area.right + 3, 2), round(y + _SIZE * 0.35, 2))
+                items.append(Text(at, f"{1000 / budget_ms:.3g} fps", _SIZE, colors.muted_text))
+    name = f"frame time ({ticks.unit})"
+    items.append(Text(Point(area.x, area.y - 4), name, _SIZE, colors.muted_text))
+    return items
+
+
+def _names(runs: Sequence[tuple[int, AlignedRun]], area: Box, theme: ThemeName) -> list[Item]:
+    """Return the names of captures above their plot, from the right."""
+    colors = GRAPH_COLORS[theme]
+    room = (area.width - 80) / len(runs) - 22
+    items: list[Item] = []
+    x, y = area.right, round(area.y - 4, 2)
+    for number, run in reversed(runs):
+        name = shortened(plain(run.name), max(room, 12.0), _SIZE)
+        x -= text_width(name, _SIZE)
+        items.append(Text(Point(round(x, 2), y), name, _SIZE, colors.text))
+        line = (Point(round(x - 14, 2), y - 2.5), Point(round(x - 4, 2), y - 2.5))
+        items.append(Polyline(line, curve_stroke(number, theme, 2.0)))
+        x -= 22
+    return [Group("key", tuple(items))]
+
+
+def _line(  # noqa: PLR0913, PLR0917 - where and how it is drawn
+    run: AlignedRun,
+    number: int,
+    area: Box,
+    longest: int,
+    top_ns: float,
+    theme: ThemeName,
+    *,
+    by_frame: bool,
+) -> list[Item]:
+    """Return a line through the shortest and the longest frame of each column."""
+    times = run.times_ns
+    starts = np.arange(len(times)) if by_frame else np.cumsum(times) - times
+    columns = np.minimum(starts / longest, 1.0) * area.width / _STEP
+    edges = np.flatnonzero(np.diff(columns.astype(np.int64), prepend=-1))
+    lows, highs = np.minimum.reduceat(times, edges), np.maximum.reduceat(times, edges)
+    xs = np.round(area.x + columns[edges] * _STEP, 2)
+    scale = area.height / top_ns
+    upper = np.round(area.bottom - np.minimum(highs, top_ns) * scale, 2)
+    lower = np.round(area.bottom - np.minimum(lows, top_ns) * scale, 2)
+    ends = np.append(
+        xs[1:], round(area.x + _end(times, longest, by_frame=by_frame) * area.width, 2)
+    )
+    points: list[Point] = []
+    for x, end, high, low in zip(
+        *(xs.tolist(), ends.tolist(), upper.tolist(), lower.tolist()), strict=True
+    ):
+        points += (Point(x, high), Point(x, low), Point(end, low))
+    stroke = curve_stroke(number, theme, 0.9)
+    items: list[Item] = [Group(plain(run.name), (Polyline(tuple(points), stroke),))]
+    cut = xs[highs > top_ns].tolist()
+    items += [Rect(Box(x - 1, round(area.y - 2, 2), 2.0, 3.0), stroke.color) for x in cut]
+    return items
+
+
+def _end(times: NDArray[np.int64], longest: int, *, by_frame: bool) -> float:
+    """Return which share of the axis a capture takes."""
+    return min((len(times) if by_frame else int(times.sum())) / longest, 1.0)

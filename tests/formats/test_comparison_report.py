@@ -1,0 +1,72 @@
+"""Plot and report of a comparison: everything is in them, whatever the names and the frames."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from inspector.analysis.statistics.runs import ComparedRun, differences
+from inspector.formats.aligned_chart import AlignedRun, aligned_chart
+from inspector.formats.comparison_report import comparison_page
+from inspector.formats.display_list import Box, Group, Polyline, Text
+from tests.formats.test_report import Balanced
+
+MS = 1_000_000
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def run(name: str, *times_ms: float, count: int = 100) -> ComparedRun:
+    return ComparedRun(name, (np.tile(times_ms, count) * MS).astype(np.int64))
+
+
+def test_that_the_page_is_well_formed_and_names_are_text() -> None:
+    runs = [run("<a>", 10, 11), run("b & c", 12, 13), run("d", 10, 11)]
+
+    page = comparison_page(differences(runs), "dark", (16.7, 8.3), NOW)
+
+    reader = Balanced()
+    reader.feed(page)
+    assert (reader.open, reader.wrong) == ([], [])
+    assert "“b &amp; c” is slower than “&lt;a&gt;”" in page
+    assert "There is no evidence that “d” is faster or slower" in page
+    assert page == comparison_page(differences(runs), "dark", (16.7, 8.3), NOW)
+
+
+@pytest.mark.parametrize("is_stacked", [False, True])
+@pytest.mark.parametrize("by_frame", [False, True])
+def test_that_every_run_has_a_line_that_ends_where_it_does(
+    is_stacked: bool, by_frame: bool
+) -> None:
+    runs = [
+        AlignedRun("long", np.full(1000, 10 * MS)),
+        AlignedRun("short", np.full(500, 10 * MS)),
+    ]
+
+    items = aligned_chart(
+        *(runs, Box(0, 0, 600, 300), "light"), is_stacked=is_stacked, by_frame=by_frame
+    )
+
+    lines = {item.name: item.items[0] for item in items if isinstance(item, Group)}
+    long, short = lines["long"], lines["short"]
+    assert isinstance(long, Polyline)
+    assert isinstance(short, Polyline)
+    left = long.points[0].x
+    full = long.points[-1].x - left
+    assert short.points[-1].x - left == pytest.approx(full / 2, rel=0.01)
+    assert (long.points[0].y != short.points[0].y) is is_stacked
+
+
+def test_that_a_frame_that_is_cut_off_is_marked_and_a_million_are_thinned() -> None:
+    times = np.full(1_000_000, 10 * MS)
+    times[500_000] = 900 * MS
+
+    items = aligned_chart([AlignedRun("run", times)], Box(0, 0, 600, 300), "light")
+
+    (line,) = (each.items[0] for each in items if isinstance(each, Group) and each.name == "run")
+    assert isinstance(line, Polyline)
+    assert len(line.points) < 3_000
+    assert min(point.y for point in line.points) < 50
+    labels = [item.text for item in items if isinstance(item, Text)]
+    assert "15" in labels or "10" in labels
