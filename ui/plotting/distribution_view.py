@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
-from inspector.formats.display_list import Box
 from inspector.formats.distribution_chart import (
     ChartKind,
     Curve,
@@ -18,25 +17,21 @@ from inspector.formats.distribution_chart import (
     distribution_chart,
 )
 
-from ..kit.clipboard import add_copying
 from ..kit.guards import guarded
-from ..kit.layouts import open_menu
-from ..kit.picture import load_fonts, paint_items
-from ..kit.theme import ColorRole, Theme
+from .chart_view import ChartView
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from PySide6.QtCore import QEvent
-    from PySide6.QtGui import QResizeEvent
 
-#: Height of a line of the window's font, in points of the chart.
-_LINE_PT: Final = 11.5
-_PAD: Final = 3.0
+    from inspector.formats.display_list import Item
+
+    from ..kit.theme import Theme
 
 
 @guarded
-class DistributionView(QWidget):
+class DistributionView(ChartView):
     """Shows a chart of frame times, and lets bins of it be chosen.
 
     A click chooses a bin, dragging several, a click beside them none; the arrow keys move from
@@ -52,23 +47,15 @@ class DistributionView(QWidget):
     bin_read = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, "Distribution of frame times", parent)
         self._kind = ChartKind.HISTOGRAM
         self._curves: tuple[Curve, ...] = ()
         self._budgets_ms: tuple[float, ...] = ()
         self._band_ns: tuple[int, int] | None = None
-        self._empty_text = ""
         self._chart: DistributionChart | None = None
         self._first: int | None = None
         self._last = 0
-        self.setAccessibleName("Distribution of frame times")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.copying = add_copying(self, self.rows)
-        theme.changed.connect(self.forget_chart)
 
     # ---------------------------------------------------------------- what is shown
 
@@ -84,7 +71,7 @@ class DistributionView(QWidget):
         """
         self._curves = tuple(each for each in curves if len(each.times))
         self._budgets_ms = tuple(budgets_ms)
-        self._empty_text = empty_text
+        self.empty_text = empty_text
         self.setAccessibleDescription(self._described())
         self.forget_chart()
 
@@ -101,54 +88,47 @@ class DistributionView(QWidget):
             self._first = None
         self.forget_chart()
 
+    @override
     def forget_chart(self) -> None:
-        """Make the chart again when it is painted."""
         self._chart = None
-        self.update()
+        super().forget_chart()
+
+    @override
+    def items(self) -> Sequence[Item]:
+        chart = self.chart()
+        return () if chart is None else chart.items
 
     def chart(self) -> DistributionChart | None:
         """Return the chart in points; ``None`` without frames."""
         if self._chart is None and self._curves:
-            scale = self._scale
-            box = Box(
-                _PAD,
-                _PAD,
-                max(self.width() / scale - 2 * _PAD, 40.0),
-                max(self.height() / scale - 2 * _PAD, 30.0),
-            )
             self._chart = distribution_chart(
-                *(self._kind, self._curves, box, self._theme.name),
+                *(self._kind, self._curves, self.box(), self._theme.name),
                 budgets_ms=self._budgets_ms,
                 band_ns=self._band_ns,
             )
         return self._chart
 
+    @override
     def rows(self) -> list[tuple[str, ...]]:
-        """Return what is shown as a table, the titles first."""
         chart = self.chart()
         return [] if chart is None else chart_rows(chart)
 
     def _described(self) -> str:
         counts = ", ".join(f"{len(each.times):,} frames {each.name}" for each in self._curves)
-        return f"{self._kind.value} of {counts}" if counts else self._empty_text
+        return f"{self._kind.value} of {counts}" if counts else self.empty_text
 
     # ---------------------------------------------------------------- places
-
-    @property
-    def _scale(self) -> float:
-        """Pixels per point of the chart."""
-        return self.fontMetrics().height() / _LINE_PT
 
     def place_of(self, number: int) -> QPointF:
         """Return the middle of a bin, in pixels."""
         chart = self.chart()
         assert chart is not None, "there are no frames"
         x = (chart.x_of(number) + chart.x_of(number + 1)) / 2
-        return QPointF(x, chart.area.y + chart.area.height / 2) * self._scale
+        return QPointF(x, chart.area.y + chart.area.height / 2) * self.scale
 
     def _bin_at(self, position: QPointF) -> int | None:
         chart = self.chart()
-        return None if chart is None else chart.bin_at(position.x() / self._scale)
+        return None if chart is None else chart.bin_at(position.x() / self.scale)
 
     # ---------------------------------------------------------------- reading and choosing
 
@@ -213,40 +193,6 @@ class DistributionView(QWidget):
             super().keyPressEvent(event)
 
     @override
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        menu = QMenu(self)
+    def add_to_menu(self, menu: QMenu) -> None:
         menu.addAction("Choose no bins", self.choose_nothing).setEnabled(self._band_ns is not None)
         menu.addSeparator()
-        menu.addActions(self.copying)
-        open_menu(menu, event.globalPos())
-
-    # ---------------------------------------------------------------- painting
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self.forget_chart()
-
-    @override
-    def sizeHint(self) -> QSize:
-        return QSize(420, 160)
-
-    @override
-    def minimumSizeHint(self) -> QSize:
-        return QSize(160, 60)
-
-    @override
-    def paintEvent(self, event: QPaintEvent) -> None:
-        color = self._theme.color
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), color(ColorRole.BACKGROUND))
-        chart = self.chart()
-        if chart is None:
-            painter.setPen(color(ColorRole.MUTED_TEXT))
-            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            painter.drawText(QRectF(self.rect()), int(flags), self._empty_text)
-        else:
-            load_fonts()
-            painter.scale(self._scale, self._scale)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            paint_items(chart.items, painter)
-        painter.end()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QInputDialog, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QInputDialog, QMenu, QStackedWidget, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from inspector.clocks.failures import FailurePolicy
@@ -34,6 +34,7 @@ from ..bookmarks.annotation_actions import ANNOTATION_ACTIONS, AnnotationActions
 from ..clock_tree.actions import BRANCH_ACTIONS, MEMBER_ACTIONS, BranchActions
 from ..interventions.intervention_undo import UNDO_ACTIONS, UndoActions
 from ..kit.guards import guarded
+from ..kit.layouts import open_menu
 from ..session.qt_time_source import Precision
 from ..timer_queue.actions import TIMER_ACTIONS, TimerActions
 from ..transport.actions import TransportActions
@@ -55,6 +56,10 @@ from .scene_card import SceneCard
 from .settings import LAYOUT_VERSION, Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtCore import QPoint
+
     from inspector.events.states import CommandRecord
     from inspector.events.timeline import Timeline
     from inspector.sessions.session import Session, SessionStatus
@@ -284,11 +289,37 @@ class WindowContents(QObject):
         if not paths:
             return False
         event.acceptProposedAction()
-        if is_over:
-            self._window.open_path(paths[0])
-            for path in paths[1:]:
-                open_beside(path)
+        if is_over and self._can_compare(paths):
+            self._ask_about_dropped(paths, self._window.mapToGlobal(event.position().toPoint()))
+        elif is_over:
+            self._open_all(paths)
         return True
+
+    def _open_all(self, paths: Sequence[Path]) -> None:
+        """Open the first file here, others beside."""
+        self._window.open_path(paths[0])
+        for path in paths[1:]:
+            open_beside(path)
+
+    def _can_compare(self, paths: Sequence[Path]) -> bool:
+        """Whether files may be meant to be compared with what is open, or with each other."""
+        session = self._bridge.session
+        is_open = session is not None and session.is_recorded and len(session.timeline.frames) > 0
+        return is_open and not any(map(is_scene_name, paths))
+
+    def _ask_about_dropped(self, paths: Sequence[Path], place: QPoint) -> None:
+        """Offer to open files, or to compare them."""
+        menu = QMenu(self._window)
+        menu.setObjectName("dropped_files")
+        compare = partial(self.window_actions.compare, paths)
+        menu.addAction("Compare with what is open", compare)
+        if len(paths) > 1:
+            each_other = partial(self.window_actions.compare, paths, has_session=False)
+            menu.addAction("Compare with each other", each_other)
+        menu.addSeparator()
+        menu.addAction("Open instead", partial(self._open_all, paths))
+        menu.addAction("Open in a new window", partial(_open_beside_all, paths))
+        open_menu(menu, place)
 
     # ---------------------------------------------------------------- what the session says
 
@@ -418,6 +449,11 @@ def _dropped_files(event: QDropEvent) -> list[Path]:
         path for path in paths if is_scene_name(path) or is_recording_name(path) or is_file(path)
     )
     return list(islice(found, _MOST_DROPPED))
+
+
+def _open_beside_all(paths: Sequence[Path]) -> None:
+    for path in paths:
+        open_beside(path)
 
 
 def _effect_text(timeline: Timeline, record: CommandRecord) -> str:

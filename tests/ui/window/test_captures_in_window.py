@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QInputDialog
+from PySide6.QtWidgets import QApplication, QInputDialog, QMenu
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.statistics.frame_statistics import frame_statistics
 from inspector.formats.captures import source as source_module
 from inspector.sessions.session import SessionPhase
 from tests.sessions.test_captured import Clock, table, trace
+from tests.sessions.test_compared import capture
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
 from ui.frame_times.frame_statistics_label import (
@@ -164,6 +165,45 @@ def test_that_of_several_dropped_files_the_others_open_beside(
 
     assert shell.bridge.status.message.startswith("Capture (PresentMon 1): ")
     assert beside == [other]
+
+
+def choose_for_dropped(shell: Shell, text: str) -> None:
+    menu = shell.window.findChild(QMenu, "dropped_files")
+    assert menu is not None
+    (action,) = (each for each in menu.actions() if each.text() == text)
+    action.trigger()
+    menu.close()
+
+
+def test_that_a_second_file_can_be_compared_with_what_is_open(shell: Shell, tmp_path: Path) -> None:
+    shell.window.open_path(table(tmp_path))
+    other = capture(tmp_path / "other.csv", [10.0, 10.1] * 200)
+
+    drop(shell, other)
+
+    assert shell.bridge.status.path == str(table(tmp_path))
+    choose_for_dropped(shell, "Compare with what is open")
+    window = shell.contents.window_actions._comparison
+    assert window is not None
+    window.finish()
+    assert "“other.csv” is" in window.verdict.text()
+    assert len(window.sources) == 2
+
+    drop(shell, other)
+    choose_for_dropped(shell, "Compare with what is open")
+    window.finish()
+    assert len(window.sources) == 3
+    window.close()
+
+
+def test_that_a_second_file_can_be_opened_instead(shell: Shell, tmp_path: Path) -> None:
+    shell.window.open_path(table(tmp_path))
+    other = capture(tmp_path / "other.csv", [10.0, 10.1] * 200)
+
+    drop(shell, other)
+    choose_for_dropped(shell, "Open instead")
+
+    assert shell.bridge.status.path == str(other)
 
 
 def test_that_a_file_that_is_no_capture_leaves_the_session_alone(

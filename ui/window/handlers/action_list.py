@@ -75,6 +75,11 @@ OPEN_ACTIONS: Final = (
         tip="Open scenes, recordings or captures beside what is open, each in its own window.",
     ),
     ActionDescription(
+        "compare", "Comp&are with …", MenuId.SCENE, WindowActions.compare_with,
+        tip="Compare captures and recordings with what is open: plots, distributions, and whether "
+        "they are faster or slower.",
+    ),
+    ActionDescription(
         "gallery", "&Gallery …", MenuId.SCENE, WindowActions.show_gallery,
         tip="Show the built-in scenes with their pictures, and open one.",
     ),

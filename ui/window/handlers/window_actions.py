@@ -29,8 +29,9 @@ from .command_palette import CommandPalette, palette_entries
 from .menu_previews import MenuPreviews
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from ...comparison.window import ComparisonWindow
     from ...kit.theme import ThemeChoice
     from ..main_window import MainWindow
 
@@ -65,6 +66,7 @@ class WindowActions(QObject):
         self._palette: CommandPalette | None = None
         self._keys_page: KeysPage | None = None
         self._help_viewer: HelpViewer | None = None
+        self._comparison: ComparisonWindow | None = None
         self._scene_paths: dict[str, Path] = {}
         self._fill_menus()
         window.docks.visibility_changed.connect(self._show_panel_states)
@@ -160,6 +162,37 @@ class WindowActions(QObject):
                 open_beside(path)
             else:
                 self._window.open_path(path)
+
+    def compare_with(self) -> None:
+        """Ask for captures and recordings, and compare them with what is open."""
+        self.compare(self._asked_for("Compare with"))
+
+    def compare(self, paths: Iterable[Path], *, has_session: bool = True) -> None:
+        """Compare files, or add them to those that are being compared.
+
+        Args:
+            paths: The files.
+            has_session: Whether the session comes first, if it has frames.
+        """
+        paths = list(paths)
+        if not paths:
+            return
+        # Not needed before, and it brings charts with it.
+        from ...comparison.window import ComparisonWindow, Source  # noqa: PLC0415
+
+        window = self._comparison
+        if window is None:
+            bridge = self._window.bridge
+            window = ComparisonWindow(bridge, self._window.theme, self._window)
+            window.files_wanted.connect(self.compare_with)
+            self._comparison = window
+        sources = map(Source.of_file, paths)
+        if has_session and window.isVisible() and window.sources:
+            window.add(sources)
+        else:
+            session = self._window.bridge.session if has_session else None
+            window.compare([*Source.of_session(session), *sources])
+        _bring_up(window)
 
     def open_in_new_window(self) -> None:
         """Ask for scenes, recordings and captures, and open each in a window of its own."""

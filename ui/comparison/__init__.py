@@ -1,0 +1,1 @@
+"""Captures, recordings and sessions compared, side by side."""
