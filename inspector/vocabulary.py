@@ -179,6 +179,11 @@ class Share(NamedNumber):
     #: Nothing was due.
     IDLE = 4
 
+    @property
+    def column(self) -> str:
+        """Its name as a column of frames in files."""
+        return f"{self.name.lower()}_share_ns"
+
 
 def two_durations(first_ns: int, second_ns: int) -> int:
     """Return two durations as one number: microseconds, the first times 2**32."""

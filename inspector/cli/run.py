@@ -22,10 +22,12 @@ from inspector.cli.export import (
 )
 from inspector.cli.progress import EndlessCodeNote, Progress
 from inspector.cli.run_report import (
+    LeftOut,
     ProbeLine,
     RunReport,
     clock_lines,
     frames_text,
+    interval_shares,
     report_text,
     report_values,
     short_line,
@@ -185,7 +187,7 @@ def put_out(  # noqa: PLR0913, PLR0917
     frames = FrameTimes.from_history(session.timeline.frames)
     measure: Measure = "busy" if session.waits else worth_plotting(frames)
     graph = graph_options(options, measure, session.frame_rate)
-    report = _report(session, tally, run, how, place, options.budget, graph.measure, probes)
+    report = _report(session, tally, run, how, place, options, graph.measure, probes)
     if options.json:
         text = json.dumps(report_values(report), ensure_ascii=False, indent=2)
         out.write(f"{text}\n")
@@ -310,13 +312,21 @@ def _report(  # noqa: PLR0913, PLR0917
     run: RunOutcome,
     how: str,
     place: str,
-    budgets_ms: list[float] | None,
+    options: Namespace,
     measure: Measure,
     probes: tuple[ProbeLine, ...],
 ) -> RunReport:
     tally.update()
     timeline = session.timeline
     frames = FrameTimes.from_history(timeline.frames)
+    shares = interval_shares(frames)
+    budgets = [
+        FrameBudget.of_ms(each) for each in options.budget or [float(1000 / session.frame_rate)]
+    ]
+    left_out = None
+    if options.without_inspector:
+        frames, count = frames.without_inspector(budgets[0])
+        left_out = LeftOut(budgets[0], count)
     return RunReport(
         title=session.title,
         scene=place,
@@ -330,10 +340,7 @@ def _report(  # noqa: PLR0913, PLR0917
         cut_ns=sum(timeline.frames.cut_ns),
         cut_frames=sum(map(bool, timeline.frames.cut_ns)),
         measure=measure,
-        over_budgets=tuple(
-            over_budget(frames.measured(measure), FrameBudget.of_ms(budget_ms))
-            for budget_ms in budgets_ms or [float(1000 / session.frame_rate)]
-        ),
+        over_budgets=tuple(over_budget(frames.measured(measure), each) for each in budgets),
         clocks=clock_lines(timeline, tally),
         timers=tuple(tally.timers(timeline, is_complete=run.is_complete)),
         systems=tally.systems(timeline),
@@ -346,6 +353,8 @@ def _report(  # noqa: PLR0913, PLR0917
         ),
         lost_events=tally.lost + sum(probe.lost for probe in probes),
         probes=probes,
+        shares=shares,
+        left_out=left_out,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
+from inspector.analysis.interval_shares import UNKNOWN, named_shares, shares_text
 from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
 from inspector.cli.call_tally import CallCount, CallTally, SystemLine, TimerCount
 from inspector.display_text import one_line
@@ -18,11 +19,12 @@ from inspector.timebase import (
     format_instant,
     ns_to_seconds,
 )
-from inspector.vocabulary import rate_text, what_was_raised
+from inspector.vocabulary import Share, rate_text, what_was_raised
 
 if TYPE_CHECKING:
+    from inspector.analysis.statistics.frame_budget import FrameBudget
     from inspector.analysis.statistics.frame_statistics import OverBudget
-    from inspector.formats.frame_times import Measure, NsColumn
+    from inspector.formats.frame_times import FrameTimes, Measure, NsColumn
 
 _LISTED_FAILURES: Final = 5
 _LISTED_CLOCKS: Final = 40
@@ -106,6 +108,36 @@ class ProbeLine:
 
 
 @dataclass(frozen=True, slots=True)
+class IntervalShares:
+    """Where the time between frames went.
+
+    Attributes:
+        total_ns: Of all frames, by the name of the share; what is left is unknown.
+        longest_ns: Of the longest frame.
+        longest: Its index.
+        interval_ns: Its time since the frame before.
+    """
+
+    total_ns: dict[str, int]
+    longest_ns: dict[str, int]
+    longest: int
+    interval_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Frames that the statistics leave out: over budget because of the inspector alone.
+
+    Attributes:
+        budget: The budget.
+        count: How many there are.
+    """
+
+    budget: FrameBudget
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunReport:
     """The report of a run.
 
@@ -131,6 +163,8 @@ class RunReport:
         commands_refused: Refused commands, as sentences.
         lost_events: Events that were not counted.
         probes: The attached programs.
+        shares: Where the time between frames went; ``None`` if that was not measured.
+        left_out: The frames that are in no number but their own; ``None`` if all are counted.
     """
 
     title: str
@@ -154,6 +188,8 @@ class RunReport:
     commands_refused: tuple[str, ...]
     lost_events: int
     probes: tuple[ProbeLine, ...] = ()
+    shares: IntervalShares | None = None
+    left_out: LeftOut | None = None
 
 
 def spread(times_ns: NsColumn) -> Spread | None:
@@ -165,6 +201,21 @@ def spread(times_ns: NsColumn) -> Spread | None:
         percentile_frame_time_ns(times_ns, 50),
         percentile_frame_time_ns(times_ns, 99),
         int(times_ns.max()),
+    )
+
+
+def interval_shares(frames: FrameTimes) -> IntervalShares | None:
+    """Return where the time between frames went, ``None`` if that was not measured."""
+    if frames.shares is None:
+        return None
+    names = (*(share.text for share in Share), UNKNOWN)
+    longest = int(frames.interval_ns.argmax())
+    interval_ns = int(frames.interval_ns[longest])
+    return IntervalShares(
+        dict(zip(names, (int(each.sum()) for each in frames.share_columns.values()), strict=True)),
+        named_shares(frames.shares[:, longest].tolist(), interval_ns),
+        int(frames.index[longest]),
+        interval_ns,
     )
 
 
@@ -228,6 +279,10 @@ def report_values(report: RunReport) -> dict[str, object]:
         "busy": None if report.busy is None else asdict(report.busy),
         "cut_ns": report.cut_ns,
         "cut_frames": report.cut_frames,
+        "shares": None if report.shares is None else _share_values(report.shares),
+        "left_out": None
+        if report.left_out is None
+        else {"budget_ns": report.left_out.budget.budget_ns, "frames": report.left_out.count},
         "over_budget": {
             "measure": report.measure,
             "budgets": [over.values() for over in report.over_budgets],
@@ -244,6 +299,14 @@ def report_values(report: RunReport) -> dict[str, object]:
         "lost_events": report.lost_events,
         **({"programs": [asdict(line) for line in report.probes]} if report.probes else {}),
     }
+
+
+def _share_values(shares: IntervalShares) -> dict[str, object]:
+    def named(times_ns: dict[str, int]) -> dict[str, int]:
+        return {f"{name.replace(' ', '_')}_ns": time_ns for name, time_ns in times_ns.items()}
+
+    longest = {"frame": shares.longest, "interval_ns": shares.interval_ns}
+    return {"total": named(shares.total_ns), "longest": longest | named(shares.longest_ns)}
 
 
 def _call_values(count: CallCount) -> dict[str, object]:
@@ -283,10 +346,30 @@ def _head(report: RunReport) -> str:
             share = f" ({over.share:.1%})" if over.count else ""
             what = f"{_MEASURE_NAMES[report.measure]} over {over.budget.limit_text}"
             lines.append(f"{what}: {frames_text(over.count)}{share}")
+    if report.shares is not None:
+        lines += _share_lines(report.shares)
+    if report.left_out is not None:
+        lines.append(
+            f"left out: {frames_text(report.left_out.count)} over "
+            f"{report.left_out.budget.limit_text} because of the inspector alone"
+        )
     if report.cut_frames:
         cut = format_duration(report.cut_ns)
         lines.append(f"{cut} cut from {frames_text(report.cut_frames)} longer than max_delta")
     return "\n".join(lines)
+
+
+def _share_lines(shares: IntervalShares) -> list[str]:
+    whole_ns = sum(shares.total_ns.values()) or 1
+    total = ", ".join(
+        f"{name} {time_ns / whole_ns:.1%}" for name, time_ns in shares.total_ns.items()
+    )
+    longest = shares_text(shares.longest_ns) or "not measured"
+    took = format_duration(shares.interval_ns)
+    return [
+        f"time between frames: {total}",
+        f"the longest, frame {shares.longest:,}, {took}: {longest}",
+    ]
 
 
 def _clock_table(clocks: Sequence[ClockLine]) -> str:

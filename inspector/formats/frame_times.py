@@ -16,11 +16,13 @@ from inspector.events.annotations import Annotation
 from inspector.events.timeline import Timeline
 from inspector.foreign.numbers import count_in
 from inspector.timebase import parse_duration_ns
-from inspector.vocabulary import Phase
+from inspector.vocabulary import Phase, Share
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from inspector.analysis.statistics.frame_budget import FrameBudget
 
 #: Which time is plotted: source time between frame starts, time in callbacks, or local time
 #: passed to the callbacks.
@@ -30,6 +32,11 @@ NsColumn: TypeAlias = "NDArray[np.int64]"
 
 #: The source of frames that another program has captured.
 CAPTURED: Final = "capture"
+
+
+_COLUMNS: Final = ("index", "at_ns", "interval_ns", "delta_ns", "busy_ns")
+#: What is in no share of the interval.
+UNKNOWN_COLUMN: Final = "unknown_share_ns"
 
 
 class FrameColumns(Protocol):
@@ -43,7 +50,7 @@ class FrameColumns(Protocol):
     def end(self) -> int:
         """Number of the frame after the newest."""
 
-    def numpy(self, column: str | Phase, start: int, stop: int) -> NsColumn:
+    def numpy(self, column: str | Phase | Share, start: int, stop: int) -> NsColumn:
         """Return a copy of a column from frame ``start`` up to, not including, ``stop``."""
 
 
@@ -58,6 +65,8 @@ class FrameTimes:
         delta_ns: Local time of the root clock passed to this frame's callbacks.
         busy_ns: Time spent in this frame's callbacks.
         phases: Time spent in each phase, shape (phases, frames), rows by ``Phase``.
+        shares: Where the interval went, shape (shares, frames), rows by ``Share``; ``None`` if
+            that was not measured.
         interventions: Interventions before or in these frames.
         landmarks: Bookmarks, notes, named ranges and marks in these frames.
         samples: Why these are samples and not every frame, so that nothing can be said that
@@ -70,6 +79,7 @@ class FrameTimes:
     delta_ns: NsColumn
     busy_ns: NsColumn
     phases: NsColumn
+    shares: NsColumn | None = None
     interventions: tuple[Intervention, ...] = ()
     landmarks: tuple[Landmark, ...] = ()
     samples: str = ""
@@ -92,8 +102,10 @@ class FrameTimes:
         begin = max(start, history.first)
         end = max(begin, end)
 
-        def column(name: str | Phase) -> NsColumn:
+        def column(name: str | Phase | Share) -> NsColumn:
             return history.numpy(name, begin, end)
+
+        shares = np.stack([column(share) for share in Share])
 
         return cls(
             index=np.arange(begin, end, dtype=np.int64),
@@ -102,6 +114,7 @@ class FrameTimes:
             delta_ns=column("delta_ns"),
             busy_ns=column("busy_ns"),
             phases=np.stack([column(phase) for phase in Phase]),
+            shares=shares if shares.any() else None,
         )
 
     @classmethod
@@ -140,6 +153,7 @@ class FrameTimes:
             delta_ns=self.delta_ns[start:stop],
             busy_ns=self.busy_ns[start:stop],
             phases=self.phases[:, start:stop],
+            shares=None if self.shares is None else self.shares[:, start:stop],
             interventions=tuple(
                 each
                 for each in self.interventions
@@ -147,6 +161,27 @@ class FrameTimes:
             ),
             landmarks=landmarks_within(self.landmarks, first, end),
         )
+
+    @property
+    def share_columns(self) -> dict[str, NsColumn]:
+        """Where the interval went, by name of the column in files; empty if not measured."""
+        if self.shares is None:
+            return {}
+        named = {share.column: column for share, column in zip(Share, self.shares, strict=True)}
+        return named | {UNKNOWN_COLUMN: (self.interval_ns - self.shares.sum(axis=0)).clip(0)}
+
+    def without_inspector(self, budget: FrameBudget) -> tuple[Self, int]:
+        """Leave out frames over budget because of the inspector alone; return how many they are.
+
+        For statistics only: the frames left no longer follow one another.
+        """
+        if self.shares is None:
+            return self, 0
+        kept = ~budget.is_over_by_inspector(self.interval_ns, self.shares[Share.INSPECTOR])
+        columns = {name: getattr(self, name)[kept] for name in _COLUMNS}
+        phases, shares = self.phases[:, kept], self.shares[:, kept]
+        fewer = replace(self, phases=phases, shares=shares, **columns)
+        return fewer, len(self) - len(fewer)
 
     def measured(self, measure: Measure) -> NsColumn:
         """Return the column that ``measure`` names."""

@@ -6,7 +6,7 @@ Our own exports are read in full, any capture by one of its streams.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -41,7 +41,7 @@ from inspector.formats.captures.tracy_csv import TracyReader, is_tracy
 from inspector.formats.frame_times import CAPTURED, FrameTimes, NsColumn, Provenance
 from inspector.sessions.provenance import provenance_of_recording, rate_in_file
 from inspector.timebase import MAX_NS
-from inspector.vocabulary import Phase
+from inspector.vocabulary import Phase, Share
 
 _HEAD_BYTES: Final = 4096
 _SQLITE: Final = b"SQLite format 3"
@@ -51,6 +51,7 @@ _PIECE: Final = 1 << 18
 _decode_json = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_numbers = msgspec.json.Decoder(list[int]).decode
 _NS_COLUMNS: Final = ("frame", "at_ns", "interval_ns", "delta_ns", "busy_ns", *PHASE_COLUMNS)
+_SHARE_COLUMNS: Final = tuple(share.column for share in Share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +224,7 @@ def _read_json(path: Path) -> FrameFile:
         raise CaptureError(message)
     _check_version(path, head)
     by_name = _decode_json(columns)
-    decoded = {name: _column(path, name, by_name.get(name)) for name in _NS_COLUMNS}
+    decoded = {name: _column(path, name, by_name.get(name)) for name in _read_names(by_name)}
     return _own_file(path, head, decoded)
 
 
@@ -232,7 +233,13 @@ def _read_arrow(path: Path) -> FrameFile:
     _check_version(path, head)
     if missing := [name for name in _NS_COLUMNS if name not in columns]:
         raise _damaged(path, f"no column {missing[0]} of whole numbers")
-    return _own_file(path, head, {name: columns[name] for name in _NS_COLUMNS})
+    return _own_file(path, head, {name: columns[name] for name in _read_names(columns)})
+
+
+def _read_names(there: Container[str]) -> tuple[str, ...]:
+    """Return the names of the columns to read, with the shares of intervals if they are there."""
+    has_shares = all(name in there for name in _SHARE_COLUMNS)
+    return (*_NS_COLUMNS, *_SHARE_COLUMNS) if has_shares else _NS_COLUMNS
 
 
 def _check_version(path: Path, head: dict[str, Any]) -> None:
@@ -280,7 +287,9 @@ def _provenance(path: Path, found: object) -> Provenance:
 
 
 def _read_csv(path: Path) -> FrameFile:
-    parts: dict[str, list[NsColumn]] = {name: [] for name in _NS_COLUMNS}
+    names: tuple[str, ...] = ()
+    places: list[int] = []
+    parts: dict[str, list[NsColumn]] = {}
     carry = b""
     is_header = True
     count = 1
@@ -288,8 +297,14 @@ def _read_csv(path: Path) -> FrameFile:
         # The last line of a file that was cut short has fewer cells.
         end = piece.rfind(b"\n") + 1 if piece else 0
         text, carry = (carry + piece[:end], piece[end:]) if end else (b"", carry + piece)
-        if not piece and carry.count(b",") >= len(CSV_COLUMNS) - 1:
+        if not piece and carry.count(b",") >= max(len(CSV_COLUMNS) - 2, *places, -1) + 1:
             text = carry
+        if text and is_header:
+            header = text.partition(b"\n")[0].decode("latin-1").replace('"', "").strip().split(",")
+            names = _read_names(header)
+            # The names of the first may follow a byte order mark.
+            places = [*range(len(_NS_COLUMNS)), *map(header.index, names[len(_NS_COLUMNS) :])]
+            parts = {name: [] for name in names}
         lines = text.splitlines()[is_header:] if text else []
         is_header = is_header and not text
         if not lines:
@@ -299,7 +314,7 @@ def _read_csv(path: Path) -> FrameFile:
                 lines,
                 dtype=np.int64,
                 delimiter=",",
-                usecols=range(len(_NS_COLUMNS)),
+                usecols=places,
                 quotechar='"',
                 comments=None,
                 ndmin=2,
@@ -310,9 +325,9 @@ def _read_csv(path: Path) -> FrameFile:
             number = next((at for at, line in enumerate(lines) if not _is_row(line)), 0)
             raise _damaged(path, f"not only whole numbers in line {count + number + 1:,}") from None
         count += len(lines)
-        for name, column in zip(_NS_COLUMNS, rows.T, strict=True):
+        for name, column in zip(names, rows.T, strict=True):
             parts[name].append(column.copy() if column.any() else _zeros(len(column)))
-    columns = {name: _joined(parts.pop(name)) for name in _NS_COLUMNS}
+    columns = {name: _joined(parts.pop(name, [])) for name in names or _NS_COLUMNS}
     provenance = Provenance(path.stem, _changed(path), __version__)
     return FrameFile(_frames(path, columns), provenance, (), True)
 
@@ -355,6 +370,9 @@ def _frames(path: Path, columns: dict[str, NsColumn]) -> FrameTimes:
         phases=np.broadcast_to(np.int64(0), (len(Phase), len(phases[0])))
         if is_idle
         else np.stack(phases),
+        shares=np.stack([columns[name] for name in _SHARE_COLUMNS])
+        if _SHARE_COLUMNS[0] in columns
+        else None,
     )
 
 

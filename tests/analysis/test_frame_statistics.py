@@ -157,3 +157,17 @@ def test_that_the_times_are_left_as_they_were() -> None:
     percentile_frame_time_ns(column, 50)
 
     assert column.tolist() == [3, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("interval_ms", "inspector_ms", "is_by_inspector"),
+    [(30, 15, True), (30, 12, True), (30, 6, False), (16, 10, False), (23, 5, False)],
+)
+def test_that_a_frame_is_the_inspectors_if_it_would_be_within_budget_without_it(
+    interval_ms: int, inspector_ms: int, *, is_by_inspector: bool
+) -> None:
+    budget = FrameBudget.of_ms(20)
+
+    assert budget.is_over_by_inspector(interval_ms * MS, inspector_ms * MS) is is_by_inspector
+    arrays = (np.array([each * MS], dtype=np.int64) for each in (interval_ms, inspector_ms))
+    assert budget.is_over_by_inspector(*arrays).tolist() == [is_by_inspector]

@@ -390,3 +390,39 @@ def test_that_milliseconds_meant_as_a_delay_are_noticed_in_the_table(
 
     assert re.search(r"^boss +root +5,000 s +once +0 +–$", out, re.MULTILINE)
     assert re.search(r"^tick +root +every 500 s +0 +0 +exact$", out, re.MULTILINE)
+
+
+def test_that_a_run_in_real_time_says_where_the_time_between_frames_went(run: Run) -> None:
+    code, out, _ = run("run minimal --frames 12 --real-time --json --without-inspector")
+
+    values = json.loads(out)
+    total, longest = values["shares"]["total"], values["shares"]["longest"]
+    assert code == ExitCode.OK
+    assert list(total) == [
+        "callbacks_ns",
+        "inspector_ns",
+        "garbage_collection_ns",
+        "host_late_ns",
+        "idle_ns",
+        "unknown_ns",
+    ]
+    assert sum(longest[name] for name in total) == longest["interval_ns"]
+    assert values["left_out"]["budget_ns"] == 16_666_667
+
+
+def test_that_the_report_names_shares_and_what_is_left_out(run: Run) -> None:
+    _, out, _ = run("run minimal --frames 12 --real-time --without-inspector")
+
+    for line in (
+        r"^time between frames: callbacks [\d.]+%, inspector [\d.]+%, ",
+        r"^the longest, frame \d+, [\d.]+ ms: \w",
+        r"^left out: \d+ frames? over 16.7 ms \+ 15 % because of the inspector alone$",
+    ):
+        assert re.search(line, out, re.MULTILINE)
+
+
+def test_that_virtual_time_has_no_shares_to_report(run: Run) -> None:
+    _, out, _ = run("run minimal --frames 12 --json")
+
+    values = json.loads(out)
+    assert (values["shares"], values["left_out"]) == (None, None)

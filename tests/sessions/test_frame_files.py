@@ -2,12 +2,14 @@
 
 import json
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.errors import CaptureError, ExportError, UnreadableFileError
 from inspector.formats import file_formats
 from inspector.formats.export import export_frames
@@ -16,6 +18,7 @@ from inspector.formats.options import ExportOptions
 from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.scene import find_scene
 from inspector.testing import pass_seconds, virtual_session
+from inspector.vocabulary import Share
 
 
 @pytest.fixture
@@ -45,6 +48,28 @@ def test_that_what_was_exported_is_read_back_whole(
         assert np.array_equal(getattr(read.frames, name), getattr(frames, name)), name
     if suffix != ".csv":
         assert read.provenance == provenance
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json"])
+def test_that_shares_of_intervals_are_exported_where_they_were_measured(
+    tmp_path: Path, frames: FrameTimes, suffix: str
+) -> None:
+    provenance = Provenance("A small game", datetime(2026, 5, 4, tzinfo=UTC), "0.1.0", "qt")
+    path, bare = tmp_path / f"run{suffix}", tmp_path / f"bare{suffix}"
+    shares = np.stack([frames.interval_ns // (2 + share) // 5 for share in Share])
+    measured = replace(frames, shares=shares)
+    export_frames(measured, provenance, ExportOptions(), path)
+    export_frames(frames, provenance, ExportOptions(), bare)
+
+    read = read_frame_file(path)
+
+    assert read.frames.shares is not None
+    assert np.array_equal(read.frames.shares, shares)
+    assert np.array_equal(sum(read.frames.share_columns.values()), frames.interval_ns)
+    assert b"_share_ns" not in bare.read_bytes()
+    assert read_frame_file(bare).frames.shares is None
+    budget = FrameBudget.of_ms(1)
+    assert frames.without_inspector(budget) == (frames, 0)
 
 
 @pytest.mark.parametrize("rate", ["x", "1/0", None, [], "1e999999"])

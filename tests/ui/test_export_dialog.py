@@ -30,7 +30,7 @@ from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.scene import find_scene
 from inspector.testing import pass_seconds, virtual_session
-from inspector.vocabulary import Phase
+from inspector.vocabulary import Phase, Share
 from ui.export.export_dialog import (
     ExportChoices,
     ExportDialog,
@@ -50,7 +50,7 @@ class History:
     first: int = 0
     end: int = FRAMES
 
-    def numpy(self, column: str | Phase, start: int, stop: int) -> NDArray[np.int64]:
+    def numpy(self, column: str | Phase | Share, start: int, stop: int) -> NDArray[np.int64]:
         index = np.arange(start, stop, dtype=np.int64)
         if column == "at_ns":
             return index * 16_000_000

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final, overload
 
 from inspector.foreign.numbers import rounded
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 #: A frame is over budget when it exceeds the budget by more than this share. A loop that
 #: holds 60 fps measures 15 to 19 ms per frame: both ends of an interval are wake-ups, and
@@ -23,6 +27,8 @@ TOLERANCE: Final = Fraction(15, 100)
 LEAST_TOLERANCE_NS: Final = NS_PER_MS
 _SHARE_TEXT: Final = f"{float(100 * TOLERANCE):g} %"
 _LEAST_TEXT: Final = f"{LEAST_TOLERANCE_NS / NS_PER_MS:g} ms"
+#: The rule in words for frames that only the inspector made too long.
+BY_INSPECTOR_RULE: Final = "over budget with the inspector's share, and not without it"
 #: The rule in words, for every count of frames over budget.
 OVER_RULE: Final = f"longer than the budget by more than {_SHARE_TEXT} (at least {_LEAST_TEXT})"
 
@@ -90,6 +96,22 @@ class FrameBudget:
     def longest_missing_one_ns(self) -> int:
         """The longest frame time that misses only one refresh of a screen."""
         return self.longest_ns + self.budget_ns
+
+    @overload
+    def is_over_by_inspector(self, interval_ns: int, inspector_ns: int) -> bool: ...
+    @overload
+    def is_over_by_inspector(
+        self, interval_ns: NDArray[np.int64], inspector_ns: NDArray[np.int64]
+    ) -> NDArray[np.bool_]: ...
+    def is_over_by_inspector(
+        self, interval_ns: int | NDArray[np.int64], inspector_ns: int | NDArray[np.int64]
+    ) -> bool | NDArray[np.bool_]:
+        """Return whether a frame is over budget because of the inspector alone.
+
+        It is over it, and would not be without the inspector's share of its time.
+        """
+        longest_ns = self.longest_ns
+        return (interval_ns > longest_ns) & (interval_ns - inspector_ns <= longest_ns)
 
     @property
     def tolerance_text(self) -> str:

@@ -38,7 +38,7 @@ FRAME_COLUMNS: Final = (
     "busy_ns",
     "cut_ns",
     *PHASE_NAMES,
-    *(f"{share.name.lower()}_share_ns" for share in Share),
+    *(share.column for share in Share),
 )
 
 

@@ -9,6 +9,7 @@ Columns, in this order:
 * ``busy_ns``: time spent in the callbacks
 * ``timers_ns`` … ``draw_ns``: time spent in each phase
 * ``at_ms``, ``interval_ms``, ``delta_ms``, ``busy_ms``: the same in milliseconds
+* ``callbacks_share_ns`` … ``unknown_share_ns``: only if it was measured: where the interval went
 * ``interventions``: only if there are any: numbers of the commands applied or refused before or
   in the frame, ``b1`` for a hit of breakpoint 1, separated by blanks. The JSON describes them.
 * ``landmarks``: only if there are any: names of the bookmarks, notes and marks in the frame,
@@ -55,11 +56,13 @@ def write_csv(
 ) -> None:
     """Write ``frames`` as a table with one header line."""
     extra = _extra_columns(frames, options)
-    stream.write(f"{','.join((*CSV_COLUMNS, *extra))}\r\n".encode())
+    shares = frames.share_columns
+    stream.write(f"{','.join((*CSV_COLUMNS, *shares, *extra))}\r\n".encode())
     in_ns = (frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns)
     columns: list[tuple[NsColumn, int]] = [
         *((column, 0) for column in (frames.index, *in_ns, *frames.phases)),
         *((column, DECIMALS_OF_MS) for column in in_ns),
+        *((column, 0) for column in shares.values()),
     ]
     for part, text in number_rows(columns, len(frames)):
         if extra:

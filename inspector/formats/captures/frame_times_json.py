@@ -51,6 +51,7 @@ def columns_of(frames: FrameTimes) -> dict[str, NsColumn]:
         "delta_ns": frames.delta_ns,
         "busy_ns": frames.busy_ns,
         **dict(zip(PHASE_COLUMNS, frames.phases, strict=True)),
+        **frames.share_columns,
     }
 
 

@@ -1,0 +1,46 @@
+"""Where the time before a frame went, in words: the same everywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from inspector.timebase import format_duration
+from inspector.vocabulary import Share
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+UNKNOWN: Final = "unknown"
+#: What is shown of each share.
+SHARE_HELP: Final = {
+    Share.CALLBACKS.text: "Callbacks of the program since the frame before began",
+    Share.INSPECTOR.text: "The inspector itself: its window, recording, breakpoints",
+    Share.GARBAGE_COLLECTION.text: "Python's garbage collector, wherever it ran",
+    Share.HOST_LATE.text: "Nothing ran although a wake-up was due: the system came late",
+    Share.IDLE.text: "Nothing was due",
+    UNKNOWN: "Something else had the processor, or it was not measured",
+}
+#: Smaller shares of the interval are left out in sentences.
+_ONE_IN: Final = 50
+
+
+def named_shares(shares_ns: Sequence[int], interval_ns: int) -> dict[str, int]:
+    """Return all shares of an interval by name, with what is unknown; empty if not measured."""
+    if not interval_ns or not any(shares_ns):
+        return {}
+    named = {share.text: shares_ns[share] for share in Share}
+    return named | {UNKNOWN: max(interval_ns - sum(shares_ns), 0)}
+
+
+def shares_text(named: Mapping[str, int], most: int = len(Share) + 1) -> str:
+    """Return the larger shares, the largest first: ``inspector 3.10 ms, idle 1.20 ms``."""
+    least_ns = sum(named.values()) / _ONE_IN
+    large = sorted(named.items(), key=lambda each: -each[1])
+    return ", ".join(
+        f"{name} {format_duration(time_ns)}" for name, time_ns in large[:most] if time_ns > least_ns
+    )
+
+
+def largest_share(named: Mapping[str, int]) -> str:
+    """Return the name of the largest share that is not idle."""
+    return max((name for name in named if name != Share.IDLE.text), key=named.__getitem__)
