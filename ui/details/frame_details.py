@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
+from inspector.analysis.interval_shares import named_shares
 from inspector.timebase import NS_PER_SECOND, format_duration
-from inspector.vocabulary import Phase, what_was_raised
+from inspector.vocabulary import Phase, Share, what_was_raised
 
 from .detail_rows import (
     MOST_LISTED,
@@ -20,8 +21,13 @@ from .detail_rows import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from inspector.events.frame_history import Frame
     from inspector.events.states import Failure
     from inspector.events.timeline import Timeline
+
+
+#: Shorter shares are noise of the measurement.
+_LEAST_SHOWN_NS: Final = 10_000
 
 
 class _Dated(Protocol):
@@ -54,9 +60,31 @@ def frame_rows(timeline: Timeline, index: int) -> list[DetailRow]:
         )
     busy = f" ({frame.busy_ns / interval_ns:.0%} of the frame time)" if interval_ns else ""
     rows.append(DetailRow("Busy", f"{format_duration(frame.busy_ns)}{busy}"))
+    rows += _share_rows(frame)
     rows += _phase_rows(frame.phases)
     rows += _rows_within(timeline, index)
     return rows
+
+
+def _share_rows(frame: Frame) -> list[DetailRow]:
+    """Return where the time before a frame went, the whole of it."""
+    interval_ns = frame.interval_ns
+    named = named_shares(frame.shares, interval_ns)
+    if not named:
+        return []
+    return [
+        heading("Since the frame before"),
+        *(
+            DetailRow(
+                name.capitalize(),
+                f"{format_duration(time_ns)}, {time_ns / interval_ns:.0%}",
+                RowKind.SHARE,
+                share=time_ns / interval_ns,
+            )
+            for name, time_ns in named.items()
+            if time_ns >= _LEAST_SHOWN_NS or name == Share.INSPECTOR.text
+        ),
+    ]
 
 
 def _phase_rows(phases: tuple[int, ...]) -> list[DetailRow]:

@@ -234,7 +234,8 @@ class DetailsPanel(QWidget):
             shown.bar.show_share(row.share, self._color(row))
 
     def _color(self, row: DetailRow) -> QColor:
-        assert row.phase is not None
+        if row.phase is None:
+            return self._theme.color(ColorRole.MUTED_TEXT)
         return phase_color(row.phase)
 
     # ------------------------------------------------------------------ acting

@@ -9,19 +9,29 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from typing_extensions import override
 
-from inspector.analysis.statistics.frame_budget import OVER_RULE, TOLERANCE
+from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, OVER_RULE, TOLERANCE
 from inspector.display_text import as_html
 from inspector.vocabulary import Phase
 
 from ..kit.guards import guarded
 from ..kit.theme import Theme
-from ..plotting.fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone, color_of
+from ..plotting.fills import (
+    INSPECTOR_FILL,
+    AnyFill,
+    Fill,
+    Pace,
+    PaceFill,
+    PhaseFill,
+    Tone,
+    color_of,
+)
 
 _PACE_TEXTS: Final = {
     Pace.GOOD: ("≤ ½ budget", "½"),
     Pace.OK: (f"≤ budget + {float(100 * TOLERANCE):g} %", "1"),
     Pace.LATE: ("≤ 2×", "2"),
     Pace.BAD: ("> 2×, capped", "> 2 × budget"),
+    Pace.INSPECTOR: ("inspector", "inspector"),
 }
 _MARGIN: Final = 4
 _BETWEEN: Final = "   "
@@ -73,13 +83,18 @@ class FrameLegend(QLabel):
                 _Entry(PaceFill(pace, Tone.STRONG), text, short_text)
                 for pace, (text, short_text) in _PACE_TEXTS.items()
             ),
-            f"\nOver budget: {OVER_RULE}.",
+            f"\nOver budget: {OVER_RULE}.\nInspector: its own share of a frame, and columns "
+            f"whose slowest frame is {BY_INSPECTOR_RULE}.",
         )
 
-    def show_phases(self, phases: tuple[Phase, ...], *, has_waiting: bool) -> None:
-        """Explain the colours of some phases, and of the time in which the loop waits."""
+    def show_phases(
+        self, phases: tuple[Phase, ...], *, has_waiting: bool, has_inspector: bool = False
+    ) -> None:
+        """Explain the colours of some phases, and of the time between frames."""
         named: list[tuple[AnyFill, str]] = [(PhaseFill(phase), phase.text) for phase in phases]
         named.append((PhaseFill(None), "other"))
+        if has_inspector:
+            named.append((INSPECTOR_FILL, "inspector"))
         if has_waiting:
             named.append((Fill.WAITING, "waiting"))
         self._show(_Entry(fill, name, name) for fill, name in named)
@@ -106,9 +121,11 @@ class FrameLegend(QLabel):
             return True
         for texts in (
             [entry.text for entry in self._entries],
-            [entry.short_text for entry in self._entries],
+            short := [entry.short_text for entry in self._entries],
+            # The share of the inspector explains itself in the readout.
+            [text if text != _PACE_TEXTS[Pace.INSPECTOR][1] else "" for text in short],
         ):
-            plain = _BETWEEN.join(f"■ {text}" for text in texts)
+            plain = _BETWEEN.join(f"■ {text}" for text in filter(None, texts))
             if self.fontMetrics().horizontalAdvance(plain) <= self.width() - _MARGIN:
                 self.setText(self._colored(texts))
                 return True
@@ -122,4 +139,5 @@ class FrameLegend(QLabel):
         return between.join(
             f'<span style="color:{color}">■</span>&nbsp;{as_html(text).replace(" ", "&nbsp;")}'
             for color, text in zip(colors, texts, strict=True)
+            if text
         )

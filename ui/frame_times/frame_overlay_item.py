@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 from typing_extensions import override
 
+from inspector.analysis.interval_shares import named_shares, shares_text
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.events.frame_history import Frame, FrameHistory
 from inspector.formats.frame_times import Measure
@@ -445,6 +446,8 @@ def frame_readout(
     lines += [(name, format_duration(time_ns)) for name, time_ns in times_ns.items()]
     if frame.cut_ns:
         lines.append(("cut from delta", format_duration(frame.cut_ns)))
+    if shares := shares_text(named_shares(frame.shares, frame.interval_ns), most=3):
+        lines.append(("before it", shares))
     lines += [
         (f"· {phase.text}", format_duration(frame.phases[phase]))
         for phase in Phase

@@ -246,7 +246,11 @@ class FrameTimesPanel(QWidget):
     def _show_legend(self) -> None:
         for legend in (self._lower_legend, self._legend):
             if self.is_stacked:
-                legend.show_phases(self.plot.used_phases(), has_waiting=self.measure != "busy")
+                legend.show_phases(
+                    self.plot.used_phases(),
+                    has_waiting=self.measure != "busy",
+                    has_inspector=self.measure == "interval",
+                )
             else:
                 legend.show_paces()
 

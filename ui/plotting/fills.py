@@ -19,6 +19,8 @@ class Pace(IntEnum):
     OK = 1
     LATE = 2
     BAD = 3
+    #: Over budget because of the inspector alone.
+    INSPECTOR = 4
 
 
 class Tone(Enum):
@@ -52,6 +54,9 @@ class Fill(Enum):
     LATE_MARK = "late mark"
 
 
+#: The inspector's share of a bar.
+INSPECTOR_FILL: Final = PaceFill(Pace.INSPECTOR, Tone.STRONG)
+
 AnyFill = PaceFill | PhaseFill | Fill
 
 _PACE_ROLES: Final = {
@@ -59,6 +64,7 @@ _PACE_ROLES: Final = {
     Pace.OK: ColorRole.OK,
     Pace.LATE: ColorRole.LATE,
     Pace.BAD: ColorRole.BAD,
+    Pace.INSPECTOR: ColorRole.MUTED_TEXT,
 }
 _FAINT_SHARE: Final = 0.4
 _OTHER_WORK_SHARE: Final = 0.6

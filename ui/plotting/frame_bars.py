@@ -2,6 +2,7 @@
 
 Nothing here paints. A column with several frames has a strong bar up to their mean, and a faint one
 from there to the slowest, with a cap; so neither a spike nor the usual frame hides the other.
+Of an interval, the inspector's share is grey.
 """
 
 import math
@@ -15,11 +16,11 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
 from inspector.formats.frame_times import Measure
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
-from inspector.vocabulary import Phase
+from inspector.vocabulary import Phase, Share
 
 from .bulk_paint import PixelRects, pixel_rects
 from .column_picture import Spikes
-from .fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
+from .fills import INSPECTOR_FILL, AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
 from .frame_series import FrameColumns, FrameSeries
 
 Pixels = NDArray[np.int64]
@@ -114,6 +115,14 @@ def frame_bars(
     mean_tops = _tops(means_ns, height, top_ns)
     lefts, rights = columns.lefts, _with_gaps(columns)
     mean_pace, max_pace = pace_of(means_ns, budget_ns), pace_of(found.maxima, budget_ns)
+    is_single = found.counts == 1
+    inspector_ns = _inspector_ns(series, columns, is_single) if measure == "interval" else None
+    if inspector_ns is not None:
+        rest_ns = found.maxima - inspector_ns
+        is_by_inspector = FrameBudget(budget_ns).is_over_by_inspector(found.maxima, inspector_ns)
+        # Of a single frame, the rest has its own colour below the grey.
+        apart = np.where(is_single, pace_of(rest_ns, budget_ns), Pace.INSPECTOR)
+        max_pace = np.where(is_by_inspector, apart, max_pace)
     is_range = mean_tops - max_tops > 1
     mean_tops = np.where(is_range, mean_tops, max_tops)
     bottoms = np.full(len(columns), height, dtype=np.int64)
@@ -130,8 +139,20 @@ def frame_bars(
         some = strong_pace == pace
         strong = pixel_rects(lefts[some], mean_tops[some], rights[some], bottoms[some])
         layers.append((PaceFill(pace, Tone.STRONG), strong))
+    if inspector_ns is not None:
+        lower = np.where(is_single, _tops(rest_ns, height, top_ns), max_tops)
+        layers.append((INSPECTOR_FILL, pixel_rects(lefts, max_tops, rights, lower)))
     layers.append((Fill.LATE_MARK, _late_marks(columns, max_pace, max_tops, rights)))
     return _with_spikes(layers, columns, found.maxima, top_ns)
+
+
+def _inspector_ns(
+    series: FrameSeries, columns: FrameColumns, is_single: NDArray[np.bool_]
+) -> NDArray[np.int64] | None:
+    """Return the inspector's share of the slowest frame of each column, ``None`` for none."""
+    frames = columns.edges[:-1] if is_single.all() else series.slowest("interval", columns)
+    found = series.values_of(Share.INSPECTOR, frames)
+    return found if found.any() else None
 
 
 def _found(*paces: NDArray[np.int64]) -> list[Pace]:
@@ -167,6 +188,9 @@ def stacked_bars(
         put(PhaseFill(phase), lower_ns + series.values_of(phase, frames))
     put(PhaseFill(None), np.maximum(lower_ns, busy_ns))
     phases_ns = lower_ns
+    if measure == "interval":
+        share_ns = series.values_of(Share.INSPECTOR, frames)
+        put(INSPECTOR_FILL, np.maximum(lower_ns, np.minimum(lower_ns + share_ns, measured_ns)))
     if measure != "busy":
         put(Fill.WAITING, np.maximum(lower_ns, measured_ns))
         tops = _tops(measured_ns, height, top_ns)

@@ -13,7 +13,7 @@ from inspector.analysis.statistics.pyramid import BUCKET, Pyramid, Stretches
 from inspector.events.frame_history import FrameHistory
 from inspector.formats.frame_times import Measure
 from inspector.timebase import NS_PER_SECOND
-from inspector.vocabulary import Phase
+from inspector.vocabulary import Phase, Share
 
 NsColumn = NDArray[np.int64]
 
@@ -286,7 +286,7 @@ class FrameSeries:
         column = self._view(_column_name(measure))
         return pyramid.index_of_maximum(column, start, stop, first=self.first)
 
-    def values_of(self, column: str | Phase, frames: NsColumn) -> NsColumn:
+    def values_of(self, column: str | Phase | Share, frames: NsColumn) -> NsColumn:
         """Return a column for single frames."""
         return self._view(column)[frames - self.first]
 
@@ -333,13 +333,15 @@ class FrameSeries:
         at_ns = self._history.at_ns[behind - self.first]
         return at_ns // size_ns * (size_ns / NS_PER_SECOND)
 
-    def _view(self, column: str | Phase) -> NsColumn:
+    def _view(self, column: str | Phase | Share) -> NsColumn:
         """Return a column without copying it; valid until frames are added."""
-        values = (
-            self._history.phases[column]
-            if isinstance(column, Phase)
-            else getattr(self._history, column)
-        )
+        match column:
+            case Phase():
+                values = self._history.phases[column]
+            case Share():
+                values = self._history.shares[column]
+            case _:
+                values = getattr(self._history, column)
         count = self._end - self.first
         if not count:
             return np.zeros(0, dtype=np.int64)

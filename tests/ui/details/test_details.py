@@ -187,6 +187,21 @@ def test_that_a_frame_shows_its_phases_and_what_happened_in_it(stand: Stand) -> 
     assert traceback.strip() in stand.panel.text()
 
 
+def test_that_a_long_frame_without_work_names_where_its_time_went(stand: Stand) -> None:
+    shares = (0, 3_100_000, 12_000_000, 4_200_000, 249_700_000)
+    stand.session.timeline.frames.append(0, 270_000_000, 270_000_000, 0, 0, [0] * 7, shares)
+
+    stand.bridge.select(Selection.frame(0))
+
+    assert stand.value("Busy") == "0 ns (0% of the frame time)"
+    assert stand.value("Inspector") == "3.10 ms, 1%"
+    assert stand.value("Garbage collection") == "12.0 ms, 4%"
+    assert stand.value("Host late") == "4.20 ms, 2%"
+    assert stand.value("Unknown") == "1.00 ms, 0%"
+    assert stand.value("Idle") == "250 ms, 92%"
+    assert not any(line.startswith("Callbacks") for line in stand.lines())
+
+
 @pytest.mark.parametrize(
     ("index", "text"),
     [(5, "Frame 5 has not ended yet."), (-1, "Frame -1 is no longer in the log.")],

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from inspector.events import Timeline
 from inspector.events.frame_history import FrameHistory
-from inspector.vocabulary import Phase
+from inspector.vocabulary import Phase, Share
 
 MS = 1_000_000
 #: 60 frames per second.
@@ -15,14 +15,20 @@ USUAL_NS = 16_666_667
 
 
 def add_frame(
-    history: FrameHistory, interval_ns: int = USUAL_NS, busy_ns: int = 4 * MS, cut_ns: int = 0
+    history: FrameHistory,
+    interval_ns: int = USUAL_NS,
+    busy_ns: int = 4 * MS,
+    cut_ns: int = 0,
+    *,
+    inspector_ns: int = 0,
 ) -> None:
     """Add a frame that began ``interval_ns`` behind the one before."""
     at_ns = history.at_ns[-1] + interval_ns if len(history) else 0
     phases = [0] * len(Phase)
     phases[Phase.UPDATE] = busy_ns // 2
     phases[Phase.DRAW] = busy_ns // 4
-    history.append(at_ns, interval_ns, interval_ns - cut_ns, busy_ns, cut_ns, phases)
+    shares = [inspector_ns if share is Share.INSPECTOR else 0 for share in Share]
+    history.append(at_ns, interval_ns, interval_ns - cut_ns, busy_ns, cut_ns, phases, shares)
 
 
 def timeline_of(intervals_ns: NDArray[np.int64] | list[int]) -> Timeline:

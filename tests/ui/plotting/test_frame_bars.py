@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.events.frame_history import FrameHistory
 from inspector.vocabulary import Phase
-from tests.ui.plotting.frames import MS, USUAL_NS, timeline_of, usual_timeline
-from ui.plotting.fills import Fill, Pace, PaceFill, PhaseFill, Tone
+from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
+from ui.plotting.fills import INSPECTOR_FILL, Fill, Pace, PaceFill, PhaseFill, Tone
 from ui.plotting.frame_bars import (
     Bars,
     BarScale,
@@ -172,3 +173,44 @@ def test_that_the_scale_does_not_tremble() -> None:
     # Too small now, and far too large.
     assert top_of_scale_ns(np.full(500, 50 * MS), BUDGET_NS, 50 * MS) == 60 * MS
     assert top_of_scale_ns(np.full(500, 16 * MS), BUDGET_NS, 50 * MS) == 25 * MS
+
+
+def inspected(*frames_ms: tuple[int, int]) -> FrameSeries:
+    """Return frames by their interval and the inspector's share of it."""
+    history = FrameHistory()
+    for interval_ms, inspector_ms in frames_ms:
+        add_frame(history, interval_ms * MS, inspector_ns=inspector_ms * MS)
+    return FrameSeries(history)
+
+
+def test_that_the_inspectors_share_is_the_grey_top_of_a_bar() -> None:
+    series = inspected((16, 3), (25, 12), (25, 2))
+    columns = series.columns(Window(-0.5, 2.5, 3))
+
+    layers = dict(frame_bars(series, "interval", columns, SCALE).layers)
+
+    # The second frame would be within its budget without the inspector.
+    assert layers[PaceFill(Pace.OK, Tone.STRONG)].tolist() == [[0, 140, 0, 299], [1, 50, 1, 299]]
+    assert layers[PaceFill(Pace.LATE, Tone.STRONG)].tolist() == [[2, 50, 2, 299]]
+    grey = layers[INSPECTOR_FILL].tolist()
+    assert grey == [[0, 140, 0, 169], [1, 50, 1, 169], [2, 50, 2, 69]]
+
+
+def test_that_a_column_whose_slowest_frame_is_the_inspectors_is_grey() -> None:
+    series = inspected((10, 0), (25, 12))
+    columns = series.columns(Window(-0.5, 1.5, 1))
+
+    layers = dict(frame_bars(series, "interval", columns, SCALE).layers)
+
+    assert PaceFill(Pace.INSPECTOR, Tone.CAP) in layers
+    assert PaceFill(Pace.LATE, Tone.CAP) not in layers
+    assert INSPECTOR_FILL not in layers
+
+
+def test_that_only_the_interval_has_a_share_of_the_inspector() -> None:
+    series = inspected((25, 12))
+    columns = series.columns(Window(-0.5, 0.5, 1))
+
+    for measure in ("busy", "delta"):
+        assert INSPECTOR_FILL not in dict(frame_bars(series, measure, columns, SCALE).layers)
+    assert INSPECTOR_FILL in dict(stacked_bars(series, "interval", columns, SCALE).layers)
