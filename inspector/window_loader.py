@@ -105,6 +105,9 @@ def quick_imports() -> Iterator[None]:
     if is_ours:
         os.environ[_THREAD_TIMEOUT] = "20"
     sys.meta_path.insert(0, _FeatureTable)
+    # Of those that are there already PySide6 would read the source when they are named again.
+    for name in list(sys.modules):
+        _FeatureTable.find_spec(name)
     try:
         yield
     finally:

@@ -227,6 +227,12 @@ def built_in_scenes() -> list[SceneFile]:
     return [_described(path) for path in sorted(resource_path("scenes").glob("*.py"))]
 
 
+def built_in_scene(path: Path) -> SceneFile | None:
+    """Return what a file is among the scenes that come with the inspector, if it is one."""
+    is_one = path.parent == resource_path("scenes") and path.suffix == ".py" and is_file(path)
+    return _described(path) if is_one else None
+
+
 def find_scene(text: str) -> Path:
     """Return the scene file that a user named.
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from inspector.commands.command import Capability, command_in
-from inspector.sessions.scene import SceneFile, built_in_scenes
+from inspector.sessions.scene import built_in_scene
 
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import tool_button
@@ -72,7 +72,6 @@ class SceneCard(QFrame):
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
         self._bridge = bridge
-        self._scenes: dict[Path, SceneFile] | None = None
         self.title = ElidedLabel()
         self.close_button = tool_button("Dismiss", "Do not show what to try again")
         self.close_button.setAccessibleName("Dismiss the card")
@@ -107,16 +106,11 @@ class SceneCard(QFrame):
     def _take_session(self, session: Session | None) -> None:
         scene = None
         if session is not None and not session.is_recorded and _DISMISSED not in self._done:
-            scene = self._scene_at(session.source_label)
+            scene = built_in_scene(Path(session.source_label))
         self.setVisible(scene is not None)
         if scene is not None:
             self.title.show_text(f"{scene.title}. {scene.summary}")
             self._show_tasks()
-
-    def _scene_at(self, path: str) -> SceneFile | None:
-        if self._scenes is None:
-            self._scenes = {each.path: each for each in built_in_scenes()}
-        return self._scenes.get(Path(path))
 
     def _show_tasks(self) -> None:
         for task in TASKS:
