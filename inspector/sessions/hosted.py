@@ -278,7 +278,7 @@ class HostedSession(UniformSession):
             return SessionStatus(SessionPhase.HELD, message, failure.traceback_text)
         if (hit := self._run.broken_by) is not None:
             message = f"Held at {at} in frame {hit.frame:,} because {hit.text}."
-            return SessionStatus(SessionPhase.HELD, message)
+            return SessionStatus(SessionPhase.HELD, message, breakpoint=hit.number)
         return SessionStatus(SessionPhase.HELD, f"Held at {at}.")
 
     # ---------------------------------------------------------------- commands

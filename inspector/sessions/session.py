@@ -55,6 +55,7 @@ class SessionStatus:
             traceback; else empty.
         path: The file with the error, if known.
         line: The line of the error, counted from 1, if known.
+        breakpoint: Number of the breakpoint that has stopped it, 0 for none.
     """
 
     phase: SessionPhase
@@ -62,6 +63,7 @@ class SessionStatus:
     detail: str = ""
     path: str | None = None
     line: int | None = None
+    breakpoint: int = 0
 
 
 @runtime_checkable

@@ -40,6 +40,8 @@ class DescribedAction(QAction):
         self._is_shown_checked = False
         self._icon_name = description.icon
         self.setObjectName(description.id)
+        if description.label:
+            self.setIconText(description.label)
         self.setCheckable(description.is_checkable)
         self.setShortcuts([QKeySequence(keys) for keys in description.shortcuts])
         self.setEnabled(False)

@@ -154,6 +154,7 @@ class ActionDescription(Generic[HandlerT]):
         needs: What must be there.
         tip: One sentence more, for tooltip and keys page.
         choice: What it stands for among the choices of its menu, ``None`` if it is none.
+        label: What a button says beside its icon; the title if empty.
         is_checkable: It shows a state, which is set by :meth:`DescribedAction.show_checked`.
         starts_section: A line is drawn above it in its menu.
     """
@@ -167,6 +168,7 @@ class ActionDescription(Generic[HandlerT]):
     needs: Needs = Needs.NOTHING
     tip: str = ""
     choice: str | None = None
+    label: str = ""
     is_checkable: bool = False
     starts_section: bool = False
 

@@ -22,6 +22,7 @@ from inspector.commands.members import (
 from inspector.display_text import one_line
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
+from ..kit.rate_presets import RATE_PRESETS
 from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
 from .selected import clock_toggle, member_toggle, rate_command
 
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from inspector.events.members import MemberState
     from inspector.events.timeline import Timeline
 
-RATE_PRESETS: Final = tuple(
-    Fraction(text) for text in ("0", "1/10", "1/4", "1/2", "1", "2", "4", "10")
-)
 _MOST_PRIORITY: Final = 2**31 - 1
 
 
@@ -86,8 +84,8 @@ def add_clock_actions(menu: QMenu, timeline: Timeline, clock_id: int, requests: 
         action = menu.addAction(menu_text(title), partial(_pause_all, tuple(others), requests))
         action.setEnabled(requests.is_possible(PauseClock(clock_id)))
     rates = menu.addMenu(f"Rate (now {rate_text(clock.rate_n)})")
-    for rate in RATE_PRESETS:
-        action = requests.add(rates, f"× {_text(rate)}", rate_command(clock_id, rate))
+    for rate, text in RATE_PRESETS.items():
+        action = requests.add(rates, text, rate_command(clock_id, rate))
         action.setCheckable(True)
         action.setChecked(rate == clock.rate)
     rates.setEnabled(requests.is_possible(rate_command(clock_id, Fraction(1))))
@@ -141,8 +139,8 @@ def _add_scheduler_actions(
     if scheduler is member:
         now = scheduler.fields.get(Field.RATE, RATE_DENOMINATOR)
         scales = menu.addMenu(f"Time scale (now {rate_text(now)})")
-        for rate in RATE_PRESETS:
-            action = requests.add(scales, f"× {_text(rate)}", SetTimeScale(scheduler.id, rate))
+        for rate, text in RATE_PRESETS.items():
+            action = requests.add(scales, text, SetTimeScale(scheduler.id, rate))
             action.setCheckable(True)
             action.setChecked(int(rate * RATE_DENOMINATOR) == now)
 
@@ -166,7 +164,3 @@ def ask_priority(scheduler: MemberState, requests: Requests, parent: QWidget) ->
 def _pause_all(clock_ids: tuple[int, ...], requests: Requests) -> None:
     for clock_id in clock_ids:
         requests.submit(PauseClock(clock_id))
-
-
-def _text(rate: Fraction) -> str:
-    return rate_text(int(rate * RATE_DENOMINATOR))

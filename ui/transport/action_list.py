@@ -71,7 +71,7 @@ TIME_ACTIONS: Final = (
     ),
     ActionDescription(
         "step", "&Step one frame", MenuId.TIME, TransportActions.step_one,
-        shortcuts=(".", "F10"), icon="step", needs=Needs.STEP,
+        shortcuts=(".", "F10"), icon="step", label="Step", needs=Needs.STEP,
         tip="Run one frame; a running scene is held first.",
     ),
     ActionDescription(
@@ -81,7 +81,7 @@ TIME_ACTIONS: Final = (
     ),
     ActionDescription(
         "next-timer", "Step to the next &timer", MenuId.TIME, TransportActions.step_to_next_timer,
-        shortcuts=("N",), icon="next-timer", needs=Needs.STEP_TIMER,
+        shortcuts=("N",), icon="next-timer", label="Timer", needs=Needs.STEP_TIMER,
         tip="Let time pass up to the instant at which the next timer fires.",
     ),
     ActionDescription(
@@ -93,6 +93,11 @@ TIME_ACTIONS: Final = (
         "step-back", "Step bac&k one frame", MenuId.TIME, TransportActions.step_back,
         shortcuts=(",",), icon="step-back", needs=Needs.REWIND, starts_section=True,
         tip="Rebuild the scene and replay it up to the previous frame.",
+    ),
+    ActionDescription(
+        "step-back-n", "Step back n frames", MenuId.TIME, TransportActions.step_back_many,
+        shortcuts=("Alt+,",), icon="step-back-n", needs=Needs.REWIND,
+        tip="Rebuild the scene and replay it up to as many frames ago as the long step has.",
     ),
     ActionDescription(
         "rewind", "Re&wind to the playhead", MenuId.TIME, TransportActions.rewind_to_playhead,
@@ -157,9 +162,9 @@ HOW_TIME_PASSES_ACTIONS: Final = (
     *map(_frame_rate, ("30", "60", "120", "144", "240")),
     ActionDescription(
         "frame-rate-exact", "&Other frame rate …", MenuId.FRAME_RATE,
-        TransportActions.edit_frame_rate,
+        TransportActions.ask_for_frame_rate,
         icon="frame-rate", needs=Needs.FRAME_RATE, starts_section=True,
-        tip="Type any frame rate into the field in the transport bar.",
+        tip="Type any frame rate, such as 59.94 or 60000/1001.",
     ),
     _failure_policy("failure-continue", "&Continue", FailurePolicy.CONTINUE, "continue the scene"),
     _failure_policy(

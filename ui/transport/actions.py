@@ -17,6 +17,7 @@ from ..actions.menus import MenuId
 from ..kit.prompts import GoToPrompt, LookAtPrompt, MarkPrompt
 from ..previews.selected import submit_action
 from ..session.qt_time_source import Precision
+from .frame_rate import FrameRatePrompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,11 +41,9 @@ class TransportActions(QObject):
 
     Signals:
         place_refused: The playhead cannot be moved there; the reason, as a sentence.
-        frame_rate_wanted: The user wants to enter a frame rate.
     """
 
     place_refused = Signal(str)
-    frame_rate_wanted = Signal()
 
     def __init__(
         self, bridge: SessionBridge, actions: ActionSet, theme: Theme, window: QWidget
@@ -133,6 +132,15 @@ class TransportActions(QObject):
         else:
             self._bridge.submit(StepBack())
 
+    def step_back_many(self) -> None:
+        """Take the scene back by :attr:`step_frames` frames, or by as many as have run."""
+        count = self.step_frames
+        if self._is_played:
+            self._look(lambda places, at_ns: places.frames_from(at_ns, -count))
+        else:
+            ran = self._bridge.timeline.frames.end
+            self._bridge.submit(StepBack(max(1, min(count, ran))))
+
     def rewind_to_playhead(self) -> None:
         """Rewind the scene to the playhead."""
         at_ns = self._bridge.playhead_ns
@@ -166,9 +174,13 @@ class TransportActions(QObject):
         """Run this many frames per second of session time."""
         self._bridge.submit(SetFrameRate(Fraction(text)))
 
-    def edit_frame_rate(self) -> None:
-        """Let the user enter a frame rate."""
-        self.frame_rate_wanted.emit()
+    def ask_for_frame_rate(self) -> None:
+        """Prompt for any frame rate."""
+        session = self._bridge.session
+        if session is not None:
+            prompt = FrameRatePrompt(session.frame_rate, self._theme, self._window)
+            prompt.frame_rate_given.connect(lambda rate: self._bridge.submit(SetFrameRate(rate)))
+            prompt.open()
 
     def set_failure_policy(self, policy: FailurePolicy) -> None:
         """Set the policy after a failed callback, for this scene and later ones."""

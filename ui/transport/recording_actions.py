@@ -159,7 +159,7 @@ class RecordingActions(QObject):
 RECORDING_ACTIONS: Final = (
     ActionDescription(
         "record", "Re&cord to a new file", MenuId.SCENE, RecordingActions.toggle_recording,
-        shortcuts=("Ctrl+R",), icon="record", needs=Needs.RECORD, is_checkable=True,
+        shortcuts=("Ctrl+R",), icon="record", label="Record", needs=Needs.RECORD, is_checkable=True,
         starts_section=True,
         tip="Record the session to a file (.tlrec), including the past that is still in the log.",
     ),

@@ -6,27 +6,34 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFont, QPalette
-from PySide6.QtWidgets import QLabel, QSizePolicy, QSpinBox, QToolBar, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFont, QResizeEvent
+from PySide6.QtWidgets import (
+    QLabel,
+    QMenu,
+    QSizePolicy,
+    QSpinBox,
+    QToolBar,
+    QToolButton,
+    QWidget,
+)
+from typing_extensions import override
 
-from inspector.clocks.rate import checked_frame_rate
 from inspector.commands.command import Capability
-from inspector.commands.scene import SetFrameRate
 from inspector.commands.transport import MAX_STEP_FRAMES
 from inspector.display_text import as_plain, one_line
-from inspector.foreign.numbers import number_in, refusal
-from inspector.sessions.session import AttachesPrograms, SessionPhase
-from inspector.timebase import format_duration, format_instant
+from inspector.sessions.session import SessionPhase
+from inspector.timebase import format_instant
 
-from ..kit.exact_entry import ExactEntry
+from ..kit.guards import guarded
 from ..kit.icons import ICON_SIZE, drawn_icon
-from ..kit.labels import ElidedLabel
+from ..kit.layouts import menu_button
 from ..kit.paced_refresh import PacedRefresh
-from ..kit.rate_slider import RateSlider
+from ..kit.rate_presets import RatePresets
 from ..kit.theme import ColorRole
 from ..previews.previewing import Previewer, global_rect, typed_rate_command
 from ..previews.selected import driven_clock, rate_command
+from .frame_rate import frame_rate_to_text, measured_frame_rate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,36 +46,42 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
-#: The frame rate is measured over this time or this many frames.
-_MEASURED_NS: Final = 1_000_000_000
-_MEASURED_FRAMES: Final = 240
 _BYTES_PER_MIB: Final = 1024 * 1024
-_FRAME_RATE_TIP: Final = "Frames per second of session time: 60, 59.94 or 60000/1001"
-_PHASE_TEXTS: Final = {
-    SessionPhase.EMPTY: "No scene",
-    SessionPhase.RUNNING: "▶ Running",
-    SessionPhase.HELD: "❚❚ Held",
-    SessionPhase.REWINDING: "⟲ Going back",
-    SessionPhase.STEPPING: "⏵❚ Stepping",
-    SessionPhase.READING: "… Reading",
-    SessionPhase.FAILED: "✖ Failed",
-    SessionPhase.WAITING: "… Connecting",
-    SessionPhase.ENDED: "■ Ended",
-}
+#: What the menus of the bar offer.
+_EXPORTS: Final = ("export", "save-last", "save-last-exact")
+_FRAME_RATES: Final = (
+    *(f"frame-rate-{rate}" for rate in ("30", "60", "120", "144", "240")),
+    "frame-rate-exact",
+)
+_NO_FPS: Final = "– fps"
+_WIDEST_FPS: Final = "1,000.0 fps"
+#: Pixels beside a number in a field with arrows, and beside a text with the arrow of a menu.
+_BESIDE_NUMBER: Final = 30
+_BESIDE_MENU_TEXT: Final = 18
+#: With names, without them, and without the field for exact rates.
+_STAGES: Final = 3
 
 
+@guarded
 class TransportBar(QToolBar):
-    """Run, hold, steps, the root's rate, the frame rate, and measurements.
+    """Back, run, hold, steps, the root's rate, recording, export, and what time it is.
 
     Everything shown comes from the session; nothing can be changed before :meth:`connect_bridge`.
+    Buttons say their names while there is room for that.
 
     Signals:
         step_frames_changed: The number of frames of the long step has changed.
-        log_clicked: The user wants to see the events.
+
+    Attributes:
+        rates: The rate of the root clock.
+        step_box: The number of frames of the long step.
+        record_button: Starts and stops a recording.
+        export_button: Opens the menu of what can be exported.
+        time_label: Session time.
+        fps_button: Measured frames per second; opens the menu of frame rates.
     """
 
     step_frames_changed = Signal(int)
-    log_clicked = Signal()
 
     def __init__(self, actions: ActionSet, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__("Transport", parent)
@@ -81,60 +94,60 @@ class TransportBar(QToolBar):
         self._theme = theme
         self._bridge: SessionBridge | None = None
         self._previewer: Previewer | None = None
-        self._lost = 0
-
-        for action_id in ("run-or-hold", "step", "step-n"):
-            self._add_button(action_id)
-        self.step_box = self._make_step_box()
-        self.addWidget(self.step_box)
-        self._add_button("next-timer")
-        self.addSeparator()
-        self.addWidget(_caption("Rate"))
-        self.rate_slider = RateSlider("Rate of the root clock")
-        self.rate_slider.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
-        self.rate_slider.setMaximumWidth(236)
-        self.addWidget(self.rate_slider)
-        self.addSeparator()
-        self.frame_rate_entry = self._make_frame_rate_entry()
-        self.addWidget(self.frame_rate_entry)
-        self.addWidget(_caption("fps"))
-        self.addSeparator()
-        self._add_button("follow")
-        self.record_button = self._make_text_button()
-        self.record_button.clicked.connect(actions["record"].trigger)
-        # A tool bar shows and hides its widgets by their actions.
-        self._record_place = self.addWidget(self.record_button)
-        self._record_place.setVisible(False)
-        self.log_button = self._make_text_button()
-        self.log_button.clicked.connect(self.log_clicked)
-        self.addWidget(self.log_button)
-        self.addSeparator()
+        self._labelled: dict[QToolButton, tuple[str, ...]] = {}
+        self._widths: tuple[int, ...] = ()
+        self._stage = -1
+        self._add_buttons()
         self.time_label = self._make_time_label()
-        self.addWidget(self.time_label)
-        self.status_label = ElidedLabel()
-        self.status_label.setAccessibleName("Status of the session")
-        self.status_label.setContentsMargins(8, 0, 4, 0)
-        self.addWidget(self.status_label)
-        self._controls = (self.step_box, self.rate_slider, self.frame_rate_entry, self.log_button)
+        self.fps_button = self._make_menu_button(_FRAME_RATES, "Frames per second")
+        self.fps_button.setFixedWidth(
+            self.fps_button.fontMetrics().horizontalAdvance(_WIDEST_FPS) + _BESIDE_MENU_TEXT
+        )
+        spring = QWidget()
+        spring.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        for widget in (spring, self.time_label, self.fps_button):
+            self.addWidget(widget)
+        self._controls = (self.step_box, self.rates, self.export_button, self.fps_button)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
         self._show_nothing()
 
-    @Slot()
-    def edit_frame_rate(self) -> None:
-        """Focus the field for the frame rate."""
-        self.frame_rate_entry.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.frame_rate_entry.selectAll()
-
     # ---------------------------------------------------------------- building
 
-    def _add_button(self, action_id: str) -> None:
+    def _add_buttons(self) -> None:
+        for action_id in ("step-back-n", "step-back"):
+            self._add_button(action_id)
+        self._add_button("run-or-hold", "Run", "Hold")
+        self._add_button("step", "Step")
+        self._add_button("step-n")
+        self.step_box = self._make_step_box()
+        self.addWidget(self.step_box)
+        self._add_button("next-timer", "Timer")
+        self.addSeparator()
+        self.rates = RatePresets("Rate of the root clock")
+        self.addWidget(self.rates)
+        self.addSeparator()
+        self._add_button("record", "Record", "Recording")
+        self.record_button = self._button_of("record")
+        self.export_button = self._make_menu_button(_EXPORTS, "Export")
+        self.export_button.setText("Export")
+        self._labelled[self.export_button] = ("Export",)
+        self.addWidget(self.export_button)
+
+    def _add_button(self, action_id: str, *texts: str) -> None:
+        """Add the button of an action, with what it says while there is room for that."""
         action = self._actions[action_id]
         self.addAction(action)
-        button = self.widgetForAction(action)
-        assert isinstance(button, QToolButton)
+        button = self._button_of(action_id)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.setAccessibleName(action.description.plain_title)
+        if texts:
+            self._labelled[button] = texts
+
+    def _button_of(self, action_id: str) -> QToolButton:
+        button = self.widgetForAction(self._actions[action_id])
+        assert isinstance(button, QToolButton)
+        return button
 
     def _make_step_box(self) -> QSpinBox:
         box = QSpinBox()
@@ -144,23 +157,26 @@ class TransportBar(QToolBar):
         box.setKeyboardTracking(False)
         box.setAlignment(Qt.AlignmentFlag.AlignRight)
         box.setAccessibleName("Frames of the long step")
-        box.setToolTip("Number of frames of the long step")
-        box.setFixedWidth(box.fontMetrics().horizontalAdvance("0,000,000") + 26)
-        box.valueChanged.connect(self.step_frames_changed)
+        box.setToolTip("Number of frames of the long step, and of the long step back")
+        box.valueChanged.connect(self._take_step_frames)
+        _fit_step_box(box)
         return box
 
-    def _make_frame_rate_entry(self) -> ExactEntry:
-        entry = ExactEntry("Frame rate", parse_frame_rate, frame_rate_to_text)
-        entry.setToolTip(_FRAME_RATE_TIP)
-        entry.setFixedWidth(entry.fontMetrics().horizontalAdvance("00000.00") + 12)
-        entry.value_requested.connect(self._request_frame_rate)
-        return entry
+    @Slot(int)
+    def _take_step_frames(self, count: int) -> None:
+        _fit_step_box(self.step_box)
+        self._forget_widths()
+        self.step_frames_changed.emit(count)
 
-    def _make_text_button(self) -> QToolButton:
-        button = QToolButton()
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    def _make_menu_button(self, action_ids: tuple[str, ...], name: str) -> QToolButton:
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        for action_id in action_ids:
+            menu.addAction(self._actions[action_id])
+        button = menu_button("", name, menu)
         button.setAutoRaise(True)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.setAccessibleName(name)
         return button
 
     def _make_time_label(self) -> QLabel:
@@ -174,6 +190,54 @@ class TransportBar(QToolBar):
         label.setToolTip("Session time: time that passed while the scene ran or was stepped")
         return label
 
+    # ---------------------------------------------------------------- what there is room for
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange) and self._widths:
+            self._forget_widths()
+
+    def _forget_widths(self) -> None:
+        self._widths, self._stage = (), -1
+        self._fit()
+
+    def _fit(self) -> None:
+        """Show names and the field for rates as far as there is room: names go first."""
+        if not self._widths:
+            self._widths = tuple(self._width_at(stage) for stage in range(_STAGES))
+        stage = next(
+            (stage for stage, width in enumerate(self._widths) if width <= self.width()),
+            _STAGES - 1,
+        )
+        if stage != self._stage:
+            self._show_stage(stage)
+
+    def _width_at(self, stage: int) -> int:
+        self._show_stage(stage)
+        layout = self.layout()
+        assert layout is not None
+        layout.invalidate()
+        return layout.sizeHint().width()
+
+    def _show_stage(self, stage: int) -> None:
+        self._stage = stage
+        style = Qt.ToolButtonStyle.ToolButtonIconOnly
+        if stage == 0:
+            style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+        for button, texts in self._labelled.items():
+            button.setMinimumWidth(0)
+            button.setToolButtonStyle(style)
+            if stage == 0:
+                # As wide as the longest of its texts, so that nothing moves with another.
+                button.setMinimumWidth(max(_width_saying(button, text) for text in texts))
+        self.rates.entry.setVisible(stage < _STAGES - 1)
+
     # ---------------------------------------------------------------- the session
 
     def connect_bridge(self, bridge: SessionBridge) -> None:
@@ -185,10 +249,10 @@ class TransportBar(QToolBar):
         bridge.status_changed.connect(self._show_status)
         bridge.session_changed.connect(self._take_session)
         bridge.selection_changed.connect(self._show_status)
-        self.rate_slider.rate_requested.connect(self._request_rate)
+        self.rates.rate_requested.connect(self._request_rate)
         self._previewer = Previewer(bridge, self)
-        self.rate_slider.entry.textChanged.connect(self._preview_rate)
-        self.rate_slider.entry.editingFinished.connect(self._previewer.hide)
+        self.rates.entry.textChanged.connect(self._preview_rate)
+        self.rates.entry.editingFinished.connect(self._previewer.hide)
         self._take_session(bridge.session)
 
     @property
@@ -223,24 +287,15 @@ class TransportBar(QToolBar):
             return
         self._show_time(session.timeline)
         self._show_rates(session)
-        self._show_log(session)
+        self._show_frame_rate(session)
         self._show_recorder(session.recorder)
-        self._show_how_it_goes(session)
 
     def _show_nothing(self) -> None:
         for control in self._controls:
             control.setEnabled(False)
         self.time_label.setText("--:--.---")
+        self.fps_button.setText(_NO_FPS)
         self._show_recorder(None)
-        self.log_button.setText("no log")
-        self.log_button.setAccessibleName("Event log")
-        if self._bridge is None:
-            self.status_label.show_text("Loading …")
-            return
-        status = self._bridge.status
-        has_failed = status.phase is SessionPhase.FAILED
-        said = _PHASE_TEXTS[status.phase] if has_failed else status.message
-        self.status_label.show_text(said, status.message)
 
     def _show_time(self, timeline: Timeline) -> None:
         text = format_instant(timeline.at_ns)
@@ -254,86 +309,51 @@ class TransportBar(QToolBar):
         if clock is not None and clock.parent_id:
             whose = f"Rate of “{one_line(clock.name)}”"
         reason = session.why_not(Capability.RATE, 0 if clock is None else clock.id)
-        self.rate_slider.setEnabled(clock is not None and Capability.RATE in can and not reason)
-        self.rate_slider.show_name(whose, f"Unavailable: {reason}." if reason else "")
+        self.rates.setEnabled(clock is not None and Capability.RATE in can and not reason)
+        self.rates.show_name(whose, f"Unavailable: {reason}." if reason else "")
         if clock is not None:
-            self.rate_slider.show_rate(clock.rate)
-        reason = session.why_not(Capability.FRAME_RATE)
-        self.frame_rate_entry.setEnabled(Capability.FRAME_RATE in can and not reason)
-        unavailable = f"\nUnavailable: {reason}." if reason else ""
-        self.frame_rate_entry.setToolTip(as_plain(f"{_FRAME_RATE_TIP}{unavailable}"))
-        self.frame_rate_entry.show_value(session.frame_rate)
+            self.rates.show_rate(clock.rate)
 
     def _driven_clock(self) -> int:
-        """Return the clock whose rate the slider shows and sets, 0 for none."""
+        """Return the clock whose rate the bar shows and sets, 0 for none."""
         return 0 if self._bridge is None else driven_clock(self._bridge)
 
-    def _show_log(self, session: Session) -> None:
-        log = session.log
-        kept, lost = len(log), log.first
-        text = f"{kept:,} events" if not lost else f"{kept:,} events, {lost:,} dropped"
-        if text == self.log_button.text():
-            return
-        self.log_button.setText(text)
-        self.log_button.setAccessibleName(f"Event log: {text}")
-        used_mib, budget_mib = log.kept_bytes / _BYTES_PER_MIB, log.budget_bytes / _BYTES_PER_MIB
-        gone = (
-            f"{lost:,} older events were dropped; the state that is shown still includes them."
-            if lost
-            else "No events are lost."
-        )
-        self.log_button.setToolTip(
-            f"Event log, in memory only: {kept:,} events, "
-            f"about {used_mib:.1f} of {budget_mib:.0f} MiB.\n{gone}\nClick to see the events."
-        )
-        if bool(lost) != bool(self._lost):
-            self._lost = lost
-            self._apply_theme()
-        self._lost = lost
+    def _show_frame_rate(self, session: Session) -> None:
+        measured = measured_frame_rate(session.timeline)
+        is_running = session.status.phase is SessionPhase.RUNNING
+        is_measured = is_running and measured is not None
+        text = f"{measured:,.1f} fps" if is_measured else _NO_FPS
+        if text != self.fps_button.text():
+            self.fps_button.setText(text)
+            wanted = f"{frame_rate_to_text(session.frame_rate)} frames per second are wanted"
+            got = "; over the last second of real time there were " if is_measured else ""
+            tip = f"{wanted}{got}{f'{measured:,.2f}' if is_measured else ''}.\nClick to choose."
+            self.fps_button.setToolTip(as_plain(tip))
 
     def _show_recorder(self, recorder: Recorder | None) -> None:
         path = None if recorder is None else recorder.path
+        button, action = self.record_button, self._actions["record"]
+        text = "Record" if path is None else "Recording"
+        if text != action.iconText():
+            action.setIconText(text)
+            self._show_record_icon(is_recording=path is not None)
         if recorder is None or path is None:
-            self._record_place.setVisible(False)
+            button.setAccessibleName(action.description.plain_title)
+            button.setToolTip(action.toolTip())
             return
         lost = recorder.lost
-        text = f"Recording, {lost:,} lost" if lost else "Recording"
         missing = (
             f"{lost:,} events came faster than they could be written."
             if lost
             else "No events are lost."
         )
-        self.record_button.setText(text)
-        self.record_button.setAccessibleName(f"{text} to {path.name}; press to stop")
+        said = f"{text}, {lost:,} lost," if lost else text
+        button.setAccessibleName(f"{said} to {path.name}; press to stop")
         size, cost = _size_text(path), recorder.picture_cost
         pictures = f"\nPictures of the scene take {cost}." if cost else ""
-        self.record_button.setToolTip(
+        button.setToolTip(
             as_plain(f"Recording to {path}, {size} so far.{pictures}\n{missing}\nClick to stop.")
         )
-        self._record_place.setVisible(True)
-
-    def _show_how_it_goes(self, session: Session) -> None:
-        status = session.status
-        parts = [_PHASE_TEXTS[status.phase]]
-        tips = [status.message]
-        measured = measured_frame_rate(session.timeline)
-        if status.phase is SessionPhase.RUNNING and measured is not None:
-            parts.append(f"{measured:.1f} fps")
-            tips.append(f"{measured:.2f} frames per second of real time, over the last second")
-        if isinstance(session, AttachesPrograms):
-            briefs = [each.brief for each in session.programs.values() if each.is_attached]
-            parts += briefs[:1] + ([f"{len(briefs)} programs"] if len(briefs) > 1 else [])
-            tips += briefs
-            tips += session.notes
-        wake = session.wake_errors
-        if wake is not None and wake.count:
-            parts.append(f"wake-up delay {format_duration(wake.median_ns)}")
-            tips.append(
-                f"Delay of the time source's wake-ups: median {format_duration(wake.median_ns)}, "
-                f"99 % {format_duration(wake.p99_ns)}, max {format_duration(wake.max_ns)}, last "
-                f"{format_duration(wake.last_ns)} ({wake.count:,} wake-ups)."
-            )
-        self.status_label.show_text("  ·  ".join(parts), "\n".join(tip for tip in tips if tip))
 
     # ---------------------------------------------------------------- requests
 
@@ -344,65 +364,43 @@ class TransportBar(QToolBar):
 
     @Slot(str)
     def _preview_rate(self, text: str) -> None:
-        bridge, previewer, entry = self._bridge, self._previewer, self.rate_slider.entry
+        bridge, previewer, entry = self._bridge, self._previewer, self.rates.entry
         if bridge is None or previewer is None:
             return
         clock_id = self._driven_clock() if entry.isModified() else 0
         command = typed_rate_command(clock_id, text) if clock_id else None
         previewer.consider(command, partial(global_rect, entry))
 
-    @Slot(object)
-    def _request_frame_rate(self, frames_per_second: Fraction) -> None:
-        if self._bridge is not None:
-            self._bridge.submit(SetFrameRate(frames_per_second))
-
     # ---------------------------------------------------------------- looks
 
     @Slot()
     def _apply_theme(self) -> None:
-        theme = self._theme
-        self.log_button.setIcon(theme.icon("warning" if self._lost else "log"))
-        palette = self.log_button.palette()
-        role = ColorRole.LATE if self._lost else ColorRole.TEXT
-        palette.setColor(QPalette.ColorRole.ButtonText, theme.color(role))
-        self.log_button.setPalette(palette)
-        red = theme.color(ColorRole.BAD)
-        self.record_button.setIcon(drawn_icon("record", red, red))
+        self.export_button.setIcon(self._theme.icon("export"))
+        recorder = (
+            None
+            if self._bridge is None or self._bridge.session is None
+            else (self._bridge.session.recorder)
+        )
+        self._show_record_icon(is_recording=recorder is not None and recorder.is_recording)
+
+    def _show_record_icon(self, *, is_recording: bool) -> None:
+        red, faint = self._theme.color(ColorRole.BAD), self._theme.color(ColorRole.MUTED_TEXT)
+        icon = drawn_icon("record", red, faint) if is_recording else self._theme.icon("record")
+        self._actions["record"].setIcon(icon)
 
 
-def measured_frame_rate(timeline: Timeline) -> float | None:
-    """Return frames per second of source time over the last second, if there were any."""
-    intervals = timeline.frames.interval_ns
-    passed_ns = count = 0
-    for interval_ns in reversed(intervals[-_MEASURED_FRAMES:]):
-        if interval_ns <= 0:
-            continue
-        passed_ns += interval_ns
-        count += 1
-        if passed_ns >= _MEASURED_NS:
-            break
-    return count * 1_000_000_000 / passed_ns if passed_ns else None
+def _width_saying(button: QToolButton, text: str) -> int:
+    now = button.text()
+    button.setText(text)
+    width = button.sizeHint().width()
+    button.setText(now)
+    return width
 
 
-def parse_frame_rate(text: str) -> Fraction:
-    """Parse a frame rate: ``60``, ``59.94`` or ``60000/1001``.
-
-    Raises:
-        ValueError: It is invalid or out of range; the message says which.
-    """
-    stripped = text.strip().lower().removesuffix("fps").removesuffix("hz").strip()
-    try:
-        rate = number_in(stripped)
-    except ValueError:
-        hint = "write 60, 59.94 or 60000/1001"
-        raise ValueError(refusal("a frame rate", text.strip(), hint)) from None
-    return checked_frame_rate(rate)
-
-
-def frame_rate_to_text(frames_per_second: Fraction) -> str:
-    """Return a frame rate as text."""
-    decimal = f"{float(frames_per_second):.3f}".rstrip("0").rstrip(".")
-    return decimal if Fraction(decimal) == frames_per_second else str(frames_per_second)
+def _fit_step_box(box: QSpinBox) -> None:
+    """Make the field as wide as its number takes."""
+    digits = max(len(f"{box.value():,}"), 3)
+    box.setFixedWidth(box.fontMetrics().horizontalAdvance("0" * digits) + _BESIDE_NUMBER)
 
 
 def _size_text(path: Path) -> str:
@@ -411,10 +409,3 @@ def _size_text(path: Path) -> str:
     except OSError:
         # Such as a disk that is gone; the recorder will report it.
         return "of unknown size"
-
-
-def _caption(text: str) -> QLabel:
-    label = QLabel(text)
-    label.setContentsMargins(4, 0, 4, 0)
-    label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-    return label

@@ -39,8 +39,8 @@ from ..session.qt_time_source import Precision
 from ..timer_queue.actions import TIMER_ACTIONS, TimerActions
 from ..transport.actions import TransportActions
 from ..transport.capture_bar import CaptureBar
-from ..transport.playhead_bar import PlayheadBar
 from ..transport.recording_actions import RECORDING_ACTIONS, RecordingActions
+from ..transport.state_bar import StateBar
 from ..transport.transport_bar import TransportBar
 from .badges import Badges
 from .dialogs.scene_error import SceneErrorDialog, SceneErrorView
@@ -179,12 +179,11 @@ class WindowContents(QObject):
         window.transport.step_frames_changed.connect(self._take_step_frames)
         window.transport.show_step_frames(window.settings.step_frames)
         self._take_step_frames(window.transport.step_frames)
-        window.transport_actions.frame_rate_wanted.connect(window.transport.edit_frame_rate)
-        window.transport.log_clicked.connect(self._show_events)
         window.addToolBarBreak()
         find = window.transport_actions.find_place
-        window.playhead_bar = PlayheadBar(self._bridge, actions, find, theme, window)
-        window.addToolBar(window.playhead_bar)
+        window.state_bar = StateBar(self._bridge, actions, find, theme, window)
+        window.state_bar.log_clicked.connect(self._show_events)
+        window.addToolBar(window.state_bar)
         window.addToolBarBreak()
         window.addToolBar(CaptureBar(self._bridge, window))
         failures = FailureNote(self._bridge, theme, window)
@@ -225,8 +224,6 @@ class WindowContents(QObject):
         is_known = settings.layout_version == LAYOUT_VERSION
         if not (is_known and docks.restore(settings.layout)):
             docks.arrange("live")
-        # A layout may have been saved while somebody looked back.
-        self._window.playhead_bar.hide()
 
     def _settings_to_save(self) -> Settings:
         window, bridge = self._window, self._bridge
@@ -408,8 +405,8 @@ class WindowContents(QObject):
 
     @Slot(str)
     def _show_place_refusal(self, reason: str) -> None:
-        if self._window.playhead_bar.isVisible():
-            self._window.playhead_bar.say(reason)
+        if self._window.state_bar.is_looking_back:
+            self._window.state_bar.say(reason)
         else:
             self._say(reason)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
     from ..transport.actions import TransportActions
-    from ..transport.playhead_bar import PlayheadBar
+    from ..transport.state_bar import StateBar
     from ..transport.transport_bar import TransportBar
     from .notices import NoticeBar
     from .panel_docks import PanelDocks
@@ -63,7 +63,7 @@ class MainWindow(QMainWindow):
         actions_by_id: Every action.
         transport_actions: What carries out the actions on time.
         transport: The transport bar.
-        playhead_bar: Says that what is shown is not the present; hidden when it is.
+        state_bar: Says what the session does, and that what is shown is not the present.
         notice: A line for what must not be missed.
         frame_times: The panel in the middle.
     """
@@ -77,7 +77,7 @@ class MainWindow(QMainWindow):
     actions_by_id: ActionSet
     transport_actions: TransportActions
     transport: TransportBar
-    playhead_bar: PlayheadBar
+    state_bar: StateBar
     notice: NoticeBar
     frame_times: FrameTimesPanel
 

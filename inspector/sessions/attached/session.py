@@ -201,7 +201,7 @@ class AttachedSession:
         self._commands: deque[Command] = deque()
         self._ending: dict[Program, Ended] = {}
         self._asked: _Asked | None = None
-        self._broken_by = ""
+        self._broken_by: BreakpointHit | None = None
         self._end = ""
         self._is_closed = False
         self._looked_after_ns = self._marked_ns = self._began_ns
@@ -366,9 +366,11 @@ class AttachedSession:
         phase = SessionPhase.RUNNING if self.is_running else SessionPhase.HELD
         if any(each.is_stepping for each in live):
             phase = SessionPhase.STEPPING
-        doing = what_they_do(live, self._broken_by, is_running=self.is_running)
+        hit = None if self.is_running else self._broken_by
+        doing = what_they_do(live, hit.text if hit else "", is_running=self.is_running)
         more = more_about(live, is_reachable=self.inlet.is_reachable)
-        return SessionStatus(phase, " ".join((doing, *more)))
+        number = hit.number if hit else 0
+        return SessionStatus(phase, " ".join((doing, *more)), breakpoint=number)
 
     # ------------------------------------------------------------------- commands
 
@@ -417,7 +419,7 @@ class AttachedSession:
                 self._asked = None
             self.undoing.note(number, inverse)
             if command.lets_time_pass:
-                self._broken_by = ""
+                self._broken_by = None
         if not asked.waits_for:
             self._answer(asked)
 
@@ -626,7 +628,7 @@ class AttachedSession:
         by = f"breakpoint {hit.number}"
         match hit.action:
             case BreakAction.HOLD:
-                self._broken_by = self._broken_by or hit.text
+                self._broken_by = self._broken_by or hit
                 if self.is_running and not self.wants_hold:
                     self._apply(Hold(), by)
             case BreakAction.MARK:

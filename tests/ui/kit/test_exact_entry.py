@@ -151,16 +151,12 @@ def test_that_the_keyboard_goes_back_after_the_window_was_behind_another(stand: 
     assert QApplication.focusWidget() is stand.view
 
 
-@pytest.mark.parametrize("name", ["rate", "frame rate"])
-def test_that_enter_gives_single_keys_back_to_the_window(
-    qtbot: QtBot, tmp_path: Path, name: str
-) -> None:
+def test_that_enter_gives_single_keys_back_to_the_window(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path)
     shell.window.activateWindow()
     with qtbot.waitActive(shell.window):
         shell.window.setFocus()
-    transport = shell.window.transport
-    entry = transport.rate_slider.entry if name == "rate" else transport.frame_rate_entry
+    entry = shell.window.transport.rates.entry
     view = shell.window.docks["clock_tree"].findChild(QTreeView)
     assert isinstance(view, QTreeView)
     view.setFocus()

@@ -97,7 +97,7 @@ def test_that_a_rate_of_the_menu_is_previewed(stand: Stand, qtbot: QtBot) -> Non
     rates = stand.action(menu, "Rate").menu()
     assert isinstance(rates, QMenu)
 
-    stand.action(rates, "× 0.5").hover()
+    stand.action(rates, "½").hover()
 
     card = stand.previewer.card
     qtbot.waitUntil(card.isVisible)
@@ -143,7 +143,7 @@ def test_that_the_rate_of_the_root_is_previewed_while_it_is_typed(
     bridge.set_session(held_session(scene_file(tmp_path, SCENE)))
     with qtbot.waitExposed(bar):
         bar.show()
-    entry = bar.rate_slider.entry
+    entry = bar.rates.entry
     previewer = bar.findChild(Previewer)
     assert previewer is not None
 

@@ -7,25 +7,22 @@ from fractions import Fraction
 
 import pytest
 from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.clocks.sources.wake_errors import WakeErrorSummary
 from inspector.commands.clocks import SetRate
-from inspector.commands.scene import SetFrameRate
-from inspector.events import EventLog
-from inspector.events.log import BYTES_PER_EVENT
 from inspector.sessions.session import SessionPhase, SessionStatus
-from inspector.vocabulary import MARK
 from tests.ui.world import PlayedSession
 from ui.actions.actions import ActionSet
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
-from ui.transport.transport_bar import (
-    TransportBar,
+from ui.transport.frame_rate import (
+    FrameRatePrompt,
     frame_rate_to_text,
     measured_frame_rate,
     parse_frame_rate,
 )
+from ui.transport.transport_bar import TransportBar
 from ui.window.handlers.action_list import ACTIONS
 
 
@@ -37,7 +34,9 @@ class Bar:
         self.theme = Theme("light")
         self.bridge = SessionBridge()
         self.session = PlayedSession()
-        self.bar = TransportBar(ActionSet(self.owner, ACTIONS), self.theme)
+        self.actions = ActionSet(self.owner, ACTIONS)
+        self.actions.set_icons(self.theme)
+        self.bar = TransportBar(self.actions, self.theme)
         qtbot.addWidget(self.bar)
         self.bar.connect_bridge(self.bridge)
         self.bridge.set_session(self.session)
@@ -58,9 +57,9 @@ def played(qtbot: QtBot) -> Iterator[Bar]:
 def test_that_without_a_session_nothing_can_be_changed(played: Bar) -> None:
     played.bridge.set_session(None)
 
-    assert not played.bar.rate_slider.isEnabled()
-    assert not played.bar.frame_rate_entry.isEnabled()
-    assert played.bar.status_label.text() == "No scene is open."
+    assert not played.bar.rates.isEnabled()
+    assert not played.bar.fps_button.isEnabled()
+    assert played.bar.time_label.text() == "--:--.---"
 
 
 def test_that_time_and_rates_are_those_of_the_session(played: Bar) -> None:
@@ -70,45 +69,77 @@ def test_that_time_and_rates_are_those_of_the_session(played: Bar) -> None:
     played.look()
 
     assert played.bar.time_label.text() == "00:01.500"
-    assert played.bar.rate_slider.rate == Fraction(1, 4)
-    assert played.bar.frame_rate_entry.text() == "60000/1001"
+    assert played.bar.rates.rate == Fraction(1, 4)
+    assert [rate for rate, each in played.bar.rates.buttons.items() if each.isChecked()] == [
+        Fraction(1, 4)
+    ]
 
 
-def test_that_the_state_is_said_in_words(played: Bar) -> None:
-    played.session.wake_errors = WakeErrorSummary(10, 5, 750_000, 900_000, 2_000_000)
+def test_that_the_measured_frame_rate_is_shown_while_it_runs(played: Bar) -> None:
     played.session.status = SessionStatus(SessionPhase.RUNNING, "Played is running.")
     for _ in range(70):
         played.session.run_frame()
     played.look()
 
-    assert played.bar.status_label.text() == "▶ Running  ·  60.0 fps  ·  wake-up delay 750 µs"
-    assert "Played is running." in played.bar.status_label.toolTip()
-    assert "max 2.00 ms" in played.bar.status_label.toolTip()
+    assert played.bar.fps_button.text() == "60.0 fps"
+    assert "60 frames per second are wanted" in played.bar.fps_button.toolTip()
 
 
-def test_that_the_log_counts_what_it_keeps_and_promises_no_file(played: Bar) -> None:
+def test_that_a_rate_is_one_click_away_and_shown_once_it_is_granted(
+    qtbot: QtBot, played: Bar
+) -> None:
+    quarter, normal = (played.bar.rates.buttons[Fraction(each)] for each in ("1/4", "1"))
     played.look()
 
-    assert played.bar.log_button.text() == f"{len(played.session.log)} events"
-    assert "in memory only" in played.bar.log_button.toolTip()
+    qtbot.mouseClick(quarter, Qt.MouseButton.LeftButton)
+    assert played.session.submitted == [SetRate(played.session.root.id, Fraction(1, 4))]
+    assert (quarter.isChecked(), normal.isChecked()) == (False, True)
+
+    played.session.root.rate = Fraction(1, 4)
+    played.session.run_to_ms(10)
+    played.look()
+    assert (quarter.isChecked(), normal.isChecked()) == (True, False)
 
 
-def test_that_lost_events_are_counted(played: Bar) -> None:
-    played.session.log = EventLog(budget_bytes=10 * BYTES_PER_EVENT)
-    for number in range(40):
-        played.session.log.append((number, MARK, 0, 0, 0))
-    played.session.log.settle()
-    played.bar.show_numbers()
+def test_that_names_go_first_where_there_is_no_room(played: Bar) -> None:
+    bar = played.bar
+    icons = Qt.ToolButtonStyle.ToolButtonIconOnly
 
-    kept = len(played.session.log)
-    assert played.bar.log_button.text() == f"{kept} events, {40 - kept} dropped"
-    assert "older events were dropped" in played.bar.log_button.toolTip()
+    bar.resize(1280, 34)
+    QApplication.processEvents()
+    assert bar.record_button.toolButtonStyle() is not icons
+    assert bar.sizeHint().width() <= 1280
+
+    bar.resize(800, 34)
+    QApplication.processEvents()
+    assert bar.record_button.toolButtonStyle() is icons
+    assert bar.rates.entry.isVisible()
+
+    bar.resize(500, 34)
+    QApplication.processEvents()
+    assert not bar.rates.entry.isVisible()
+
+
+def test_that_nothing_moves_when_a_button_says_something_else(played: Bar) -> None:
+    bar = played.bar
+    bar.resize(1280, 34)
+    QApplication.processEvents()
+    run = played.actions["run-or-hold"]
+    run.show_text("&Run")
+    QApplication.processEvents()
+    before = bar.time_label.geometry(), bar.rates.geometry()
+
+    run.show_text("&Hold")
+    played.actions["record"].setIconText("Recording")
+    QApplication.processEvents()
+
+    assert (bar.time_label.geometry(), bar.rates.geometry()) == before
 
 
 def test_that_a_rate_is_asked_for_and_not_shown_before_it_is_granted(
     qtbot: QtBot, played: Bar
 ) -> None:
-    entry = played.bar.rate_slider.entry
+    entry = played.bar.rates.entry
     entry.setFocus()
     entry.selectAll()
     qtbot.keyClicks(entry, "1/3")
@@ -119,14 +150,19 @@ def test_that_a_rate_is_asked_for_and_not_shown_before_it_is_granted(
     assert entry.text() == "1"
 
 
-def test_that_a_frame_rate_is_asked_for(qtbot: QtBot, played: Bar) -> None:
-    entry = played.bar.frame_rate_entry
-    entry.setFocus()
-    entry.selectAll()
-    qtbot.keyClicks(entry, "59.94")
-    qtbot.keyClick(entry, Qt.Key.Key_Return)
+def test_that_a_frame_rate_is_asked_for(qtbot: QtBot) -> None:
+    given: list[Fraction] = []
+    prompt = FrameRatePrompt(Fraction(60), Theme("light"))
+    qtbot.addWidget(prompt)
+    prompt.frame_rate_given.connect(given.append)
 
-    assert played.session.submitted == [SetFrameRate(Fraction("59.94"))]
+    prompt.line.setText("sixty")
+    prompt.take_answer()
+    assert "frame rate" in prompt.problem.text()
+
+    prompt.line.setText("59.94")
+    prompt.take_answer()
+    assert given == [Fraction("59.94")]
 
 
 @pytest.mark.parametrize(

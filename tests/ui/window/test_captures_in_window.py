@@ -236,8 +236,8 @@ def test_that_a_long_capture_is_read_on_with_its_progress(
     shell.window.open_path(table(tmp_path))
 
     assert shell.bridge.status.phase is SessionPhase.READING
-    assert shell.window.playhead_bar.label.text().startswith("Reading capture.csv: ")
-    shell.window.playhead_bar.cancel_button.click()
+    assert shell.window.state_bar.label.text().startswith("Reading capture.csv: ")
+    shell.window.state_bar.cancel_button.click()
     shell.bridge.refresh_now()
     assert "cancelled" in shell.bridge.status.message
     assert 0 < len(shell.bridge.timeline.frames) < 450

@@ -94,7 +94,7 @@ def test_that_space_runs_and_holds(shell: Shell) -> None:
 def fields(shell: Shell) -> list[QWidget]:
     transport = shell.window.transport
     filters = shell.window.docks["clock_tree"].findChildren(FilterLine)
-    return [*filters, transport.rate_slider.entry, transport.frame_rate_entry, transport.step_box]
+    return [*filters, transport.rates.entry, transport.step_box]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_that_single_keys_do_nothing_else_while_typing(shell: Shell, key: Qt.Key
 
 def test_that_ctrl_keys_work_while_typing(shell: Shell) -> None:
     done = triggered(shell)
-    shell.window.transport.rate_slider.entry.setFocus()
+    shell.window.transport.rates.entry.setFocus()
 
     press(shell, Key.Key_F, CTRL)
 

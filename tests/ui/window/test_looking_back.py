@@ -48,20 +48,20 @@ def test_that_the_clock_tree_shows_the_past_as_it_was_arranged(shell: Shell, qtb
 
 
 def test_that_a_bar_says_that_this_is_not_the_present(shell: Shell) -> None:
-    bar, bridge = shell.window.playhead_bar, shell.bridge
-    assert not bar.isVisible()
+    bar, bridge = shell.window.state_bar, shell.bridge
+    assert not bar.is_looking_back
 
     bridge.set_playhead(500 * NS_PER_MS)
     settle()
 
-    assert bar.isVisible()
+    assert bar.live_button.isVisible()
     frame = bridge.timeline.frames.index_at(500 * NS_PER_MS) - 1
     assert bar.label.text() == (
         f"Looking back at 00:00.500, frame {frame} – the scene runs on at 00:01.000"
     )
     bar.live_button.click()
     assert bridge.playhead_ns is None
-    assert not bar.isVisible()
+    assert bar.label.text() == "▶ Running"
 
 
 def test_that_a_held_scene_is_not_said_to_go_on(shell: Shell) -> None:
@@ -69,11 +69,11 @@ def test_that_a_held_scene_is_not_said_to_go_on(shell: Shell) -> None:
     shell.bridge.set_playhead(5)
     settle()
 
-    assert shell.window.playhead_bar.label.text().endswith("the scene is held at 00:01.016")
+    assert shell.window.state_bar.label.text().endswith("the scene is held at 00:01.016")
 
 
 def test_that_an_instant_is_typed_into_the_bar(shell: Shell) -> None:
-    bar, bridge = shell.window.playhead_bar, shell.bridge
+    bar, bridge = shell.window.state_bar, shell.bridge
     bridge.set_playhead(500 * NS_PER_MS)
     settle()
 
@@ -147,7 +147,7 @@ def test_that_there_is_nothing_before_the_beginning(shell: Shell) -> None:
 
     shell.trigger("look-frame-back")
 
-    assert shell.window.playhead_bar.problem.text() == "✖ No frame began before this instant."
+    assert shell.window.state_bar.problem.text() == "✖ No frame began before this instant."
 
 
 def test_that_a_place_can_be_asked_for(shell: Shell) -> None:

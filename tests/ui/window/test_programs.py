@@ -77,7 +77,7 @@ def test_that_the_window_names_the_program_and_what_its_probe_costs(
     attached.probe.tell(
         "Program.cost", cpu_ns=10_000_000, interval_ns=1_000_000_000, events=7, dropped=0
     )
-    bar = attached.shell.window.transport.status_label
+    bar = attached.shell.window.state_bar.note
     attached.until(lambda: "server, probe 1.0 %" in bar.accessibleDescription() + bar.toolTip())
     assert attached.shell.window.windowTitle().startswith("server (attached)")
 
@@ -86,21 +86,21 @@ def test_that_what_a_clock_does_not_allow_is_greyed_out_with_its_reason(
     attached: ProgramInWindow,
 ) -> None:
     bridge = attached.shell.bridge
-    slider = attached.shell.window.transport.rate_slider
+    rates = attached.shell.window.transport.rates
     assert attached.action("step-back")[0] is False
     assert "an attached program cannot be rewound" in attached.action("step-back")[1]
     bridge.select(Selection.clock(SERVER))
     assert attached.action("set-rate")[0]
     assert attached.action("faster")[0]
-    assert slider.isEnabled()
-    assert slider.slider.accessibleName() == "Rate of “server”, slider"
+    assert rates.isEnabled()
+    assert rates.entry.accessibleName() == "Rate of “server”, exact"
     bridge.select(Selection.clock(LOOP))
-    attached.until(lambda: not slider.isEnabled())
+    attached.until(lambda: not rates.isEnabled())
     enabled, tip = attached.action("set-rate")
     assert not enabled
     assert WHY.removesuffix(".") in tip
     assert not attached.action("faster")[0]
-    assert WHY.removesuffix(".") in slider.slider.toolTip()
+    assert WHY.removesuffix(".") in rates.entry.toolTip()
     assert attached.action("pause-branch")[0]
     bridge.select(Selection.clock(1))
     assert "real time" in attached.action("pause-branch")[1]

@@ -190,7 +190,7 @@ class RandomUser:
         if chance.random() < 0.1:
             bridge.playhead.play()
         text = chance.choice(["-2 frames", "+3 timers", "1.5", "frame 3", "soon"])
-        entry = self.window.playhead_bar.entry
+        entry = self.window.state_bar.entry
         if entry.isVisible() and chance.random() < 0.2:
             entry.setText(text)
             QTest.keyClick(entry, Qt.Key.Key_Return)

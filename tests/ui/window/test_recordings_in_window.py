@@ -73,7 +73,7 @@ def test_that_the_bar_of_a_recording_speaks_of_its_end(recorded: Shell) -> None:
     recorded.bridge.set_playhead(100 * NS_PER_MS)
     settle()
 
-    bar = recorded.window.playhead_bar
+    bar = recorded.window.state_bar
     assert bar.label.text() == (
         "Looking back at 00:00.100, frame 4 – the recording ends at 00:00.200"
     )
@@ -96,15 +96,15 @@ def test_that_a_recording_is_opened_like_a_scene(qtbot: QtBot, tmp_path: Path) -
     assert window.windowTitle() == "test (recording) – Timeline Inspector"
     assert str(path) in window.settings.recent_scenes
     transport = window.transport
-    assert not transport.rate_slider.isEnabled()
-    assert not transport.frame_rate_entry.isEnabled()
+    assert not transport.rates.isEnabled()
+    assert not window.actions_by_id["frame-rate-exact"].isEnabled()
     assert transport.step_box.isEnabled()
     end_ns = bridge.timeline.at_ns
     shell.trigger("step-back")
     assert bridge.playhead_ns is not None
     assert bridge.playhead_ns < end_ns
     settle()
-    assert "the recording ends at" in window.playhead_bar.label.text()
+    assert "the recording ends at" in window.state_bar.label.text()
 
 
 def test_that_what_is_no_recording_is_said_to_be_none(qtbot: QtBot, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_that_a_recording_that_cannot_be_read_is_not_offered_to_an_editor(
     assert "is not a recording" in view.heading.text()
     assert view.edit_button.isHidden()
     assert view.reload_button.toolTip() == "Try to open the file again (F5)"
-    status = shell.window.transport.status_label
+    status = shell.window.state_bar.label
     assert status.text() == "✖ Failed"
     assert "is not a recording" in status.toolTip()
 

@@ -117,7 +117,7 @@ def test_that_a_user_gets_through_the_first_minutes(qtbot: QtBot, tmp_path: Path
     assert str(tmp_path / "frames.json") in shell.window.notice.label.text()
 
     # Moves panels, closes and reopens the window: they are where they were.
-    shell.trigger("panel-details")
+    shell.window.docks["details"].hide()
     shell.window.close()
     again = open_shell(qtbot, tmp_path, SMALL_GAME)
     assert again.window.docks["details"].isHidden()
