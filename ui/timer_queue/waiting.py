@@ -138,4 +138,6 @@ def _why(timeline: Timeline | None, clock_id: int) -> str:
     """Say in a few words why a clock stands still."""
     if timeline is None or clock_id not in timeline.clocks:
         return "due too far away"
-    return one_line(next(each.text for each in clock_blockers(timeline, clock_id)))
+    # A selection is shown at once, what has become of the clock with the next refresh.
+    reasons = (each.text for each in clock_blockers(timeline, clock_id))
+    return one_line(next(reasons, "just resumed"))
