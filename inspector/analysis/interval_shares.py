@@ -20,6 +20,14 @@ SHARE_HELP: Final = {
     Share.IDLE.text: "Nothing was due",
     UNKNOWN: "Something else had the processor, or it was not measured",
 }
+#: What kept a thread from a wake-up, for the end of a sentence.
+KEPT_BY: Final = {
+    Share.CALLBACKS.text: "callbacks ran",
+    Share.INSPECTOR.text: "the inspector kept the thread",
+    Share.GARBAGE_COLLECTION.text: "Python collected garbage",
+    Share.HOST_LATE.text: "the host was late",
+    UNKNOWN: "it is not known what kept the thread",
+}
 #: Smaller shares of the interval are left out in sentences.
 _ONE_IN: Final = 50
 

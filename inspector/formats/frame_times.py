@@ -177,7 +177,7 @@ class FrameTimes:
         """
         if self.shares is None:
             return self, 0
-        kept = ~budget.is_over_by_inspector(self.interval_ns, self.shares[Share.INSPECTOR])
+        kept = ~budget.is_over_because_of(self.interval_ns, self.shares[Share.INSPECTOR])
         columns = {name: getattr(self, name)[kept] for name in _COLUMNS}
         phases, shares = self.phases[:, kept], self.shares[:, kept]
         fewer = replace(self, phases=phases, shares=shares, **columns)

@@ -18,9 +18,11 @@ from inspector.clocks.failures import FailurePolicy
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Command
 from inspector.commands.timers import ClearTimer, FireTimer
+from inspector.events.frame_history import FrameHistory
 from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT, EventLog
 from inspector.sessions.hosted import HostedSession
+from inspector.sessions.interval_meter import KnownShares
 from inspector.sessions.runs.virtual import run_frame_times
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.timebase import format_instant
@@ -37,6 +39,7 @@ from inspector.vocabulary import (
     TIMER_FIRED,
     TRANSPORT,
     MemberKind,
+    Phase,
 )
 
 MS = 1_000_000
@@ -457,10 +460,38 @@ def test_that_only_the_host_is_blamed_when_nothing_was_running(tmp_path: Path) -
 
     assert explanation.headline == "It has fired, 30.0 ms late, and is no longer pending."
     assert reason_with(explanation, "host").text == (
-        "The host was late: it read the clocks 30.0 ms after the due instant; no measured callback "
-        "delayed it."
+        "The host was late: the clocks were read 30.0 ms after the due instant; no measured "
+        "callback delayed it."
     )
     stand.session.close()
+
+
+def test_that_what_kept_the_thread_is_named_where_it_was_measured(tmp_path: Path) -> None:
+    stand = Stand(
+        tmp_path,
+        """
+        def build(stage):
+            stage.root.set_timeout(0.07, lambda: None, name="late")
+        """,
+    )
+    shares = (0, 32 * MS, 2 * MS, 0, 16 * MS)
+    stand.session._run.shares = KnownShares(played_frames([50 * MS] * 4, shares))
+    run_frame_times(stand.session, [50 * MS] * 4)
+    stand.session.refresh()
+
+    assert reason_with(stand.explain("late"), "Since the frame before").text == (
+        "The inspector kept the thread: the clocks were read 30.0 ms after the due instant; no "
+        "measured callback delayed it. Since the frame before: inspector 32.0 ms, idle 16.0 ms, "
+        "garbage collection 2.00 ms."
+    )
+    stand.session.close()
+
+
+def played_frames(intervals_ns: list[int], shares: tuple[int, ...]) -> FrameHistory:
+    frames = FrameHistory()
+    for interval_ns in intervals_ns:
+        frames.append(0, interval_ns, interval_ns, 0, 0, [0] * len(Phase), shares)
+    return frames
 
 
 def test_that_a_stall_that_was_cut_is_told(tmp_path: Path) -> None:

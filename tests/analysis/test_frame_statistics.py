@@ -168,6 +168,6 @@ def test_that_a_frame_is_the_inspectors_if_it_would_be_within_budget_without_it(
 ) -> None:
     budget = FrameBudget.of_ms(20)
 
-    assert budget.is_over_by_inspector(interval_ms * MS, inspector_ms * MS) is is_by_inspector
+    assert budget.is_over_because_of(interval_ms * MS, inspector_ms * MS) is is_by_inspector
     arrays = (np.array([each * MS], dtype=np.int64) for each in (interval_ms, inspector_ms))
-    assert budget.is_over_by_inspector(*arrays).tolist() == [is_by_inspector]
+    assert budget.is_over_because_of(*arrays).tolist() == [is_by_inspector]

@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.lint.findings import BLOCKING, OVER_BUDGET, Finding, FindingKind
+from inspector.analysis.lint.findings import (
+    BLOCKING,
+    COLLECTION,
+    HOST_SLOW,
+    OVER_BUDGET,
+    Finding,
+    FindingKind,
+)
 from inspector.analysis.lint.rules import findings
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.events.history import LogHistory
@@ -17,12 +24,15 @@ from inspector.vocabulary import (
     CLOCK_ANCHORED,
     FRAME_BEGAN,
     FRAME_ENDED,
+    FRAME_SHARES,
     MEMBER_ADDED,
     MEMBER_ORIGIN,
     PHASE_ENDED,
     RATE_DENOMINATOR,
     MemberKind,
     Phase,
+    Share,
+    two_durations,
 )
 
 MS = 1_000_000
@@ -122,12 +132,22 @@ class Played:
             self.log.append((0, MEMBER_ADDED, number, 0, name(label)))
             self.log.append((0, MEMBER_ORIGIN, number, 1, MemberKind.FRAME_CALLBACK))
 
-    def frame(self, interval_ns: int, busy_ns: int = MS, *calls: tuple[int, int, int]) -> None:
+    def frame(
+        self,
+        interval_ns: int,
+        busy_ns: int = MS,
+        *calls: tuple[int, int, int],
+        shares: dict[Share, int] | None = None,
+    ) -> None:
         """Write a frame with calls: member, began, took."""
         self.at_ns += interval_ns
         record, index = self.log.append, self.frames
         self.frames += 1
         record((self.at_ns, FRAME_BEGAN, 1, index, interval_ns))
+        if shares is not None:
+            ns = [shares.get(share, 0) for share in Share]
+            pairs = two_durations(ns[0], ns[1]), two_durations(ns[2], ns[3])
+            record((self.at_ns, FRAME_SHARES, *pairs, ns[4]))
         for member, began_ns, took_ns in calls:
             record((self.at_ns, CALL_ENDED, member, began_ns, took_ns))
         record((self.at_ns, PHASE_ENDED, Phase.UPDATE, index, busy_ns))
@@ -175,7 +195,7 @@ def test_that_long_frames_without_work_are_blamed_on_no_callback() -> None:
     (over,) = played.found()
     assert over.text == (
         "290 of 299 frames (97.0%) took longer than 16.7 ms + 15 %: median 33.0 ms, at most 33.0 "
-        "ms. Callbacks took a median of only 1.00 ms of that: the rest was the host."
+        "ms. Callbacks took a median of only 1.00 ms of that; the rest was not measured."
     )
 
 
@@ -185,3 +205,60 @@ def test_that_work_with_nothing_waiting_is_not_blocking() -> None:
         played.frame(FRAME_NS, 40 * MS, (1, MS, 38 * MS))
 
     assert played.found() == []
+
+
+IDLE = {Share.IDLE: FRAME_NS - MS, Share.CALLBACKS: MS}
+
+
+def played_with(count: int, interval_ns: int, shares: dict[Share, int]) -> Played:
+    """Return a log of frames in time, and some that are not."""
+    played = Played()
+    for _ in range(40):
+        played.frame(FRAME_NS, shares=IDLE)
+    for _ in range(count):
+        played.frame(interval_ns, shares=shares)
+    return played
+
+
+def test_that_one_very_late_wake_up_is_the_slow_hosts_and_no_callbacks() -> None:
+    played = played_with(1, 270 * MS, {Share.HOST_LATE: 254 * MS, Share.IDLE: 16 * MS})
+
+    (slow,) = played.found()
+    assert (slow.kind, slow.frame) == (HOST_SLOW, 40)
+    assert slow.text.startswith(
+        "Host late: 1 frame longer than 16.7 ms + 15 % only because of it, 254 ms of 270 ms in "
+        "frame 40, 254 ms in all. Other programs took the processor"
+    )
+
+
+def test_that_collections_are_named_where_they_made_frames_too_long() -> None:
+    played = played_with(3, 28 * MS, {Share.GARBAGE_COLLECTION: 12 * MS, Share.IDLE: 16 * MS})
+
+    found = {finding.kind: finding for finding in played.found()}
+    assert set(found) == {COLLECTION, OVER_BUDGET}
+    assert "12.0 ms of 28.0 ms in frame 40, 36.0 ms in all. Keep" in found[COLLECTION].text
+    assert found[OVER_BUDGET].text.endswith(" What took most of it: garbage collection in 3.")
+
+
+def test_that_a_few_short_hiccups_of_the_host_are_no_finding() -> None:
+    assert not played_with(2, 28 * MS, {Share.HOST_LATE: 12 * MS, Share.IDLE: 16 * MS}).found()
+
+
+def test_that_frames_that_the_inspector_made_too_long_are_not_the_scenes() -> None:
+    by_inspector = {Share.INSPECTOR: 12 * MS, Share.IDLE: 16 * MS}
+    assert not played_with(30, 28 * MS, by_inspector).found()
+
+    played = played_with(30, 28 * MS, by_inspector)
+    for _ in range(10):
+        played.frame(40 * MS, shares={Share.CALLBACKS: 30 * MS, Share.INSPECTOR: 5 * MS})
+    (over,) = [finding for finding in played.found() if finding.kind is OVER_BUDGET]
+    assert over.text == (
+        "10 of 79 frames (12.7%) took longer than 16.7 ms + 15 %: median 40.0 ms, at most 40.0 ms. "
+        "What took most of it: callbacks in 10. Besides them, the inspector alone made 30 too long."
+    )
+
+
+def test_that_the_line_of_a_timer_that_blocks_is_named(tmp_path: Path) -> None:
+    found = looked_at(tmp_path, "stage.root.set_interval(2, lambda: stage.work(0.2), name='load')")
+
+    assert re.search(r"in frame \d+, set at scene.py:2\b", found[BLOCKING].text)

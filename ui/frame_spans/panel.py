@@ -23,6 +23,7 @@ from inspector.analysis.frame_spans import (
     spans_of,
 )
 from inspector.analysis.frame_sums import SLICE, FrameSums
+from inspector.analysis.interval_shares import named_shares, shares_text
 from inspector.timebase import format_duration, format_instant
 
 from ..kit.guards import guarded
@@ -215,10 +216,12 @@ class FrameSpansPanel(QWidget):
     def _show_title(self, index: int) -> None:
         frame = self._bridge.timeline.frames.frame(index)
         unlisted = self.model.unlisted_count
+        shares = shares_text(named_shares(frame.shares, frame.interval_ns), most=2)
         self.title.show_text(
             f"Frame {index:,} at {format_instant(frame.at_ns)}   "
             f"{format_duration(frame.interval_ns)} frame time, "
             f"{format_duration(frame.busy_ns)} busy"
+            + (f"   Before it: {shares}." if shares else "")
             + self._note
             + (f"   {unlisted:,} shorter calls are not listed." if unlisted else "")
         )

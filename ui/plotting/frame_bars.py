@@ -119,7 +119,7 @@ def frame_bars(
     inspector_ns = _inspector_ns(series, columns, is_single) if measure == "interval" else None
     if inspector_ns is not None:
         rest_ns = found.maxima - inspector_ns
-        is_by_inspector = FrameBudget(budget_ns).is_over_by_inspector(found.maxima, inspector_ns)
+        is_by_inspector = FrameBudget(budget_ns).is_over_because_of(found.maxima, inspector_ns)
         # Of a single frame, the rest has its own colour below the grey.
         apart = np.where(is_single, pace_of(rest_ns, budget_ns), Pace.INSPECTOR)
         max_pace = np.where(is_by_inspector, apart, max_pace)

@@ -19,10 +19,11 @@ from inspector.analysis.evidence import (
 )
 from inspector.analysis.explain.suspects import innermost_call, suspect
 from inspector.analysis.frame_events import FrameEvents, frames_in
+from inspector.analysis.interval_shares import KEPT_BY, largest_share, named_shares, shares_text
 from inspector.commands.timers import FireTimer
 from inspector.events.schema import ADDED, FIRINGS, FRAME_ENDS, FRAME_STARTS, Unit
 from inspector.timebase import NS_PER_MS, format_duration
-from inspector.vocabulary import NEVER
+from inspector.vocabulary import NEVER, Share
 
 if TYPE_CHECKING:
     from inspector.analysis.explain.story import CallStory, Firing
@@ -55,12 +56,16 @@ def lateness_reasons(
     reasons += _cut(context)
     left_ns = firing.late_ns - frame_ns - timers_ns
     if context.frame is not None and left_ns >= LATE_NS and left_ns * 2 > firing.late_ns:
+        named = named_shares(context.frame.shares, context.frame.interval_ns)
+        kept = KEPT_BY[largest_share(named) if named else Share.HOST_LATE.text]
         text = (
-            f"The host was late: it read the clocks {late} after the due instant; no measured "
-            "callback delayed it."
+            f"{kept[0].upper()}{kept[1:]}: the clocks were read {late} after the due instant; no "
+            "measured callback delayed it."
             if left_ns > firing.late_ns - LATE_NS
-            else f"For the remaining {format_duration(left_ns)}, the host was late."
+            else f"For the remaining {format_duration(left_ns)}, {kept}."
         )
+        if named:
+            text += f" Since the frame before: {shares_text(named)}."
         reasons.append(Reason(text, due_ns, firing.cursor, frame=index))
     return reasons
 

@@ -104,6 +104,17 @@ OVER_BUDGET = FindingKind(
     "more than one frame in twenty longer than a frame at the scene's rate by more than 15 % (at "
     "least 1 ms)",
 )
+HOST_SLOW = FindingKind(
+    "host slow",
+    "The system woke the scene too late for its frames, although nothing else ran.",
+    "frames over budget only because the system woke the scene late: one in twenty, or one that "
+    "takes three",
+)
+COLLECTION = FindingKind(
+    "garbage collection",
+    "Python's garbage collector makes frames too long.",
+    "frames over budget only because Python collected garbage: three, or one that takes three",
+)
 BLOCKING = FindingKind(
     "blocks others",
     "A callback takes longer than a frame and delays others.",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from inspector.analysis.explain.suspects import innermost_call
-from inspector.vocabulary import Phase
+from inspector.vocabulary import Phase, Share
 
 if TYPE_CHECKING:
     from inspector.analysis.frame_events import FrameEvents, MeasuredCall
@@ -44,14 +44,35 @@ class LongFrame:
     is_frame_late: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class OverFrame:
+    """A frame over budget.
+
+    Attributes:
+        took_ns: Its frame time.
+        work_ns: Time in callbacks since the frame before began.
+        index: The frame.
+        at_ns: Session instant of its end.
+        cursor: Its end in the log.
+        shares: Where its time went, by code of the share; empty if that was not measured.
+    """
+
+    took_ns: int
+    work_ns: int
+    index: int
+    at_ns: int
+    cursor: int
+    shares: tuple[int, ...]
+
+
 class LongFrames:
     """Takes frames one by one, and keeps those over budget.
 
     Attributes:
         budget: The frame budget.
         frames: How many frames were compared with it.
-        over: Frames over budget: frame time, time in callbacks, index, instant and cursor of
-            the end.
+        over: Frames over budget, but for those that only the inspector made too long.
+        by_inspector: How many those are.
         long: Frames whose callbacks alone are over budget.
     """
 
@@ -60,7 +81,8 @@ class LongFrames:
         self.budget = budget
         self._longest_ns, self._tolerance_ns = budget.longest_ns, budget.tolerance_ns
         self.frames = 0
-        self.over: list[tuple[int, int, int, int, int]] = []
+        self.over: list[OverFrame] = []
+        self.by_inspector = 0
         self.long: list[LongFrame] = []
         self._before: FrameEvents | None = None
         self._former: LongFrame | None = None
@@ -77,8 +99,7 @@ class LongFrames:
                 # Callbacks between the two beginnings. Timers of the frame before count if
                 # they were called by the wake-up that ran that frame.
                 work_ns = max(self._before.busy_ns, self._before.own_ns + frame.timers_ns)
-                at = frame.index, frame.end_ns, frame.end
-                self.over.append((took_ns, work_ns, *at))
+                self._take_over(frame, took_ns, work_ns)
         self._before = frame
         former, self._former = self._former, None
         if former is not None:
@@ -94,6 +115,14 @@ class LongFrames:
                 long.phase = frame.longest_phase
             self.long.append(long)
             self._former = long
+
+    def _take_over(self, frame: FrameEvents, took_ns: int, work_ns: int) -> None:
+        shares = () if self.budget.by_busy else frame.shares
+        if shares and self.budget.is_over_because_of(took_ns, shares[Share.INSPECTOR]):
+            self.by_inspector += 1
+            return
+        at = frame.index, frame.end_ns, frame.end
+        self.over.append(OverFrame(took_ns, work_ns, *at, shares))
 
     def _blame_timers(
         self, long: LongFrame, frame: FrameEvents, *, is_over: bool, is_first: bool

@@ -1,4 +1,4 @@
-"""Rules about frames over budget: how many, and which callbacks block others."""
+"""Rules about frames over budget: how many, why, and which callbacks block others."""
 
 from __future__ import annotations
 
@@ -8,13 +8,23 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.analysis.evidence import listed
 from inspector.analysis.explain.suspects import suspect
-from inspector.analysis.lint.findings import BLOCKING, OVER_BUDGET, Finding
+from inspector.analysis.interval_shares import largest_share, named_shares
+from inspector.analysis.lint.findings import (
+    BLOCKING,
+    COLLECTION,
+    HOST_SLOW,
+    OVER_BUDGET,
+    Finding,
+    FindingKind,
+)
+from inspector.calls.call import short_site
 from inspector.timebase import format_duration
+from inspector.vocabulary import Share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from inspector.analysis.lint.long_frames import LongFrame
+    from inspector.analysis.lint.long_frames import LongFrame, OverFrame
     from inspector.analysis.lint.seen import Survey
 
 #: At least this many frames over budget, and one in twenty, are more than a hiccup.
@@ -36,21 +46,85 @@ def over_budget_frames(seen: Survey) -> Iterator[Finding]:
     count = len(survey.over)
     if count < OVER_LEAST or count * OVER_ONE_IN < survey.frames:
         return
-    longest_ns, _, index, at_ns, cursor = max(survey.over, key=lambda frame: frame[0])
-    middle_ns = median_low([interval_ns for interval_ns, *_ in survey.over])
-    work_ns = median_low([work_ns for _, work_ns, *_ in survey.over])
-    work = format_duration(work_ns)
-    why = (
-        f"Callbacks took a median of {work} of that."
-        if 2 * work_ns >= middle_ns
-        else f"Callbacks took a median of only {work} of that: the rest was the host."
-    )
+    worst = max(survey.over, key=_took)
+    middle_ns = median_low(map(_took, survey.over))
     text = (
         f"{count:,} of {survey.frames:,} frames ({count / survey.frames:.1%}) took longer than "
         f"{survey.budget.limit_text}: median {format_duration(middle_ns)}, at most "
-        f"{format_duration(longest_ns)}. {why}"
+        f"{format_duration(worst.took_ns)}. {_why(survey.over, middle_ns)}"
     )
-    yield Finding(OVER_BUDGET, text, at_ns, cursor, 0, frame=index)
+    if survey.by_inspector:
+        text += f" Besides them, the inspector alone made {survey.by_inspector:,} too long."
+    yield Finding(OVER_BUDGET, text, worst.at_ns, worst.cursor, 0, frame=worst.index)
+
+
+def _took(frame: OverFrame) -> int:
+    return frame.took_ns
+
+
+def _why(over: list[OverFrame], middle_ns: int) -> str:
+    """Return what took the time of frames over budget."""
+    if all(frame.shares for frame in over):
+        most = Counter(largest_share(named_shares(each.shares, each.took_ns)) for each in over)
+        frames = (f"{name} in {count:,}" for name, count in most.most_common())
+        return f"What took most of it: {', '.join(frames)}."
+    work_ns = median_low(frame.work_ns for frame in over)
+    work = format_duration(work_ns)
+    if 2 * work_ns >= middle_ns:
+        return f"Callbacks took a median of {work} of that."
+    return f"Callbacks took a median of only {work} of that; the rest was not measured."
+
+
+def host_slow(seen: Survey) -> Iterator[Finding]:
+    """Find frames that were too long only because the system woke the scene late."""
+    survey = seen.long_frames
+    least = max(OVER_LEAST, -(-survey.frames // OVER_ONE_IN))
+    advice = (
+        "Other programs took the processor, or the system saves power; the scene cannot help it."
+    )
+    yield from _because_of(seen, HOST_SLOW, Share.HOST_LATE, least, advice)
+
+
+def collections(seen: Survey) -> Iterator[Finding]:
+    """Find frames that were too long only because Python collected garbage."""
+    advice = (
+        "Keep fewer objects, call gc.freeze() at the end of build, or collect when it suits: "
+        "gc.disable(), then gc.collect()."
+    )
+    yield from _because_of(seen, COLLECTION, Share.GARBAGE_COLLECTION, BLOCKS_LEAST, advice)
+
+
+def _because_of(
+    seen: Survey, kind: FindingKind, share: Share, least: int, advice: str
+) -> Iterator[Finding]:
+    """Find frames over budget because of one share alone.
+
+    Args:
+        seen: The session.
+        kind: The kind of finding.
+        share: The share.
+        least: How many frames there must be, unless one takes several budgets.
+        advice: What to do.
+    """
+    budget = seen.long_frames.budget
+    frames = [
+        each
+        for each in seen.long_frames.over
+        if each.shares and budget.is_over_because_of(each.took_ns, each.shares[share])
+    ]
+    if not frames:
+        return
+    worst = max(frames, key=lambda frame: frame.shares[share])
+    if len(frames) < least and worst.took_ns < BLOCKS_ONCE_TIMES * budget.budget_ns:
+        return
+    noun = "frame" if len(frames) == 1 else "frames"
+    total = format_duration(sum(frame.shares[share] for frame in frames))
+    text = (
+        f"{share.text.capitalize()}: {len(frames):,} {noun} longer than {budget.limit_text} only "
+        f"because of it, {format_duration(worst.shares[share])} of "
+        f"{format_duration(worst.took_ns)} in frame {worst.index:,}, {total} in all. {advice}"
+    )
+    yield Finding(kind, text, worst.at_ns, worst.cursor, 0, frame=worst.index)
 
 
 def blocking(seen: Survey) -> Iterator[Finding]:
@@ -123,6 +197,8 @@ def _blocking(
 ) -> Finding:
     survey = seen.long_frames
     name, timer_id, clock_id = _named(seen, culprit, worst)
+    site = seen.text(seen.timers[timer_id].site) if timer_id in seen.timers else ""
+    where = f", set at {short_site(site)}" if site else ""
     often = "" if len(frames) == 1 else f" It took too long {len(frames):,} times."
     late = Counter[str]()
     for long in frames:
@@ -139,8 +215,8 @@ def _blocking(
     else:
         others = "The next frame had to wait for it."
     text = (
-        f"{name} took {format_duration(worst.took_ns)} in frame {worst.index:,}; the limit for a "
-        f"frame is {survey.budget.limit_text}. {others}{often} Spread the work over several "
+        f"{name} took {format_duration(worst.took_ns)} in frame {worst.index:,}{where}; the limit "
+        f"for a frame is {survey.budget.limit_text}. {others}{often} Spread the work over several "
         "frames, or move it to a thread."
     )
     member_id = culprit[1] if culprit[0] == "member" and isinstance(culprit[1], int) else 0

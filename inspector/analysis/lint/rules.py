@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Final
 from inspector.analysis.lint.findings import (
     BEAT,
     BLOCKING,
+    COLLECTION,
     DRIFT,
     HERD,
+    HOST_SLOW,
     LEAK,
     NEVER_FIRED,
     ORPHAN,
@@ -27,7 +29,12 @@ from inspector.analysis.lint.findings import (
     Finding,
     FindingKind,
 )
-from inspector.analysis.lint.over_budget import blocking, over_budget_frames
+from inspector.analysis.lint.over_budget import (
+    blocking,
+    collections,
+    host_slow,
+    over_budget_frames,
+)
 from inspector.analysis.lint.pace import drifting, uneven
 from inspector.analysis.lint.scheduling import herds, leaks, never_called, orphans, skipped, storms
 from inspector.analysis.lint.seen import Survey
@@ -78,6 +85,8 @@ RULES: Final = Registry(
         LintRule((DRIFT,), drifting),
         LintRule((SKIPPED_TICKS,), skipped),
         LintRule((OVER_BUDGET,), over_budget_frames),
+        LintRule((HOST_SLOW,), host_slow),
+        LintRule((COLLECTION,), collections),
         LintRule((BLOCKING,), blocking),
     ),
     names=lambda rule: (kind.name for kind in rule.kinds),

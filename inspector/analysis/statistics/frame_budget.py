@@ -98,20 +98,20 @@ class FrameBudget:
         return self.longest_ns + self.budget_ns
 
     @overload
-    def is_over_by_inspector(self, interval_ns: int, inspector_ns: int) -> bool: ...
+    def is_over_because_of(self, interval_ns: int, share_ns: int) -> bool: ...
     @overload
-    def is_over_by_inspector(
-        self, interval_ns: NDArray[np.int64], inspector_ns: NDArray[np.int64]
+    def is_over_because_of(
+        self, interval_ns: NDArray[np.int64], share_ns: NDArray[np.int64]
     ) -> NDArray[np.bool_]: ...
-    def is_over_by_inspector(
-        self, interval_ns: int | NDArray[np.int64], inspector_ns: int | NDArray[np.int64]
+    def is_over_because_of(
+        self, interval_ns: int | NDArray[np.int64], share_ns: int | NDArray[np.int64]
     ) -> bool | NDArray[np.bool_]:
-        """Return whether a frame is over budget because of the inspector alone.
+        """Return whether a frame is over budget because of one share of its time alone.
 
-        It is over it, and would not be without the inspector's share of its time.
+        It is over it, and would not be without that share, such as the inspector's.
         """
         longest_ns = self.longest_ns
-        return (interval_ns > longest_ns) & (interval_ns - inspector_ns <= longest_ns)
+        return (interval_ns > longest_ns) & (interval_ns - share_ns <= longest_ns)
 
     @property
     def tolerance_text(self) -> str:
