@@ -51,12 +51,16 @@ def export(options: Namespace, out: TextIO, err: TextIO) -> int:
         return export_as_pytest(options, out, err)
     part_in(options)
     graph_options(options, "interval")
-    if options.out is None and len(options.files) == 1:
+    if not _is_batch(options):
         (file,) = options.files
         written = _export_file(file, _targets(file, options), options, err)
         out.writelines(f"wrote {each}\n" for each in written)
         return ExitCode.OK
     return _export_each(options, out, err)
+
+
+def _is_batch(options: Namespace) -> bool:
+    return options.out is not None or len(options.files) > 1
 
 
 def _export_each(options: Namespace, out: TextIO, err: TextIO) -> int:
@@ -147,9 +151,15 @@ def _export_file(
         if any(exporter in TRACE_EXPORTERS for _path, exporter in targets):
             events = stack.enter_context(_events_in(path, part, read.frames))
         for target, exporter in targets:
-            export_frames(frames, read.provenance, graph, target, events=events, exporter=exporter)
+            written = export_frames(
+                *(frames, read.provenance, graph, target),
+                events=events,
+                exporter=exporter,
+                replaces_pages=options.overwrite or not _is_batch(options),
+            )
             is_trace = exporter in TRACE_EXPORTERS
             told.append(f"{target}" if is_trace else f"{target} ({frames_text(len(frames))})")
+            told += map(str, written[1:])
     return told
 
 

@@ -201,9 +201,10 @@ def put_out(  # noqa: PLR0913, PLR0917
         exported = checked_part(whole, part, options.range)
         events = Events(session.history, *part.instants(whole))
         for path in options.export:
-            export_frames(exported, provenance, graph, path, events=events)
+            written = export_frames(exported, provenance, graph, path, events=events)
             if not is_silent:
                 out.write(f"wrote {path} ({frames_text(len(exported))})\n")
+                out.writelines(f"wrote {page}\n" for page in written[1:])
     _end_recording(session.recorder, None if is_silent else out)
     return report
 

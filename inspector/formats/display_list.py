@@ -5,10 +5,10 @@ a text writer for SVG. A point is 1/72 inch; x grows to the right and y downward
 positioned by its baseline. Colours are ``#rrggbb``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class Point(NamedTuple):
@@ -106,6 +106,8 @@ class Text:
         anchor: Which end of the text is at ``at``.
         is_bold: Whether the bold font is used.
         is_upright: Whether the text runs upwards instead of to the right.
+        halo: Colour of a rim around the letters, which keeps them readable on lines; empty for
+            none.
     """
 
     at: Point
@@ -115,6 +117,7 @@ class Text:
     anchor: Anchor = Anchor.START
     is_bold: bool = False
     is_upright: bool = False
+    halo: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,9 @@ class Group:
     items: "tuple[Item, ...]"
     clip: Box | None = None
 
+
+#: Width of the rim around letters, of their size.
+HALO_SHARE: Final = 0.3
 
 Item = Rect | Polyline | Polygon | Circle | Text | Group
 
@@ -156,6 +162,29 @@ class DisplayList:
     def texts(self) -> list[Text]:
         """Return every text of the picture in drawing order."""
         return _texts(self.items)
+
+
+def moved(item: Item, dx: float, dy: float) -> Item:
+    """Return an item at another place."""
+
+    def shifted(points: tuple[Point, ...]) -> tuple[Point, ...]:
+        return tuple([Point(round(x + dx, 2), round(y + dy, 2)) for x, y in points])
+
+    def shifted_box(box: Box) -> Box:
+        return replace(box, x=box.x + dx, y=box.y + dy)
+
+    match item:
+        case Rect(box=box):
+            return replace(item, box=shifted_box(box))
+        case Polyline(points=points) | Polygon(points=points):
+            return replace(item, points=shifted(points))
+        case Circle(center=center):
+            return replace(item, center=shifted((center,))[0])
+        case Text(at=at):
+            return replace(item, at=shifted((at,))[0])
+        case Group(items=items, clip=clip):
+            inner = tuple(moved(each, dx, dy) for each in items)
+            return replace(item, items=inner, clip=shifted_box(clip) if clip else None)
 
 
 def _texts(items: tuple[Item, ...]) -> list[Text]:

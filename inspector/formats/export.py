@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from inspector.errors import ExportError
 from inspector.extensions import Registry
-from inspector.formats.atomic_file import replacing
 from inspector.formats.file_formats import FileFormat, format_for, picture_formats
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
@@ -28,12 +27,18 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
     "exporters",
     FileFormat,
     (
-        *picture_formats("inspector.formats.frame_graph.frame_graph:frame_graph", "the graph"),
+        *picture_formats("inspector.formats.frame_graph.graph_pages:frame_pages", "the graph"),
         FileFormat(
             "HTML",
             ".html",
             "report with the statistics of every tool",
-            "inspector.formats.report:write_report",
+            "inspector.formats.report.report:write_html",
+        ),
+        FileFormat(
+            "PDF report",
+            ".report.pdf",
+            "the same on pages",
+            "inspector.formats.report.report:write_pdf",
         ),
         FileFormat(
             "CSV",
@@ -131,7 +136,8 @@ def export_frames(  # noqa: PLR0913 - what, how, and where
     *,
     events: Events | None = None,
     exporter: AnyExporter | None = None,
-) -> None:
+    replaces_pages: bool = True,
+) -> tuple[Path, ...]:
     """Write frames, or the events of their session, completely or not at all.
 
     Args:
@@ -141,6 +147,10 @@ def export_frames(  # noqa: PLR0913 - what, how, and where
         path: The file.
         events: The events of the session, which exporters of events need.
         exporter: The exporter; by default that of the suffix.
+        replaces_pages: Whether further pages of a picture may replace files.
+
+    Returns:
+        The file, and those of further pages.
 
     Raises:
         ExportError: The suffix is unknown or the file cannot be written.
@@ -154,5 +164,5 @@ def export_frames(  # noqa: PLR0913 - what, how, and where
             message = f"Cannot write {path}: these are frame times without events."
             raise ExportError(message)
         data = events
-    with EXPORTERS.guarding(chosen), replacing(path) as stream:
-        chosen.write_to(stream, data, provenance, options)
+    with EXPORTERS.guarding(chosen):
+        return chosen.write_files(path, data, provenance, options, replaces=replaces_pages)

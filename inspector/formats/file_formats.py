@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import BinaryIO, Generic, Protocol, TypeVar, cast
+from typing import BinaryIO, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from inspector.errors import ExportError
 from inspector.extensions import object_at
+from inspector.foreign.paths import is_there
 from inspector.formats.atomic_file import check_target, replacing
 from inspector.formats.display_list import DisplayList
 from inspector.formats.frame_times import Provenance
@@ -23,6 +25,8 @@ class HasResolution(Protocol):
         """Resolution of a PNG."""
 
 
+#: What writes the pages of a picture that have files of their own.
+Pages: TypeAlias = tuple[Callable[[BinaryIO], None], ...]
 #: The data to write.
 DataT = TypeVar("DataT")
 #: The options for it.
@@ -39,7 +43,8 @@ class FileFormat(Generic[DataT, OptionsT]):
         suffix: Its suffix, with the dot.
         description: What the file is for, in a few words.
         write: What writes to a binary stream, or ``module:name`` of that, imported when it
-            does: the help of commands names the formats and needs none of what writes them.
+            does: the help of commands names the formats and needs none of what writes them. It
+            may return what writes further pages, each to a file of its own.
         is_picture: Whether the file shows the graph, or else holds the data.
         needs: The package that writing needs, if it is one that need not be there.
     """
@@ -47,7 +52,7 @@ class FileFormat(Generic[DataT, OptionsT]):
     format: str
     suffix: str
     description: str
-    write: Callable[[DataT, Provenance, OptionsT, BinaryIO], None] | str
+    write: Callable[[DataT, Provenance, OptionsT, BinaryIO], Pages | None] | str
     is_picture: bool = False
     needs: str = ""
 
@@ -87,10 +92,48 @@ class FileFormat(Generic[DataT, OptionsT]):
 
     def write_to(
         self, stream: BinaryIO, data: DataT, provenance: Provenance, options: OptionsT
-    ) -> None:
-        """Write to a binary stream."""
+    ) -> Pages:
+        """Write to a binary stream; returns what writes the pages that have files of their own."""
         write = object_at(self.write) if isinstance(self.write, str) else self.write
-        write(data, provenance, options, stream)
+        pages = write(data, provenance, options, stream)
+        return pages if isinstance(pages, tuple) else ()
+
+    def write_files(
+        self,
+        path: Path,
+        data: DataT,
+        provenance: Provenance,
+        options: OptionsT,
+        *,
+        replaces: bool = True,
+    ) -> tuple[Path, ...]:
+        """Write to a file, and further pages beside it, each completely or not at all.
+
+        Args:
+            path: The file; the second page is ``NAME-2`` beside it.
+            data: The data to write.
+            provenance: Where it comes from.
+            options: The options for it.
+            replaces: Whether further pages may replace files.
+
+        Returns:
+            The files.
+
+        Raises:
+            ExportError: A file cannot be written.
+        """
+        with replacing(path) as stream:
+            pages = self.write_to(stream, data, provenance, options)
+        paths = [path]
+        for number, write in enumerate(pages, 2):
+            further = path.with_name(f"{path.stem}-{number}{path.suffix}")
+            if is_there(further) and not replaces:
+                message = f"{further} exists, and {path} has a page more. Rename a file."
+                raise ExportError(message)
+            with replacing(further) as stream:
+                write(stream)
+            paths.append(further)
+        return tuple(paths)
 
 
 class PictureWriter(Protocol):
@@ -101,34 +144,53 @@ class PictureWriter(Protocol):
     ) -> None:
         """Write ``picture`` as PNG."""
 
-    def write_pdf(self, picture: DisplayList, stream: BinaryIO) -> None:
-        """Write ``picture`` as PDF."""
+    def write_pdf(
+        self, picture: DisplayList, stream: BinaryIO, more: Sequence[DisplayList] = ()
+    ) -> None:
+        """Write ``picture`` as PDF, and more pages."""
 
 
 def picture_formats(
-    draw: Callable[[DataT, Provenance, OptionsT], DisplayList] | str, what: str
+    draw: Callable[[DataT, Provenance, OptionsT], DisplayList | tuple[DisplayList, ...]] | str,
+    what: str,
 ) -> tuple[FileFormat[DataT, OptionsT], ...]:
     """Return the picture formats: PNG, SVG and PDF.
 
     Args:
-        draw: What makes the picture, or ``module:name`` of that.
+        draw: What makes the picture, or its pages, or ``module:name`` of that.
         what: Its contents in a word or two: "the graph".
     """
 
-    def drawn(data: DataT, provenance: Provenance, options: OptionsT) -> DisplayList:
+    def drawn(
+        data: DataT, provenance: Provenance, options: OptionsT
+    ) -> tuple[DisplayList, tuple[DisplayList, ...]]:
         drawing = object_at(draw) if isinstance(draw, str) else draw
-        picture: DisplayList = drawing(data, provenance, options)
-        return picture
+        pages = drawing(data, provenance, options)
+        return (pages, ()) if isinstance(pages, DisplayList) else (pages[0], pages[1:])
 
-    def write_png(data: DataT, provenance: Provenance, options: OptionsT, stream: BinaryIO) -> None:
-        picture = drawn(data, provenance, options)
-        _picture_writer().write_png(picture, stream, dots_per_inch=options.dots_per_inch)
+    def write_png(
+        data: DataT, provenance: Provenance, options: OptionsT, stream: BinaryIO
+    ) -> Pages:
+        def write(page: DisplayList, stream: BinaryIO) -> None:
+            _picture_writer().write_png(page, stream, dots_per_inch=options.dots_per_inch)
 
-    def write_svg(data: DataT, provenance: Provenance, options: OptionsT, stream: BinaryIO) -> None:
-        stream.write(svg_text(drawn(data, provenance, options)).encode())
+        first, more = drawn(data, provenance, options)
+        write(first, stream)
+        return tuple(partial(write, page) for page in more)
+
+    def write_svg(
+        data: DataT, provenance: Provenance, options: OptionsT, stream: BinaryIO
+    ) -> Pages:
+        def write(page: DisplayList, stream: BinaryIO) -> None:
+            stream.write(svg_text(page).encode())
+
+        first, more = drawn(data, provenance, options)
+        write(first, stream)
+        return tuple(partial(write, page) for page in more)
 
     def write_pdf(data: DataT, provenance: Provenance, options: OptionsT, stream: BinaryIO) -> None:
-        _picture_writer().write_pdf(drawn(data, provenance, options), stream)
+        first, more = drawn(data, provenance, options)
+        write_document(first, stream, more)
 
     return (
         FileFormat("PNG", ".png", f"picture of {what}", write_png, is_picture=True),
@@ -176,9 +238,16 @@ def write_file(
     Raises:
         ExportError: The suffix is unknown or the file cannot be written.
     """
-    chosen = format_for(path, formats)
-    with replacing(path) as stream:
-        chosen.write_to(stream, data, provenance, options)
+    format_for(path, formats).write_files(path, data, provenance, options)
+
+
+def write_document(first: DisplayList, stream: BinaryIO, more: Sequence[DisplayList] = ()) -> None:
+    """Write pages as one PDF.
+
+    Raises:
+        ExportError: Qt cannot draw here.
+    """
+    _picture_writer().write_pdf(first, stream, more)
 
 
 def _picture_writer() -> PictureWriter:

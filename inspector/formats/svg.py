@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from inspector.formats.display_list import (
+    HALO_SHARE,
     Anchor,
     Box,
     Circle,
@@ -123,6 +124,10 @@ def _text_element(text: Text) -> str:
         attributes += f' text-anchor="{text.anchor.value}"'
     if text.is_bold:
         attributes += ' font-weight="bold"'
+    if text.halo:
+        width = _number(text.size * HALO_SHARE)
+        attributes += f' stroke="{text.halo}" stroke-width="{width}" paint-order="stroke"'
+        attributes += ' stroke-linejoin="round"'
     if text.is_upright:
         attributes += f' transform="rotate(-90 {x} {y})"'
     if has_every_character(text.text, is_bold=text.is_bold):

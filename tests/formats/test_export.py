@@ -9,7 +9,7 @@ import pytest
 
 from inspector.errors import ExportError
 from inspector.formats.atomic_file import replacing
-from inspector.formats.export import EXPORTERS, check_export, export_frames
+from inspector.formats.export import check_export, export_frames, exporter_for, exporters
 from inspector.formats.file_formats import format_for
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
@@ -18,16 +18,25 @@ MakeFrames = Callable[[Sequence[int]], FrameTimes]
 
 
 def test_that_each_format_has_one_suffix() -> None:
-    suffixes = [exporter.suffix for exporter in EXPORTERS]
-    assert suffixes == [".png", ".svg", ".pdf", ".html", ".csv", ".json"]
-    for exporter in EXPORTERS:
-        assert format_for(Path(f"run{exporter.suffix.upper()}"), EXPORTERS) is exporter
+    every = exporters()
+    assert len({exporter.suffix for exporter in every}) == len(every)
+    assert len({exporter.key for exporter in every}) == len(every)
+    for exporter in every:
+        assert format_for(Path(f"run{exporter.suffix.upper()}"), every) is exporter
+
+
+def test_that_a_chosen_exporter_writes_a_name_that_ends_like_its_own() -> None:
+    trace = exporter_for(Path("a.trace.json"))
+
+    assert exporter_for(Path("a.json")).format == "JSON"
+    assert exporter_for(Path("a.json"), [trace]) is trace
+    assert exporter_for(Path("a.svg"), [trace]).format == "SVG"
 
 
 @pytest.mark.parametrize("name", ["run.gif", "run", "run.png.bak"])
 def test_that_an_unknown_suffix_names_the_known_ones(name: str) -> None:
-    with pytest.raises(ExportError, match=r"Use \.png, \.svg, \.pdf, \.html, \.csv or \.json\."):
-        format_for(Path(name), EXPORTERS)
+    with pytest.raises(ExportError, match=r"Use \.png, \.svg, .* or \.pftrace\."):
+        exporter_for(Path(name))
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".csv", ".json"])

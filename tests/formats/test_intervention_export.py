@@ -13,11 +13,13 @@ import pytest
 from inspector.analysis.intervention_list import Intervention
 from inspector.commands.clocks import PauseClock
 from inspector.commands.transport import StepFrames
+from inspector.errors import ExportError
 from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, write_csv
 from inspector.formats.captures.frame_times_json import interventions_from_values, write_json
 from inspector.formats.display_list import DisplayList, Group
 from inspector.formats.export import export_frames
-from inspector.formats.frame_graph.frame_graph import frame_graph
+from inspector.formats.frame_graph.frame_graph import LEAST_PLOT_SHARE, frame_graph
+from inspector.formats.frame_graph.graph_pages import frame_pages
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.sessions.frame_files import read_frame_file
@@ -96,12 +98,53 @@ def test_that_a_long_list_leaves_room_for_the_plot(
     picture = frame_graph(replace(frames, interventions=many), provenance, options)
 
     found = picture.texts()
-    assert sum("set the rate" in each.text for each in found) <= 23
-    assert any(each.text.startswith("and ") and "more" in each.text for each in found)
+    listed = [each for each in found if "set the rate" in each.text]
+    assert len(listed) == (0 if height == 300 else 5)
+    assert any(each.text == "and 194 more" for each in found) == bool(listed)
+    assert any("all interventions on page 2" in each.text for each in found)
     axis = next(each for each in found if each.text.startswith("session time"))
-    first_note = next(each for each in found if "set the rate" in each.text)
     legend = next(each for each in found if each.text == "intervention")
-    assert legend.at.y + 60 < axis.at.y < first_note.at.y < height - 40
+    assert legend.at.y + LEAST_PLOT_SHARE * height < axis.at.y
+    assert all(axis.at.y < each.at.y < height - 20 for each in listed)
+
+
+def test_that_interventions_beyond_the_graph_are_on_a_page_of_their_own(
+    frames: FrameTimes, provenance: Provenance, tmp_path: Path
+) -> None:
+    many = tuple(replace(RATE, number=n, at_ns=n * 10 * MS) for n in range(1, 41))
+    whole = replace(frames, interventions=many)
+
+    graph, *pages = frame_pages(whole, provenance, ExportOptions())
+    written = export_frames(whole, provenance, ExportOptions(), tmp_path / "a.svg")
+
+    numbers = [each.text for page in pages for each in page.texts() if each.text.isdigit()]
+    assert numbers == [str(number) for number in range(1, 41)]
+    assert {(page.width, page.height) for page in pages} == {(graph.width, graph.height)}
+    names = [path.name for path in written]
+    assert names == ["a.svg", *(f"a-{number}.svg" for number in range(2, len(pages) + 2))]
+    assert "No." in (tmp_path / "a-2.svg").read_text(encoding="utf-8")
+
+
+def test_that_few_interventions_are_all_on_the_graph(
+    frames: FrameTimes, provenance: Provenance
+) -> None:
+    assert len(frame_pages(frames, provenance, ExportOptions())) == 1
+
+
+def test_that_a_further_page_does_not_replace_a_file_without_leave(
+    frames: FrameTimes, provenance: Provenance, tmp_path: Path
+) -> None:
+    many = tuple(replace(RATE, number=n, at_ns=n * 10 * MS) for n in range(1, 41))
+    (tmp_path / "a-2.svg").write_text("mine")
+
+    with pytest.raises(ExportError, match="has a page more"):
+        export_frames(
+            replace(frames, interventions=many),
+            *(provenance, ExportOptions(), tmp_path / "a.svg"),
+            replaces_pages=False,
+        )
+
+    assert (tmp_path / "a-2.svg").read_text() == "mine"
 
 
 def test_that_every_picture_can_be_written(

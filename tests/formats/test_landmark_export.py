@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.landmarks import Landmark
 from inspector.cli.main import main
 from inspector.commands.transport import StepFrames
@@ -21,9 +22,9 @@ from inspector.formats.captures.frame_times_json import landmarks_from_values, w
 from inspector.formats.display_list import Anchor, Box, DisplayList, Group, Rect, Text
 from inspector.formats.export import export_frames
 from inspector.formats.font_metrics import text_width
-from inspector.formats.frame_graph.frame_graph import frame_graph
+from inspector.formats.frame_graph.frame_graph import LEAST_PLOT_SHARE, frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
-from inspector.formats.options import ExportOptions
+from inspector.formats.options import ExportOptions, ThemeName
 from inspector.sessions.frame_files import read_frame_file
 from inspector.testing import held_session, scene_file
 from tests.formats.conftest import MakeFrames
@@ -130,6 +131,52 @@ def test_that_names_never_hide_one_another(
     unnamed = count - len(names)
     says = any(f"names omitted: {unnamed:,}" in each.text for each in picture.texts())
     assert says == (unnamed > 0)
+
+
+def test_that_marks_that_repeat_have_one_name(frames: FrameTimes, provenance: Provenance) -> None:
+    many = tuple(
+        Landmark("mark", (frame + 1) * INTERVAL, frame, "slow motion" if frame % 2 else "wave")
+        for frame in range(10, 59)
+    )
+
+    picture = frame_graph(replace(frames, landmarks=many), provenance, ExportOptions())
+
+    assert sorted(each.text for each in names_in(picture)) == ["slow motion ×24", "wave ×25"]
+    assert not any("names omitted" in each.text for each in picture.texts())
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("stacked", [False, True])
+@pytest.mark.parametrize(("width", "height"), [(720, 405), (1_000, 500), (600, 600)])
+def test_that_the_plot_keeps_more_than_half_of_the_height(  # noqa: PLR0913
+    frames: FrameTimes,
+    provenance: Provenance,
+    width: float,
+    height: float,
+    theme: ThemeName,
+    *,
+    stacked: bool,
+) -> None:
+    intervals = frames.interval_ns.copy()
+    intervals[::17] *= 9
+    landmarks = tuple(
+        Landmark(kind, (frame + 1) * INTERVAL, frame, f"{kind} {frame}")
+        for frame in range(5, 95, 9)
+        for kind in ("bookmark", "note", "mark")
+    )
+    interventions = tuple(
+        Intervention(number, False, number * 5 * INTERVAL, number * 5, "pause “game”", "", "you")
+        for number in range(1, 9)
+    )
+    whole = replace(frames, interval_ns=intervals, landmarks=landmarks, interventions=interventions)
+    options = ExportOptions(width_pt=width, height_pt=height, theme=theme, stacked=stacked)
+
+    picture = frame_graph(whole, provenance, options)
+
+    plot = group(picture, "value axis")
+    assert plot is not None
+    top, bottom = plot.items[0].points  # type: ignore[union-attr]
+    assert bottom.y - top.y >= LEAST_PLOT_SHARE * height
 
 
 def test_that_what_people_left_is_named_before_what_the_scene_marked(

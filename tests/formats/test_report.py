@@ -1,20 +1,26 @@
-"""The HTML report: complete, self-contained, and safe with any name."""
+"""The report: complete, self-contained, safe with any name, and the same on pages."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
+from html import unescape
 from html.parser import HTMLParser
 from io import BytesIO
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from typing_extensions import override
 
+from inspector.analysis.intervention_list import Intervention
 from inspector.formats.captures.capture import Stream
-from inspector.formats.frame_times import Provenance
+from inspector.formats.display_list import Anchor, Group, Text
+from inspector.formats.font_metrics import text_width
+from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
-from inspector.formats.report import write_report
+from inspector.formats.report.report import report_pages, write_html
 
 PROVENANCE = Provenance("a <b>game</b>", datetime(2026, 1, 2, tzinfo=UTC), "0.1", "capture")
 
@@ -25,7 +31,7 @@ def report(
     intervals = np.array([round(each * 1_000_000) for each in times_ms], dtype=np.int64)
     frames = Stream("", "ms", intervals, samples=samples).frames()
     stream = BytesIO()
-    write_report(frames, PROVENANCE, options or ExportOptions(), stream)
+    write_html(frames, PROVENANCE, options or ExportOptions(), stream)
     return stream.getvalue().decode()
 
 
@@ -94,3 +100,51 @@ def test_that_the_dark_theme_is_dark() -> None:
     page = report([10.0] * 50, options=ExportOptions(theme="dark"))
 
     assert "background:#ffffff" not in page
+
+
+def frames_with(count: int) -> FrameTimes:
+    intervals = np.full(600, 16_000_000, dtype=np.int64)
+    pauses = tuple(
+        Intervention(number, False, number * 16_000_000, number, f"pause “{number}”", "", "you")
+        for number in range(1, count + 1)
+    )
+    return replace(Stream("", "ms", intervals).frames(), interventions=pauses)
+
+
+def test_that_the_pages_have_what_the_html_has() -> None:
+    frames = frames_with(90)
+    stream = BytesIO()
+    write_html(frames, PROVENANCE, ExportOptions(), stream)
+    page = unescape(stream.getvalue().decode())
+
+    pages = report_pages(frames, PROVENANCE, ExportOptions())
+
+    found = [text.text for each in pages for text in each.texts()]
+    assert {"Frame times", "Distribution", "Statistics by tool", "Interventions"} <= set(found)
+    for number in range(1, 91):
+        assert f"pause “{number}”" in found
+        assert f"pause “{number}”" in page
+    assert found.count("Statistic") > 1
+    assert f"page 1 of {len(pages)}" in " ".join(found)
+
+
+@pytest.mark.parametrize("count", [0, 1, 400])
+def test_that_nothing_on_a_page_is_beyond_it_or_on_something_else(count: int) -> None:
+    for page in report_pages(frames_with(count), PROVENANCE, ExportOptions()):
+        rows = [each for each in page.items if isinstance(each, Text)]
+        for each in rows:
+            width = text_width(each.text, each.size, is_bold=each.is_bold)
+            left = each.at.x - (width if each.anchor is Anchor.END else 0)
+            assert left >= 0
+            assert left + width <= page.width
+            assert 0 < each.at.y <= page.height
+        pictures = [each for each in page.items if isinstance(each, Group)]
+        assert sum(bool(picture.items) for picture in pictures) <= 4
+        by_line: dict[float, list[tuple[float, float]]] = {}
+        for each in rows:
+            width = text_width(each.text, each.size, is_bold=each.is_bold)
+            left = each.at.x - (width if each.anchor is Anchor.END else 0)
+            by_line.setdefault(each.at.y, []).append((left, left + width))
+        for spans in by_line.values():
+            for (_left, end), (begin, _right) in pairwise(sorted(spans)):
+                assert end <= begin

@@ -6,7 +6,7 @@ on the offscreen platform is used.
 
 import re
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -34,6 +34,7 @@ from PySide6.QtGui import (
     QPageLayout,
     QPageSize,
     QPainter,
+    QPainterPath,
     QPdfWriter,
     QPen,
     QPolygonF,
@@ -41,6 +42,7 @@ from PySide6.QtGui import (
 
 from inspector.errors import ExportError
 from inspector.formats.display_list import (
+    HALO_SHARE,
     Anchor,
     Box,
     Circle,
@@ -106,8 +108,13 @@ def write_png(picture: DisplayList, stream: BinaryIO, *, dots_per_inch: float = 
         stream.write(_saved(image))
 
 
-def write_pdf(picture: DisplayList, stream: BinaryIO) -> None:
-    """Write ``picture`` as a one-page PDF of its size, the same bytes for the same picture.
+def write_pdf(picture: DisplayList, stream: BinaryIO, more: Sequence[DisplayList] = ()) -> None:
+    """Write pictures as a PDF with a page of its size for each, the same bytes for the same ones.
+
+    Args:
+        picture: The first page.
+        stream: Takes the file.
+        more: The pages that follow.
 
     Raises:
         ExportError: Qt cannot draw here.
@@ -118,23 +125,35 @@ def write_pdf(picture: DisplayList, stream: BinaryIO) -> None:
         buffer.open(QIODevice.OpenModeFlag.WriteOnly)
         writer = QPdfWriter(buffer)
         writer.setResolution(_PDF_DOTS_PER_INCH)
-        size = QSizeF(picture.width, picture.height)
-        page_size = QPageSize(
-            size, QPageSize.Unit.Point, picture.title, QPageSize.SizeMatchPolicy.ExactMatch
-        )
-        orientation = QPageLayout.Orientation.Portrait
-        writer.setPageLayout(QPageLayout(page_size, orientation, QMarginsF(0, 0, 0, 0)))
+        writer.setPageLayout(_page(picture))
         writer.setTitle(picture.title)
         writer.setCreator(picture.software)
-        writer.setDocumentId(QUuid(str(uuid.uuid5(uuid.NAMESPACE_OID, repr(picture)))))
+        writer.setDocumentId(
+            QUuid(str(uuid.uuid5(uuid.NAMESPACE_OID, repr((picture, *more) if more else picture))))
+        )
         painter = QPainter(writer)
-        painter.scale(_PDF_DOTS_PER_INCH / _POINTS_PER_INCH, _PDF_DOTS_PER_INCH / _POINTS_PER_INCH)
-        painter.fillRect(QRectF(0, 0, picture.width, picture.height), QColor(picture.background))
-        paint(picture, painter)
+        for number, page in enumerate((picture, *more)):
+            if number:
+                writer.setPageLayout(_page(page))
+                writer.newPage()
+            scale = _PDF_DOTS_PER_INCH / _POINTS_PER_INCH
+            painter.save()
+            painter.scale(scale, scale)
+            painter.fillRect(QRectF(0, 0, page.width, page.height), QColor(page.background))
+            paint(page, painter)
+            painter.restore()
         painter.end()
         del painter, writer
         buffer.close()
         stream.write(_dated(bytes(data.data()), picture.created))
+
+
+def _page(picture: DisplayList) -> QPageLayout:
+    size = QSizeF(picture.width, picture.height)
+    page_size = QPageSize(
+        size, QPageSize.Unit.Point, picture.title, QPageSize.SizeMatchPolicy.ExactMatch
+    )
+    return QPageLayout(page_size, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0))
 
 
 def paint(picture: DisplayList, painter: QPainter) -> None:
@@ -202,7 +221,14 @@ def _paint_text(text: Text, painter: QPainter) -> None:
         painter.rotate(-90)
     painter.translate(-shift, 0)
     painter.scale(text.size / face.units_per_em, text.size / face.units_per_em)
-    painter.setFont(_design_font(text))
+    design = _design_font(text)
+    if text.halo:
+        outline = QPainterPath()
+        outline.addText(QPointF(0, 0), design, text.text)
+        rim = QPen(QColor(text.halo), HALO_SHARE * face.units_per_em)
+        rim.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        painter.strokePath(outline, rim)
+    painter.setFont(design)
     painter.setPen(QColor(text.color))
     painter.drawText(QPointF(0, 0), text.text)
     painter.restore()

@@ -41,16 +41,19 @@ from inspector.formats.frame_graph.frame_plot import (
 )
 from inspector.formats.frame_graph.intervention_marks import (
     MARK_STRIP_PT,
+    MOST_LISTED,
     mark_group,
     note_group,
     sign_items,
 )
 from inspector.formats.frame_graph.landmark_marks import (
+    LandmarkStrip,
     band_group,
     laid_out,
     landmark_group,
     landmark_legend,
     landmark_sign,
+    merged_marks,
     most_rows,
     tallest,
 )
@@ -76,6 +79,8 @@ _TITLE_SIZE: Final = 14.0
 _TITLE_LINE: Final = 18.0
 _TEXT_SIZE: Final = 9.0
 _LINE: Final = 13.0
+#: With less room the provenance is left out.
+_LEAST_ORIGIN: Final = 60.0
 
 
 class _Swatch(Enum):
@@ -97,91 +102,204 @@ class _LegendEntry:
     kind: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Economy:
+    """What is saved beside the plot, so that enough of the height remains for it.
+
+    Attributes:
+        is_flat: Whether title and subtitle share a line, and the two texts at the foot.
+        name_rows: Number of rows of names above the plot at most.
+        has_spikes_inside: Whether the marks of spikes are within the plot.
+        most_listed: Number of interventions that are listed.
+    """
+
+    is_flat: bool = False
+    name_rows: int = 99
+    has_spikes_inside: bool = False
+    most_listed: int = MOST_LISTED
+
+
+#: From the most generous to the most economical: the first that leaves the plot enough is taken.
+_ECONOMIES: Final = (
+    _Economy(),
+    _Economy(is_flat=True),
+    _Economy(is_flat=True, name_rows=2),
+    _Economy(is_flat=True, name_rows=2, has_spikes_inside=True),
+    _Economy(is_flat=True, name_rows=1, has_spikes_inside=True),
+    _Economy(is_flat=True, name_rows=1, has_spikes_inside=True, most_listed=0),
+)
+#: Share of the height that the plot has at least, where the picture is not too small for that.
+LEAST_PLOT_SHARE: Final = 0.55
+
+
 def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> DisplayList:
     """Return the frame-time graph of ``frames``."""
-    colors = GRAPH_COLORS[options.theme]
-    measured_ns = frames.measured(options.measure)
-    data = plot_data(frames, measured_ns, colors if options.stacked else None)
-    top_ns = top_of_range_ns(data.highest_ns, options.budgets_ms)
-    budgets_ms = sorted({budget for budget in options.budgets_ms if budget * NS_PER_MS <= top_ns})
-    title = plain(options.title) or plain(provenance.scene) or "Frame times"
+    graph, _lists_all = laid_out_graph(frames, provenance, options)
+    return graph
 
-    header = _header(title, _subtitle(frames, options.measure), options.width_pt, colors)
-    footer = _footer(_summary(measured_ns, frames.samples), provenance, options, colors)
-    interventions = frames.interventions if options.interventions else ()
-    landmarks = frames.landmarks if options.landmarks else ()
-    notes, notes_top = note_group(interventions, footer.top, options, colors)
-    budget_labels = [
-        budget_texts(budget, measured_ns[:0] if frames.samples else measured_ns)
-        for budget in budgets_ms
-    ]
-    label_width = max(
-        (text_width(text, SMALL_SIZE) for texts in budget_labels for text in texts), default=0.0
-    )
-    right = crisp(options.width_pt - _PAD - (label_width + 8 if budgets_ms else 4))
-    # The width of the plot depends on its ticks, they on its height, and that on the legend,
-    # for which the widest ticks are assumed.
-    entries = _legend_entries(data, top_ns, right - _PAD - 50, options.measure, colors)
-    entries += _signs_explained(interventions, colors)
-    entries += [
-        _LegendEntry(_Swatch.LANDMARK, colors.landmark, text, kind=kind)
-        for kind, text in landmark_legend(landmarks)
-    ]
-    legend = _legend(entries, header.bottom, options.width_pt, colors)
-    has_spikes = bool((data.highest_ns > top_ns).any())
-    above = (MARK_STRIP_PT if interventions else 0) + (SPIKE_STRIP_PT if has_spikes else 6)
-    bottom = crisp(notes_top - 38)
-    # Likewise, the rows of bookmark names depend on the width.
-    least = crisp(legend.bottom + 6 + tallest(landmarks, options) + above)
-    value_ticks = duration_ticks(top_ns, max(2, int((bottom - least) / 30)))
-    tick_width = max(text_width(tick.label, SMALL_SIZE) for tick in value_ticks.ticks)
-    left = crisp(_PAD + _LINE + tick_width + 8)
-    low, high = range_of(data)
-    across = Scale(Box(left, least, right - left, bottom - least), low, high, top_ns)
-    strip = laid_out(landmarks, data, across, most_rows(options))
-    base_y = legend.bottom + 6 + strip.height + (MARK_STRIP_PT if interventions else 0)
-    top = crisp(legend.bottom + 6 + strip.height + above)
-    box = Box(left, top, right - left, bottom - top)
-    scale = Scale(box, low, high, top_ns)
-    if strip.unnamed:
-        summary = f"{_summary(measured_ns, frames.samples)} · {strip.unnamed_text}"
-        footer = _footer(summary, provenance, options, colors)
 
-    items: list[Item] = [header.group, legend.group]
-    if landmarks:
-        items.append(band_group(strip, scale, colors))
-    items += [
-        _grid(value_ticks, scale, colors),
-        plot_group(data, scale, colors),
-        budget_group(budgets_ms, budget_labels, scale, colors),
-        spike_group(data, scale, colors),
-    ]
-    if interventions:
-        items.append(mark_group(interventions, data, scale, base_y, colors))
-    if landmarks:
-        foot_y = legend.bottom + 6 + strip.height
-        items.append(landmark_group(strip, scale, foot_y, colors))
-    items += [
-        _value_axis(value_ticks, scale, options.measure, colors),
-        _time_axis(data, scale, provenance.time_name, colors),
-    ]
-    if not len(frames):
-        middle = Point(box.x + box.width / 2, box.y + box.height / 2)
-        items.append(
-            Text(middle, "No frames in this range", _TEXT_SIZE, colors.muted_text, Anchor.MIDDLE)
+def laid_out_graph(
+    frames: FrameTimes,
+    provenance: Provenance,
+    options: ExportOptions,
+    *,
+    most_listed: int = MOST_LISTED,
+) -> tuple[DisplayList, bool]:
+    """Return the frame-time graph, and whether it lists all interventions.
+
+    Args:
+        frames: The frames.
+        provenance: Where they come from.
+        options: How they are drawn.
+        most_listed: Number of interventions that are listed at most; 0 if they are elsewhere.
+    """
+    graph = _Graph(frames, provenance, options, has_list=most_listed > 0)
+    for economy in _ECONOMIES:
+        layout = graph.laid_out(replace(economy, most_listed=min(economy.most_listed, most_listed)))
+        if layout.scale.box.height >= LEAST_PLOT_SHARE * options.height_pt:
+            break
+    return graph.drawn(layout), layout.lists_all
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The places of everything in the picture."""
+
+    header: "_Band"
+    legend: "_Band"
+    footer: "_Band"
+    notes: Group
+    lists_all: bool
+    ticks: Ticks
+    scale: Scale
+    strip: LandmarkStrip
+    has_spikes_inside: bool
+
+
+class _Graph:
+    """The contents of a graph, which are laid out with more or less room."""
+
+    def __init__(
+        self, frames: FrameTimes, provenance: Provenance, options: ExportOptions, *, has_list: bool
+    ) -> None:
+        self._frames = frames
+        self._has_list = has_list
+        self._provenance = provenance
+        self._options = options
+        self._colors = colors = GRAPH_COLORS[options.theme]
+        self._measured_ns = measured_ns = frames.measured(options.measure)
+        self._data = plot_data(frames, measured_ns, colors if options.stacked else None)
+        self._top_ns = top_ns = top_of_range_ns(self._data.highest_ns, options.budgets_ms)
+        self._budgets_ms = sorted(
+            {budget for budget in options.budgets_ms if budget * NS_PER_MS <= top_ns}
         )
-    items += [notes, footer.group] if interventions else [footer.group]
-    return DisplayList(
-        width=options.width_pt,
-        height=options.height_pt,
-        background=colors.background,
-        items=tuple(items),
-        title=title,
-        description=_description(data, options.measure, top_ns, interventions, frames.samples)
-        + _landmarks_described(landmarks),
-        created=provenance.created,
-        software=f"Timeline Inspector {provenance.version}".strip(),
-    )
+        self._budget_labels = [
+            budget_texts(budget, measured_ns[:0] if frames.samples else measured_ns)
+            for budget in self._budgets_ms
+        ]
+        self._title = plain(options.title) or plain(provenance.scene) or "Frame times"
+        self._interventions = frames.interventions if options.interventions else ()
+        self._landmarks = merged_marks(frames.landmarks) if options.landmarks else ()
+        self._summary = _summary(measured_ns, frames.samples)
+        label_width = max(
+            (text_width(text, SMALL_SIZE) for texts in self._budget_labels for text in texts),
+            default=0.0,
+        )
+        room = label_width + 8 if self._budgets_ms else 4
+        self._right = right = crisp(options.width_pt - _PAD - room)
+        # The width of the plot depends on its ticks, they on its height, and that on the legend,
+        # for which the widest ticks are assumed.
+        entries = _legend_entries(self._data, top_ns, right - _PAD - 50, options.measure, colors)
+        entries += _signs_explained(self._interventions, colors)
+        entries += [
+            _LegendEntry(_Swatch.LANDMARK, colors.landmark, text, kind=kind)
+            for kind, text in landmark_legend(self._landmarks)
+        ]
+        self._entries = entries
+        self._has_spikes = bool((self._data.highest_ns > top_ns).any())
+
+    def laid_out(self, economy: _Economy) -> _Layout:
+        """Return the places of everything."""
+        options, colors, data = self._options, self._colors, self._data
+        subtitle = _subtitle(self._frames, options.measure)
+        header = _header(self._title, subtitle, options.width_pt, colors, is_flat=economy.is_flat)
+        legend = _legend(self._entries, header.bottom, options.width_pt, colors)
+        footer = _footer(self._summary, self._provenance, options, colors, is_flat=economy.is_flat)
+        notes, notes_top, lists_all = note_group(
+            self._interventions, footer.top, options, colors, economy.most_listed
+        )
+        marks = MARK_STRIP_PT if self._interventions else 0.0
+        is_above = self._has_spikes and not economy.has_spikes_inside
+        above = marks + (SPIKE_STRIP_PT if is_above else 6)
+        bottom = crisp(notes_top - 38)
+        rows = min(economy.name_rows, most_rows(options))
+        # Likewise, the rows of bookmark names depend on the width.
+        least = crisp(legend.bottom + 6 + tallest(self._landmarks, rows) + above)
+        ticks = duration_ticks(self._top_ns, max(2, int((bottom - least) / 30)))
+        tick_width = max(text_width(tick.label, SMALL_SIZE) for tick in ticks.ticks)
+        left = crisp(_PAD + _LINE + tick_width + 8)
+        width = self._right - left
+        low, high = range_of(data)
+        across = Scale(Box(left, least, width, bottom - least), low, high, self._top_ns)
+        strip = laid_out(self._landmarks, data, across, rows)
+        top = crisp(legend.bottom + 6 + strip.height + above)
+        scale = Scale(Box(left, top, width, bottom - top), low, high, self._top_ns)
+        if strip.unnamed or not lists_all:
+            parts = [self._summary, strip.unnamed_text if strip.unnamed else ""]
+            parts += [] if lists_all or not self._has_list else ["all interventions on page 2"]
+            summary = " · ".join(filter(None, parts))
+            footer = _footer(summary, self._provenance, options, colors, is_flat=economy.is_flat)
+        return _Layout(
+            *(header, legend, footer, notes, lists_all, ticks, scale, strip),
+            has_spikes_inside=economy.has_spikes_inside,
+        )
+
+    def drawn(self, layout: _Layout) -> DisplayList:
+        """Return the picture."""
+        options, colors, data, scale = self._options, self._colors, self._data, layout.scale
+        box, provenance = scale.box, self._provenance
+        items: list[Item] = [layout.header.group, layout.legend.group]
+        if self._landmarks:
+            items.append(band_group(layout.strip, scale, colors))
+        items += [
+            _grid(layout.ticks, scale, colors),
+            plot_group(data, scale, colors),
+            budget_group(self._budgets_ms, self._budget_labels, scale, colors),
+        ]
+        foot_y = layout.legend.bottom + 6 + layout.strip.height
+        if self._interventions:
+            base_y = foot_y + MARK_STRIP_PT
+            items.append(mark_group(self._interventions, data, scale, base_y, colors))
+        if self._landmarks:
+            items.append(landmark_group(layout.strip, scale, foot_y, colors))
+        items += [
+            spike_group(data, scale, colors, is_inside=layout.has_spikes_inside),
+            _value_axis(layout.ticks, scale, options.measure, colors),
+            _time_axis(data, scale, provenance.time_name, colors),
+        ]
+        if not len(self._frames):
+            middle = Point(box.x + box.width / 2, box.y + box.height / 2)
+            text = "No frames in this range"
+            items.append(Text(middle, text, _TEXT_SIZE, colors.muted_text, Anchor.MIDDLE))
+        if self._interventions:
+            items.append(layout.notes)
+        return DisplayList(
+            width=options.width_pt,
+            height=options.height_pt,
+            background=colors.background,
+            items=(*items, layout.footer.group),
+            title=self._title,
+            description=self._description(),
+            created=provenance.created,
+            software=f"Timeline Inspector {provenance.version}".strip(),
+        )
+
+    def _description(self) -> str:
+        marks = self._frames.landmarks if self._options.landmarks else ()
+        return _description(
+            *(self._data, self._options.measure, self._top_ns),
+            *(self._interventions, self._frames.samples),
+        ) + _landmarks_described(marks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +311,19 @@ class _Band:
     bottom: float
 
 
-def _header(title: str, subtitle: str, width: float, colors: GraphColors) -> _Band:
+def _header(
+    title: str, subtitle: str, width: float, colors: GraphColors, *, is_flat: bool
+) -> _Band:
     room = width - 2 * _PAD
     y = _PAD + 10
     items: list[Item] = []
-    for line in wrapped(title, room, _TITLE_SIZE, lines=2, is_bold=True):
+    title_width = text_width(title, _TITLE_SIZE, is_bold=True)
+    if is_flat and title_width + _PAD + text_width(subtitle, _TEXT_SIZE) <= room:
+        at = Point(width - _PAD, y)
+        items.append(Text(Point(_PAD, y), title, _TITLE_SIZE, colors.text, is_bold=True))
+        items.append(Text(at, subtitle, _TEXT_SIZE, colors.muted_text, Anchor.END))
+        return _Band(Group("title", tuple(items)), _PAD, y + 4)
+    for line in wrapped(title, room, _TITLE_SIZE, lines=1 if is_flat else 2, is_bold=True):
         items.append(Text(Point(_PAD, y), line, _TITLE_SIZE, colors.text, is_bold=True))
         y += _TITLE_LINE
     y -= _TITLE_LINE - 16
@@ -345,10 +471,27 @@ def _time_axis(data: PlotData, scale: Scale, time: str, colors: GraphColors) -> 
 
 
 def _footer(
-    summary: str, provenance: Provenance, options: ExportOptions, colors: GraphColors
+    summary: str,
+    provenance: Provenance,
+    options: ExportOptions,
+    colors: GraphColors,
+    *,
+    is_flat: bool,
 ) -> _Band:
     room = options.width_pt - 2 * _PAD
     lower = options.height_pt - _PAD + 2
+    if is_flat:
+        shown = shortened(summary, room, SMALL_SIZE)
+        left = room - text_width(shown, SMALL_SIZE) - _PAD
+        origin = shortened(_provenance_text(provenance, room), max(left, 0), SMALL_SIZE)
+        line_y = crisp(lower - 12)
+        ends = (Point(_PAD, line_y), Point(options.width_pt - _PAD, line_y))
+        line = Polyline(ends, Stroke(colors.grid, 0.5))
+        what = Text(Point(_PAD, lower), shown, SMALL_SIZE, colors.text)
+        place = Point(options.width_pt - _PAD, lower)
+        whence = Text(place, origin, SMALL_SIZE, colors.muted_text, Anchor.END)
+        there = (whence,) if left > _LEAST_ORIGIN else ()
+        return _Band(Group("provenance", (line, what, *there)), line_y, lower)
     upper = lower - _LINE
     line_y = crisp(upper - 12)
     ends = (Point(_PAD, line_y), Point(options.width_pt - _PAD, line_y))

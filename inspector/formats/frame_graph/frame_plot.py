@@ -38,6 +38,8 @@ _CROWDED_FRAMES: Final = 10
 _FRAMES_FOR_P99: Final = 100
 _LABELLED_SPIKES: Final = 6
 _SPIKE_SPACING_PT: Final = 5.0
+#: Distance of the labels of spikes from the axis, which their halo would cover.
+_HALO_PT: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +280,19 @@ def _diamond(place: Point, reach: float, color: str) -> Polygon:
     return Polygon(tuple(Point(round(cx, 2), round(cy, 2)) for cx, cy in corners), color)
 
 
-def spike_group(data: PlotData, scale: Scale, colors: GraphColors) -> Group:
-    """Return marks above the plot for frames beyond the range, the largest with their times."""
+def spike_group(
+    data: PlotData, scale: Scale, colors: GraphColors, *, is_inside: bool = False
+) -> Group:
+    """Return marks for frames beyond the range, the largest with their times.
+
+    Args:
+        data: The data.
+        scale: The positions in the plot.
+        colors: The colours of the graph.
+        is_inside: Whether the marks are at the upper edge of the plot, or else above it.
+    """
+    base_y = scale.box.y + (7 if is_inside else -1)
+    label_y = base_y + (8 if is_inside else -9)
     beyond = np.flatnonzero(data.highest_ns > scale.top_ns)
     if not len(beyond):
         return Group("spikes", ())
@@ -292,20 +305,22 @@ def spike_group(data: PlotData, scale: Scale, colors: GraphColors) -> Group:
     kept = beyond[kept_maxima(data.highest_ns[beyond], columns)]
     by_size = sorted(kept.tolist(), key=lambda frame: (-int(data.highest_ns[frame]), frame))
     marks: list[Item] = [
-        spike_mark(scale.x(float(data.at[frame])), scale.box.y - 1, colors) for frame in kept
+        spike_mark(scale.x(float(data.at[frame])), base_y, colors) for frame in kept
     ]
     taken: list[tuple[float, float]] = []
     for frame in by_size:
         label = format_duration(int(data.highest_ns[frame]))
         half = text_width(label, SMALL_SIZE) / 2
         x = scale.x(float(data.at[frame]))
-        x = min(max(x, scale.box.x + half), scale.box.right - half)
+        edge = half + (_HALO_PT if is_inside else 0)
+        x = min(max(x, scale.box.x + edge), scale.box.right - edge)
         if len(taken) < _LABELLED_SPIKES and all(
             x + half + 6 < left or x - half - 6 > right for left, right in taken
         ):
             taken.append((x - half, x + half))
-            at = Point(round(x, 2), round(scale.box.y - 10, 2))
-            marks.append(Text(at, label, SMALL_SIZE, colors.text, Anchor.MIDDLE))
+            at = Point(round(x, 2), round(label_y, 2))
+            halo = colors.background
+            marks.append(Text(at, label, SMALL_SIZE, colors.text, Anchor.MIDDLE, halo=halo))
     return Group("spikes", tuple(marks))
 
 

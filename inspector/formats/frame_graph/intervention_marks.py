@@ -30,10 +30,8 @@ _PAD: Final = 16.0
 _GAP: Final = 18.0
 #: Below this width the list has one column.
 _TWO_COLUMNS_PT: Final = 560.0
-_MOST_ROWS: Final = 12
-_LEAST_ROWS: Final = 3
-#: Below this height of the picture the list is this short.
-_LEAST_HEIGHT_PT: Final = 260.0
+#: Interventions listed below the graph; more are listed on a page of their own.
+MOST_LISTED: Final = 5
 
 
 def mark_group(
@@ -73,7 +71,8 @@ def mark_group(
         if middle - half > taken + 3:
             taken = middle + half
             at_point = Point(round(middle, 2), round(base_y - 8.5, 2))
-            items.append(Text(at_point, label, SMALL_SIZE, colors.text, Anchor.MIDDLE))
+            halo = colors.background
+            items.append(Text(at_point, label, SMALL_SIZE, colors.text, Anchor.MIDDLE, halo=halo))
     return Group("interventions", tuple(items))
 
 
@@ -121,21 +120,29 @@ def note_group(
     bottom: float,
     options: ExportOptions,
     colors: GraphColors,
-) -> tuple[Group, float]:
+    most: int,
+) -> tuple[Group, float, bool]:
     """Return the list of interventions that ends at a height of the picture, and its top.
 
-    What does not fit is counted in the last line.
+    Args:
+        interventions: The interventions.
+        bottom: Where the list ends, in points.
+        options: The size of the picture.
+        colors: The colours of the graph.
+        most: Number of interventions that are listed at most.
+
+    Returns:
+        The list, its top, and whether it has all of them.
     """
-    if not interventions:
-        return Group("notes", ()), bottom
+    listed = interventions[:most]
+    if not listed:
+        return Group("notes", ()), bottom, not interventions
     columns = 2 if options.width_pt >= _TWO_COLUMNS_PT and len(interventions) > 1 else 1
-    most_rows = int((options.height_pt - _LEAST_HEIGHT_PT) / 20)
-    most = columns * max(_LEAST_ROWS, min(_MOST_ROWS, most_rows))
-    texts = [_note(each) for each in interventions]
-    labels = [each.label for each in interventions]
-    if len(texts) > most:
-        texts[most - 1 :] = [f"and {len(texts) - most + 1:,} more"]
-        labels[most - 1 :] = [""]
+    texts = [_note(each) for each in listed]
+    labels = [each.label for each in listed]
+    if len(interventions) > most:
+        texts.append(f"and {len(interventions) - most:,} more")
+        labels.append("")
     rows = math.ceil(len(texts) / columns)
     top = bottom - rows * _ROW_PT - 6
     indent = max(text_width(label, SMALL_SIZE) for label in labels) + 5
@@ -149,7 +156,7 @@ def note_group(
         at = Point(round(x + indent, 2), round(y, 2))
         shown = shortened(text, width - indent, SMALL_SIZE)
         items.append(Text(at, shown, SMALL_SIZE, colors.text if label else colors.muted_text))
-    return Group("notes", tuple(items)), top
+    return Group("notes", tuple(items)), top, len(listed) == len(interventions)
 
 
 def _note(entry: Intervention) -> str:

@@ -7,7 +7,8 @@ Annotations come before marks of the scene.
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import Final
 
 from inspector.analysis.landmarks import Landmark
@@ -99,11 +100,30 @@ def most_rows(options: ExportOptions) -> int:
     return max(1, min(5, int((options.height_pt - 240) / 50)))
 
 
-def tallest(landmarks: tuple[Landmark, ...], options: ExportOptions) -> float:
-    """Return the maximum height of the strip, in points."""
+def tallest(landmarks: tuple[Landmark, ...], rows: int) -> float:
+    """Return the maximum height of the strip with so many rows of names, in points."""
     if not landmarks:
         return 0.0
-    return _SIGN_PT + _MOST_BARS * (_BAR_PT + 1) + most_rows(options) * _ROW_PT
+    return _SIGN_PT + _MOST_BARS * (_BAR_PT + 1) + rows * _ROW_PT
+
+
+def merged_marks(landmarks: tuple[Landmark, ...]) -> tuple[Landmark, ...]:
+    """Return landmarks with one name for marks of the scene that repeat: "wave ×24".
+
+    It stands at the first of them; the others have a sign and no name.
+    """
+    counts = Counter(each.name for each in landmarks if each.kind == "mark")
+    seen: set[str] = set()
+    found = []
+    for each in landmarks:
+        if each.kind == "mark" and counts[each.name] > 1:
+            is_first = each.name not in seen
+            seen.add(each.name)
+            name = f"{each.name} ×{counts[each.name]:,}" if is_first else ""
+            found.append(replace(each, name=name))
+        else:
+            found.append(each)
+    return tuple(found)
 
 
 def laid_out(
@@ -129,7 +149,7 @@ def laid_out(
     bars = _bars([(x, each) for x, each in placed if each.end_ns is not None], data, scale)
     height = _SIGN_PT + max((bar + 1 for *_edges, bar in bars), default=0) * (_BAR_PT + 1)
     height += max((name.row + 1 for name in names), default=0) * _ROW_PT
-    unnamed = len(landmarks) - len(names)
+    unnamed = sum(bool(each.name) for each in landmarks) - len(names)
     return LandmarkStrip(tuple(signs), tuple(names), tuple(bars), height, unnamed)
 
 
@@ -160,7 +180,7 @@ def _named(placed: list[tuple[float, Landmark]], scale: Scale, rows: int) -> lis
     for the whole name to the right of their sign, and then the rest.
     """
     people = [each for each in placed if each[1].kind != "mark"][-_MOST_NAMED:]
-    scenes = [each for each in placed if each[1].kind == "mark"][-_MOST_NAMED:]
+    scenes = [each for each in placed if each[1].kind == "mark" and each[1].name][-_MOST_NAMED:]
     lines = _Rows(rows, [x for x, _ in placed])
     found: list[_Name] = []
     for group in (people, scenes):
@@ -307,7 +327,7 @@ def landmark_group(strip: LandmarkStrip, scale: Scale, base_y: float, colors: Gr
         ends = (Point(at, round(foot - 7, 2)), Point(at, round(sign_y, 2)))
         items.append(Polyline(ends, Stroke(colors.landmark, 0.5)))
         place = Point(round(name.left, 2), round(foot - 1.5, 2))
-        items.append(Text(place, name.text, SMALL_SIZE, colors.text))
+        items.append(Text(place, name.text, SMALL_SIZE, colors.text, halo=colors.background))
     for x, each in strip.signs:
         items += landmark_sign(each.kind, x, sign_y, colors)
     return Group("landmarks", tuple(items))

@@ -1,0 +1,1 @@
+"""Frame times as a report, in HTML and as PDF."""

@@ -1,0 +1,219 @@
+"""Titles, paragraphs, pictures and tables on pages, as display lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from inspector.formats.display_list import (
+    Anchor,
+    DisplayList,
+    Group,
+    Item,
+    Point,
+    Polyline,
+    Stroke,
+    Text,
+    moved,
+)
+from inspector.formats.font_metrics import plain, shortened, text_width, wrapped
+from inspector.formats.options import GRAPH_COLORS
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from inspector.formats.options import ThemeName
+
+#: A page of A4, in points.
+A4: Final = (595.0, 842.0)
+_MARGIN: Final = 0.08
+_TITLE_SIZE, _HEADING_SIZE, _TEXT_SIZE, _SMALL_SIZE = 16.0, 11.0, 8.0, 7.0
+_LEADING: Final = 1.4
+_CELL_GAP: Final = 9.0
+_ROW_GAP: Final = 4.0
+_MOST_LINES: Final = 8
+#: A heading moves to the next page together with what would not fit into this height.
+_KEPT_TOGETHER: Final = 60.0
+#: Share of the width that the widest column has at least.
+_WIDEST: Final = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table.
+
+    Attributes:
+        heading: Names of the columns; empty for none.
+        rows: The cells.
+        numbers: The columns that hold numbers.
+    """
+
+    heading: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numbers: frozenset[int] = frozenset()
+
+
+def room_of(size: tuple[float, float]) -> float:
+    """Return the width of the contents of a page, in points."""
+    return size[0] - 2 * round(min(size) * _MARGIN, 2)
+
+
+class Pages:
+    """Lays out pages from top to bottom."""
+
+    def __init__(
+        self,
+        size: tuple[float, float],
+        theme: ThemeName,
+        title: str,
+        created: datetime,
+        software: str,
+    ) -> None:
+        """Begin the first page.
+
+        Args:
+            size: Width and height of a page, in points.
+            theme: The colours.
+            title: At the foot of each page, and in the file's metadata.
+            created: Time of the data, for the file's metadata.
+            software: Name and version of the program, likewise.
+        """
+        self._width, self._height = size
+        self._colors = GRAPH_COLORS[theme]
+        self._about = (plain(title), created, software)
+        self._room = room_of(size)
+        self._margin = (self._width - self._room) / 2
+        self._pages: list[list[Item]] = [[]]
+        self._y = self._margin
+
+    def add_title(self, text: str) -> None:
+        """Add the title of everything."""
+        self._add_lines(text, _TITLE_SIZE, self._colors.text, is_bold=True, lines=3)
+
+    def add_heading(self, text: str) -> None:
+        """Add the title of what follows, on the same page as its beginning."""
+        self._make_room(_HEADING_SIZE * 2 * _LEADING + _KEPT_TOGETHER)
+        if self._pages[-1]:
+            self._y += _HEADING_SIZE
+        self._add_lines(text, _HEADING_SIZE, self._colors.text, is_bold=True, lines=2)
+
+    def add_paragraph(self, text: str) -> None:
+        """Add a paragraph."""
+        self._add_lines(text, _TEXT_SIZE, self._colors.muted_text, is_bold=False, lines=6)
+
+    def add_picture(self, picture: DisplayList) -> None:
+        """Add a picture, which is as wide as the contents."""
+        self._make_room(picture.height)
+        items = tuple(moved(each, self._margin, self._y) for each in picture.items)
+        self._pages[-1].append(Group(picture.title, items))
+        self._y += picture.height + _TEXT_SIZE
+
+    def add_table(self, table: Table) -> None:
+        """Add a table, whose heading is repeated on each page."""
+        self._y += _ROW_GAP
+        widths = self._widths(table)
+        if table.heading:
+            self._add_row(table.heading, widths, table.numbers, is_bold=True)
+        for row in table.rows:
+            cells = self._wrapped(row, widths)
+            if self._make_room(self._row_height(cells)) and table.heading:
+                self._add_row(table.heading, widths, table.numbers, is_bold=True)
+            self._add_row(row, widths, table.numbers)
+
+    def finished(self, before: int = 0) -> tuple[DisplayList, ...]:
+        """Return the pages, numbered if there are several.
+
+        Args:
+            before: Number of pages before them.
+        """
+        title, created, software = self._about
+        count = before + len(self._pages)
+        found = []
+        for number, items in enumerate(self._pages, before + 1):
+            where = f" · page {number} of {count}" if count > 1 else ""
+            text = shortened(title, self._room * 0.7, _SMALL_SIZE) + where
+            at = Point(self._margin, round(self._height - self._margin / 2, 2))
+            foot = Text(at, text, _SMALL_SIZE, self._colors.muted_text)
+            found.append(
+                DisplayList(
+                    *(self._width, self._height, self._colors.background, (*items, foot)),
+                    *(title, f"{title}{where}.", created, software),
+                )
+            )
+        return tuple(found)
+
+    # ------------------------------------------------------------------ placing
+
+    def _make_room(self, height: float) -> bool:
+        """Begin a page if that does not fit any more; returns whether one was begun."""
+        if self._y + height <= self._height - self._margin or not self._pages[-1]:
+            return False
+        self._pages.append([])
+        self._y = self._margin
+        return True
+
+    def _add_lines(self, text: str, size: float, color: str, *, is_bold: bool, lines: int) -> None:
+        for line in wrapped(plain(text), self._room, size, lines=lines, is_bold=is_bold):
+            self._make_room(size * _LEADING)
+            at = Point(self._margin, round(self._y + size, 2))
+            self._pages[-1].append(Text(at, line, size, color, is_bold=is_bold))
+            self._y += size * _LEADING
+
+    def _widths(self, table: Table) -> list[float]:
+        """Return the widths of columns; if they are too wide, the widest gives way."""
+        rows = [table.heading, *table.rows] if table.heading else list(table.rows)
+        if not rows:
+            return []
+        widths = [
+            max(
+                text_width(plain(row[at]), _TEXT_SIZE, is_bold=row is table.heading) for row in rows
+            )
+            for at in range(len(rows[0]))
+        ]
+        room = self._room - _CELL_GAP * (len(widths) - 1)
+        widest = widths.index(max(widths))
+        others = sum(widths) - widths[widest]
+        if sum(widths) > room:
+            widths[widest] = max(room - others, room * _WIDEST)
+            if (share := (room - widths[widest]) / others if others else 1) < 1:
+                widths = [
+                    width if at == widest else width * share for at, width in enumerate(widths)
+                ]
+        return widths
+
+    @staticmethod
+    def _wrapped(row: tuple[str, ...], widths: list[float]) -> list[list[str]]:
+        return [
+            wrapped(plain(cell), width + 0.01, _TEXT_SIZE, lines=_MOST_LINES)
+            for cell, width in zip(row, widths, strict=True)
+        ]
+
+    @staticmethod
+    def _row_height(cells: list[list[str]]) -> float:
+        return max(1, *map(len, cells)) * _TEXT_SIZE * _LEADING + _ROW_GAP
+
+    def _add_row(
+        self,
+        row: tuple[str, ...],
+        widths: list[float],
+        numbers: frozenset[int],
+        *,
+        is_bold: bool = False,
+    ) -> None:
+        cells = self._wrapped(row, widths)
+        x = self._margin
+        for at, (lines, width) in enumerate(zip(cells, widths, strict=True)):
+            is_number = at in numbers
+            for number, line in enumerate(lines):
+                place = Point(
+                    round(x + (width if is_number else 0), 2),
+                    round(self._y + _TEXT_SIZE + number * _TEXT_SIZE * _LEADING, 2),
+                )
+                anchor = Anchor.END if is_number else Anchor.START
+                text = Text(place, line, _TEXT_SIZE, self._colors.text, anchor, is_bold=is_bold)
+                self._pages[-1].append(text)
+            x += width + _CELL_GAP
+        self._y += self._row_height(cells)
+        y = round(self._y - _ROW_GAP / 2, 2)
+        ends = (Point(self._margin, y), Point(self._width - self._margin, y))
+        self._pages[-1].append(Polyline(ends, Stroke(self._colors.grid, 0.5)))

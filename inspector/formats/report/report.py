@@ -1,0 +1,207 @@
+"""Frame times as a report: graph, distribution, statistics with their definitions, interventions.
+
+One :class:`Report` is written as HTML, which loads nothing from elsewhere, and as PDF, so both can
+be mailed, and opened years later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from html import escape
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from inspector.analysis.statistics.distribution import Distribution
+from inspector.analysis.statistics.frame_series import FrameSeries
+from inspector.analysis.statistics.metrics import metric_values
+from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
+from inspector.formats.file_formats import write_document
+from inspector.formats.frame_graph.frame_graph import laid_out_graph
+from inspector.formats.frame_graph.graph_pages import intervention_table
+from inspector.formats.html_page import html_page, html_table, svg_element
+from inspector.formats.report.pages import A4, Pages, Table, room_of
+from inspector.formats.ticks import grouped
+from inspector.timebase import NS_PER_MS, format_duration
+
+if TYPE_CHECKING:
+    from inspector.formats.display_list import DisplayList
+    from inspector.formats.frame_times import FrameTimes, Provenance
+    from inspector.formats.options import ExportOptions, ThemeName
+
+
+#: Height of the graph on a page, of its width.
+_GRAPH_ASPECT: Final = 0.62
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a report below a title.
+
+    Attributes:
+        title: Its title.
+        note: A paragraph.
+        pictures: What follows it.
+        table: What follows those.
+    """
+
+    title: str
+    note: str = ""
+    pictures: tuple[DisplayList, ...] = ()
+    table: Table | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report.
+
+    Attributes:
+        title: Its title.
+        theme: Its colours.
+        about: What it is about.
+        sections: Its parts.
+    """
+
+    title: str
+    theme: ThemeName
+    about: Table
+    sections: tuple[Section, ...]
+
+
+def write_html(
+    frames: FrameTimes, provenance: Provenance, options: ExportOptions, stream: BinaryIO
+) -> None:
+    """Write frame times as an HTML report.
+
+    Args:
+        frames: The frames.
+        provenance: Where they come from.
+        options: How the graph is drawn; the statistics are of the same measure.
+        stream: Takes the file, UTF-8.
+    """
+    report = report_of(frames, provenance, options)
+    parts = [_html_of(report.about)]
+    for section in report.sections:
+        parts.append(f"<h2>{escape(section.title)}</h2>")
+        if section.note:
+            parts.append(f'<p class="quiet">{escape(section.note)}</p>')
+        parts += map(svg_element, section.pictures)
+        if section.table is not None:
+            parts.append(_html_of(section.table))
+    stream.write(html_page(report.title, report.theme, parts).encode())
+
+
+def write_pdf(
+    frames: FrameTimes, provenance: Provenance, options: ExportOptions, stream: BinaryIO
+) -> None:
+    """Write frame times as a PDF report, on pages of A4.
+
+    Args:
+        frames: The frames.
+        provenance: Where they come from.
+        options: How the graph is drawn; the size of the picture is that of the page.
+        stream: Takes the file.
+    """
+    first, *more = report_pages(frames, provenance, options)
+    write_document(first, stream, more)
+
+
+def report_pages(
+    frames: FrameTimes, provenance: Provenance, options: ExportOptions
+) -> tuple[DisplayList, ...]:
+    """Return the pages of a report."""
+    room = room_of(A4)
+    fitted = replace(options, width_pt=room, height_pt=room * _GRAPH_ASPECT)
+    report = report_of(frames, provenance, fitted)
+    software = f"Timeline Inspector {provenance.version}"
+    pages = Pages(A4, options.theme, report.title, provenance.created, software)
+    pages.add_title(report.title)
+    pages.add_table(report.about)
+    for section in report.sections:
+        pages.add_heading(section.title)
+        if section.note:
+            pages.add_paragraph(section.note)
+        for picture in section.pictures:
+            pages.add_picture(picture)
+        if section.table is not None:
+            pages.add_table(section.table)
+    return pages.finished()
+
+
+def _html_of(table: Table) -> str:
+    return html_table(table.heading, table.rows, numbers=table.numbers)
+
+
+def report_of(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> Report:
+    """Return the report of frames.
+
+    Args:
+        frames: The frames.
+        provenance: Where they come from.
+        options: How the graph is drawn; the statistics are of the same measure.
+    """
+    software = f"Timeline Inspector {provenance.version}"
+    # What it would list follows in full.
+    graph, _lists_all = laid_out_graph(frames, provenance, options, most_listed=0)
+    sections = [
+        Section("Frame times", pictures=(graph,)),
+        Section("Distribution", pictures=_distributions(frames, provenance, options, software)),
+        _statistics(frames, options),
+    ]
+    if options.interventions and frames.interventions:
+        sections.append(Section("Interventions", table=intervention_table(frames.interventions)))
+    return Report(
+        title=options.title or provenance.scene or "Frame times",
+        theme=options.theme,
+        about=_about(frames, provenance, options),
+        sections=tuple(sections),
+    )
+
+
+def _about(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> Table:
+    total_ns = int(frames.interval_ns.sum())
+    rate = provenance.frame_rate
+    rows = (
+        ("Frames", f"{grouped(len(frames))}, {format_duration(total_ns)}"),
+        ("Measure", options.measure),
+        ("Time source", provenance.source),
+        ("Target", "" if rate is None else f"{float(rate):g} fps"),
+        ("Note", provenance.note),
+        ("Captured", provenance.created.isoformat(sep=" ", timespec="seconds")),
+        ("Written by", f"Timeline Inspector {provenance.version}"),
+        ("Samples", frames.samples),
+    )
+    return Table((), tuple((name, value) for name, value in rows if value))
+
+
+def _statistics(frames: FrameTimes, options: ExportOptions) -> Section:
+    times_ms = frames.measured(options.measure) / NS_PER_MS
+    refresh_ms = options.budgets_ms[0] if options.budgets_ms else None
+    rows, former = [], None
+    for value in metric_values(FrameSeries(times_ms, refresh_ms), is_sampled=bool(frames.samples)):
+        tool = value.metric.tool or "Timeline Inspector"
+        formula = value.why_not or value.metric.formula
+        rows.append((tool if tool != former else "", value.metric.name, value.text, formula))
+        former = tool
+    against = "" if refresh_ms is None else f" Hitches and jank are against {refresh_ms:.4g} ms."
+    note = (
+        "Each tool defines its statistics in its own way. In the formulas, f are "
+        f"frame times in milliseconds and n is their number.{against}"
+    )
+    heading = ("Tool", "Statistic", "Value", "Definition")
+    table = Table(heading, tuple(rows), frozenset((2,)))
+    return Section("Statistics by tool", note, table=table)
+
+
+def _distributions(
+    frames: FrameTimes, provenance: Provenance, options: ExportOptions, software: str
+) -> tuple[DisplayList, ...]:
+    """Return charts of the frame times by size."""
+    curves = (Curve("", Distribution(frames.measured(options.measure))),)
+    return tuple(
+        chart_picture(
+            *(kind, curves, options.width_pt, options.theme),
+            created=provenance.created,
+            software=software,
+            budgets_ms=options.budgets_ms,
+        )
+        for kind in ChartKind
+    )
