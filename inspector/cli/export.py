@@ -16,11 +16,17 @@ from inspector.events.recording import as_far_as_it_goes, open_recording
 from inspector.exit_codes import ExitCode
 from inspector.foreign.paths import is_there
 from inspector.formats.captures.capture import split_column
-from inspector.formats.export import TRACE_EXPORTERS, export_frames, exporter_for, exporters
+from inspector.formats.export import (
+    TIMELINE_EXPORTERS,
+    TRACE_EXPORTERS,
+    export_frames,
+    exporter_for,
+    exporters,
+)
 from inspector.formats.frame_times import FrameTimes, Part, parse_range
 from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
 from inspector.formats.traces.session_trace import Events
-from inspector.sessions.frame_files import FrameFile, read_frame_file
+from inspector.sessions.frame_files import FrameFile, is_recording, read_frame_file
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -108,16 +114,21 @@ def _targets(file: str, options: Namespace) -> list[tuple[Path, AnyExporter]]:
     Raises:
         ExportError: A suffix is unknown, a folder cannot be written, or it is the file itself.
     """
-    by_key = {each.key: each for each in exporters()}
-    named = [by_key[key] for key in dict.fromkeys(options.formats)]
+    named = [each for each in exporters() if each.key in options.formats]
     targets: list[tuple[Path, AnyExporter]] = []
     for path in options.output:
         exporter = exporter_for(path, named)
         targets.append((path, exporter))
-        named = [each for each in named if each != exporter]
+        named = [each for each in named if each.key != exporter.key]
     source, _column = split_column(file)
     folder = source.parent if options.out is None else options.out
-    targets += [((folder / source.name).with_suffix(each.suffix), each) for each in named]
+    # The first of several formats with one name is what the name alone means.
+    firsts = {each.key: each for each in reversed(named)}
+    targets += [
+        ((folder / source.name).with_suffix(firsts[key].suffix), firsts[key])
+        for key in dict.fromkeys(options.formats)
+        if key in firsts
+    ]
     for path, exporter in targets:
         exporter.check(path)
         if is_there(path) and path.resolve() == source.resolve():
@@ -148,7 +159,10 @@ def _export_file(
     told = []
     with ExitStack() as stack:
         events = None
-        if any(exporter in TRACE_EXPORTERS for _path, exporter in targets):
+        wanted = [exporter for _path, exporter in targets]
+        if any(exporter in TRACE_EXPORTERS for exporter in wanted) or (
+            is_recording(path) and any(exporter in TIMELINE_EXPORTERS for exporter in wanted)
+        ):
             events = stack.enter_context(_events_in(path, part, read.frames))
         for target, exporter in targets:
             written = export_frames(

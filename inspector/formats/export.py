@@ -5,6 +5,7 @@ Commands, their help and the export dialog offer all of :func:`exporters`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from inspector.errors import ExportError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from inspector.formats.timeline.timeline_picture import Timed
     from inspector.formats.traces.session_trace import Events
 
 Exporter: TypeAlias = FileFormat[FrameTimes, ExportOptions]
@@ -81,6 +83,14 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
     ),
     names=lambda each: (each.format, each.suffix),
 )
+_PICTURES: Final[tuple[FileFormat[Timed, ExportOptions], ...]] = picture_formats(
+    "inspector.formats.timeline.timeline_picture:timeline_picture", "the timeline"
+)
+#: The lanes of a session below its frames; of files without events the frames alone.
+TIMELINE_EXPORTERS: Final = tuple(
+    replace(each, format=f"Timeline {each.format}", suffix=f".timeline{each.suffix}")
+    for each in _PICTURES
+)
 #: What is written of all events of a session, rather than of its frames.
 TRACE_EXPORTERS: Final[tuple[FileFormat[Events, ExportOptions], ...]] = (
     FileFormat(
@@ -99,8 +109,8 @@ TRACE_EXPORTERS: Final[tuple[FileFormat[Events, ExportOptions], ...]] = (
 
 
 def exporters() -> tuple[AnyExporter, ...]:
-    """Return all exporters: of frame times, and of events."""
-    return (*EXPORTERS, *TRACE_EXPORTERS)
+    """Return all exporters: of frame times, of lanes, and of events."""
+    return (*EXPORTERS, *TIMELINE_EXPORTERS, *TRACE_EXPORTERS)
 
 
 def exporter_for(path: Path, wanted: Iterable[AnyExporter] = ()) -> AnyExporter:
@@ -158,7 +168,9 @@ def export_frames(  # noqa: PLR0913 - what, how, and where
     """
     chosen = exporter or exporter_for(path)
     chosen.check(path)
-    data: FrameTimes | Events = frames
+    data: FrameTimes | Events | Timed = frames
+    if chosen in TIMELINE_EXPORTERS:
+        data = frames, events
     if chosen in TRACE_EXPORTERS:
         if events is None:
             message = f"Cannot write {path}: these are frame times without events."

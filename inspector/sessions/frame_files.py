@@ -124,6 +124,16 @@ def read_frame_file(
     return read
 
 
+def is_recording(path: Path) -> bool:
+    """Return whether a file is a recording, which has events besides its frames.
+
+    Raises:
+        UnreadableFileError: The file cannot be read.
+    """
+    with open_binary(path) as file:
+        return file.read(len(_SQLITE)) == _SQLITE
+
+
 def open_frame_file(path: Path, column: str | None = None) -> FrameFile | CaptureReader:
     """Return the frame times in a file, or a reader if that takes a while.
 

@@ -198,3 +198,40 @@ def test_that_one_output_takes_one_file(run: Run) -> None:
 
     assert code == ExitCode.USAGE
     assert "-o/--output takes one file; choose formats with --as, and a folder with --out" in err
+
+
+def test_that_the_timeline_is_a_picture_of_runs_recordings_and_captures(
+    run: Run, tmp_path: Path
+) -> None:
+    code, _, err = run("run 1 --seconds 4 --record a.tlrec --export a.timeline.svg --quiet")
+    assert (code, err) == (ExitCode.OK, "")
+    code, out, err = run("export a.tlrec --as timeline -o b.timeline.svg -o b.timeline.png")
+    assert (code, err) == (ExitCode.OK, "")
+    assert "wrote b.timeline.svg" in out
+    run("export a.tlrec --as csv")
+    code, _, err = run("export a.csv --as timeline")
+
+    assert (code, err) == (ExitCode.OK, "")
+    for name in ("a", "b"):
+        assert ">player shoots</text>" in (tmp_path / f"{name}.timeline.svg").read_text("utf-8")
+    assert (tmp_path / "b.timeline.png").read_bytes().startswith(b"\x89PNG")
+    # What --as names alone is a PNG, beside the file.
+    assert (tmp_path / "a.timeline.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_that_a_timeline_of_a_capture_has_frames_alone(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("MsBetweenPresents\n" + "16.7\n" * 100)
+
+    run("export a.csv -o a.timeline.svg")
+
+    assert "Frames alone" in (tmp_path / "a.timeline.svg").read_text("utf-8")
+
+
+def test_that_as_timeline_takes_the_kind_of_picture_from_the_name(run: Run, tmp_path: Path) -> None:
+    run("run 4 --seconds 1 --record a.tlrec --quiet")
+
+    code, out, _ = run("export a.tlrec --as timeline -o lanes.svg")
+
+    assert (code, out) == (ExitCode.OK, "wrote lanes.svg (60 frames)\n")
+    assert "Timeline, 00:00" in (tmp_path / "lanes.svg").read_text("utf-8")
+    assert not (tmp_path / "a.timeline.png").exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
@@ -27,6 +26,7 @@ from inspector.errors import ExportError
 from inspector.extensions import ExtensionError
 from inspector.formats.export import (
     EXPORTERS,
+    TIMELINE_EXPORTERS,
     TRACE_EXPORTERS,
     export_frames,
     exporter_for,
@@ -43,8 +43,9 @@ from inspector.formats.options import (
     budgets_to_text,
     parse_budgets_ms,
 )
+from inspector.formats.timeline.timeline_picture import timeline_picture
 
-from ..kit.save_dialog import SaveDialog
+from ..kit.save_dialog import SaveDialog, file_stem
 from ..kit.theme import ColorRole
 from .export_preview import ExportPreview
 
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
     from inspector.analysis.intervention_list import Intervention
     from inspector.analysis.landmarks import Landmark
+    from inspector.formats.display_list import DisplayList
     from inspector.formats.export import AnyExporter
     from inspector.formats.frame_times import FrameColumns
     from inspector.formats.traces.session_trace import Events
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
 #: Changes within this time share one preview.
 _PREVIEW_DELAY_MS: Final = 120
 _POINTS_PER_INCH: Final = 72
+_PNG: Final = ".png"
 _MEASURE_TITLES: Final[Mapping[Measure, str]] = {
     "interval": "Frame time (interval)",
     "busy": "Busy time in callbacks",
@@ -293,8 +296,9 @@ class ExportDialog(QDialog):
         return True
 
     def _suggested_path(self) -> Path:
-        scene = re.sub(r"[^\w.-]+", "-", self._provenance.scene).strip("-.") or "frame-times"
-        return self._folder / f"{scene.lower()}-frame-times{self._exporter.suffix}"
+        scene = file_stem(self._provenance.scene, "frame-times")
+        what = "" if self._exporter in TIMELINE_EXPORTERS else "-frame-times"
+        return self._folder / f"{scene}{what}{self._exporter.suffix}"
 
     # ---------------------------------------------------------------- preview
 
@@ -306,7 +310,11 @@ class ExportDialog(QDialog):
         self._enable_fields(is_picture=exporter.is_picture)
         try:
             options = self.options
-            picture = frame_graph(self.chosen_frames, self._provenance, options)
+            frames, about = self.chosen_frames, self._provenance
+            if exporter in TIMELINE_EXPORTERS:
+                picture = timeline_picture((frames, self._chosen_events), about, options)
+            else:
+                picture = frame_graph(frames, about, options)
         except (ExportError, ValueError) as error:
             self.preview.show_message("No preview")
             self._say_bad_choice(str(error))
@@ -315,18 +323,18 @@ class ExportDialog(QDialog):
         if exporter.missing:
             self._say_bad_choice(exporter.missing)
         else:
-            self._say(self._summary(exporter, options))
+            self._say(self._summary(exporter, picture))
 
-    def _summary(self, exporter: AnyExporter, options: ExportOptions) -> str:
+    def _summary(self, exporter: AnyExporter, picture: DisplayList) -> str:
         count = len(self.chosen_frames)
         frames = "1 frame" if count == 1 else f"{count:,} frames"
         if exporter in TRACE_EXPORTERS:
             return f"All events of {frames}. The picture shows the frames among them."
         if not exporter.is_picture:
             return f"{frames}. The picture shows the same data."
-        if exporter.format == "PNG":
-            scale = options.dots_per_inch / _POINTS_PER_INCH
-            width, height = round(options.width_pt * scale), round(options.height_pt * scale)
+        if exporter.suffix.endswith(_PNG):
+            scale = float(self._resolution_box.currentData()) / _POINTS_PER_INCH
+            width, height = round(picture.width * scale), round(picture.height * scale)
             return f"{frames}, {width:,} × {height:,} pixels."
         return f"{frames}, vector graphics, sharp at any size."
 
@@ -458,7 +466,7 @@ class ExportDialog(QDialog):
             self._height_box,
         ):
             widget.setEnabled(is_picture)
-        self._resolution_box.setEnabled(self._exporter.format == "PNG")
+        self._resolution_box.setEnabled(self._exporter.suffix.endswith(_PNG))
         self.interventions_box.setEnabled(bool(self.chosen_frames.interventions))
         self.landmarks_box.setEnabled(bool(self.chosen_frames.landmarks))
 

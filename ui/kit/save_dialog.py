@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -104,3 +105,8 @@ class SaveDialog(QFileDialog):
     @Slot(str)
     def _give(self, path: str) -> None:
         self.file_given.emit(Path(path))
+
+
+def file_stem(name: str, otherwise: str) -> str:
+    """Return a name as it is proposed for a file, or another one if nothing is left of it."""
+    return (re.sub(r"[^\w.-]+", "-", name).strip("-.") or otherwise).lower()

@@ -25,7 +25,7 @@ from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import fill, open_menu
 from ..kit.paced_refresh import PacedRefresh, is_in_sight
-from ..kit.save_dialog import SaveDialog
+from ..kit.save_dialog import SaveDialog, file_stem
 from ..kit.texts.run_states import run_state_of
 from ..previews.tree_menus import Requests, add_clock_actions, menu_text
 from ..session.bridge import Selection, SelectionKind
@@ -79,6 +79,7 @@ class ScenePanel(QWidget):
         self._fired: dict[int, int] = {}
         self._rings: dict[int, int] = {}
         self._folder = Path()
+        self._wants_export = False
         self.canvas = SceneCanvas(theme)
         self.canvas.text_of = self.text_of
         self.notice = QLabel()
@@ -179,6 +180,9 @@ class ScenePanel(QWidget):
         marks = self._marked(self._bridge.selection), self._marked(self._bridge.pointed)
         self.canvas.show_picture(picture, looks, self._ring_shares(), *marks)
         self._say()
+        if self._wants_export:
+            self._wants_export = False
+            self.ask_for_export()
 
     def _picture(self) -> Picture | None:
         pictures = self._pictures
@@ -307,11 +311,18 @@ class ScenePanel(QWidget):
 
     @Slot()
     def ask_for_export(self) -> None:
-        """Ask where to write the picture that is shown."""
+        """Ask where to write the picture that is shown, or else say why there is none."""
+        self.refresh()
+        session = self._bridge.session
+        # Of a scene that was not drawn so far, the picture comes in a moment.
+        self._wants_export = self._moment is None and self.notice.text() == _NOT_YET
+        if self._moment is None or session is None:
+            return
+        path = self._folder / f"{file_stem(session.title, 'scene')}-scene.png"
         kinds = {
             each.suffix: f"{each.format}: {each.description}" for each in SCENE_PICTURE_FORMATS
         }
-        dialog = SaveDialog("Export picture", self._folder / "scene.png", kinds, self)
+        dialog = SaveDialog("Export picture", path, kinds, self)
         # The picture that was shown when somebody asked, while the scene goes on.
         dialog.file_given.connect(partial(self.export_to, moment=self._moment))
         dialog.open()

@@ -104,6 +104,7 @@ class SessionBridge(QObject):
         opening_failed: A file could not be opened, and the session goes on; why.
         column_wanted: The user has to choose a column of a table: the file, and the names of
             the columns.
+        action_wanted: A panel wants an action of the window to be carried out; its id.
         panel_wanted: A panel is to be shown; its id.
         playhead_changed: Panels show the state at another instant, in session
             nanoseconds, ``None`` for the present.
@@ -122,6 +123,7 @@ class SessionBridge(QObject):
     playhead_changed = Signal(object)  # int | None
     opening_failed = Signal(object)  # SessionStatus
     column_wanted = Signal(object, object)  # Path, tuple[str, ...]
+    action_wanted = Signal(str)
     panel_wanted = Signal(str)
 
     _present_requested = Signal()

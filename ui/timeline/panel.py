@@ -248,6 +248,9 @@ class TimelinePanel(QWidget):
         menu.addSeparator()
         menu.addAction(self.fit_action)
         menu.addAction(self.follow_action)
+        menu.addSeparator()
+        wanted = self._bridge.action_wanted
+        menu.addAction("Export the timeline …", partial(wanted.emit, "export-timeline"))
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(place)
 

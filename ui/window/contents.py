@@ -112,6 +112,7 @@ class WindowContents(QObject):
         bridge.opening_failed.connect(self._show_opening_failure)
         bridge.column_wanted.connect(self._ask_for_column)
         bridge.panel_wanted.connect(window.docks.show_panel)
+        bridge.action_wanted.connect(self._carry_out)
         window.is_complete = True
         window.blames_extension = self._extension_reporter.blame
         window.apply_field_palettes()
@@ -416,6 +417,10 @@ class WindowContents(QObject):
         text = _effect_text(self._bridge.timeline, record)
         if text:
             self._window.statusBar().showMessage(f"{text} · Ctrl+Z undoes it", _MESSAGE_MS)
+
+    @Slot(str)
+    def _carry_out(self, action_id: str) -> None:
+        self._window.actions_by_id[action_id].trigger()
 
     @Slot(str)
     def _show_message(self, text: str) -> None:

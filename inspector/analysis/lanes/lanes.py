@@ -167,9 +167,10 @@ class LaneStore:
         Returns:
             How many events are left to read.
         """
-        self._strings = self._names.strings = self.clocks.strings = history.strings
+        self._take_strings(history)
         if self.cursor < history.first:
-            self._begin_at(history)
+            self.lost += history.first - self.cursor
+            self.gaps.append((self.read_ns, self.go_on_at(history, history.first)))
         end = min(history.end, self.cursor + self.most_at_once)
         fold = self._fold
         at_ns = self.read_ns
@@ -189,12 +190,14 @@ class LaneStore:
         self._take_lists(timeline)
         return history.end - end
 
-    def _begin_at(self, history: History) -> None:
-        """Continue after lost events, from the state that they led to."""
-        self.lost += history.first - self.cursor
-        state = history.state_before(history.first)
-        self.cursor = history.first
-        self.gaps.append((self.read_ns, state.at_ns))
+    def _take_strings(self, history: History) -> None:
+        self._strings = self._names.strings = self.clocks.strings = history.strings
+
+    def go_on_at(self, history: History, cursor: int) -> int:
+        """Continue at a later event, from the state before it; returns the instant of that."""
+        self._take_strings(history)
+        state = history.state_before(cursor)
+        self.cursor = cursor
         self.clocks.go_on_from(state)
         for lane in self.lanes.values():
             lane.pending.clear()
@@ -212,6 +215,7 @@ class LaneStore:
                 for step in zip(entered.at_ns, entered.state, entered.transition, strict=True):
                     if step[0] > known:
                         machine.steps.append(*step)
+        return state.at_ns
 
     def _take_lists(self, timeline: Timeline) -> None:
         """Add the instants of new marks, commands, failures and hits of a timeline."""

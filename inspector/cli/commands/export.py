@@ -55,7 +55,7 @@ def add_export_arguments(parser: ArgumentParser) -> None:
         default=[],
         help=f"what to write: {suffixes()}; may be repeated",
     )
-    keys = [each.key for each in exporters()]
+    keys = list(dict.fromkeys(each.key for each in exporters()))
     parser.add_argument(
         "--as",
         "--format",

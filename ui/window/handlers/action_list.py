@@ -116,6 +116,16 @@ LEAVE_ACTIONS: Final = (
         tip="Export the graph as PNG, SVG or PDF, or its data as CSV or JSON.",
     ),
     ActionDescription(
+        "export-timeline", "E&xport the timeline …", MenuId.SCENE, WindowActions.export_timeline,
+        needs=Needs.FRAMES,
+        tip="Export frame times and lanes on one axis as a picture: PNG, SVG or PDF.",
+    ),
+    ActionDescription(
+        "export-scene", "Export the scene's p&icture …", MenuId.SCENE, WindowActions.export_scene,
+        needs=Needs.PAST,
+        tip="Export what the scene draws of itself, as it is shown: PNG, SVG or PDF.",
+    ),
+    ActionDescription(
         "quit", "&Quit", MenuId.SCENE, WindowActions.close_window,
         shortcuts=("Ctrl+Q",), icon="quit", starts_section=True,
     ),

@@ -33,10 +33,24 @@ if TYPE_CHECKING:
     from ..settings import Settings
 
 
-def export_dialog(
-    session: Session, panel: FrameTimesPanel, settings: Settings, theme: Theme, parent: QWidget
+def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
+    session: Session,
+    panel: FrameTimesPanel,
+    settings: Settings,
+    theme: Theme,
+    parent: QWidget,
+    format_name: str = "",
 ) -> ExportDialog:
-    """Return a dialog that offers what the plot shows, the way it shows it."""
+    """Return a dialog that offers what the plot shows, the way it shows it.
+
+    Args:
+        session: What to export.
+        panel: The plot.
+        settings: What was chosen before.
+        theme: The colours of the dialog.
+        parent: The window.
+        format_name: The format; by default the one chosen before.
+    """
     choices = settings.export_choices
     is_dark = choices.get("theme", "light") == "dark"
     usual = ExportOptions()
@@ -74,7 +88,7 @@ def export_dialog(
         ExportChoices(
             options,
             folder if is_folder(folder) else Path.cwd(),
-            choices.get("format", "PNG"),
+            format_name or choices.get("format", "PNG"),
             # What somebody has gone to the trouble of choosing is what they mean.
             "chosen" if any(each.id == "chosen" for each in ranges) else "all",
         ),

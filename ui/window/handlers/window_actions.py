@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QObject, Qt, QUrl, Slot
 from PySide6.QtGui import QAction, QDesktopServices
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from ...comparison.window import ComparisonWindow
     from ...kit.theme import ThemeChoice
+    from ...scene.panel import ScenePanel
     from ..main_window import MainWindow
 
 
@@ -211,8 +212,12 @@ class WindowActions(QObject):
 
     # ---------------------------------------------------------------- export
 
-    def export_frames(self) -> None:
-        """Open the export dialog for the frames there are now."""
+    def export_frames(self, format_name: str = "") -> None:
+        """Open the export dialog for the frames there are now.
+
+        Args:
+            format_name: The format; by default the one chosen before.
+        """
         # Graphs, fonts and file formats: half a first paint.
         from .export_setup import choices_of, export_dialog  # noqa: PLC0415
 
@@ -220,7 +225,10 @@ class WindowActions(QObject):
         session = window.bridge.session
         if session is None:
             return
-        dialog = export_dialog(session, window.frame_times, window.settings, window.theme, window)
+        dialog = export_dialog(
+            *(session, window.frame_times, window.settings, window.theme, window),
+            format_name=format_name,
+        )
 
         def keep_choices(_result: int) -> None:
             window.settings = replace(window.settings, export_choices=choices_of(dialog))
@@ -228,6 +236,16 @@ class WindowActions(QObject):
         dialog.finished.connect(keep_choices)
         dialog.exported.connect(self._show_exported)
         dialog.open()
+
+    def export_timeline(self) -> None:
+        """Open the export dialog for the picture of the timeline."""
+        self.export_frames("Timeline PNG")
+
+    def export_scene(self) -> None:
+        """Ask where to write the picture that the scene draws of itself."""
+        docks = self._window.docks
+        docks.show_panel("scene")
+        cast("ScenePanel", docks.panel("scene")).ask_for_export()
 
     @Slot(object)
     def _show_exported(self, path: Path) -> None:
