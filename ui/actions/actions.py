@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
 
 from inspector.display_text import as_plain
@@ -107,7 +107,13 @@ class DescribedAction(QAction):
 
 
 class ActionSet(QObject):
-    """All actions of a window, by id."""
+    """All actions of a window, by id.
+
+    Signals:
+        applied: Other actions may be possible now.
+    """
+
+    applied = Signal()
 
     def __init__(self, parent: QObject, descriptions: Iterable[ActionDescription[Any]]) -> None:
         super().__init__(parent)
@@ -140,6 +146,7 @@ class ActionSet(QObject):
         self._facts = facts
         for action in self._actions.values():
             action.apply(facts)
+        self.applied.emit()
 
     def show_choice(self, menu: MenuId, choice: str) -> None:
         """Check the one action of a menu that stands for a chosen value."""

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QInputDialog, QMenu, QStackedWidget, QVBoxLayout, 
 from typing_extensions import override
 
 from inspector.clocks.failures import FailurePolicy
-from inspector.commands.command import Capability, command_in
 from inspector.display_text import one_line
 from inspector.errors import InspectorError
 from inspector.foreign.paths import is_file, is_recording_name, is_scene_name
@@ -25,7 +24,6 @@ from inspector.sessions.session import (
     ShowsCapture,
     file_word,
 )
-from inspector.vocabulary import rate_text
 from inspector.window_loader import open_beside
 
 from ..actions.actions import ActionSet
@@ -54,6 +52,7 @@ from .notices import FailureNote, NoticeBar
 from .panel_docks import PanelDocks
 from .scene_card import SceneCard
 from .settings import LAYOUT_VERSION, Settings
+from .status_line import StatusLine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +60,6 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QPoint
 
     from inspector.events.states import CommandRecord
-    from inspector.events.timeline import Timeline
     from inspector.sessions.session import Session, SessionStatus
 
     from ..frame_times.panel import FrameTimesPanel
@@ -86,6 +84,7 @@ class WindowContents(QObject):
         program_actions: What carries out the actions on attached programs.
         states: Says which actions are possible.
         badges: The counts in the tabs.
+        status_line: The keys that do something now, at the bottom.
     """
 
     def __init__(self, window: MainWindow, bridge: SessionBridge) -> None:
@@ -167,7 +166,6 @@ class WindowContents(QObject):
         annotations.refused.connect(self._show_place_refusal)
         self.states = ActionStates(bridge, actions, undo)
         self.states.command_refused.connect(self._show_refusal)
-        self.states.command_applied.connect(self._show_effect)
         self.states.command_applied.connect(self.card.take_command)
         actions["export"].triggered.connect(self.card.take_export)
 
@@ -187,6 +185,9 @@ class WindowContents(QObject):
         window.addToolBar(window.state_bar)
         window.addToolBarBreak()
         window.addToolBar(CaptureBar(self._bridge, window))
+        self.status_line = StatusLine(self._bridge, actions, window)
+        self.states.command_applied.connect(self.status_line.show_effect)
+        window.statusBar().addWidget(self.status_line, 1)
         failures = FailureNote(self._bridge, theme, window)
         failures.clicked.connect(self._show_events)
         window.statusBar().addPermanentWidget(failures)
@@ -411,13 +412,6 @@ class WindowContents(QObject):
         else:
             self._say(reason)
 
-    @Slot(object)
-    def _show_effect(self, record: CommandRecord) -> None:
-        """Say what a pause, its end or another rate has done, where the eye is after a key."""
-        text = _effect_text(self._bridge.timeline, record)
-        if text:
-            self._window.statusBar().showMessage(f"{text} · Ctrl+Z undoes it", _MESSAGE_MS)
-
     @Slot(str)
     def _carry_out(self, action_id: str) -> None:
         self._window.actions_by_id[action_id].trigger()
@@ -456,27 +450,3 @@ def _dropped_files(event: QDropEvent) -> list[Path]:
 def _open_beside_all(paths: Sequence[Path]) -> None:
     for path in paths:
         open_beside(path)
-
-
-def _effect_text(timeline: Timeline, record: CommandRecord) -> str:
-    """Return what a pause, its end or another rate has done; nothing for other commands."""
-    clock = timeline.clocks.get(record.clock_id)
-    if clock is None:
-        return ""
-    count = sum(timeline.clocks[each].pending for each in timeline.branch(clock.id))
-    timers = "1 timer" if count == 1 else f"{count:,} timers"
-    is_one = count == 1
-    command = command_in(record.form)
-    match None if command is None else command.capability:
-        case Capability.PAUSE if clock.paused:
-            done, then = "paused", "waits" if is_one else "wait"
-        case Capability.PAUSE if timeline.pause_reasons(clock.id):
-            # Another pause still stops it.
-            done, then = "resumed", "still waits" if is_one else "still wait"
-        case Capability.PAUSE:
-            done, then = "resumed", "goes on" if is_one else "go on"
-        case Capability.RATE:
-            done, then = f"now runs at {rate_text(clock.rate_n)}×", "below it"
-        case _:
-            return ""
-    return f"“{clock.name}” {done}: {timers} {then}" if count else f"“{clock.name}” {done}"

@@ -1,4 +1,4 @@
-"""What a pause or a rate has done is said in the status bar, with how to undo it."""
+"""The line at the bottom: which keys do something, and what a pause or a rate has done."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import AddMark
 from tests.ui.shell import Shell, open_shell
+from ui.session.bridge import Selection
 
 
 @pytest.fixture
@@ -36,15 +37,17 @@ def build(stage):
 def said(shell: Shell) -> str:
     shell.advance(1 / 60)
     shell.bridge.refresh_now()
-    return shell.window.statusBar().currentMessage()
+    line = shell.contents.status_line
+    undo = " · Undo" if line.undo_button.isVisible() else ""
+    return f"{line.label.text()}{undo}"
 
 
 def test_that_a_pause_says_how_many_timers_wait(shell: Shell) -> None:
     shell.bridge.submit(PauseClock(shell.clock_id("game")))
-    assert said(shell) == "“game” paused: 21 timers wait · Ctrl+Z undoes it"
+    assert said(shell) == "“game” paused, 21 timers wait · Undo"
 
     shell.bridge.submit(PauseClock(shell.clock_id("ui")))
-    assert said(shell) == "“ui” paused: 1 timer waits · Ctrl+Z undoes it"
+    assert said(shell) == "“ui” paused, 1 timer waits · Undo"
 
 
 def test_that_a_branch_without_timers_has_none_that_wait(qtbot: QtBot, tmp_path: Path) -> None:
@@ -52,26 +55,51 @@ def test_that_a_branch_without_timers_has_none_that_wait(qtbot: QtBot, tmp_path:
     shell = open_shell(qtbot, tmp_path, scene)
     shell.bridge.submit(PauseClock(shell.clock_id("still")))
 
-    assert said(shell) == "“still” paused · Ctrl+Z undoes it"
+    assert said(shell) == "“still” paused · Undo"
 
 
 def test_that_the_end_of_a_pause_says_what_goes_on(shell: Shell) -> None:
     for name in ("game", "enemies"):
         shell.bridge.submit(PauseClock(shell.clock_id(name)))
     shell.bridge.submit(ResumeClock(shell.clock_id("enemies")))
-    assert said(shell) == "“enemies” resumed: 20 timers still wait · Ctrl+Z undoes it"
+    assert said(shell) == "“enemies” resumed, 20 timers still wait · Undo"
 
     shell.bridge.submit(ResumeClock(shell.clock_id("game")))
-    assert said(shell) == "“game” resumed: 21 timers go on · Ctrl+Z undoes it"
+    assert said(shell) == "“game” resumed, 21 timers go on · Undo"
 
 
 def test_that_a_rate_says_what_it_is_for(shell: Shell) -> None:
     shell.bridge.submit(SetRate(shell.clock_id("enemies"), Fraction(1, 4)))
 
-    assert said(shell) == "“enemies” now runs at 0.25×: 20 timers below it · Ctrl+Z undoes it"
+    assert said(shell) == "“enemies” now runs at 0.25×, 20 timers below it · Undo"
 
 
 def test_that_other_commands_say_nothing(shell: Shell) -> None:
     shell.bridge.submit(AddMark("here"))
 
-    assert said(shell) == ""
+    assert said(shell) == shell.contents.status_line.hints
+
+
+def test_that_what_it_has_done_is_undone_by_a_click(shell: Shell) -> None:
+    game = shell.clock_id("game")
+    shell.bridge.submit(PauseClock(game))
+    said(shell)
+    assert shell.bridge.timeline.clocks[game].paused
+
+    shell.contents.status_line.undo_button.click()
+
+    assert said(shell) == shell.contents.status_line.hints
+    assert not shell.bridge.timeline.clocks[game].paused
+
+
+def test_that_the_keys_of_what_is_possible_are_said(shell: Shell) -> None:
+    line = shell.contents.status_line
+    assert line.label.text().startswith("Space run/hold")
+    assert "P pause branch" not in line.label.text()
+
+    shell.bridge.select(Selection.clock(shell.clock_id("game")))
+    assert "P pause branch  ·  R rate  ·  . step" in line.label.text()
+    assert line.label.text().endswith("? keys")
+
+    shell.bridge.set_session(None)
+    assert line.label.text() == "Ctrl+O open  ·  Ctrl+Shift+P commands  ·  ? keys"

@@ -1,0 +1,143 @@
+"""The line at the bottom: the keys that do something now, or what a pause or a rate has done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from inspector.commands.command import Capability, command_in
+from inspector.commands.scene import Undo
+from inspector.vocabulary import rate_text
+
+from ..kit.labels import ElidedLabel
+from ..kit.layouts import tool_button
+
+if TYPE_CHECKING:
+    from inspector.events.states import CommandRecord
+    from inspector.events.timeline import Timeline
+
+    from ..actions.actions import ActionSet
+    from ..session.bridge import SessionBridge
+
+_EFFECT_MS: Final = 8_000
+#: The actions whose keys are said while they are possible, in a word or two.
+_HINTS: Final = {
+    "look-live": "present",
+    "run-or-hold": "run/hold",
+    "pause-branch": "pause branch",
+    "set-rate": "rate",
+    "step": "step",
+    "step-back": "back",
+    "next-timer": "next timer",
+    "open": "open",
+    "palette": "commands",
+    "keys": "keys",
+}
+#: Said only while there is nothing that can run.
+_WITHOUT_SESSION: Final = frozenset({"open", "palette"})
+
+
+class StatusLine(QWidget):
+    """Says which keys do something, and for some seconds what a command has done.
+
+    Attributes:
+        label: The text.
+        undo_button: Undoes that command; hidden while there is none.
+    """
+
+    def __init__(
+        self, bridge: SessionBridge, actions: ActionSet, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._actions = actions
+        self._number = 0
+        self.label = ElidedLabel()
+        self.label.setAccessibleName("Keys")
+        self.undo_button = tool_button("Undo", "Undo this change (Ctrl+Z)")
+        self.undo_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.undo_button.clicked.connect(self.undo)
+        self.undo_button.hide()
+        self._over = QTimer(self)
+        self._over.setSingleShot(True)
+        self._over.setInterval(_EFFECT_MS)
+        self._over.timeout.connect(self.show_hints)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(6, 0, 6, 0)
+        row.addWidget(self.label)
+        row.addWidget(self.undo_button)
+        row.addStretch(1)
+        self.label.setSizePolicy(self.sizePolicy())
+        actions.applied.connect(self._take_facts)
+        self.show_hints()
+
+    @property
+    def hints(self) -> str:
+        """The keys of what is possible now."""
+        can_run = self._actions["run-or-hold"].isEnabled()
+        found = []
+        for action_id, word in _HINTS.items():
+            action = self._actions[action_id]
+            if action.isEnabled() and not (can_run and action_id in _WITHOUT_SESSION):
+                found.append(f"{action.description.shortcut_texts[0]} {word}")
+        return "  ·  ".join(found)
+
+    @Slot()
+    def _take_facts(self) -> None:
+        if not self._over.isActive():
+            self.show_hints()
+
+    @Slot()
+    def show_hints(self) -> None:
+        """Say the keys of what is possible now."""
+        self._over.stop()
+        self.undo_button.hide()
+        self.label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.label.show_text(self.hints)
+
+    @Slot(object)
+    def show_effect(self, record: CommandRecord) -> None:
+        """Say what a pause, its end or another rate has done, where the eye is after a key."""
+        text = effect_text(self._bridge.timeline, record)
+        if not text:
+            return
+        session = self._bridge.session
+        undoing = None if session is None else session.undoing
+        self._number = record.number
+        self.label.setForegroundRole(QPalette.ColorRole.WindowText)
+        self.label.show_text(text)
+        self.undo_button.setVisible(undoing is not None and undoing.of(record.number) is not None)
+        self._over.start()
+
+    @Slot()
+    def undo(self) -> None:
+        """Undo the command whose effect is said."""
+        self.show_hints()
+        self._bridge.submit(Undo(self._number))
+
+
+def effect_text(timeline: Timeline, record: CommandRecord) -> str:
+    """Return what a pause, its end or another rate has done; nothing for other commands."""
+    clock = timeline.clocks.get(record.clock_id)
+    if clock is None:
+        return ""
+    count = sum(timeline.clocks[each].pending for each in timeline.branch(clock.id))
+    timers = "1 timer" if count == 1 else f"{count:,} timers"
+    is_one = count == 1
+    command = command_in(record.form)
+    match None if command is None else command.capability:
+        case Capability.PAUSE if clock.paused:
+            done, then = "paused", "waits" if is_one else "wait"
+        case Capability.PAUSE if timeline.pause_reasons(clock.id):
+            # Another pause still stops it.
+            done, then = "resumed", "still waits" if is_one else "still wait"
+        case Capability.PAUSE:
+            done, then = "resumed", "goes on" if is_one else "go on"
+        case Capability.RATE:
+            done, then = f"now runs at {rate_text(clock.rate_n)}×", "below it"
+        case _:
+            return ""
+    return f"“{clock.name}” {done}, {timers} {then}" if count else f"“{clock.name}” {done}"
