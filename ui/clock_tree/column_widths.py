@@ -40,6 +40,12 @@ _TITLES_IN_TURN: Final = (
     ClockColumn.RATE,
     ClockColumn.EFFECTIVE_RATE,
 )
+#: Columns are left out in this order where there is no room for all.
+_LEFT_OUT_IN_TURN: Final = (
+    ClockColumn.EFFECTIVE_RATE,
+    ClockColumn.NEXT_DUE,
+    ClockColumn.PENDING,
+)
 _ELASTIC: Final = frozenset({ClockColumn.NAME, ClockColumn.STATE})
 
 
@@ -49,8 +55,8 @@ class ClockColumns(ColumnChoices):
 
     Names and numbers take what those in view need; then states are said at more length and
     titles are written out, and names have the rest. Where there is no room for all, numbers
-    and states are shortened first, then the last columns are left to scrolling, and names
-    are cut last. What is cut short is in the tooltips.
+    and states are shortened first, then columns are left out, and names are cut last, at their
+    end. What is cut short is in the tooltips.
 
     While time passes a column may grow, never shrink: only what is in view is measured. All
     is measured again when the panel gets another width or is shown, and when somebody asks
@@ -70,6 +76,7 @@ class ClockColumns(ColumnChoices):
         self._tree = view
         self._is_held = False
         self._is_anew = True
+        self._left_out: set[int] = set()
         self._view_width = -1
         # What was in view, and the widths by column: in full, and in the shorter form.
         self._measured: set[tuple[int, int, str, tuple[str, ...]]] = set()
@@ -189,17 +196,33 @@ class ClockColumns(ColumnChoices):
 
     @Slot()
     def _arrange(self) -> None:
-        view, header = self._tree, self._tree.tree_header
-        room = view.viewport().width()
+        room = self._tree.viewport().width()
         least = self._least_widths()
         for column in ClockColumn:
-            if column in self._by_hand or header.isSectionHidden(column):
+            if column in self._hidden:
                 del least[column]
-                room -= header.sectionSize(column)
+            elif column in self._by_hand:
+                del least[column]
+                room -= self._by_hand[column]
+        self._leave_out(least, room)
         missing = sum(least.values()) - room
         if ClockColumn.NAME in least and 0 < missing <= _SLIGHT:
             least[ClockColumn.NAME] -= missing
         self._resize(share_room(room, least, self._wishes(), _ELASTIC))
+
+    def _leave_out(self, least: dict[int, int], room: int) -> None:
+        """Hide columns, and take them out of ``least``, until there is room for the others."""
+        left_out = set()
+        for column in _LEFT_OUT_IN_TURN:
+            if column in least and sum(least.values()) - room > _SLIGHT:
+                del least[column]
+                left_out.add(int(column))
+        if left_out != self._left_out:
+            self._left_out = left_out
+            for column in _LEFT_OUT_IN_TURN:
+                is_hidden = column in self._hidden or column in left_out
+                self._tree.tree_header.setSectionHidden(column, is_hidden)
+            self._tree.show_order(self.order)
 
     def _least_widths(self) -> dict[int, int]:
         """Return what each column has even if not all of them are in view then."""
@@ -258,5 +281,15 @@ class ClockColumns(ColumnChoices):
 
     @override
     def show_column(self, column: int, is_shown: bool) -> None:
+        if is_shown and column in self._left_out:
+            # Who wants it although there is no room scrolls to it.
+            self._by_hand[column] = self._whole[column]
+            self._resize({column: self._whole[column]})
+            self._left_out.discard(column)
         super().show_column(column, is_shown)
         self._refit()
+
+    @override
+    def reset(self) -> None:
+        self._left_out.clear()
+        super().reset()

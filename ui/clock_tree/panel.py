@@ -35,6 +35,7 @@ from ..session.bridge import Selection, SelectionKind
 from .clock_delegates import RateDelegate, SignDelegate
 from .column_widths import ClockColumns
 from .model import ClockTreeModel
+from .row_buttons import RowButtons
 from .rows import ClockColumn, is_member, member_of, node_of
 from .view import ClockTreeView
 
@@ -73,6 +74,8 @@ class ClockTreePanel(QWidget):
         top = bar((self.filter_line, 1), self.count_label)
         fill(self, top, (self.view, 1), self.refusal_label)
         self._pace = PacedRefresh(self, bridge.pace)
+        self.row_buttons = RowButtons(self.view, self.model, self._why_not)
+        self.row_buttons.command_requested.connect(self._submit)
         self._connect()
         self._apply_theme()
         self.show_session(bridge.session)
@@ -124,6 +127,7 @@ class ClockTreePanel(QWidget):
         with self.view.arranging():
             has_other_rows = self._switched()
         self.view.show_changes()
+        self.row_buttons.refresh()
         self.columns.fit()
         if has_other_rows:
             # Qt has marked a neighbour of a row that went.
@@ -242,6 +246,15 @@ class ClockTreePanel(QWidget):
     def _submit(self, command: Command) -> None:
         self._bridge.submit(command)
 
+    def _why_not(self, command: Command, clock_id: int) -> str:
+        session = self._bridge.session
+        if session is None:
+            return "no scene is open"
+        reason = session.why_not(command.capability, clock_id)
+        if not reason and not self._bridge.accepts(command):
+            reason = "not possible in this session"
+        return reason
+
     @Slot(str)
     def _show_refusal(self, reason: str) -> None:
         self.refusal_label.show_text(f"✖ {reason[:1].upper()}{reason[1:]}" if reason else "")
@@ -294,7 +307,7 @@ class ClockTreePanel(QWidget):
             else:
                 rates = add_clock_actions(menu, timeline, node, requests)
                 rates.addSeparator()
-                rates.addAction("Exact rate …", partial(self._edit_rate, node))
+                rates.addAction("Other …", partial(self._edit_rate, node))
             menu.addSeparator()
             menu.addAction("Copy row", partial(self._copy_row, node))
             if not is_member(node):

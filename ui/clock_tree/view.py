@@ -24,12 +24,13 @@ from .rows import SHORT_TITLES, ClockColumn, is_member, member_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QFocusEvent, QKeyEvent
+    from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter
 
     from ..kit.table.cell_painting import Cell
     from ..kit.table.columns import ColumnEnum
     from ..kit.theme import Theme
     from .model import ClockTreeModel
+    from .row_buttons import RowButtons
 
 #: What each state looks like in front of a name.
 _SIGNS: Final = {
@@ -54,6 +55,7 @@ class ClockTreeView(Arranging, PaintedTree):
 
     Attributes:
         tree_header: The titles over the columns.
+        row_buttons: What is painted over the row under the pointer, if anything.
 
     Signals:
         rate_edit_requested: F2: edit the rate of the current row.
@@ -74,6 +76,7 @@ class ClockTreeView(Arranging, PaintedTree):
         self._folded: set[int] = set()
         self._unfolded: set[int] = set()
         self._is_filtered = False
+        self.row_buttons: RowButtons | None = None
         self.tree_header = ShorteningHeader(SHORT_TITLES, self)
         self.setHeader(self.tree_header)
         self.setAccessibleName("Clocks")
@@ -101,6 +104,11 @@ class ClockTreeView(Arranging, PaintedTree):
     @override
     def depth_of(self, key: int) -> int:
         return self._clocks.depth(key)
+
+    @override
+    def paint_over(self, painter: QPainter) -> None:
+        if self.row_buttons is not None:
+            self.row_buttons.paint(painter)
 
     @override
     def row_index(self, key: int) -> QModelIndex:

@@ -171,12 +171,12 @@ def test_that_resetting_the_layout_resets_the_columns_too(qtbot: QtBot, tmp_path
     shell = open_shell(qtbot, tmp_path)
     panel = shell.window.docks.panel("clock_tree")
     assert isinstance(panel, ClockTreePanel)
-    panel.columns.show_column(ClockColumn.PENDING, False)
+    panel.columns.show_column(ClockColumn.STATE, False)
     shell.window.docks["clock_tree"].hide()
 
     shell.trigger("layout-reset")
 
-    assert not panel.view.isColumnHidden(ClockColumn.PENDING)
+    assert not panel.view.isColumnHidden(ClockColumn.STATE)
     assert shell.bridge.panel_choices == {}
 
 

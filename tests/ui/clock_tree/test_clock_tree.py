@@ -228,6 +228,7 @@ def test_that_the_menu_pauses_scales_and_folds(stand: Stand) -> None:
     stand.trigger(menu, "Pause sibling “player”")
     rates = next(action.menu() for action in menu.actions() if action.text().startswith("Rate"))
     assert isinstance(rates, QMenu)
+    assert stand.menu_texts(rates) == ["¼", "½", "1×", "2", "4", "Other …"]
     stand.trigger(rates, "¼")
     stand.trigger(menu, "Copy path")
     assert stand.session.submitted == [

@@ -143,7 +143,7 @@ class ColumnChoices(QObject):
             action = menu.addAction(column.spec.title)
             action.setToolTip(column.spec.tip)
             action.setCheckable(True)
-            action.setChecked(column not in self._hidden)
+            action.setChecked(not self._header.isSectionHidden(column))
             action.toggled.connect(partial(self.show_column, column))
         menu.setToolTipsVisible(True)
         menu.addSeparator()

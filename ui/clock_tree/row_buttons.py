@@ -1,0 +1,218 @@
+"""The buttons at the end of the row under the pointer: pause, a quarter, normal speed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPalette
+from PySide6.QtWidgets import QToolTip
+from typing_extensions import override
+
+from inspector.display_text import as_plain
+
+from ..kit.guards import guarded
+from ..kit.rate_presets import RATE_PRESETS
+from ..previews.selected import clock_toggle, rate_command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.commands.command import Command
+    from inspector.events.states import ClockState
+
+    from .model import ClockTreeModel
+    from .view import ClockTreeView
+
+_RATES: Final = (Fraction(1, 4), Fraction(1))
+_PRESSES: Final = frozenset(
+    {QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease, QEvent.Type.MouseButtonDblClick}
+)
+#: Pixels beside a text, between buttons, and above and below them.
+_BESIDE: Final = 5
+_BETWEEN: Final = 2
+_ABOVE: Final = 1
+
+
+class RowButton(NamedTuple):
+    """A button where it is painted.
+
+    Attributes:
+        text: What it says.
+        tip: What it does, and which key does the same.
+        command: What it asks for.
+        is_on: Whether that is so already.
+        rect: Where it is in the viewport.
+    """
+
+    text: str
+    tip: str
+    command: Command
+    is_on: bool
+    rect: QRect
+
+
+@guarded
+class RowButtons(QObject):
+    """Paints buttons over the end of the row under the pointer, and takes their clicks.
+
+    Signals:
+        command_requested: A button was clicked: its command.
+    """
+
+    command_requested = Signal(object)  # Command
+
+    def __init__(
+        self, view: ClockTreeView, model: ClockTreeModel, why_not: Callable[[Command, int], str]
+    ) -> None:
+        """Show them in a view.
+
+        Args:
+            view: Paints them over its rows.
+            model: Has the clocks.
+            why_not: Says why a command is not possible for a clock, nothing if it is.
+        """
+        super().__init__(view)
+        self._view = view
+        self._model = model
+        self._why_not = why_not
+        self._at: QPoint | None = None
+        self._painted: list[tuple[RowButton, str]] = []
+        view.viewport().setMouseTracking(True)
+        view.viewport().installEventFilter(self)
+        view.row_buttons = self
+
+    # ---------------------------------------------------------------- where they are
+
+    def shown(self) -> list[RowButton]:
+        """Return the buttons of the row under the pointer; none over anything but a clock."""
+        clock, row = self._clock(), self._row()
+        if clock is None or row.isEmpty():
+            return []
+        toggle = "Resume" if clock.paused else "Pause"
+        wanted = [
+            ("▶" if clock.paused else "❚❚", f"{toggle} “{clock.name}” (P)", clock_toggle(clock)),
+            *(
+                (
+                    RATE_PRESETS[rate],
+                    f"Run “{clock.name}” at rate {rate} (R for any rate)",
+                    rate_command(clock.id, rate),
+                )
+                for rate in _RATES
+            ),
+        ]
+        is_on = [clock.paused, *(rate == clock.rate for rate in _RATES)]
+        found, right = [], self._view.viewport().width() - _BETWEEN
+        width = self._view.fontMetrics().horizontalAdvance
+        for (text, tip, command), on in reversed(list(zip(wanted, is_on, strict=True))):
+            size = max(width(text), row.height() - 2 * _BESIDE) + 2 * _BESIDE
+            left = right - size
+            rect = QRect(left, row.top() + _ABOVE, size, row.height() - 2 * _ABOVE)
+            found.append(RowButton(text, tip, command, on, rect))
+            right = left - _BETWEEN
+        return found[::-1]
+
+    def button_at(self, place: QPoint) -> RowButton | None:
+        """Return the button there, if there is one."""
+        return next((each for each in self.shown() if each.rect.contains(place)), None)
+
+    def reason(self, button: RowButton) -> str:
+        """Return why a button does nothing, nothing if it does."""
+        clock = self._clock()
+        return "" if clock is None else self._why_not(button.command, clock.id)
+
+    def _node(self) -> int:
+        view, at = self._view, self._at
+        if at is None:
+            return 0
+        first = view.header().sectionViewportPosition(0)
+        return self._model.node(view.indexAt(QPoint(first + 1, at.y())))
+
+    def _clock(self) -> ClockState | None:
+        timeline = self._model.timeline
+        return None if timeline is None else timeline.clocks.get(self._node())
+
+    def _row(self) -> QRect:
+        return self._view.visualRect(self._model.index_of(self._node()))
+
+    # ---------------------------------------------------------------- painting
+
+    def paint(self, painter: QPainter) -> None:
+        """Paint them over the row under the pointer."""
+        buttons = self.shown()
+        self._painted = [(each, self.reason(each)) for each in buttons]
+        if not buttons:
+            return
+        view, palette, role = self._view, self._view.palette(), QPalette.ColorRole
+        first = buttons[0].rect
+        ground = QRect(first.left() - _BESIDE, first.top(), view.viewport().width(), first.height())
+        painter.fillRect(ground, palette.color(role.Base))
+        for button, reason in self._painted:
+            can = not reason
+            group = QPalette.ColorGroup.Normal if can else QPalette.ColorGroup.Disabled
+            is_lit = button.is_on or (
+                can and self._at is not None and button.rect.contains(self._at)
+            )
+            fill, ink = (
+                (role.Highlight, role.HighlightedText) if is_lit else (role.Button, role.ButtonText)
+            )
+            painter.fillRect(button.rect, palette.color(group, fill))
+            painter.setPen(palette.color(group, ink))
+            painter.drawText(button.rect, Qt.AlignmentFlag.AlignCenter, button.text)
+
+    def refresh(self) -> None:
+        """Paint them again if they say or do something else than before."""
+        if self._at is not None and self._painted != [
+            (each, self.reason(each)) for each in self.shown()
+        ]:
+            self._repaint()
+
+    def _repaint(self) -> None:
+        row = self._row()
+        if not row.isEmpty():
+            viewport = self._view.viewport()
+            viewport.update(0, row.top(), viewport.width(), row.height())
+
+    # ---------------------------------------------------------------- the pointer
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow the pointer, take clicks on buttons, and say what they do."""
+        kind = event.type()
+        if isinstance(event, QHelpEvent):
+            return self._show_tip(event)
+        if kind == QEvent.Type.MouseMove and isinstance(event, QMouseEvent):
+            self._move(event.position().toPoint())
+        elif kind == QEvent.Type.Leave:
+            self._move(None)
+        elif kind in _PRESSES and isinstance(event, QMouseEvent):
+            return self._take_press(event)
+        return False
+
+    def _move(self, place: QPoint | None) -> None:
+        self._repaint()
+        self._at = place
+        self._repaint()
+
+    def _take_press(self, event: QMouseEvent) -> bool:
+        if event.button() != Qt.MouseButton.LeftButton:
+            return False
+        self._move(event.position().toPoint())
+        button = self.button_at(event.position().toPoint())
+        if button is None:
+            return False
+        if event.type() == QEvent.Type.MouseButtonRelease and not self.reason(button):
+            self.command_requested.emit(button.command)
+        return True
+
+    def _show_tip(self, event: QHelpEvent) -> bool:
+        button = self.button_at(event.pos())
+        if button is None:
+            return False
+        reason = self.reason(button)
+        below = f"\nUnavailable: {reason}." if reason else ""
+        QToolTip.showText(
+            event.globalPos(), as_plain(f"{button.tip}{below}"), self._view.viewport()
+        )
+        return True
