@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from threading import Thread
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
@@ -34,6 +36,8 @@ NEWEST: Final = 100_000
 #: How long is read before the first picture, and in each refresh after it.
 _FIRST_NS: Final = 400_000_000
 _SLICE_NS: Final = 40_000_000
+#: With more events, arranging them would be felt.
+_MOST_AT_ONCE: Final = 300_000
 #: Rates of screens; frames that take a little longer than one of them were meant for it.
 _RATES: Final = (30, 60, 75, 90, 120, 144, 165, 240, 360)
 
@@ -42,7 +46,8 @@ class CapturedSession(UniformSession):
     """Shows one stream of a capture, all of it past.
 
     A long file is shown from its beginning as soon as something is read, and again once all of
-    it is; each refresh reads on.
+    it is; each refresh reads on. What was read is sorted in a thread of its own, and a refresh
+    after that shows it.
 
     Attributes:
         log: The newest events, and the state before them; replaced when there is more to show.
@@ -103,6 +108,7 @@ class CapturedSession(UniformSession):
         self._broken_off_at: float | None = None
         self._reader: CaptureReader | None = None
         self._capture: Capture | None = None
+        self._work: _Work | None = None
         self.annotations = Annotations()
         self.source_label = str(path)
         read = open_frame_file(path, column)
@@ -110,7 +116,7 @@ class CapturedSession(UniformSession):
             self.streams: tuple[tuple[str, int], ...] = ()
             self.columns: tuple[str, ...] = ()
             self.annotations = Annotations(_annotations_of(read))
-            self._show(read, "")
+            self._adopt(_arranged(read, None))
         else:
             self._reader = read
             self._begin(read)
@@ -131,9 +137,10 @@ class CapturedSession(UniformSession):
             except CaptureError:
                 is_more = self._read_for(reader, _FIRST_NS)
             else:
-                self._take(capture)
+                self._adopt(self._arranged(capture, is_complete=False))
                 return
-        self._finish(reader)
+        self._reader = None
+        self._adopt(self._arranged(reader.capture()))
 
     def _read_for(self, reader: CaptureReader, most_ns: int) -> bool:
         """Read for a while; returns whether there is more."""
@@ -144,64 +151,41 @@ class CapturedSession(UniformSession):
         return False
 
     def _finish(self, reader: CaptureReader) -> None:
+        """Sort what was read, in a thread of its own: of a large trace that takes seconds."""
         self._reader = None
-        self._take(reader.capture())
+        self._work = _Work(lambda: self._arranged(reader.capture()))
 
-    def _take(self, capture: Capture) -> None:
-        self._capture = capture
-        self.streams = tuple((each.name, len(each)) for each in capture.streams)
-        self.columns = capture.columns
-        self._show_stream(self._stream_of(capture))
+    def _arranged(self, capture: Capture, *, is_complete: bool = True) -> _Arranged:
+        """Return what to show of a capture; called in any thread."""
+        stream = self._stream_of(capture, is_complete=is_complete)
+        return _arranged(_file_shown(capture, stream), capture, stream)
 
-    def _stream_of(self, capture: Capture) -> Stream | None:
+    def _stream_of(self, capture: Capture, *, is_complete: bool) -> Stream | None:
         """Return the stream to show, ``None`` if a trace has nothing that is taken for a frame."""
         if self._wanted is None and capture.no_frames:
             return None
         try:
             return capture.stream(self._wanted)
         except CaptureError:
-            if self._reader is None:
+            if is_complete:
                 raise
             # It may come later in the file.
             return None if capture.no_frames else capture.stream()
 
-    def _show_stream(self, stream: Stream | None) -> None:
-        capture = self._capture
-        assert capture is not None, "streams are those of a capture"
-        if stream is None:
-            nothing = np.zeros(0, dtype=np.int64)
-            shown = file_of(capture, Stream("", "", nothing))
-            notes = (
-                capture.no_frames.replace("Name a slice with --stream", "Choose one"),
-                *capture.notes,
-            )
-        else:
-            shown, notes = file_of(capture, stream), capture.notes_on(stream)[self._is_said :]
-        self._show(shown, "" if stream is None else stream.name)
-        self.notes = notes
-        self.samples = "" if stream is None else stream.samples
-
-    @property
-    def _is_said(self) -> int:
-        """How many notes say which stream was read, which the window shows by itself."""
-        capture = self._capture
-        return int(capture is not None and capture.slices is None and len(capture.streams) > 1)
-
-    def _show(self, file: FrameFile, stream: str) -> None:
+    def _adopt(self, found: _Arranged) -> None:
         """Show frames from now on."""
-        slices = None if self._capture is None else self._capture.slices
+        file, capture = found.file, found.capture
+        if capture is not None:
+            self._capture = capture
+            self.streams = tuple((each.name, len(each)) for each in capture.streams)
+            self.columns = capture.columns
         self.provenance: Provenance = file.provenance
         self.notes = file.notes
-        self.samples = ""
-        self.stream, self.column = stream, file.column
-        self.history = history = CaptureHistory(file.frames, slices)
-        start = max(0, history.end - NEWEST)
-        events = history.events(start, history.end)
-        base = history.state_before(start)
-        self.log = EventLog.holding(history.strings, events, start, base)
-        self.timeline = history.state_before(history.end)
+        self.samples, self.column = file.samples, file.column
+        self.stream = "" if found.stream is None else found.stream.name
+        self.history, self.log, self.timeline = found.history, found.log, found.timeline
         self._rate = _usual_rate(file)
-        self._unreported = len(events)
+        self._unreported = len(found.log)
 
     # ------------------------------------------------------------------ what is shown
 
@@ -212,9 +196,13 @@ class CapturedSession(UniformSession):
             CaptureError: There is none of that name.
         """
         if self._capture is not None and name != self.stream:
-            stream = self._capture.stream(name)
+            self._capture.stream(name)
             self._wanted = name
-            self._show_stream(stream)
+            capture = self._capture
+            if self.history.end > _MOST_AT_ONCE:
+                self._work = _Work(lambda: self._arranged(capture))
+            else:
+                self._adopt(self._arranged(capture))
 
     @property
     def path(self) -> Path:
@@ -240,6 +228,9 @@ class CapturedSession(UniformSession):
         if self._reader is not None:
             message = f"Reading {self._path.name}: {self._reader.done:.0%}."
             return SessionStatus(SessionPhase.READING, message, path=str(self._path))
+        if self._work is not None:
+            message = f"Sorting {self._path.name}: {self._work.took_ns // NS_PER_SECOND} s."
+            return SessionStatus(SessionPhase.READING, message, path=str(self._path))
         count = len(self.timeline.frames)
         length = format_duration(self.history.last_ns)
         frames = f"{count:,} {'frame' if count == 1 else 'frames'}"
@@ -259,8 +250,15 @@ class CapturedSession(UniformSession):
         """Do nothing: see :attr:`capabilities`."""
 
     def refresh(self) -> int:
-        """Read on; returns how many events are new in the log."""
-        reader = self._reader
+        """Read on; returns how many events are new in the log.
+
+        Raises:
+            CaptureError: There is nothing to show in all of the file.
+        """
+        reader, work = self._reader, self._work
+        if work is not None and work.is_over:
+            self._work = None
+            self._adopt(work.result())
         if reader is not None and not self._read_for(reader, _SLICE_NS):
             self._finish(reader)
         count, self._unreported = self._unreported, 0
@@ -276,7 +274,84 @@ class CapturedSession(UniformSession):
     def close(self) -> None:
         """Close the file."""
         self._is_closed = True
-        self._reader = None
+        self._reader = self._work = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Arranged:
+    """What is shown of a capture.
+
+    Attributes:
+        file: The frames.
+        capture: All that was read, ``None`` for an export of ours.
+        stream: The stream of the frames, if there is one.
+        history: All events.
+        log: The newest of them.
+        timeline: The state at the end.
+    """
+
+    file: FrameFile
+    capture: Capture | None
+    stream: Stream | None
+    history: CaptureHistory
+    log: EventLog
+    timeline: Timeline
+
+
+class _Work:
+    """Arranges a capture in a thread of its own."""
+
+    def __init__(self, arrange: Callable[[], _Arranged]) -> None:
+        self._began_ns = perf_counter_ns()
+        self._result: _Arranged | None = None
+        self._error: BaseException | None = None
+
+        def run() -> None:
+            try:
+                self._result = arrange()
+            except BaseException as error:  # noqa: BLE001 - raised by whoever asks for the result
+                self._error = error
+
+        self._thread = Thread(target=run, name="sorting a capture", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is a result."""
+        return not self._thread.is_alive()
+
+    @property
+    def took_ns(self) -> int:
+        """How long it has taken so far."""
+        return perf_counter_ns() - self._began_ns
+
+    def result(self) -> _Arranged:
+        """Return the result, or raise what was raised."""
+        if self._error is not None:
+            raise self._error
+        assert self._result is not None, "it is over"
+        return self._result
+
+
+def _file_shown(capture: Capture, stream: Stream | None) -> FrameFile:
+    """Return the frames of a stream with the notes that the window does not say by itself."""
+    if stream is None:
+        notes = (
+            capture.no_frames.replace("Name a slice with --stream", "Choose one"),
+            *capture.notes,
+        )
+        return replace(file_of(capture, Stream("", "", np.zeros(0, dtype=np.int64))), notes=notes)
+    is_said = capture.slices is None and len(capture.streams) > 1
+    return replace(file_of(capture, stream), notes=capture.notes_on(stream)[int(is_said) :])
+
+
+def _arranged(file: FrameFile, capture: Capture | None, stream: Stream | None = None) -> _Arranged:
+    """Return the events of frames, and of the slices of a trace."""
+    history = CaptureHistory(file.frames, None if capture is None else capture.slices)
+    start = max(0, history.end - NEWEST)
+    events = history.events(start, history.end)
+    log = EventLog.holding(history.strings, events, start, history.state_before(start))
+    return _Arranged(file, capture, stream, history, log, history.state_before(history.end))
 
 
 def _annotations_of(file: FrameFile) -> list[Annotation]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +18,7 @@ from inspector.formats.captures import source as source_module
 from inspector.formats.export import export_frames
 from inspector.formats.frame_times import FrameTimes
 from inspector.formats.options import ExportOptions
+from inspector.sessions import captured
 from inspector.sessions.captured import CapturedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.session import Session, SessionPhase, ShowsCapture, file_word, time_name
@@ -25,6 +27,9 @@ from inspector.testing import FakeSession, pass_seconds, scene_file, virtual_ses
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from inspector.formats.captures.capture import Slices
+    from inspector.sessions.capture_history import CaptureHistory
 
 MS = 1_000_000
 
@@ -222,6 +227,18 @@ class Clock:
         return self.now_ns
 
 
+def read_to_the_end(session: CapturedSession) -> list[str]:
+    """Refresh until nothing more comes; returns what was said meanwhile."""
+    messages = []
+    while session.status.phase.goes_on:
+        messages.append(session.status.message)
+        work = session._work
+        if work is not None:
+            work._thread.join()
+        session.refresh()
+    return messages
+
+
 @pytest.fixture
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_module, "PIECE_BYTES", 2_000)
@@ -235,17 +252,50 @@ def test_that_a_long_capture_is_shown_before_it_is_read(tmp_path: Path) -> None:
     assert 0 < len(session.timeline.frames) < 450
     first = session.log
 
-    while session.status.phase.goes_on:
-        session.refresh()
+    read_to_the_end(session)
 
     assert session.log is not first
     assert len(session.timeline.frames) == 450
 
 
 @pytest.mark.usefixtures("_small_pieces")
+def test_that_what_was_read_is_sorted_beside_the_thread_of_the_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = CapturedSession(table(tmp_path), clock=Clock())
+    threads: list[bool] = []
+    history = captured.CaptureHistory
+
+    def noting(frames: FrameTimes, slices: Slices | None) -> CaptureHistory:
+        threads.append(current_thread() is main_thread())
+        return history(frames, slices)
+
+    monkeypatch.setattr(captured, "CaptureHistory", noting)
+    messages = read_to_the_end(session)
+
+    assert threads == [False]
+    assert messages[-1] == "Sorting capture.csv: 0 s."
+
+
+def test_that_another_stream_of_many_events_is_sorted_beside_the_thread_of_the_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = CapturedSession(table(tmp_path))
+    monkeypatch.setattr(captured, "_MOST_AT_ONCE", 100)
+
+    session.choose_stream("small.exe")
+    assert session.status.phase is SessionPhase.READING
+    read_to_the_end(session)
+
+    assert session.stream == "small.exe"
+    assert len(session.timeline.frames) == 150
+
+
+@pytest.mark.usefixtures("_small_pieces")
 def test_that_reading_can_be_cancelled(tmp_path: Path) -> None:
     session = CapturedSession(table(tmp_path), clock=Clock())
     session.break_off()
+    read_to_the_end(session)
     assert 0 < len(session.timeline.frames) < 450
     assert "Reading was cancelled at " in session.status.message
     assert session.status.phase is SessionPhase.HELD

@@ -13,7 +13,7 @@ from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.statistics.frame_statistics import frame_statistics
 from inspector.formats.captures import source as source_module
 from inspector.sessions.session import SessionPhase
-from tests.sessions.test_captured import Clock, table, trace
+from tests.sessions.test_captured import Clock, read_to_the_end, table, trace
 from tests.sessions.test_compared import capture
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
@@ -238,6 +238,9 @@ def test_that_a_long_capture_is_read_on_with_its_progress(
     assert shell.bridge.status.phase is SessionPhase.READING
     assert shell.window.state_bar.label.text().startswith("Reading capture.csv: ")
     shell.window.state_bar.cancel_button.click()
+    session = shell.bridge.session
+    assert isinstance(session, captured.CapturedSession)
+    read_to_the_end(session)
     shell.bridge.refresh_now()
     assert "cancelled" in shell.bridge.status.message
     assert 0 < len(shell.bridge.timeline.frames) < 450
