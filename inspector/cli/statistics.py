@@ -24,8 +24,8 @@ from inspector.exit_codes import ExitCode
 from inspector.foreign.numbers import number_in, shown
 from inspector.formats.captures.capture import split_column
 from inspector.formats.frame_times import parse_range
+from inspector.formats.series import series_of
 from inspector.sessions.frame_files import FrameFile, read_frame_file
-from inspector.timebase import NS_PER_MS
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -234,8 +234,8 @@ def _read(text: str, options: Namespace, err: TextIO) -> _Read:
     path, column = split_column(text)
     file = read_frame_file(path, column, stream=options.stream)
     say(err, *file.notes)
-    times_ns = parse_range(options.range).of(file.frames).interval_ns
-    series = FrameSeries(times_ns / NS_PER_MS, options.refresh)
+    frames = parse_range(options.range).of(file.frames)
+    series = series_of(frames, refresh_ms=options.refresh)
     if not len(series):
         message = f"{path} has no frames in {options.range}. Choose another file or range."
         raise CaptureError(message)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from inspector.analysis.statistics.frame_budget import FrameBudget
+    from inspector.analysis.statistics.frame_series import FrameFacts
 
 #: Which time is plotted: source time between frame starts, time in callbacks, or local time
 #: passed to the callbacks.
@@ -71,6 +72,7 @@ class FrameTimes:
         landmarks: Bookmarks, notes, named ranges and marks in these frames.
         samples: Why these are samples and not every frame, so that nothing can be said that
             depends on every frame; empty if they are all.
+        facts: What a capture says of the frames besides; ``None`` for nothing.
     """
 
     index: NsColumn
@@ -83,6 +85,7 @@ class FrameTimes:
     interventions: tuple[Intervention, ...] = ()
     landmarks: tuple[Landmark, ...] = ()
     samples: str = ""
+    facts: FrameFacts | None = None
 
     def __len__(self) -> int:
         return len(self.index)
@@ -154,6 +157,7 @@ class FrameTimes:
             busy_ns=self.busy_ns[start:stop],
             phases=self.phases[:, start:stop],
             shares=None if self.shares is None else self.shares[:, start:stop],
+            facts=None if self.facts is None else self.facts.kept(slice(start, stop)),
             interventions=tuple(
                 each
                 for each in self.interventions
@@ -180,7 +184,8 @@ class FrameTimes:
         kept = ~budget.is_over_because_of(self.interval_ns, self.shares[Share.INSPECTOR])
         columns = {name: getattr(self, name)[kept] for name in _COLUMNS}
         phases, shares = self.phases[:, kept], self.shares[:, kept]
-        fewer = replace(self, phases=phases, shares=shares, **columns)
+        facts = None if self.facts is None else self.facts.kept(kept)
+        fewer = replace(self, phases=phases, shares=shares, facts=facts, **columns)
         return fewer, len(self) - len(fewer)
 
     def measured(self, measure: Measure) -> NsColumn:

@@ -67,6 +67,7 @@ class CapturedSession(UniformSession):
         columns: Columns to choose from.
         column: What the file calls the frame times.
         samples: Why these are samples and not every frame; empty if they are all.
+        facts: What the file says of the frames besides their times, ``None`` for nothing.
     """
 
     capabilities: Final[frozenset[Capability]] = frozenset()
@@ -181,7 +182,7 @@ class CapturedSession(UniformSession):
             self.columns = capture.columns
         self.provenance: Provenance = file.provenance
         self.notes = file.notes
-        self.samples, self.column = file.samples, file.column
+        self.samples, self.column, self.facts = file.samples, file.column, file.frames.facts
         self.stream = "" if found.stream is None else found.stream.name
         self.history, self.log, self.timeline = found.history, found.log, found.timeline
         self._rate = _usual_rate(file)

@@ -19,6 +19,7 @@ from inspector.sessions.breakpoints.breakpoints import Breakpoints
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from inspector.analysis.statistics.frame_series import FrameFacts
     from inspector.pictures.pictures import Picture
 
     # Loaded with a scene, as only scenes are recorded.
@@ -201,6 +202,10 @@ class ShowsCapture(Protocol):
     @property
     def samples(self) -> str:
         """Why the frames are samples; empty if they are all."""
+
+    @property
+    def facts(self) -> FrameFacts | None:
+        """What the file says of the frames besides their times, ``None`` for nothing."""
 
     def choose_stream(self, name: str) -> None:
         """Show another stream."""

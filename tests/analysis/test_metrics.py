@@ -14,8 +14,16 @@ from inspector.analysis.statistics.comparison import (
     comparison,
     kolmogorov_smirnov,
 )
-from inspector.analysis.statistics.frame_series import FrameSeries, quantile_7, quantile_8
+from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.analysis.statistics.frame_series import (
+    FrameFacts,
+    FrameSeries,
+    quantile_7,
+    quantile_8,
+)
+from inspector.analysis.statistics.long_frames import Cause, long_frame_causes
 from inspector.analysis.statistics.metrics import METRICS, metric_values
+from inspector.vocabulary import Share
 
 times = st.lists(st.floats(0.1, 500), min_size=1, max_size=300).map(np.array)
 
@@ -47,6 +55,12 @@ UNEVEN = series(*[10.0] * 98, 20.0, 40.0)
         ("max", 40),
         # The 2 longest: floor(0.01 * 100) + 1.
         ("frameview.low-1", 1000 / 30),
+        ("mangohud.mean-of-rates", (98 * 100 + 50 + 25) / 100),
+        ("capframex.stuttering-live", 100 * 40 / 1040),
+        ("capframex.count-30", 1),
+        ("capframex.count-60", 2),
+        ("android.slow", 2),
+        ("android.not-responding", 0),
         ("frameview.low-0.1", 25),
         ("frameview.fps-1", 50),
         ("frameview.fps-0.1", 25),
@@ -229,3 +243,77 @@ def test_that_the_distance_of_distributions_is_their_largest_difference() -> Non
     assert distance == pytest.approx(0.06)
     # scipy.stats.ks_2samp(…, method="asymp") says 0.0536, without Stephens' correction.
     assert p_value == pytest.approx(0.0525, abs=0.003)
+
+
+def test_that_missed_refreshes_are_counted_by_times_and_by_displays() -> None:
+    displayed = np.array([16.7, 33.3, np.nan, 50.1, 16.6])
+    facts = FrameFacts(displayed_ms=displayed)
+    found = FrameSeries(np.array([16.7, 19.0, 19.2, 33.4, 60.0]), 1000 / 60, facts)
+
+    # The tolerance is 15 % of 16.667 ms: up to 19.17 ms nothing is missed.
+    assert value("missed", found) == 0 + 0 + 1 + 1 + 3
+    assert value("missed-share", found) == pytest.approx(100 * 5 / 10)
+    assert value("missed-displayed", found) == 0 + 1 + 2 + 0
+    assert value("missed", series(100.0)) is None
+
+
+def test_that_the_animation_error_is_of_displayed_frames_by_its_size() -> None:
+    facts = FrameFacts(animation_error_ms=np.array([np.nan, -2.0, 1.0, 0.0]))
+    found = FrameSeries(np.full(4, 10.0), None, facts)
+
+    assert value("presentmon.animation-error", found) == 1.0
+    assert value("presentmon.animation-error-rate", found) == pytest.approx(3 / 0.04)
+
+
+def test_that_what_is_not_known_is_said() -> None:
+    (found,) = metric_values(UNEVEN, wanted=frozenset({"presentmon.animation-error"}))
+
+    assert (found.value, found.text) == (None, "-")
+    assert found.why_not.startswith("This needs an animation error, or the times of simulation")
+
+
+def test_that_frames_that_are_left_out_take_what_is_known_of_them_along() -> None:
+    facts = FrameFacts(animation_error_ms=np.array([1.0, 100.0, 3.0]))
+
+    found = FrameSeries(np.array([10.0, 0.0, 10.0]), None, facts)
+
+    assert value("presentmon.animation-error", found) == 2.0
+
+
+def test_that_rates_deviate_from_a_mean_whose_window_is_a_sum_of_rates() -> None:
+    found = series(*[10.0, 5.0] * 20)
+
+    # The last 4 rates add up to 500 or more: 100, 200, 100, 200.
+    deviations = [100.0 - 150, 200 - 150]
+    late = value("capframex.fps-deviation", found)
+    assert late == pytest.approx(abs(deviations[0]), rel=0.25)
+
+
+def test_that_long_frames_are_put_down_to_their_largest_share() -> None:
+    ms = 1_000_000
+    interval = np.full(7, 40 * ms)
+    interval[6] = 16 * ms
+    shares = np.zeros((len(Share), 7), dtype=np.int64)
+    for frame, share in enumerate(
+        (Share.CALLBACKS, Share.CALLBACKS, Share.INSPECTOR, Share.GARBAGE_COLLECTION)
+    ):
+        shares[share, frame] = 25 * ms
+    shares[Share.HOST_LATE, 4] = 25 * ms
+    shares[Share.IDLE] = 10 * ms
+    shares[Share.IDLE, 5] = 15 * ms
+    timers = np.zeros(7, dtype=np.int64)
+    timers[0] = 20 * ms
+
+    causes = long_frame_causes(interval, shares, timers, FrameBudget.of_ms(1000 / 60))
+
+    assert causes.tolist() == [*Cause, -1]
+    found = FrameSeries(interval / ms, 1000 / 60, FrameFacts(causes=causes))
+    assert value("long.timers", found) == 1
+    names = {each.metric.id for each in metric_values(found)}
+    assert "long.host-late" in names
+    assert "long.host-late" not in {each.metric.id for each in metric_values(UNEVEN)}
+
+
+def test_that_every_metric_names_its_source() -> None:
+    assert all(each.source and each.formula for each in METRICS)
+    assert len({each.id for each in METRICS}) == len(METRICS)

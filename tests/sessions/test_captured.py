@@ -19,6 +19,7 @@ from inspector.formats.export import export_frames
 from inspector.formats.frame_times import FrameTimes
 from inspector.formats.options import ExportOptions
 from inspector.sessions import captured
+from inspector.sessions.capture_history import CaptureHistory
 from inspector.sessions.captured import CapturedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.session import Session, SessionPhase, ShowsCapture, file_word, time_name
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.formats.captures.capture import Slices
-    from inspector.sessions.capture_history import CaptureHistory
-
 MS = 1_000_000
 
 
@@ -264,7 +263,7 @@ def test_that_what_was_read_is_sorted_beside_the_thread_of_the_session(
 ) -> None:
     session = CapturedSession(table(tmp_path), clock=Clock())
     threads: list[bool] = []
-    history = captured.CaptureHistory
+    history = CaptureHistory
 
     def noting(frames: FrameTimes, slices: Slices | None) -> CaptureHistory:
         threads.append(current_thread() is main_thread())

@@ -9,9 +9,10 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Slot
 from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
 from typing_extensions import override
 
-from inspector.analysis.statistics.frame_series import FrameSeries
+from inspector.analysis.statistics.frame_series import FrameFacts, FrameSeries
 from inspector.analysis.statistics.metrics import MetricValue, metric_values
 from inspector.formats.distribution_chart import ChartKind, Curve, band_text
+from inspector.formats.series import facts_in
 from inspector.formats.ticks import grouped
 from inspector.sessions.session import ShowsCapture
 from inspector.timebase import NS_PER_MS
@@ -228,7 +229,8 @@ class StatisticsPanel(QWidget):
         if self._pause.isActive() or self._background.is_running:
             return
         session: object = self._bridge.session
-        is_sampled = isinstance(session, ShowsCapture) and bool(session.samples)
+        capture = session if isinstance(session, ShowsCapture) else None
+        is_sampled = capture is not None and bool(capture.samples)
         measure, budgets_ms = self._bridge.frame_focus.measure, self._bridge.budgets_ms
         wanted = (self._times.distribution, self._times.frames, measure, budgets_ms, is_sampled)
         if wanted == self._computed:
@@ -238,8 +240,10 @@ class StatisticsPanel(QWidget):
             self._show_rows([])
             return
         self._began_ns = perf_counter_ns()
-        times_ns = self._times.times_ns()
-        self._background.start(_metrics_of(times_ns, budgets_ms[0], is_sampled=is_sampled))
+        times_ns, refresh_ms = self._times.times_ns(), budgets_ms[0]
+        known = None if capture is None else capture.facts
+        facts = facts_in(self._bridge.timeline.frames, self._times.frames, refresh_ms, known)
+        self._background.start(_metrics_of(times_ns, refresh_ms, facts, is_sampled=is_sampled))
 
     @Slot(object)
     def _show_metrics(self, values: list[MetricValue]) -> None:
@@ -267,9 +271,10 @@ class StatisticsPanel(QWidget):
 
 
 def _metrics_of(
-    times_ns: NDArray[np.int64], refresh_ms: float, *, is_sampled: bool
+    times_ns: NDArray[np.int64], refresh_ms: float, facts: FrameFacts, *, is_sampled: bool
 ) -> Callable[[object], list[MetricValue]]:
     def compute(_report: object) -> list[MetricValue]:
-        return metric_values(FrameSeries(times_ns / NS_PER_MS, refresh_ms), is_sampled=is_sampled)
+        series = FrameSeries(times_ns / NS_PER_MS, refresh_ms, facts)
+        return metric_values(series, is_sampled=is_sampled)
 
     return compute

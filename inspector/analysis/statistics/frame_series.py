@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
 _MS_PER_SECOND: Final = 1000.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrameFacts:
+    """What is known of frames besides their times; an entry for each, nothing where unknown.
+
+    Attributes:
+        animation_error_ms: Simulated time minus displayed time since the frame before, not a
+            number for frames without.
+        displayed_ms: Time between this frame's display and that of the one before, likewise.
+        causes: Why the frame is long, see :mod:`.long_frames`; -1 for one that is not.
+    """
+
+    animation_error_ms: NDArray[np.float64] | None = None
+    displayed_ms: NDArray[np.float64] | None = None
+    causes: NDArray[np.int64] | None = None
+
+    def kept(self, is_kept: NDArray[np.bool_] | slice) -> FrameFacts:
+        """Return those of some frames."""
+        columns = (self.animation_error_ms, self.displayed_ms, self.causes)
+        return FrameFacts(*(None if each is None else each[is_kept] for each in columns))  # type: ignore[arg-type]
+
+
+NO_FACTS: Final = FrameFacts()
+
+
+def joined(facts: Sequence[FrameFacts]) -> FrameFacts:
+    """Return what is known of frames that follow each other, where it is known of all."""
+
+    def column(name: str) -> Any:  # noqa: ANN401 - an array, of the type of its field
+        parts = [getattr(each, name) for each in facts]
+        return None if any(each is None for each in parts) else np.concatenate(parts)
+
+    return FrameFacts(*(column(each.name) for each in fields(FrameFacts)))
 
 
 class FrameSeries:
@@ -22,12 +57,22 @@ class FrameSeries:
         times_ms: Frame times in milliseconds, above 0.
         refresh_ms: Refresh interval of the display in milliseconds, or the target interval of
             the frames; ``None`` if unknown.
+        facts: What else is known of these frames.
     """
 
-    def __init__(self, times_ms: NDArray[np.float64], refresh_ms: float | None = None) -> None:
+    def __init__(
+        self,
+        times_ms: NDArray[np.float64],
+        refresh_ms: float | None = None,
+        facts: FrameFacts = NO_FACTS,
+    ) -> None:
         """Take frame times; those of 0 or less are left out, as no frame rate has them."""
-        self.times_ms = times_ms if (times_ms > 0).all() else times_ms[times_ms > 0]
+        is_usable = times_ms > 0
+        if not is_usable.all():
+            times_ms, facts = times_ms[is_usable], facts.kept(is_usable)
+        self.times_ms = times_ms
         self.refresh_ms = refresh_ms
+        self.facts = facts
 
     def __len__(self) -> int:
         return len(self.times_ms)

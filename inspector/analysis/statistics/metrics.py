@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from math import floor
+from math import floor, inf
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from inspector.analysis.statistics import pacing
 from inspector.analysis.statistics.frame_series import FrameSeries, quantile_7, quantile_8, rate_of
 from inspector.analysis.statistics.frame_statistics import nearest_rank
+from inspector.analysis.statistics.long_frames import Cause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,6 +53,9 @@ class Metric:
         compute: Computes it from at least one frame; ``None`` where it is undefined.
         is_of_every_frame: Whether samples are not enough: every frame has to be there.
         needs_refresh: Whether it needs :attr:`FrameSeries.refresh_ms`.
+        needs: What a capture must have besides frame times, in words; empty for nothing.
+        is_of_sessions: Whether only sessions of ours can have that; it is left out of others
+            unless it is asked for.
     """
 
     id: str
@@ -62,6 +66,8 @@ class Metric:
     compute: Callable[[FrameSeries], float | None]
     is_of_every_frame: bool = True
     needs_refresh: bool = False
+    needs: str = ""
+    is_of_sessions: bool = False
 
     @property
     def source(self) -> str:
@@ -177,13 +183,25 @@ def _rate_of_quantile_7(share: float, series: FrameSeries) -> float:
 
 
 def _at_refresh(
-    compute: Callable[[FrameSeries, float], float], series: FrameSeries
+    compute: Callable[[FrameSeries, float], float | None], series: FrameSeries
 ) -> float | None:
     return None if series.refresh_ms is None else compute(series, series.refresh_ms)
 
 
 def _percent(share: Callable[[FrameSeries], float], series: FrameSeries) -> float:
     return 100 * share(series)
+
+
+def _missed_percent(series: FrameSeries, refresh_ms: float) -> float:
+    return 100 * pacing.missed_share(series, refresh_ms)
+
+
+def _mean_of_rates(series: FrameSeries) -> float:
+    return float((1000 / series.times_ms).mean())
+
+
+def _below_count(rate: float, series: FrameSeries) -> int:
+    return pacing.below_rate(series, rate)[0]
 
 
 def _variance(place: int, series: FrameSeries) -> float:
@@ -200,6 +218,14 @@ _MANGOHUD, _ANDROID, _APPLE, _FLUTTER = "MangoHud", "Android", "Apple", "Flutter
 _EDGES: Final = pacing.VARIANCE_EDGES_MS
 
 
+_DISPLAY_TIMES: Final = "times of display, such as MsBetweenDisplayChange"
+_ANIMATION_ERRORS: Final = "an animation error, or the times of simulation and display"
+
+
+def _caused(cause: Cause, series: FrameSeries) -> int | None:
+    return pacing.caused_count(series, cause)
+
+
 def _ours() -> Iterator[Metric]:
     yield Metric("frames", "", "Frames", _COUNT, "n", len)
     yield Metric("duration", "", "Duration", _S, "Σ f / 1000", _seconds, is_of_every_frame=False)
@@ -210,6 +236,36 @@ def _ours() -> Iterator[Metric]:
         yield Metric(f"p{percent:g}", "", f"P{percent:g}", _MS, formula, partial(_nearest, percent))
     yield Metric("min", "", "Shortest", _MS, "min f", partial(_nearest, 0))
     yield Metric("max", "", "Longest", _MS, "max f", partial(_nearest, 100))
+    for key, name, unit, formula, compute in (
+        (
+            *("missed", "Missed refreshes", _COUNT),
+            "Σ max(0, ⌈(f - tolerance) / refresh⌉ - 1); the tolerance is 15 %, at least 1 ms",
+            pacing.missed_refreshes,
+        ),
+        (
+            *("missed-share", "Share of missed refreshes", _PERCENT),
+            "missed refreshes over n + missed refreshes",
+            _missed_percent,
+        ),
+    ):
+        at_refresh = partial(_at_refresh, compute)
+        yield Metric(key, "", name, unit, formula, at_refresh, needs_refresh=True)
+    formula = "Σ max(0, round(d / refresh) - 1), d between displayed frames"
+    compute_displayed = partial(_at_refresh, pacing.missed_displays)
+    yield Metric(
+        *("missed-displayed", "", "Missed refreshes, as displayed", _COUNT, formula),
+        compute_displayed,
+        needs_refresh=True,
+        needs=_DISPLAY_TIMES,
+    )
+    for cause in Cause:
+        formula = f"frames over budget of which the largest share is {cause.text}"
+        yield Metric(
+            *(f"long.{cause.name.lower().replace('_', '-')}", "", f"Long by {cause.text}"),
+            *(_COUNT, formula, partial(_caused, cause)),
+            needs="shares of the interval, as sessions of ours have",
+            is_of_sessions=True,
+        )
 
 
 def _averages(tool: str, prefix: str) -> Iterator[Metric]:
@@ -240,6 +296,21 @@ def _presentmon() -> Iterator[Metric]:
         formula = f"1000 / Q₇(f, {1 - share:g})"
         rate = partial(_rate_of_quantile_7, share)
         yield Metric(f"presentmon.{text}", tool, f"{text} Percentile FPS", _FPS, formula, rate)
+    for key, name, unit, formula, compute in (
+        (
+            *("animation-error", "AnimationErrorPerFrame", _MS),
+            "mean |simulation step - display step| of displayed frames",
+            pacing.animation_error,
+        ),
+        (
+            *("animation-error-rate", "AnimationErrorPerSecond", "ms/s"),
+            "Σ |simulation step - display step| over the duration in seconds",
+            pacing.animation_error_rate,
+        ),
+    ):
+        yield Metric(
+            *(f"presentmon.{key}", tool, name, unit, formula, compute), needs=_ANIMATION_ERRORS
+        )
 
 
 def _capframex() -> Iterator[Metric]:
@@ -278,12 +349,22 @@ def _capframex() -> Iterator[Metric]:
             "frames with f > 2.5 mean f, over n",
             pacing.stuttering_count_share,
         ),
+        (
+            "stuttering-live",
+            "Stuttering time (as seen live)",
+            "Σ f with f > 2.5 mean f, over Σ f",
+            pacing.stuttering_live_share,
+        ),
     ):
         compute = partial(_percent, share_of)
         yield Metric(f"capframex.{key}", tool, name, _PERCENT, formula, compute)
     formula = "√(Σ (f - trailing mean of 500 ms)² / (n - 1))"
     deviation = pacing.adaptive_deviation
     yield Metric("capframex.deviation", tool, "Adaptive deviation", _MS, formula, deviation)
+    formula = "the same of 1000 / f; the 500 are a sum of rates"
+    deviation = pacing.adaptive_rate_deviation
+    name = "Adaptive deviation of FPS"
+    yield Metric("capframex.fps-deviation", tool, name, _FPS, formula, deviation)
     bounds = [f"< {edge:g} ms" for edge in pacing.VARIANCE_EDGES_MS]
     for place, text in enumerate([*bounds, f"≥ {pacing.VARIANCE_EDGES_MS[-1]:g} ms"]):
         formula = "changes |f - f before| in this class, over n - 1"
@@ -295,11 +376,17 @@ def _capframex() -> Iterator[Metric]:
         below = partial(_below, threshold)
         name = f"Time below {threshold} fps"
         yield Metric(f"capframex.below-{threshold}", tool, name, _PERCENT, formula, below)
+        formula = f"frames with 1000 / f < {threshold}"
+        count = partial(_below_count, threshold)
+        name = f"Frames below {threshold} fps"
+        yield Metric(f"capframex.count-{threshold}", tool, name, _COUNT, formula, count)
 
 
 def _others() -> Iterator[Metric]:
     tool = "MangoHud"
     yield Metric("mangohud.average", tool, "Average FPS", _FPS, "1000 n / Σ f", _mean_rate)
+    formula, name = "Σ (1000 / f) / n: never below the average", "Average FPS before 0.7"
+    yield Metric("mangohud.mean-of-rates", tool, name, _FPS, formula, _mean_of_rates)
     for share, text in ((0.001, "0.1% Min"), (0.01, "1% Min"), (0.97, "97% Percentile")):
         formula = f"1000 / f, f sorted from the longest, place ⌊{share:g} n⌋ from 1"
         rate = partial(_mangohud_rate, share)
@@ -333,6 +420,14 @@ def _others() -> Iterator[Metric]:
     ):
         at_refresh = partial(_at_refresh, compute)
         yield Metric(key, tool, name, unit, formula, at_refresh, needs_refresh=True)
+    for key, name, least_ms, longest_ms in (
+        ("slow", "Slow frames", pacing.SLOW_MS, pacing.FROZEN_MS),
+        ("not-responding", "Not responding (ANR)", pacing.NOT_RESPONDING_MS, inf),
+    ):
+        upper = f" ≤ {longest_ms:g} ms" if longest_ms < inf else ""
+        formula = f"frames with f > {least_ms:g} ms{' and' if upper else ''}{upper}"
+        slow = partial(pacing.slow_count, longest_ms=longest_ms, least_ms=least_ms)
+        yield Metric(f"android.{key}", "Android", name, _COUNT, formula, slow)
     formula = "frames with f > 700 ms"
     yield Metric("android.frozen", "Android", "Frozen frames", _COUNT, formula, pacing.frozen_count)
 
@@ -351,7 +446,11 @@ def metric_values(
         is_sampled: Whether they are samples of a log instead of every frame.
         wanted: The ids of the metrics; ``None`` for all.
     """
-    chosen = (each for each in METRICS if wanted is None or each.id in wanted)
+    is_ours = series.facts.causes is not None
+    if wanted is None:
+        chosen = [each for each in METRICS if is_ours or not each.is_of_sessions]
+    else:
+        chosen = [each for each in METRICS if each.id in wanted]
     return [_value(each, series, is_sampled=is_sampled) for each in chosen]
 
 
@@ -364,4 +463,6 @@ def _value(metric: Metric, series: FrameSeries, *, is_sampled: bool) -> MetricVa
     if metric.needs_refresh and series.refresh_ms is None:
         return MetricValue(metric, None, "The refresh rate is unknown: say it with --refresh.")
     value = metric.compute(series)
+    if value is None and metric.needs:
+        return MetricValue(metric, None, f"This needs {metric.needs}.")
     return MetricValue(metric, value, "" if value is not None else "There are too few frames.")

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.timebase import NS_PER_MS
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -28,6 +31,10 @@ THRESHOLD_RATES: Final = (10, 15, 30, 45, 60, 75, 90, 120, 144, 240)
 JANK_FACTOR: Final = 2.0
 #: A frame is frozen that takes longer: Android vitals.
 FROZEN_MS: Final = 700.0
+#: A frame that is not frozen is slow that takes longer: Android vitals.
+SLOW_MS: Final = 16.0
+#: The application does not respond that takes longer over a frame: Android vitals.
+NOT_RESPONDING_MS: Final = 5_000.0
 
 _MS_PER_SECOND: Final = 1000.0
 _WINDOW_MS: Final = 500.0
@@ -77,13 +84,34 @@ def stuttering_count_share(series: FrameSeries) -> float:
     return float(np.mean(series.times_ms > STUTTERING_FACTOR * series.mean_ms))
 
 
+def stuttering_live_share(series: FrameSeries) -> float:
+    """Return the share of time in frames over 2.5 times the mean of all, 0 to 1.
+
+    ``sum(f_i : f_i > 2.5 mean) / sum f`` (CapFrameX, the variant shown while capturing).
+    """
+    times = series.times_ms
+    return float(times[times > STUTTERING_FACTOR * series.mean_ms].sum()) / series.total_ms
+
+
+def adaptive_rate_deviation(series: FrameSeries) -> float:
+    """Return the standard deviation of frame rates from a trailing mean, in frames per second.
+
+    CapFrameX takes the window of :func:`adaptive_deviation` for rates too: its 500 are a sum of
+    rates then, not milliseconds.
+    """
+    return _adaptive_deviation(_MS_PER_SECOND / series.times_ms)
+
+
 def adaptive_deviation(series: FrameSeries) -> float:
     """Return the standard deviation from a trailing mean, in milliseconds.
 
     The mean is of the frames before and up to each, back until they last 500 ms;
     ``sqrt(sum (f_i - MA_i)^2 / (n - 1))`` (CapFrameX, "adaptive STDEV").
     """
-    times = series.times_ms
+    return _adaptive_deviation(series.times_ms)
+
+
+def _adaptive_deviation(times: NDArray[np.float64]) -> float:
     count = len(times)
     if count < 2:  # noqa: PLR2004 - a deviation needs two
         return 0.0
@@ -133,6 +161,68 @@ def jank_count(series: FrameSeries, expected_ms: float, factor: float = JANK_FAC
     Android's JankStats by default; with a factor of 1, Flutter's "janky" frames.
     """
     return _longer(series, factor * expected_ms)
+
+
+def missed_refreshes(series: FrameSeries, refresh_ms: float) -> int:
+    """Return how many refreshes showed no new frame, by the frame times.
+
+    ``sum(max(0, ceil((f_i - tolerance) / T) - 1))`` for a refresh interval T, with the tolerance
+    of :class:`.FrameBudget`.
+    """
+    tolerance_ms = FrameBudget.of_ms(refresh_ms).tolerance_ns / NS_PER_MS
+    late = np.ceil((series.times_ms - tolerance_ms) / refresh_ms) - 1
+    return int(np.maximum(late, 0).sum())
+
+
+def missed_displays(series: FrameSeries, refresh_ms: float) -> int | None:
+    """Return how many refreshes showed no new frame, by the times of display.
+
+    ``sum(max(0, round(d_i / T) - 1))`` for the time d between displayed frames.
+    """
+    displayed = _known(series.facts.displayed_ms)
+    if displayed is None:
+        return None
+    return int(np.maximum(np.rint(displayed / refresh_ms) - 1, 0).sum())
+
+
+def missed_share(series: FrameSeries, refresh_ms: float) -> float:
+    """Return the share of refreshes without a new frame, 0 to 1: missed over n + missed."""
+    missed = missed_refreshes(series, refresh_ms)
+    return missed / (len(series) + missed)
+
+
+def animation_error(series: FrameSeries) -> float | None:
+    """Return the mean absolute animation error of the displayed frames, in milliseconds.
+
+    ``mean |simulation step - display step|`` (PresentMon, "AnimationErrorPerFrame").
+    """
+    errors = _known(series.facts.animation_error_ms)
+    return None if errors is None else float(np.abs(errors).mean())
+
+
+def animation_error_rate(series: FrameSeries) -> float | None:
+    """Return the animation error per second, in ms/s: the sum of |error| over the duration."""
+    errors = _known(series.facts.animation_error_ms)
+    return (
+        None if errors is None else _MS_PER_SECOND * float(np.abs(errors).sum()) / series.total_ms
+    )
+
+
+def _known(values: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    """Return the values that are numbers, ``None`` if there is none."""
+    known = None if values is None else values[~np.isnan(values)]
+    return known if known is not None and len(known) else None
+
+
+def caused_count(series: FrameSeries, cause: int) -> int | None:
+    """Return how many long frames have a cause; ``None`` where that was not measured."""
+    causes = series.facts.causes
+    return None if causes is None else int(np.count_nonzero(causes == cause))
+
+
+def slow_count(series: FrameSeries, longest_ms: float, least_ms: float = 0.0) -> int:
+    """Return how many frames take longer than ``least_ms`` and no longer than ``longest_ms``."""
+    return _longer(series, least_ms) - _longer(series, longest_ms)
 
 
 def frozen_count(series: FrameSeries) -> int:

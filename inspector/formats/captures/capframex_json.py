@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.analysis.statistics.frame_series import FrameFacts, joined
 from inspector.errors import CaptureError
 from inspector.formats.captures.capture import Capture, Stream, short_name
 from inspector.formats.captures.source import CaptureSource
@@ -23,6 +24,8 @@ _KEYS: Final = re.compile(rb'"(Runs|Info|CaptureData|PresentMonRuntime)"\s*:')
 
 class _Data(msgspec.Struct):
     frame_times: list[Any] | None = msgspec.field(default=None, name="MsBetweenPresents")
+    displayed: list[Any] | None = msgspec.field(default=None, name="MsBetweenDisplayChange")
+    animation_error: list[Any] | None = msgspec.field(default=None, name="AnimationError")
 
 
 class _Run(msgspec.Struct):
@@ -90,7 +93,7 @@ class CapFrameXReader:
         names = sorted(map(str, filter(None, (info.game, info.process))))
         program = short_name(names[0]) if names else ""
         runs = [
-            _stream(f"{program}, run {number}", run.data.frame_times)
+            _stream(f"{program}, run {number}", run.data, run.data.frame_times)
             for number, run in enumerate(self._file.runs or (), 1)
             if run.data is not None and run.data.frame_times
         ]
@@ -115,13 +118,26 @@ def _named(runs: list[Stream], name: str) -> Stream:
         interval_ns=np.concatenate([each.interval_ns for each in runs]),
         skipped=sum(each.skipped for each in runs),
         notes=tuple(dict.fromkeys(note for each in runs for note in each.notes)),
+        facts=joined([each.facts for each in runs]),
     )
 
 
-def _stream(name: str, values: list[Any]) -> Stream:
-    numbers: NDArray[np.float64] = np.array(
-        [value if type(value) in (int, float) else -1 for value in values], dtype=np.float64
+def _numbers(values: list[Any] | None, missing: float, count: int) -> NDArray[np.float64] | None:
+    """Return the numbers of a column, ``None`` for one that is missing or of another length."""
+    if values is None or len(values) != count:
+        return None
+    return np.array(
+        [value if type(value) in (int, float) else missing for value in values], dtype=np.float64
     )
+
+
+def _stream(name: str, data: _Data, values: list[Any]) -> Stream:
+    numbers = _numbers(values, -1, len(values))
+    assert numbers is not None, "it is as long as itself"
+    displayed = _numbers(data.displayed, np.nan, len(values))
+    if displayed is not None:
+        displayed[displayed <= 0] = np.nan
+    facts = FrameFacts(_numbers(data.animation_error, np.nan, len(values)), displayed)
     with np.errstate(all="ignore"):
         is_usable = (numbers >= 0) & (numbers * NS_PER_MS <= _LONGEST_NS)
     skipped = int(len(numbers) - np.count_nonzero(is_usable))
@@ -132,4 +148,5 @@ def _stream(name: str, values: list[Any]) -> Stream:
         interval_ns=np.rint(numbers[is_usable] * NS_PER_MS).astype(np.int64),
         skipped=skipped,
         notes=(f"{are} not a frame time and skipped.",) if skipped else (),
+        facts=facts.kept(is_usable),
     )

@@ -14,6 +14,7 @@ from typing import Final, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.analysis.statistics.frame_series import NO_FACTS, FrameFacts
 from inspector.display_text import in_quotes, one_line
 from inspector.errors import CaptureError
 from inspector.foreign.paths import is_there
@@ -43,6 +44,7 @@ class Stream:
         notes: Sentences on what was skipped.
         samples: Why these are samples and not every frame; empty if they are all.
         track: The track of its slices, -1 without slices.
+        facts: What else is known of the frames.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Stream:
     notes: tuple[str, ...] = ()
     samples: str = ""
     track: int = -1
+    facts: FrameFacts = NO_FACTS
 
     def __len__(self) -> int:
         return len(self.interval_ns)
@@ -70,6 +73,7 @@ class Stream:
             busy_ns=nothing if self.busy_ns is None else self.busy_ns,
             phases=np.broadcast_to(np.int64(0), (len(Phase), len(self))),
             samples=self.samples,
+            facts=self.facts,
         )
 
 

@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.analysis.statistics.frame_series import NO_FACTS, FrameFacts
 from inspector.display_text import in_quotes
 from inspector.errors import CaptureError, ColumnChoiceError
 from inspector.foreign.numbers import count_in
@@ -36,7 +37,7 @@ from inspector.formats.captures.table import (
     read_table,
 )
 from inspector.formats.frame_times import NsColumn
-from inspector.timebase import MAX_NS, NS_PER_SECOND
+from inspector.timebase import MAX_NS, NS_PER_MS, NS_PER_SECOND
 
 #: Columns of frame times, by preference.
 _FRAME_TIME_COLUMNS: Final = (
@@ -54,6 +55,10 @@ _FRAME_TIME_COLUMNS: Final = (
     "ms",
     "milliseconds",
 )
+#: Columns of what else is known of frames, in milliseconds; those that mean the same together.
+_ANIMATION_ERROR: Final = ("msanimationerror", "animationerror")
+_SIMULATION_STEP: Final = ("msbetweensimulationstart",)
+_DISPLAYED: Final = ("msbetweendisplaychange", "displayedtime")
 _STREAM_COLUMNS: Final = ("application", "processid", "swapchainaddress")
 #: Columns of rates instead of times.
 _PER_SECOND: Final = re.compile(
@@ -141,12 +146,14 @@ class FrameTableReader:
         self._has_codes = table.columns[0] == _AFTERBURNER_NAMES and table.has_names
         self._keys = [self._loose.index(name) for name in _STREAM_COLUMNS if name in self._loose]
         self._samples = self._sampling()
+        self._facts = [] if self._is_cumulative else self._columns_of_facts()
         self._blocks = table.blocks()
         self._streams: list[_StreamCount] = []
         self._stream_of_key: dict[int, int] = {}
         self._further_rows = 0
         self._values: list[NsColumn] = []
         self._owners: list[NDArray[np.int32]] = []
+        self._fact_values: list[list[NDArray[np.float64]]] = [[] for _ in self._facts]
         self._before_ns = np.zeros(0, dtype=np.int64)
         self._has_rows = False
 
@@ -214,6 +221,7 @@ class FrameTableReader:
                     cell = in_quotes(rows.text(self._at, row))
                     stream.first_damage = f"line {rows.line + row}: {cell} is not a frame time"
         values, owners = values[kept], owners[kept]
+        facts = [self._in_ms(rows, at)[kept] for at in self._facts]
         self._has_rows = self._has_rows or bool(len(values))
         if self._is_cumulative:
             values = self._differences(values)
@@ -225,6 +233,37 @@ class FrameTableReader:
         usable = values >= 0
         self._values.append(values[usable])
         self._owners.append(owners[usable])
+        for kept_values, read in zip(self._fact_values, facts, strict=True):
+            kept_values.append(read[usable])
+
+    def _in_ms(self, rows: Rows, at: int) -> NDArray[np.float64]:
+        """Return a column in milliseconds, not a number where there is none."""
+        found, is_there = rows.signed_ns(at, _MILLISECONDS, _LONGEST_NS)
+        return np.where(is_there, found / NS_PER_MS, np.nan)
+
+    def _columns_of_facts(self) -> list[int]:
+        """Return the columns of times of display, then of what animation errors are made of."""
+        displayed, error, step = (
+            next((self._loose.index(name) for name in names if name in self._loose), -1)
+            for names in (_DISPLAYED, _ANIMATION_ERROR, _SIMULATION_STEP)
+        )
+        if displayed < 0:
+            return []
+        return [displayed, *(at for at in (error if error >= 0 else step,) if at >= 0)]
+
+    def _facts_of(self, places: NDArray[np.intp] | slice) -> FrameFacts:
+        """Return what else is known of some frames.
+
+        The animation error is read, or the simulation step minus the time of display.
+        """
+        columns = [np.concatenate(values)[places] for values in self._fact_values if values]
+        if not columns:
+            return NO_FACTS
+        displayed = np.where(columns[0] > 0, columns[0], np.nan)
+        errors = columns[1] if len(columns) > 1 else None
+        if errors is not None and self._loose[self._facts[1]] in _SIMULATION_STEP:
+            errors = np.where(errors > 0, errors - displayed, np.nan)
+        return FrameFacts(errors, displayed)
 
     def _rows_of_data(self, rows: Rows, odd: list[int]) -> NDArray[np.bool_]:
         """Return which rows are neither blank, nor repetitions of the header, nor of other codes.
@@ -278,22 +317,22 @@ class FrameTableReader:
     def _made_streams(self, column: str) -> list[Stream]:
         values = np.concatenate([np.zeros(0, dtype=np.int64), *self._values])
         owners = np.concatenate([np.zeros(0, dtype=np.int32), *self._owners])
+        places: list[NDArray[np.intp] | slice] = [slice(None)]
         if len(self._streams) > 1:
             order = np.argsort(owners, kind="stable")
             edges = np.searchsorted(owners[order], np.arange(1, len(self._streams)))
-            parts = np.split(values[order], edges)
-        else:
-            parts = [values]
+            places = list(np.split(order, edges))
         return [
             Stream(
                 name=stream.name,
                 column=column,
-                interval_ns=part,
+                interval_ns=values[part],
+                facts=self._facts_of(part),
                 skipped=sum(stream.counts.values()),
                 notes=tuple(_skip_notes(stream)),
                 samples=self._samples,
             )
-            for stream, part in zip(self._streams, parts, strict=True)
+            for stream, part in zip(self._streams, places, strict=True)
         ]
 
     # ------------------------------------------------------------------ columns

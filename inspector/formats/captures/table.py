@@ -39,7 +39,7 @@ _NUMBER: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?"
 _DECIMAL_COMMA: Final = re.compile(r"\s*[-+]?\d+,\d+\s*")
 #: What stands for a separator within a quoted cell.
 _INNER: Final = "\x1f"
-_NEWLINE, _RETURN, _SPACE, _ZERO, _POINT, _COMMA = b"\n\r 0.,"
+_NEWLINE, _RETURN, _SPACE, _ZERO, _POINT, _COMMA, _MINUS = b"\n\r 0.,-"
 #: Characters of a number that are parsed for all rows at once; longer ones one by one.
 _MOST_DIGITS: Final = 19
 _MOST_BLANKS: Final = 64
@@ -276,7 +276,32 @@ class Rows:
         Returns:
             The values, or :data:`MISSING`, :data:`DAMAGED` or :data:`TOO_LARGE`.
         """
+        return self._values_ns(*self.cells(at), digits, longest_ns)
+
+    def signed_ns(
+        self, at: int, digits: int, longest_ns: int
+    ) -> tuple[NsColumn, NDArray[np.bool_]]:
+        """Return a column of numbers that may be negative, and where there is a plain one.
+
+        Args:
+            at: The column.
+            digits: A unit of it is a 1 with so many zeros in nanoseconds.
+            longest_ns: The limit of their sizes.
+        """
         start, end = self.cells(at)
+        is_negative = (end > start) & (self._bytes[start] == _MINUS)
+        values = self._values_ns(start + is_negative, end, digits, longest_ns, is_plain_only=True)
+        return np.where(is_negative, -values, values), values >= 0
+
+    def _values_ns(
+        self,
+        start: NsColumn,
+        end: NsColumn,
+        digits: int,
+        longest_ns: int,
+        *,
+        is_plain_only: bool = False,
+    ) -> NsColumn:
         length = end - start
         mantissa, places, is_plain = self._decimals(start, length)
         exponent = digits - places
@@ -295,7 +320,8 @@ class Rows:
             is_up = (twice > 0) | ((twice == 0) & (quotient & 1 == 1))
             rounded = quotient + is_up
             values = np.where(down, np.where(rounded <= longest_ns, rounded, TOO_LARGE), values)
-        for row in np.flatnonzero(~is_plain & (length > 0)).tolist():
+        odd = np.flatnonzero(~is_plain & (length > 0))
+        for row in () if is_plain_only else odd.tolist():
             cell = _text(self._bytes[start[row] : end[row]].tobytes())
             if self._point == _COMMA:
                 cell = cell.replace(",", ".", 1)

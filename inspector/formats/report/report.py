@@ -11,7 +11,6 @@ from html import escape
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from inspector.analysis.statistics.distribution import Distribution
-from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.analysis.statistics.metrics import metric_values
 from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
 from inspector.formats.file_formats import write_document
@@ -19,8 +18,9 @@ from inspector.formats.frame_graph.frame_graph import laid_out_graph
 from inspector.formats.frame_graph.graph_pages import intervention_table
 from inspector.formats.html_page import html_page, html_table, svg_element
 from inspector.formats.report.pages import A4, Pages, Table, room_of
+from inspector.formats.series import series_of
 from inspector.formats.ticks import grouped
-from inspector.timebase import NS_PER_MS, format_duration
+from inspector.timebase import format_duration
 
 if TYPE_CHECKING:
     from inspector.formats.display_list import DisplayList
@@ -173,10 +173,10 @@ def _about(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -
 
 
 def _statistics(frames: FrameTimes, options: ExportOptions) -> Section:
-    times_ms = frames.measured(options.measure) / NS_PER_MS
     refresh_ms = options.budgets_ms[0] if options.budgets_ms else None
+    series = series_of(frames, options.measure, refresh_ms)
     rows, former = [], None
-    for value in metric_values(FrameSeries(times_ms, refresh_ms), is_sampled=bool(frames.samples)):
+    for value in metric_values(series, is_sampled=bool(frames.samples)):
         tool = value.metric.tool or "Timeline Inspector"
         formula = value.why_not or value.metric.formula
         rows.append((tool if tool != former else "", value.metric.name, value.text, formula))

@@ -1,0 +1,76 @@
+"""Why frames take longer than their budget, each by its largest share of the interval."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inspector.vocabulary import Share
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from inspector.analysis.statistics.frame_budget import FrameBudget
+
+
+class Cause(IntEnum):
+    """Why a frame is long."""
+
+    TIMERS = 0
+    UPDATES = 1
+    INSPECTOR = 2
+    GARBAGE_COLLECTION = 3
+    HOST_LATE = 4
+    UNKNOWN = 5
+
+    @property
+    def text(self) -> str:
+        """The cause in words."""
+        return _TEXTS[self]
+
+
+_TEXTS = {
+    Cause.TIMERS: "timer callbacks",
+    Cause.UPDATES: "update callbacks",
+    Cause.INSPECTOR: "the inspector",
+    Cause.GARBAGE_COLLECTION: "garbage collection",
+    Cause.HOST_LATE: "a late wake-up of the host",
+    Cause.UNKNOWN: "something unknown",
+}
+_NOT_LONG = -1
+
+
+def long_frame_causes(
+    interval_ns: NDArray[np.int64],
+    shares_ns: NDArray[np.int64],
+    timers_ns: NDArray[np.int64],
+    budget: FrameBudget,
+) -> NDArray[np.int64]:
+    """Return the :class:`Cause` of each frame over budget, -1 for the others.
+
+    The cause is the largest share of the interval that is not idle; callbacks count as those of
+    timers if at least half of them is.
+
+    Args:
+        interval_ns: Frame times.
+        shares_ns: Where they went, shape (shares, frames), rows by ``Share``.
+        timers_ns: Time in the phase of timers.
+        budget: What the frames are held against.
+    """
+    callbacks = shares_ns[Share.CALLBACKS]
+    is_timers = 2 * timers_ns >= callbacks
+    unknown = (interval_ns - shares_ns.sum(axis=0)).clip(0)
+    candidates = np.stack(
+        [
+            np.where(is_timers, callbacks, _NOT_LONG),
+            np.where(is_timers, _NOT_LONG, callbacks),
+            shares_ns[Share.INSPECTOR],
+            shares_ns[Share.GARBAGE_COLLECTION],
+            shares_ns[Share.HOST_LATE],
+            unknown,
+        ]
+    )
+    found = candidates.argmax(axis=0)
+    return np.where(interval_ns > budget.longest_ns, found, _NOT_LONG)

@@ -1,0 +1,63 @@
+"""Frame times with all that is known of them, for statistics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.analysis.statistics.frame_series import NO_FACTS, FrameFacts, FrameSeries
+from inspector.analysis.statistics.long_frames import long_frame_causes
+from inspector.timebase import NS_PER_MS
+from inspector.vocabulary import Phase, Share
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from inspector.formats.frame_times import FrameColumns, FrameTimes, Measure
+
+
+def series_of(
+    frames: FrameTimes, measure: Measure = "interval", refresh_ms: float | None = None
+) -> FrameSeries:
+    """Return frames for statistics.
+
+    Args:
+        frames: The frames.
+        measure: Which of their times.
+        refresh_ms: Refresh interval or target, ``None`` if unknown; without it no frame is long.
+    """
+    facts = frames.facts or NO_FACTS
+    if frames.shares is not None and refresh_ms is not None:
+        columns = (frames.interval_ns, frames.shares, frames.phases[Phase.TIMERS])
+        causes = long_frame_causes(*columns, FrameBudget.of_ms(refresh_ms))
+        facts = replace(facts, causes=causes)
+    return FrameSeries(frames.measured(measure) / NS_PER_MS, refresh_ms, facts)
+
+
+def causes_in(history: FrameColumns, frames: range, refresh_ms: float) -> NDArray[np.int64] | None:
+    """Return why frames of a session are long; ``None`` if that was not measured."""
+    start, stop = frames.start, frames.stop
+    shares = np.stack([history.numpy(share, start, stop) for share in Share])
+    if not shares.any():
+        return None
+    interval, timers = (history.numpy(each, start, stop) for each in ("interval_ns", Phase.TIMERS))
+    return long_frame_causes(interval, shares, timers, FrameBudget.of_ms(refresh_ms))
+
+
+def facts_in(
+    history: FrameColumns, frames: range, refresh_ms: float, facts: FrameFacts | None
+) -> FrameFacts:
+    """Return what is known of frames of a session besides their times.
+
+    Args:
+        history: The frames of the session.
+        frames: Which of them.
+        refresh_ms: Refresh interval or target.
+        facts: What the capture says of all its frames, if it is one.
+    """
+    if facts is not None:
+        return facts.kept(slice(frames.start - history.first, frames.stop - history.first))
+    return FrameFacts(causes=causes_in(history, frames, refresh_ms))
