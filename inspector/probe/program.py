@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 MOST_TEXTS = 200_000
 #: Bytes of a name or call site.
 LONGEST_NAME = 512
+#: Not the one that follows a clock once the adapter of ``time`` is there.
+_wait = Condition.wait
 #: How long a thread that is held waits before it keeps its window alive again.
 PUMP_S = 0.01
 
@@ -357,7 +359,7 @@ class Program:
                 pump()
             with self._woken:
                 if clock.is_held:
-                    self._woken.wait(None if pump is None else PUMP_S)
+                    _wait(self._woken, None if pump is None else PUMP_S)
 
     def sleep_until(
         self, clock: Clock, local_ns: int, pump: Optional[Callable[[], object]] = None
@@ -377,9 +379,9 @@ class Program:
                 if wait_ns == 0:
                     return
                 if wait_ns is None:
-                    self._woken.wait(None if pump is None else PUMP_S)
+                    _wait(self._woken, None if pump is None else PUMP_S)
                 else:
-                    self._woken.wait(min(wait_ns / 1e9, TIMEOUT_MAX))
+                    _wait(self._woken, min(wait_ns / 1e9, TIMEOUT_MAX))
             if wait_ns is None and pump is not None:
                 pump()
 

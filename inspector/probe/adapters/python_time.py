@@ -1,25 +1,29 @@
 """Python's ``time``: what a program reads there follows a clock, and its sleeps are timers.
 
-The functions of the module are replaced before the program runs. The parts of the standard library
-that wait on sockets, locks and processes keep the machine's time: what they wait for is outside of
-the program. Calls from C, such as ``datetime.now()``, keep it too.
+The functions of the module are replaced before the program runs, and the wait of conditions, on
+which events, queues, thread timers and futures wait. Parts of the standard library that wait on
+sockets and processes keep the machine's time: what they wait for is outside of the program. Calls
+from C, such as ``datetime.now()`` and ``lock.acquire(timeout=…)``, keep it too.
 """
 
 from __future__ import annotations
 
 import math
 import sys
+import threading
 import time
 from functools import wraps
 from threading import get_ident
-from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, Callable
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from ..bootstrap.import_hook import when_imported
+from ..program import name_of
 from . import Adapter, Capability
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import FrameType
 
     from ..clocks import Clock
     from ..program import Program, Timer
@@ -29,6 +33,12 @@ _READINGS = ("monotonic", "perf_counter", "time")
 _CLOCK_SET_NS = 1_000_000
 #: Not longer than ``Condition.wait`` and ``time.sleep`` take.
 _LONGEST_S = 2**31
+#: A thread that waits looks at the clock so often: at its own rate, and at another.
+_PLAIN_SLICE_S = 1.0
+_SCALED_SLICE_S = 0.05
+#: A wait is named by the last function of these modules on the way to it.
+_WAITING = frozenset({"threading", "queue", "concurrent.futures._base", "multiprocessing.pool"})
+_NOT_SEEN = "datetime.now() and lock.acquire(timeout=…) keep the machine's time and are not seen"
 #: Modules of the standard library that use the machine's time. Not among them: ``sched`` and
 #: ``turtle``, whose time is the program's.
 _REAL_TIME = (  # noqa: SIM905 - a list would be 56 lines
@@ -38,8 +48,8 @@ _REAL_TIME = (  # noqa: SIM905 - a list would be 56 lines
     "http.cookiejar http.cookies http.server imaplib logging logging.handlers mailbox "
     "multiprocessing.connection multiprocessing.managers multiprocessing.pool "
     "multiprocessing.queues multiprocessing.resource_tracker multiprocessing.synchronize pprint "
-    "profile pstats pydoc queue random selectors smtpd socketserver sqlite3.dbapi2 ssl subprocess "
-    "tarfile telnetlib threading timeit trace urllib.request urllib.robotparser uuid "
+    "profile pstats pydoc random selectors smtpd socketserver sqlite3.dbapi2 ssl subprocess "
+    "tarfile telnetlib timeit trace urllib.request urllib.robotparser uuid "
     "wsgiref.handlers xmlrpc.client zipfile zipimport"
 ).split()
 
@@ -52,6 +62,7 @@ class PythonTimeAdapter(Adapter):
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self.version = sys.version.split()[0]
+        self.message = _NOT_SEEN
         self.clock = program.clock("Python time", adapter=self)
         self._sleeping: dict[int, Timer] = {}
         #: What follows the clock, and what it has replaced.
@@ -63,6 +74,9 @@ class PythonTimeAdapter(Adapter):
         for name in _READINGS:
             self._follow(module, name)
         self._replace(module, "sleep", self._sleep_function(module))
+        for name in ("threading", "queue"):
+            when_imported(name, self._follow_in)
+        self._follow_waits(threading.Condition)
         for name in _REAL_TIME:
             when_imported(name, self._spare)
 
@@ -107,6 +121,13 @@ class PythonTimeAdapter(Adapter):
             elif isinstance(value, FunctionType) and value in self._natives:
                 setattr(module, name, self._natives[value])
 
+    def _follow_in(self, module: ModuleType) -> None:
+        """Let a module follow the clock that was imported before."""
+        followers = {native: follower for follower, native in self._natives.items()}
+        for name, value in list(vars(module).items()):
+            if isinstance(value, BuiltinFunctionType) and value in followers:
+                setattr(module, name, followers[value])
+
     # ----------------------------------------------------------------------- sleep
 
     def _sleep_function(self, module: ModuleType) -> Any:
@@ -144,6 +165,53 @@ class PythonTimeAdapter(Adapter):
         if timer is not None:
             timer.fired(self.clock.local_ns() - timer.due_ns)
 
+    # ----------------------------------------------------------------------- waits
+
+    def _follow_waits(self, condition_type: Any) -> None:
+        program, native, follow = self.program, condition_type.wait, self._wait
+
+        @wraps(native)
+        def wait(condition: Any, timeout: Any = None) -> Any:
+            if timeout is None or program.emit is None:
+                return native(condition, timeout)
+            is_sound = isinstance(timeout, (int, float)) and 0 < timeout < _LONGEST_S
+            return follow(native, condition, timeout) if is_sound else native(condition, timeout)
+
+        condition_type.wait = wait
+
+    def _wait(self, native: Any, condition: Any, timeout: float) -> bool:
+        clock = self.clock
+        due_ns = clock.local_ns() + math.ceil(timeout * 1e9)
+        timer = self.program.timer(clock, *self._name_and_site(), due_ns)
+        try:
+            while True:
+                wait_ns = clock.real_ns_until(due_ns)
+                if wait_ns == 0:
+                    timer.fired(clock.local_ns() - due_ns)
+                    return False
+                slice_s = _PLAIN_SLICE_S if clock.is_plain else _SCALED_SLICE_S
+                if native(condition, slice_s if wait_ns is None else min(wait_ns / 1e9, slice_s)):
+                    timer.cleared()
+                    return True
+        except BaseException:
+            timer.cleared()
+            raise
+
+    def _name_and_site(self) -> tuple[str, int]:
+        """Return the name of the wait of the calling thread, and the place that waits."""
+        name, frame = "Condition.wait", sys._getframe(3)
+        above: Optional[FrameType] = frame
+        while above is not None and above.f_globals.get("__name__") in _WAITING:
+            code = above.f_code
+            waiter = above.f_locals.get("self")
+            if isinstance(waiter, threading.Timer):
+                return name_of(waiter.function), 0
+            if code.co_name.startswith("_bootstrap"):
+                break
+            name = f"{type(waiter).__name__}.{code.co_name}"
+            above = above.f_back
+        return name, 0 if above is None else self.program.code_site(above.f_code, above.f_lineno)
+
     def keyframe(self, clock: Clock) -> Iterator[None]:
         for thread, frame in list(sys._current_frames().items()):
             above = frame.f_back
@@ -163,4 +231,4 @@ class PythonTimeAdapter(Adapter):
         self._sleeping.clear()
 
     def capabilities(self, clock: Clock) -> dict[str, Capability]:
-        return {"clear_timer": "A thread that sleeps cannot be woken before its time."}
+        return {"clear_timer": "A thread that waits cannot be woken before its time."}
