@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+from _thread import allocate_lock
 from typing import TYPE_CHECKING, Optional
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ _link: Optional[Link] = None
 #: What a child that is forked does: the arguments of :func:`start` or :func:`serve`.
 _restart: Optional[tuple[str, str, str]] = None
 _is_forkable = False
+#: How many threads are forking: the probe's own runs again after the last of them.
+_forking = 0
+_forking_lock = allocate_lock()
 
 
 class Server:
@@ -190,18 +194,30 @@ def _handle_forks() -> None:
 
 
 def _before_fork() -> None:
+    global _forking  # noqa: PLW0603
+    with _forking_lock:
+        _forking += 1
     # Python 3.12 and newer warn of a fork while other threads run.
     if _link is not None:
         _link.stop()
 
 
 def _after_fork() -> None:
-    if _link is not None:
-        _link.start()
+    global _forking  # noqa: PLW0603
+    with _forking_lock:
+        _forking -= 1
+        if _link is None or _forking:
+            return
+        try:
+            _link.start()
+        except RuntimeError:
+            # The interpreter is about to end.
+            _the_program().detach()
 
 
 def _in_child() -> None:
-    global _link  # noqa: PLW0603
+    global _link, _forking, _forking_lock  # noqa: PLW0603
+    _forking, _forking_lock = 0, allocate_lock()
     link, _link = _link, None
     if link is not None:
         link.abandon()

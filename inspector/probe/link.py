@@ -310,7 +310,6 @@ class Link:
             self._listener.close()
         self._waker.close()
         self._woken.close()
-        self._program.detach()
 
     def _run(self) -> None:
         try:

@@ -292,7 +292,7 @@ class Program:
             self.guarded(adapter, adapter.released)
 
     def forked(self) -> None:
-        """Begin again in a child process; other threads, and what they have locked, are gone."""
+        """Begin again in a child process; what other threads have locked would stay so."""
         self._text_lock = Lock()
         self.clocks.lock = RLock()
         self._woken = Condition(self.clocks.lock)

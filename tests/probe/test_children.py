@@ -87,6 +87,80 @@ def test_that_a_forked_child_dials_by_itself_and_its_parent_goes_on(
         assert process.communicate(timeout=PATIENCE_S) == ("0\n", "")
 
 
+_LOCKED = """
+import os, threading, timeline_probe
+program = timeline_probe._program
+has_locked, may_go = threading.Event(), threading.Event()
+def lock():
+    with program.clocks.lock, program._text_lock:
+        has_locked.set()
+        may_go.wait()
+thread = threading.Thread(target=lock)
+thread.start()
+has_locked.wait()
+child = os.fork()
+if child == 0:
+    program.text("free")
+    os._exit(3)
+may_go.set()
+thread.join()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+def test_that_a_child_does_not_wait_for_what_another_thread_had_locked(
+    python: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "locks.py"
+    script.write_text("import warnings; warnings.simplefilter('ignore')\n" + _LOCKED)
+    with (
+        inlet() as opened,
+        launched(python, script, opened) as process,
+        closing(opened.accepted()),
+        closing(opened.accepted()),
+    ):
+        assert process.communicate(timeout=PATIENCE_S)[0] == "3\n"
+
+
+_TOGETHER = """
+import threading, timeline_probe as probe
+def own_threads():
+    return sum(each.name == "timeline-probe" for each in threading.enumerate())
+found = [own_threads()]
+second, first = threading.Event(), threading.Event()
+def fork_first():
+    probe._before_fork()
+    second.wait()
+    probe._after_fork()
+    found.append(own_threads())
+    first.set()
+def fork_second():
+    probe._before_fork()
+    second.set()
+    first.wait()
+    probe._after_fork()
+threads = [threading.Thread(target=each) for each in (fork_first, fork_second)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(found, own_threads(), flush=True)
+"""
+
+
+def test_that_no_thread_of_the_probe_runs_while_any_thread_forks(
+    python: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "together.py"
+    script.write_text(_TOGETHER)
+    with (
+        inlet() as opened,
+        launched(python, script, opened) as process,
+        closing(opened.accepted()),
+    ):
+        assert process.communicate(timeout=PATIENCE_S) == ("[1, 0] 1\n", "")
+
+
 _PREPARED = """
 import os, subprocess, sys
 for _ in range(3):
