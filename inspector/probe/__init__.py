@@ -12,9 +12,12 @@ import atexit
 import os
 import sys
 from _thread import allocate_lock
-from typing import TYPE_CHECKING, Optional
 
+# Of ``typing``, whose import takes as long as that of the probe, only checkers know.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Optional
+
     from .link import Link
     from .program import Program
 

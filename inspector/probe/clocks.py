@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from threading import RLock
 from time import monotonic_ns
-from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from .kinds import (
     CLOCK_ADDED,
@@ -28,8 +27,10 @@ from .kinds import (
     RATE_DENOMINATOR as D,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any, Callable, Optional
 
     Emit = Callable[[tuple[int, int, int, int, int]], None]
 

@@ -6,10 +6,13 @@ import os
 import socket
 import struct
 from collections import deque
-from typing import Any, Optional
 
 from . import wire
 from .wire import FrameReader, WireError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Optional
 
 _RECEIVE_BYTES = 64 * 1024
 #: With more messages than this on their way out, nothing is received: who asks has to listen.

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from time import thread_time_ns
-from typing import TYPE_CHECKING, Callable
 
 from .kinds import FRAME_BEGAN, MARK, TIMER_ADDED, TIMER_CLEARED, TIMER_FIRED
 from .sink import Sink
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Callable
+
     from .program import Program
 
 #: Calls of one measurement, and measurements, of which the quickest counts.

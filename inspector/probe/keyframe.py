@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from time import monotonic_ns
-from typing import TYPE_CHECKING, Optional
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Optional
 
     from .clocks import Clock
     from .program import Program

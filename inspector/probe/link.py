@@ -8,7 +8,6 @@ import socket
 import sys
 from threading import Event, Thread
 from time import monotonic_ns
-from typing import TYPE_CHECKING, Any, Optional
 
 from . import wire
 from .connection import Connection, LinkClosed, dialled, is_same_user
@@ -19,7 +18,10 @@ from .requests import Requests
 from .sink import Sink
 from .wire import WireError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Optional
+
     from .program import Program
 
 #: How often the thread looks for events, so that a batch goes out in time.

@@ -12,7 +12,6 @@ from itertools import count
 from threading import TIMEOUT_MAX, Condition, Lock, RLock, current_thread, main_thread
 from time import monotonic_ns
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from .adapters import ADAPTERS, CAPABILITIES, Adapter, AdapterEntry
 from .bootstrap.import_hook import when_imported
@@ -34,9 +33,11 @@ from .kinds import (
 )
 from .wire import cut_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import CodeType, FrameType
+    from typing import Any, Callable, Optional, Union
 
     from .clocks import Emit
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Optional
-
 from . import wire
 from .kinds import MAX_RATE, RATE_DENOMINATOR
 from .wire import WireError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Callable, Optional
+
     from .clocks import Clock
     from .program import Program
 

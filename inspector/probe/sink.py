@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from operator import itemgetter
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from .wire import (
     BYTES_PER_EVENT,
@@ -18,6 +17,7 @@ from .wire import (
     text_batches,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

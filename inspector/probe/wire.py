@@ -13,10 +13,11 @@ import sys
 from array import array
 from itertools import chain
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Optional
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any, Optional
 
 PROTOCOL = 1
 

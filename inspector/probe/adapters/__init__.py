@@ -11,18 +11,18 @@ on unharmed. So let it raise where a library is not what it was: there is no nee
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Union
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
+    from typing import Any, Callable, Union
 
     from ..clocks import Clock
     from ..program import Program, Timer
 
-#: ``True``, or the reason why not, as a sentence.
-Capability = Union[bool, str]
+    #: ``True``, or the reason why not, as a sentence.
+    Capability = Union[bool, str]
+
 #: What may be possible with a clock.
 CAPABILITIES = ("pause", "rate", "step_frame", "step_timer", "step_time", "clear_timer")
 
@@ -123,7 +123,7 @@ class Adapter:
         self.program.mention_change()
 
 
-class AdapterEntry(NamedTuple):
+class AdapterEntry:
     """An adapter, before its library is loaded.
 
     Attributes:
@@ -132,13 +132,14 @@ class AdapterEntry(NamedTuple):
         class_name: Name of the class in the file.
     """
 
-    name: str
-    modules: tuple[str, ...]
-    class_name: str
+    def __init__(self, name: str, modules: tuple[str, ...], class_name: str) -> None:
+        self.name = name
+        self.modules = modules
+        self.class_name = class_name
 
     def load(self, program: Program) -> Adapter:
         """Make the adapter."""
-        module: Any = import_module(f".{self.name}", __package__)
+        module: Any = __import__(f"{__package__}.{self.name}", fromlist=[self.class_name])
         adapter: Adapter = getattr(module, self.class_name)(program)
         return adapter
 

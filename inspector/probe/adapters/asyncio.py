@@ -15,20 +15,22 @@ import sys
 from functools import partial, wraps
 from threading import enumerate as enumerate_threads
 from threading import get_ident, main_thread
-from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import WeakKeyDictionary, finalize, ref
 
 from ..cost import MEASURED_CALLS, copied, took_ns
 from ..kinds import FRAME_BEGAN, TIMER_ADDED, TIMER_CLEARED, TIMER_FIRED
 from ..program import name_of
-from . import Adapter, Capability
+from . import Adapter
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
+    from typing import Any, Callable, Optional
 
     from ..clocks import Clock
     from ..program import Program, Timer
+    from . import Capability
 
 #: Timers described between two looks at the time.
 _PER_SLICE_STEP = 8

@@ -32,7 +32,7 @@ from ..kinds import (
 from ..kinds import (
     RATE_DENOMINATOR as D,
 )
-from . import Adapter, Capability
+from . import Adapter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from ..clocks import Clock
     from ..program import Program, Timer
+    from . import Capability
 
 
 _OF_A_LOOP = "AsyncioTimeSource"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from threading import get_ident
 from typing import TYPE_CHECKING, Optional
 
-from . import Adapter, Capability
+from . import Adapter
 
 if TYPE_CHECKING:
     from ..clocks import Clock
     from ..program import Program
+    from . import Capability
 
 
 class LoopAdapter(Adapter):

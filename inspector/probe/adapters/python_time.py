@@ -15,18 +15,20 @@ import time
 from functools import wraps
 from threading import get_ident
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from ..bootstrap.import_hook import when_imported
 from ..program import name_of
-from . import Adapter, Capability
+from . import Adapter
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
+    from typing import Any, Callable, Optional
 
     from ..clocks import Clock
     from ..program import Program, Timer
+    from . import Capability
 
 _READINGS = ("monotonic", "perf_counter", "time")
 #: Less is the time between two readings.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from _thread import get_ident
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
 
 from .import_hook import when_imported
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
+    from typing import Any, NoReturn
 
 _CONNECT = "TIMELINE_PROBE_CONNECT"
 _TOKEN = "TIMELINE_PROBE_TOKEN"  # noqa: S105 - the name, not the token

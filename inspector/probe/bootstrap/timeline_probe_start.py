@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
-from typing import TYPE_CHECKING
 
+# What ``importlib.util`` has from there; it imports much that is not needed.
+from _frozen_importlib import module_from_spec
+from _frozen_importlib_external import spec_from_file_location
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
@@ -25,7 +27,9 @@ def from_environment() -> None:
     if any(_HELPER in each for each in command):
         return
     probe = load()
-    start = import_module(f"{_NAME}.bootstrap.children").taken_from_environment()
+    start = __import__(
+        f"{_NAME}.bootstrap.children", fromlist=["children"]
+    ).taken_from_environment()
     if start is not None:
         start["only_children"] = any(_FORK_SERVER in each for each in command)
         probe.start(**start)
