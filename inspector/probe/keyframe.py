@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 #: A slice takes at most 4 ms of the program's thread: it ends with the first few timers after this.
 #: The rest is for a table of 100 000 entries that has to grow.
 SLICE_NS = 2_000_000
+#: A slice begins so late only on a thread that is busy or waits for something else.
+_STUCK_NS = 50_000_000
 
 
 class Keyframe:
@@ -30,6 +32,7 @@ class Keyframe:
         self._program = program
         self._waiting: deque[tuple[Optional[Clock], Iterator[None]]] = deque()
         self._is_running = False
+        self._asked_ns = 0
         self.slices = 0
         self.longest_ns = 0
         if is_first:
@@ -50,12 +53,18 @@ class Keyframe:
         """Whether everything has been described."""
         return not self._waiting and not self._is_running
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the thread of a slice does something else, for who knows how long."""
+        return self._is_running and monotonic_ns() - self._asked_ns > _STUCK_NS
+
     def go_on(self) -> None:
         """Have the next slice run, on the thread that it needs."""
         if self._is_running or not self._waiting:
             return
         clock, _ = self._waiting[0]
         self._is_running = True
+        self._asked_ns = monotonic_ns()
         if clock is None or clock.is_removed:
             self._run()
             return

@@ -70,7 +70,8 @@ class Attachment:
     @property
     def wait_ns(self) -> int:
         """How long to wait for the socket at most."""
-        wait_ns = _BUSY_TICK_NS if self.keyframe is not None else _TICK_NS
+        keyframe = self.keyframe
+        wait_ns = _TICK_NS if keyframe is None or keyframe.is_stuck else _BUSY_TICK_NS
         ends_ns = self._program.clocks.step_ends_ns
         if ends_ns is not None:
             wait_ns = max(min(wait_ns, ends_ns - monotonic_ns()), 0)

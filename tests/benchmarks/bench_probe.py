@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import subprocess
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -18,6 +19,7 @@ from inspector.probe.program import Program
 from inspector.probe.sink import Sink
 from tests.benchmarks.measuring import Case, Effort, empty_call_ns, measure
 from tests.benchmarks.report import FRAME_MS, Row, calls_row
+from tests.probe.adapters.libraries import can_import, pythons
 from tests.probe.receiver import TOKEN, Receiver, dialled, program
 
 if TYPE_CHECKING:
@@ -88,13 +90,13 @@ def probe_event(effort: Effort) -> Iterator[Row]:
 
 
 @contextmanager
-def _served(code: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def _served(code: str, python: str = sys.executable) -> Iterator[tuple[subprocess.Popen[str], str]]:
     with TemporaryDirectory() as folder:
         address = f"unix:{Path(folder) / 'socket'}"
         head = (
             f"server = timeline_probe.serve({address!r}, token={TOKEN!r})\nprint(0, flush=True)\n"
         )
-        with program(head + code) as process:
+        with program(head + code, python=python) as process:
             _said(process)
             yield process, address
 
@@ -241,15 +243,99 @@ def frames(seconds, every_s):
         count += 1
         time.sleep(max(began + count * every_s - time.monotonic(), 0))
     return count / (time.monotonic() - began), (time.process_time_ns() - cpu_ns) / count
+"""
+_SERVE_FRAMES = """
 for line in sys.stdin:
     print(json.dumps(frames(*map(float, line.split()))), flush=True)
 """
+#: How programs of libraries run frames for some seconds; what they need; the same work in each.
+_LIBRARY_FRAMES = {
+    "asyncio": """
+import asyncio
+def frames(seconds, every_s):
+    async def run():
+        began, count = time.monotonic(), 0
+        while time.monotonic() - began < seconds:
+            work()
+            count += 1
+            await asyncio.sleep(max(began + count * every_s - time.monotonic(), 0))
+        return count / (time.monotonic() - began), 0
+    return asyncio.run(run())
+""",
+    "PySide6": """
+from PySide6.QtCore import QCoreApplication, Qt, QTimer
+app = QCoreApplication([])
+def frames(seconds, every_s):
+    count = 0
+    def frame():
+        nonlocal count
+        work()
+        count += 1
+    timer = QTimer()
+    timer.setTimerType(Qt.TimerType.PreciseTimer)
+    timer.timeout.connect(frame)
+    timer.start(16)
+    QTimer.singleShot(int(seconds * 1000), app.quit)
+    began = time.monotonic()
+    app.exec()
+    return count / (time.monotonic() - began), 0
+""",
+    "pygame": """
+import os
+os.environ["SDL_VIDEODRIVER"] = "dummy"
+os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
+import pygame
+pygame.init()
+screen = pygame.display.set_mode((200, 200))
+clock = pygame.time.Clock()
+def frames(seconds, every_s):
+    began, count = time.monotonic(), 0
+    while time.monotonic() - began < seconds:
+        pygame.event.get()
+        work()
+        pygame.display.flip()
+        count += 1
+        clock.tick(1 / every_s)
+    return count / (time.monotonic() - began), 0
+""",
+}
+
+
+def _library_frame_rates(effort: Effort) -> Iterator[Row]:
+    """Run frames of programs of libraries at 60 Hz with and without an inspector."""
+    work = _FRAMES.partition("def frames")[0]
+    for library, code in _LIBRARY_FRAMES.items():
+        python = next((each for each in pythons() if can_import(each, library)), "")
+        if not python:
+            continue
+        alone, watched = [], []
+        with _served(work + code + _SERVE_FRAMES, python) as (process, address):
+            _said(process, "0.2 0.0166667")
+            for _ in range(effort.repeats(9)):
+                alone.append(_said(process, "0.7 0.0166667")[0])
+                receiver = dialled(address)
+                # Complete with the first frame only: a loop that does not run cannot be asked.
+                receiver.listen(0.05)
+                assert process.stdin is not None
+                process.stdin.write("0.7 0.0166667\n")
+                process.stdin.flush()
+                receiver.listen(0.72)
+                watched.append(_said(process)[0])
+                receiver.close()
+        yield Row(
+            f"probe_frame_rate/{library}",
+            median(watched) / median(alone),
+            0.97,
+            at_most=False,
+            unit="x",
+            detail=f"frames at 60 Hz with {library}, to the same alone",
+        )
 
 
 def probe_frame_rate(effort: Effort) -> Iterator[Row]:
     """Turn a loop at 60 Hz, and as fast as it can, with and without an inspector that looks on."""
     found: dict[str, list[list[float]]] = {}
-    with _served(_FRAMES) as (process, address):
+    with _served(_FRAMES + _SERVE_FRAMES) as (process, address):
         for _ in range(effort.repeats(15)):
             for asked in ("0.5 0.0166667", "0.3 0"):
                 found.setdefault(asked, []).append(_said(process, asked))
@@ -277,6 +363,7 @@ def probe_frame_rate(effort: Effort) -> Iterator[Row]:
         unit="x",
         detail="processor time per frame of a loop that never waits, to the same alone",
     )
+    yield from _library_frame_rates(effort)
 
 
 _LOAD = """

@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from inspector.probe import keyframe
 from inspector.probe import program as module
+from inspector.probe.adapters import Adapter
 from inspector.probe.program import Program
 from inspector.vocabulary import FRAME_ENDED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from inspector.probe.clocks import Clock
     from inspector.vocabulary import RawEvent
 
 MS = 1_000_000
@@ -90,3 +95,26 @@ def test_that_a_timer_on_a_paused_branch_is_never_next(played: Played) -> None:
     program.pending_timer(played.loop, "late", 0, played.loop.local_ns() - MS)
     program.pause(played.loop)
     assert program.next_due_ns() is None
+
+
+def test_that_a_thread_that_does_not_answer_is_not_asked_at_once_again(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Silent(Adapter):
+        def call_soon(self, _clock: Clock, call: Callable[[], None]) -> None:
+            calls.append(call)
+
+        def keyframe(self, _clock: Clock) -> Iterator[None]:
+            yield
+
+    calls: list[Callable[[], None]] = []
+    monkeypatch.setattr(keyframe, "monotonic_ns", lambda: played.now_ns)
+    played.program.clock("window", adapter=Silent(played.program))
+    made = keyframe.Keyframe(played.program, is_first=True)
+    made.go_on()
+    assert not made.is_stuck
+    played.pass_ms(51)
+    assert made.is_stuck
+    calls.pop()()
+    assert not made.is_stuck
+    assert made.is_complete

@@ -41,16 +41,22 @@ class Library:
         return self.module
 
 
+def pythons() -> list[str]:
+    """Return the Pythons to look into."""
+    return list(filter(None, (os.environ.get(PYTHON_VARIABLE), sys.executable)))
+
+
 def python_with(module: str) -> str:
     """Return a Python that can import a module; without one, the test is skipped."""
-    for python in (os.environ.get(PYTHON_VARIABLE), sys.executable):
-        if python and _can_import(python, module):
+    for python in pythons():
+        if can_import(python, module):
             return python
     pytest.skip(f"{module} is not installed; “uv sync --group adapters” gets it")
 
 
 @cache
-def _can_import(python: str, module: str) -> bool:
+def can_import(python: str, module: str) -> bool:
+    """Return whether a Python has a module."""
     code = f"import importlib.util as u, sys; sys.exit(u.find_spec({module!r}) is None)"
     return subprocess.run([python, "-c", code], check=False, capture_output=True).returncode == 0
 
