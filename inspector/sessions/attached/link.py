@@ -65,6 +65,9 @@ _MOST_STRANGERS: Final = 16
 #: The clocks of both sides are compared so often; the quickest comparison counts.
 _COMPARISONS: Final = 5
 _COMPARED_WITHIN_NS: Final = NS_PER_SECOND
+#: Later on, of the last few seconds, as clocks of different hosts drift apart.
+_FOLLOWED: Final = 8
+_FOLLOWED_EVERY_NS: Final = NS_PER_SECOND // 2
 _ACK_NS: Final = 100_000_000
 _TURN_S: Final = 0.1
 #: After a longer turn this side did not run: the machine was suspended, or this process.
@@ -87,6 +90,15 @@ class Attached:
 
     link: Link
     hello: Hello
+    offset_ns: int
+    error_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The clocks of both sides are no longer as far apart as they were; see :class:`Attached`."""
+
+    link: Link
     offset_ns: int
     error_ns: int
 
@@ -136,7 +148,7 @@ class Ended:
     at_ns: int
 
 
-News: TypeAlias = Attached | Batch | Notice | Answered | Ended
+News: TypeAlias = Attached | Batch | Notice | Answered | Compared | Ended
 
 
 def _own_hello() -> dict[str, Any]:
@@ -173,7 +185,9 @@ class Link:
         self._early: list[News] | None = []
         self._early_bytes = 0
         self._hello: Hello | None = None
-        self._comparisons: list[tuple[int, int]] = []
+        self._comparisons: deque[tuple[int, int]] = deque(maxlen=_FOLLOWED)
+        self._compared_ns = 0
+        self._offset_ns = self._error_ns = 0
         self._received = self._acked = 0
         self._acked_ns = self._pinged_ns = self._heard_ns = self.began_ns = self._now_ns()
         self._bye: str | None = None
@@ -314,6 +328,7 @@ class Link:
         if self._carrier.is_local and abs(offset_ns) <= error_ns:
             # As near as can be measured: both read the monotonic clock of this host.
             error_ns = offset_ns = 0
+        self._offset_ns, self._error_ns = offset_ns, error_ns
         self._inlet.put(Attached(self, self._hello, offset_ns, error_ns))
         for news in early:
             self._inlet.put(news)
@@ -331,10 +346,19 @@ class Link:
                 now_ns = self._now_ns()
                 half_ns = (now_ns - sent_ns + 1) // 2
                 self._comparisons.append((half_ns, sent_ns + half_ns - clock_ns))
-            if len(self._comparisons) < _COMPARISONS:
+            if self._early is None:
+                self._follow_clock()
+            elif len(self._comparisons) < _COMPARISONS:
                 self._ask_for_time()
 
         self._ask("Program.time", {}, note)
+
+    def _follow_clock(self) -> None:
+        """Tell the session when the known offset is certainly wrong."""
+        error_ns, offset_ns = min(self._comparisons)
+        if abs(offset_ns - self._offset_ns) > error_ns + self._error_ns:
+            self._offset_ns, self._error_ns = offset_ns, error_ns
+            self._put(Compared(self, offset_ns, error_ns))
 
     def _turn(self) -> None:
         """Receive what comes within a moment, and send what is due."""
@@ -363,6 +387,9 @@ class Link:
         if now_ns - self._pinged_ns >= PING_NS // 2:
             self._pinged_ns = now_ns
             self._send(notification("Link.ping", {"n": now_ns}))
+        if self._error_ns and now_ns - self._compared_ns >= _FOLLOWED_EVERY_NS:
+            self._compared_ns = now_ns
+            self._ask_for_time()
         is_silent = now_ns - self._heard_ns > SILENCE_NS
         if is_silent is not self.is_silent:
             # Stopped or busy: while the connection is open, it may come back.

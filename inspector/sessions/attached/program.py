@@ -73,6 +73,7 @@ class Program:
         link: The connection.
         translation: Puts its events in terms of the session.
         error_ns: By how much its instants can be wrong; 0 on the same clock.
+        drift_ns: By how much its clock has been corrected since.
         adapters: Its adapters.
         grant: What it grants.
         clocks: Its clocks, by their number in the session.
@@ -98,6 +99,7 @@ class Program:
         self.link = attached.link
         self.translation = translation
         self.error_ns = attached.error_ns
+        self.drift_ns = 0
         self.adapters: tuple[AdapterState, ...] = tuple(hello.adapters)
         self.grant: Grant = hello.grant
         self.clocks: dict[int, ClockState] = {}
@@ -127,6 +129,11 @@ class Program:
             self.adapters = tuple(changed.adapters)
         if changed.grant is not None:
             self.grant = changed.grant
+
+    def follow_clock(self, shift_ns: int, error_ns: int) -> None:
+        """Correct the instants that come from now on, as its clock drifts."""
+        self.drift_ns += shift_ns - self.translation.shift_ns
+        self.translation.shift_ns, self.error_ns = shift_ns, error_ns
 
     def take_cost(self, cost: Cost) -> None:
         """Take over and add up what the probe costs."""
@@ -245,7 +252,8 @@ class Program:
         """How exactly its instants are known."""
         if not self.error_ns:
             return "the same as the inspector's"
-        return f"compared with the inspector's, ± {format_duration(self.error_ns)}"
+        drift = f", corrected by {format_duration(abs(self.drift_ns))}" if self.drift_ns else ""
+        return f"compared with the inspector's, ± {format_duration(self.error_ns)}{drift}"
 
 
 def _kind_name(number: str) -> str:

@@ -29,6 +29,7 @@ from inspector.sessions.attached.link import (
     Answered,
     Attached,
     Batch,
+    Compared,
     Ended,
     Inlet,
     Link,
@@ -553,12 +554,16 @@ class AttachedSession:
         translation.above = above
         translation.last_ns = max(translation.last_ns, self.now_ns)
 
-    def _take_from(self, program: Program, news: Batch | Notice | Ended) -> None:
+    def _take_from(self, program: Program, news: Batch | Notice | Compared | Ended) -> None:
         """Take what a program has sent; raises a :class:`WireError` if it makes no sense."""
         if isinstance(news, Batch):
             at_ns = news.at_ns - self._began_ns
             rows = program.translation.rows(news.payload, at_ns, self.command_number)
             self._intake.add_rows(program.index, rows)
+        elif isinstance(news, Compared):
+            program.follow_clock(news.offset_ns - self._began_ns, news.error_ns)
+            # Its own clock, which is anchored in session time, is described again.
+            program.link.request("Events.keyframe", {})
         elif isinstance(news, Ended):
             self._end_program(program, news)
         elif news.method in self._takers:
