@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 from typing import TYPE_CHECKING
 
 import pytest
 
-from inspector.probe import keyframe
+from inspector.probe import keyframe, link
 from inspector.probe import program as module
 from inspector.probe.adapters import Adapter
+from inspector.probe.connection import Connection, LinkClosed
 from inspector.probe.program import Program
 from inspector.vocabulary import FRAME_ENDED
 
@@ -112,9 +114,29 @@ def test_that_a_thread_that_does_not_answer_is_not_asked_at_once_again(
     played.program.clock("window", adapter=Silent(played.program))
     made = keyframe.Keyframe(played.program, is_first=True)
     made.go_on()
-    assert not made.is_stuck
+    was_stuck = [made.is_stuck]
     played.pass_ms(51)
-    assert made.is_stuck
+    was_stuck.append(made.is_stuck)
     calls.pop()()
-    assert not made.is_stuck
+    was_stuck.append(made.is_stuck)
+    assert was_stuck == [False, True, False]
     assert made.is_complete
+
+
+def test_that_a_machine_that_was_suspended_is_not_taken_for_a_silent_inspector(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether its clock counts the suspension, as on some systems, or not."""
+    monkeypatch.setattr(link, "monotonic_ns", lambda: played.now_ns)
+    own, other = socket.socketpair()
+    with own, other:
+        attachment = link.Attachment(played.program, Connection(own), "full", [])
+        attachment.turn(has_news=False)
+        played.pass_ms(3_600_000)
+        attachment.turn(has_news=False)
+        for _ in range(19):
+            played.pass_ms(100)
+            attachment.turn(has_news=False)
+        played.pass_ms(200)
+        with pytest.raises(LinkClosed, match="does not answer"):
+            attachment.turn(has_news=False)

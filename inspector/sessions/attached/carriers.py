@@ -43,10 +43,12 @@ class Carrier(Protocol):
 
     Attributes:
         is_local: Whether both sides can share the monotonic clock of one host.
+        peer_pid: The process at the other end as this system numbers it, 0 if that is not known.
         text: What it is, for people.
     """
 
     is_local: bool
+    peer_pid: int
     text: str
 
     def send(self, kind: int, payload: bytes) -> None:
@@ -102,6 +104,7 @@ class StreamCarrier:
 
     Attributes:
         is_local: True: nothing but this host is reached.
+        peer_pid: The process at the other end, as this system numbers it.
         text: What it is, for people.
     """
 
@@ -116,6 +119,7 @@ class StreamCarrier:
         self._selector.register(self._waker, EVENT_READ)
         self.is_local = True
         is_unix = connected.family not in {socket.AF_INET, socket.AF_INET6}
+        self.peer_pid = _peer(connected)[0]
         self.text = "Unix socket" if is_unix else "TCP on this host"
         if not is_unix:
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -228,17 +232,23 @@ def _target_of(address: str) -> tuple[socket.socket, str | tuple[str, int]]:
     return socket.socket(family), ("127.0.0.1" if host == "localhost" else host, int(port))
 
 
+def _peer(connected: socket.socket) -> tuple[int, int]:
+    """Return process and user at the other end of a Unix socket; 0 where they are not known."""
+    if not hasattr(socket, "SO_PEERCRED") or connected.family != socket.AF_UNIX:
+        # The folder of the socket keeps other users out, the token everything else.
+        return 0, 0
+    data = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    pid, uid, _gid = _CREDENTIALS.unpack(data)
+    return pid, uid
+
+
 def _check_peer(connected: socket.socket) -> None:
     """Refuse a process of another user at a Unix socket.
 
     Raises:
         AttachError: The process is of another user.
     """
-    if not hasattr(socket, "SO_PEERCRED") or connected.family != socket.AF_UNIX:
-        # The folder of the socket keeps other users out, the token everything else.
-        return
-    data = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    _pid, uid, _gid = _CREDENTIALS.unpack(data)
+    _pid, uid = _peer(connected)
     if uid not in {os.getuid(), 0}:
         message = f"The process at the other end belongs to another user ({uid})."
         raise AttachError(message)

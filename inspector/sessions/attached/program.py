@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from inspector.commands.command import Capability
+from inspector.sessions.attached.doors.processes import parent_of
 from inspector.sessions.attached.messages import FIRST_PAGE_PID
 from inspector.sessions.attached.translation import own_clock, own_number
 from inspector.timebase import format_duration
@@ -69,7 +71,7 @@ class Program:
     Attributes:
         index: Its number in the session.
         name: Its name.
-        pid: Its process.
+        pid: Its process, and that of its parent, as this system numbers them.
         link: The connection.
         translation: Puts its events in terms of the session.
         error_ns: By how much its instants can be wrong; 0 on the same clock.
@@ -92,8 +94,12 @@ class Program:
         hello = attached.hello
         self.index = index
         self.name = hello.name or f"process {hello.pid}"
-        self.pid = hello.pid
-        self.parent_pid = hello.parent_pid
+        self.pid, self.parent_pid = hello.pid, hello.parent_pid
+        peer_pid = attached.link.peer_pid
+        if peer_pid not in {0, hello.pid, os.getpid()}:
+            # A container numbers its processes by itself; threads have the number of theirs.
+            is_thread = hello.pid == hello.parent_pid
+            self.pid, self.parent_pid = peer_pid, peer_pid if is_thread else parent_of(peer_pid)
         self.argv = tuple(hello.argv)
         self.runtime = hello.runtime
         self.link = attached.link

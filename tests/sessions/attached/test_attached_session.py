@@ -54,6 +54,7 @@ class Mute:
     """As much of a connection as a session needs."""
 
     text = "test"
+    peer_pid = 0
     is_silent = False
 
 

@@ -20,6 +20,7 @@ class PlayedCarrier:
     """A connection with a program on another host, some milliseconds away."""
 
     is_local = False
+    peer_pid = 0
     text = "played"
 
     def __init__(self, hand: Hand, clock: Callable[[], int], until_ns: int) -> None:

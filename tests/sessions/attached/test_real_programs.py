@@ -23,6 +23,7 @@ from inspector.sessions.attached.doors.launch import Launch, Launched
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import TIMER_FIRED
+from tests.sessions.attached.settling import attached, settle
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes of POSIX")
 
@@ -246,3 +247,21 @@ def test_that_a_child_process_is_a_program_of_its_own(tmp_path: Path) -> None:
         beating.until(lambda: len(session.own_clocks()) == 1)
     finally:
         beating.close()
+
+
+def test_that_a_program_in_a_container_has_the_number_that_it_has_here(tmp_path: Path) -> None:
+    container = ["unshare", "--pid", "--fork", "--kill-child"]
+    try:
+        subprocess.run([*container, "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this user cannot make a container")
+    script = tmp_path / "numbered.py"
+    script.write_text("import os, time\nif os.getpid() == 1:\n    os.fork()\ntime.sleep(100)\n")
+    with attached(Launch((*container, sys.executable, str(script)))) as session:
+        settle(session, lambda: len(session.own_clocks()) == 2)
+        first, child = session.programs.values()
+        assert first.pid > 1
+        assert child.parent_pid == first.pid
+        assert Path(f"/proc/{child.pid}/cmdline").read_bytes().count(b"numbered.py")
+        clocks = session.timeline.clocks
+        assert [clocks[each].name for each in clocks[1].children] == ["numbered.py with children"]

@@ -168,8 +168,8 @@ def why_not(target: Process) -> str:
     runtime = target.runtime()
     if target.pid == os.getpid():
         return "it is this inspector"
-    if os.geteuid() not in {0, target.user_id}:
-        return "it belongs to another user"
+    if target.barrier:
+        return target.barrier
     if runtime is None or runtime.language != "python":
         return "it is not a Python program"
     if runtime.version is None or runtime.version < _FIRST:

@@ -238,8 +238,8 @@ class _Entering:
 def why_not_node(target: Process) -> str:
     """Return why a Node program cannot be entered now, as part of a sentence; empty if it can."""
     runtime = target.runtime()
-    if os.geteuid() not in {0, target.user_id}:
-        return "it belongs to another user"
+    if target.barrier:
+        return target.barrier
     if runtime is None or runtime.language != "node":
         return "it is not a Node program"
     options = [*target.argv, *target.environment().get("NODE_OPTIONS", "").split()]

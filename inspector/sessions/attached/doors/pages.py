@@ -38,10 +38,12 @@ class QueuedCarrier:
 
     Attributes:
         is_local: False: a page has a clock of its own.
+        peer_pid: 0: not known.
         text: What it is, for people.
     """
 
     is_local = False
+    peer_pid = 0
 
     def __init__(
         self, text: str, send: Callable[[int, bytes], None], close: Callable[[], None]

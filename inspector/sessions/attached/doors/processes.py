@@ -63,6 +63,24 @@ class Process:
         """The name by which people know it."""
         return program_title(self.argv) or f"process {self.pid}"
 
+    @property
+    def barrier(self) -> str:
+        """Why nothing can be entered that runs in it, as part of a sentence; empty for nothing."""
+        if os.geteuid() not in {0, self.user_id}:
+            return "it belongs to another user"
+        try:
+            own, its = (
+                (_PROC / each / "ns" / "mnt").readlink() for each in ("self", str(self.pid))
+            )
+        except OSError:
+            return ""
+        if own == its:
+            return ""
+        return (
+            "it has a file system of its own, as in a container, where the probe is not. "
+            "Let it dial (“timeline-inspector attach --listen unix”)"
+        )
+
     def environment(self) -> dict[str, str]:
         """Return the environment it was started with; empty if it may not be read."""
         try:
@@ -86,11 +104,7 @@ class Process:
 
     def state(self) -> str:
         """Return its state as ``ps`` writes it (S, R, T …); empty if it has ended."""
-        try:
-            text = (_PROC / str(self.pid) / "stat").read_text(errors="replace")
-        except OSError:
-            return ""
-        return text.rpartition(")")[2].split()[0]
+        return _stat(self.pid)[0]
 
     def _embedded(self) -> Runtime | None:
         version = self._mapped_version()
@@ -116,6 +130,21 @@ class Process:
             return int(answer[0]), int(answer[1])
         except (OSError, ValueError, IndexError, subprocess.SubprocessError):
             return None
+
+
+def parent_of(pid: int) -> int:
+    """Return the number of a process's parent, 0 if that is not known."""
+    return int(_stat(pid)[1])
+
+
+def _stat(pid: int) -> tuple[str, str]:
+    """Return the state and the parent of a process, as the system writes them."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_text(errors="replace")
+    except OSError:
+        return "", "0"
+    state, parent = text.rpartition(")")[2].split()[:2]
+    return state, parent
 
 
 def process(pid: int) -> Process | None:

@@ -7,6 +7,8 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -140,3 +142,33 @@ def test_that_a_stopped_program_is_not_continued(tmp_path: Path) -> None:
     finally:
         sleeper.kill()
         sleeper.wait()
+
+
+@pytest.fixture
+def apart() -> Iterator[int]:
+    """A process with file system and numbers of its own, as in a container; its number here."""
+    command = ["unshare", "--pid", "--mount", "--fork", "--kill-child", "sleep", "100"]
+    try:
+        process_ = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    except FileNotFoundError:
+        pytest.skip("there is no unshare")
+    with process_:
+        try:
+            children = Path(f"/proc/{process_.pid}/task/{process_.pid}/children")
+            until_s = time.monotonic() + 10
+            while not (found := children.read_text().split()):
+                if process_.poll() is not None:
+                    pytest.skip("this user cannot make a container")
+                assert time.monotonic() < until_s
+            yield int(found[0])
+        finally:
+            process_.kill()
+
+
+def test_that_a_process_in_a_container_is_not_entered_and_a_way_is_named(apart: int) -> None:
+    assert Process(os.getpid(), os.geteuid(), (), "").barrier == ""
+    reason = why_not(Target(pid=apart))
+    assert reason == (
+        "it has a file system of its own, as in a container, where the probe is not. "
+        "Let it dial (“timeline-inspector attach --listen unix”)"
+    )
