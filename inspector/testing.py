@@ -16,6 +16,7 @@ from pathlib import Path
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.sources.manual_source import ManualTimeSource
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
 from inspector.commands.command import Capability, Command, Undoing
 from inspector.events.history import LogHistory
@@ -28,7 +29,6 @@ from inspector.sessions.hosted import HostedSession
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.runs.virtual import RunOutcome, run_virtual
 from inspector.sessions.session import SessionPhase, SessionStatus, UniformSession
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import seconds_to_ns
 
 

@@ -296,11 +296,3 @@ class FrameSums:
                 yield past.apply_all(history.events(at, stop)) or 1
                 at = stop
             self._past = (past, cursor)
-
-
-def totals_of(history: History, timeline: Timeline, start: int, stop: int) -> tuple[SpanTotal, ...]:
-    """Return all totals of the frames ``start`` to ``stop - 1``, the longest first."""
-    sums = FrameSums(history, timeline, start, stop)
-    while not sums.is_done:
-        sums.read_on()
-    return sums.totals

@@ -6,10 +6,9 @@ is reported in one sentence.
 
 from __future__ import annotations
 
-import io
 import os
 import stat
-from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from inspector.errors import UnreadableFileError
 
@@ -53,15 +52,6 @@ def open_binary(path: Path) -> BinaryIO:
             message = f"{name} is {sentence}."
             raise UnreadableFileError(message)
     return os.fdopen(number, "rb")
-
-
-def open_text(path: Path, encoding: str) -> TextIO:
-    """Open a text file named by the user; invalid bytes are read as �.
-
-    Raises:
-        UnreadableFileError: As for :func:`open_binary`.
-    """
-    return io.TextIOWrapper(open_binary(path), encoding=encoding, errors="replace", newline="")
 
 
 def read_whole(path: Path, most_bytes: int, what: str) -> bytes:

@@ -16,6 +16,7 @@ from typing_extensions import override
 from inspector import __version__
 from inspector.clocks.failures import FailurePolicy, as_shown
 from inspector.clocks.sources.manual_source import ManualTimeSource
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
 from inspector.commands.command import BadCommand, Capability, Command, usable
 from inspector.commands.scene import GoBack, Reload, StepBack
@@ -39,7 +40,6 @@ from inspector.sessions.session import (
 )
 from inspector.sessions.sources.journalled_source import journalled
 from inspector.sessions.sources.time_sources import source_name
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND, format_instant
 from inspector.vocabulary import Reading, what_was_raised
 

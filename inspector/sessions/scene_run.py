@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from inspector.clocks.failures import BrokenOffError, EndlessInstantError, FailurePolicy
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.clocks.transport import Transport
 from inspector.clocks.tree import ClockTree
 from inspector.commands.command import Prepared, Undoing, prepared
@@ -32,7 +33,6 @@ from inspector.sessions.replay.journal import (
     command_events,
 )
 from inspector.sessions.scene import Scene, SceneProblem, load_scene
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.sessions.stage import Stage
 from inspector.sessions.stepping import SceneSteps
 from inspector.timebase import NS_PER_MS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from inspector.analysis.frame_spans import Span, are_calls_kept, spans_of
-from inspector.analysis.frame_sums import SLICE, FrameSums, totals_of
+from inspector.analysis.frame_sums import SLICE, FrameSums, SpanTotal
 from inspector.events import EventLog, Timeline
 from inspector.events.history import KEYFRAME_EVERY, LogHistory
 from inspector.vocabulary import (
@@ -80,6 +80,13 @@ class Frames:
         batch = self.log.read(self._cursor)
         self._cursor = batch.cursor
         self.timeline.apply_all(batch.events)
+
+
+def totals_of(frames: Frames, start: int, stop: int) -> tuple[SpanTotal, ...]:
+    sums = FrameSums(frames.history, frames.timeline, start, stop)
+    while not sums.is_done:
+        sums.read_on()
+    return sums.totals
 
 
 def shape(spans: tuple[Span, ...]) -> list[tuple[str, int, int, int]]:
@@ -244,7 +251,7 @@ def test_that_totals_add_up_calls_over_frames_the_longest_first() -> None:
             (PHASE_ENDED, Phase.UPDATE, number, 200),
         )
     frames.fold()
-    totals = totals_of(frames.history, frames.timeline, 1, 9)
+    totals = totals_of(frames, 1, 9)
     assert [(each.label, each.calls, each.took_ns, each.longest_ns) for each in totals] == [
         ("update", 2, 400, 200),
         ("boss", 2, 200, 100),
@@ -309,7 +316,7 @@ def test_that_sums_are_those_of_the_spans_of_each_frame() -> None:
     crowd(frames, 50)
     spans = [span for index in (0, 1) for span in frames.spans(index)]
 
-    totals = totals_of(frames.history, frames.timeline, 0, 2)
+    totals = totals_of(frames, 0, 2)
 
     for total in totals:
         mine = [

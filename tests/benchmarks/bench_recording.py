@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 from time import perf_counter_ns, process_time_ns, thread_time_ns
 from typing import TYPE_CHECKING
 
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.events.log import BYTES_PER_EVENT, EventLog
 from inspector.events.recording import RecordingWriter, open_recording
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.runs.virtual import run_virtual
 from inspector.sessions.scene import find_scene
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from tests.benchmarks.measuring import (
     Case,

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from inspector.cli.main import window_scene
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.scene import AddMark
 from inspector.events import EventLog
 from inspector.events.recording import RecordingWriter, open_recording
@@ -23,7 +24,6 @@ from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.replay.journal import JournalError
 from inspector.sessions.replay.replayed import outside_text, replayed, what_happened
 from inspector.sessions.runs.virtual import run_virtual
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from tests.cli.answers import Run
 
 _ROOT = Path(__file__).parents[2]

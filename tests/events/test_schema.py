@@ -11,7 +11,7 @@ import pytest
 from inspector import vocabulary
 from inspector.analysis.explain.explain import explain
 from inspector.analysis.frame_spans import spans_of
-from inspector.analysis.frame_sums import totals_of
+from inspector.analysis.frame_sums import FrameSums
 from inspector.analysis.lanes.lanes import LaneStore
 from inspector.analysis.lint.rules import findings
 from inspector.calls.call import CallId
@@ -240,7 +240,10 @@ def _lanes(history: LogHistory) -> None:
 
 def _spans(history: LogHistory) -> None:
     timeline = history.state_before(history.end)
-    assert totals_of(history, timeline, timeline.frames.first, timeline.frames.end)
+    sums = FrameSums(history, timeline, timeline.frames.first, timeline.frames.end)
+    while not sums.is_done:
+        sums.read_on()
+    assert sums.totals
     assert isinstance(spans_of(history, timeline, timeline.frames.end - 1), tuple)
 
 

@@ -12,7 +12,7 @@ import pytest
 from inspector.cli import main as cli
 from inspector.errors import InspectorError, UnreadableFileError
 from inspector.exit_codes import ExitCode
-from inspector.foreign.files import open_binary, open_text, path_text, read_whole
+from inspector.foreign.files import open_binary, path_text, read_whole
 from inspector.sessions.breakpoints.file import read_breakpoints
 from inspector.sessions.replay.journal import file_digest
 from inspector.sessions.scene import SceneProblem, load_scene
@@ -63,7 +63,6 @@ def test_that_what_is_no_file_is_refused_at_once(
 
     for read in (
         open_binary,
-        lambda path: open_text(path, "utf-8"),
         lambda path: read_whole(path, 10, "it"),
         read_breakpoints,
     ):
@@ -102,14 +101,6 @@ def test_that_a_file_is_read_to_a_limit(tmp_path: Path) -> None:
     assert read_whole(path, 5, "a table") == b"12345"
     with pytest.raises(UnreadableFileError, match=r"table is too large for a table\."):
         read_whole(path, 4, "a table")
-
-
-def test_that_what_is_no_character_is_read_as_one(tmp_path: Path) -> None:
-    path = tmp_path / "ansi"
-    path.write_bytes("Größe".encode("cp1252"))
-
-    with open_text(path, "utf-8") as file:
-        assert file.read() == "Gr��e"
 
 
 def test_that_of_a_long_path_its_end_is_shown() -> None:

@@ -6,12 +6,12 @@ import pytest
 
 from inspector.cli.main import main
 from inspector.clocks import FailurePolicy
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.transport import Run
 from inspector.frames.creator.components import Component
 from inspector.frames.creator.director import CreatorDirector
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.testing import pass_seconds, scene_file, virtual_session
 
 SCENE = """

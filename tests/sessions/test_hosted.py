@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.scene import Reload, SetFailurePolicy
 from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.events import Timeline
@@ -13,7 +14,6 @@ from inspector.events.log import BYTES_PER_EVENT
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import find_scene
 from inspector.sessions.session import Session, SessionPhase
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.testing import (
     FakeSession,
     fired,

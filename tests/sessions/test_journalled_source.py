@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from inspector.clocks import ManualTimeSource
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.sessions.replay.journal import Beginning, Journal, Script
 from inspector.sessions.sources.journalled_source import JournalledSource, journalled
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.vocabulary import Reading
 
 SOURCES: list[type[ManualTimeSource] | type[VirtualTimeSource]] = [

@@ -12,12 +12,12 @@ from inspector import __version__
 from inspector.clocks.sources.manual_source import ManualTimeSource
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.clocks.sources.time_source import TimeSource
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.scene import find_scene
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.testing import FakeSession, pass_seconds, virtual_session
 
 STARTED = "2026-05-04T03:02:01.000+00:00"

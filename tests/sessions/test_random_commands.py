@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Command
 from inspector.commands.scene import AddMark, Reload, SetFailurePolicy, SetFrameRate
@@ -15,7 +16,6 @@ from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, StepToNextTimer
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.testing import scene_file
 
 SCENE = """

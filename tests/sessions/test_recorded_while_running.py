@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.command import Capability
 from inspector.commands.recording import SaveLast, StartRecording, StopRecording
@@ -18,7 +19,6 @@ from inspector.sessions import recorder as recorder_module
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.recorder import Recorder, RecordingOutcome
 from inspector.sessions.replay.rerun import rerun
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND
 
 SCENE = """

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Command, command_in
@@ -47,7 +48,6 @@ from inspector.sessions.replay.rerun import rerun
 from inspector.sessions.replay.rewinding import ScriptFollower
 from inspector.sessions.scene import built_in_scenes
 from inspector.sessions.session import SessionPhase
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.testing import fired, held_session, pass_seconds, scene_file, virtual_session
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import READING

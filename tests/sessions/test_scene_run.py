@@ -7,6 +7,7 @@ from types import NoneType
 import pytest
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock
 from inspector.commands.scene import Reload, SetFailurePolicy, StepBack
@@ -14,7 +15,6 @@ from inspector.commands.transport import StepFrames
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene_run import SceneRun
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.testing import scene_file
 
 SCENE = """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from inspector.clocks import ManualTimeSource
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.command import Command
 from inspector.commands.recording import SaveLast, StartRecording, StopRecording
 from inspector.commands.scene import Reload, StepBack
@@ -16,7 +17,6 @@ from inspector.events.recording import open_recording
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.rerun import rerun
 from inspector.sessions.scene import find_scene
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from inspector.cli.call_tally import CallTally
 from inspector.clocks import ManualTimeSource
 from inspector.clocks.sources.system_source import SystemTimeSource
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.runs.virtual import run_frame_times, run_virtual
 from inspector.sessions.scene import find_scene
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.testing import fired, scene_file, virtual_session
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 

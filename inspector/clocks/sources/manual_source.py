@@ -61,7 +61,7 @@ class ManualTimeSource:
             message = "time is already being advanced; a callback can only jump"
             raise RuntimeError(message)
         if delta_ns.__class__ is not int or delta_ns < 0:
-            _forward(delta_ns)
+            checked_forward(delta_ns)
         self._now_ns += delta_ns
         on_wake = self._on_wake
         if on_wake is None:
@@ -82,14 +82,19 @@ class ManualTimeSource:
         Raises:
             ValueError: ``delta_ns`` is negative.
         """
-        _forward(delta_ns)
+        checked_forward(delta_ns)
         if not self._is_waking:
             self._now_ns += delta_ns
         if self._on_jump is not None:
             self._on_jump(delta_ns)
 
 
-def _forward(delta_ns: int) -> int:
+def checked_forward(delta_ns: int) -> int:
+    """Return a duration that time can pass.
+
+    Raises:
+        ValueError: It is negative, or not a usable number.
+    """
     if checked_ns(delta_ns) < 0:
         message = f"time does not run backwards: {delta_ns} ns"
         raise ValueError(message)

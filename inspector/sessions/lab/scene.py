@@ -16,6 +16,7 @@ from inspector.analysis.lab.display import Display, steady_display
 from inspector.analysis.lab.refresh_lab import LabResult, compared
 from inspector.analysis.lab.subjects import SubjectName
 from inspector.analysis.lab.timer import SceneTimer
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.transport import Run
 from inspector.errors import InspectorError
 from inspector.events.handlers import handlers_of
@@ -23,7 +24,6 @@ from inspector.events.log import EventLog
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.events.members import CLOCK_CALLS, TIMED_CALLS, WITH_TIME
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.vocabulary import MemberKind
 
 #: Nothing is cut off a stall, as for the other subjects of the lab.

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.clocks.sources.manual_source import ManualTimeSource
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.errors import InspectorError
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import Journal, events_to_run_again, file_digest
 from inspector.sessions.replay.replay import Difference, Run, digest_of, first_difference
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.vocabulary import TRANSPORT, Mode
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from inspector.clocks.sources.time_source import TimeSource
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.extensions import Registry
 from inspector.foreign.numbers import shown
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 
 _METHODS: Final = ("now_ns", "set_wake", "attach", "close")
 

@@ -18,6 +18,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import AddMark
 from inspector.events.annotations import Annotation
@@ -30,7 +31,6 @@ from inspector.events.timeline import Timeline
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import file_digest
 from inspector.sessions.runs.virtual import run_virtual
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import (
     CALL_ENDED,

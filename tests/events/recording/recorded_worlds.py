@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple
 from pathlib import Path
 
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import AddMark
 from inspector.events.log import EventLog
@@ -12,7 +13,6 @@ from inspector.events.timeline import Timeline
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.runs.virtual import run_virtual
 from inspector.sessions.scene import find_scene
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import RawEvent
 

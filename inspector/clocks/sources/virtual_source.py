@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from typing_extensions import override
-
-from inspector.timebase import checked_ns
+from inspector.clocks.sources.manual_source import checked_forward
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +26,6 @@ class VirtualTimeSource:
         self._wake_ns: int | None = None
         self._on_wake: Callable[[], None] | None = None
 
-    @override
     def __repr__(self) -> str:
         """Show the present instant."""
         return f"VirtualTimeSource(now_ns={self._now_ns})"
@@ -55,7 +52,7 @@ class VirtualTimeSource:
         Raises:
             ValueError: ``duration_ns`` is negative.
         """
-        target_ns = self._now_ns + _forward(duration_ns)
+        target_ns = self._now_ns + checked_forward(duration_ns)
         while self._wake_ns is not None and self._wake_ns <= target_ns:
             self._now_ns = max(self._now_ns, self._wake_ns)
             self._wake()
@@ -72,16 +69,9 @@ class VirtualTimeSource:
         Raises:
             ValueError: ``duration_ns`` is negative.
         """
-        self._now_ns += _forward(duration_ns)
+        self._now_ns += checked_forward(duration_ns)
 
     def _wake(self) -> None:
         self._wake_ns = None
         if self._on_wake is not None:
             self._on_wake()
-
-
-def _forward(duration_ns: int) -> int:
-    if checked_ns(duration_ns) < 0:
-        message = f"time does not run backwards: {duration_ns} ns"
-        raise ValueError(message)
-    return duration_ns
