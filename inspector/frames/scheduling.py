@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from inspector.clocks.clock import Clock
 
 #: A scheduler's callback, called with seconds of the scheduler's time.
 Callback: TypeAlias = Callable[[float], object]
@@ -123,6 +127,43 @@ class FrameScheduler(Protocol):
 
     def pending(self) -> list[PendingCall]:
         """Return everything that will be called, in call order."""
+
+
+class RunByClock(ABC):
+    """A scheduler that is given the time of a clock.
+
+    Attributes:
+        clock: The clock.
+        name: Display name.
+    """
+
+    def __init__(self, clock: Clock | None, name: str) -> None:
+        self.clock = clock
+        self.name = name
+        self._clock_seen_ns = 0 if clock is None else clock.time_ns
+
+    def run_frame(self, _delta: float = 0.0) -> None:
+        """Run one frame with the time that has passed on the clock.
+
+        Does nothing while the clock stands still, or if it was removed. Fits a director:
+        ``director.on("update", scheduler.run_frame)``.
+
+        Raises:
+            RuntimeError: There is no clock, or called from inside a frame.
+        """
+        clock = self.clock
+        if clock is None:
+            message = f"{self.name!r} has no clock; call update(delta)"
+            raise RuntimeError(message)
+        if clock.is_effectively_paused or clock.is_removed:
+            return
+        passed_ns = clock.time_ns - self._clock_seen_ns
+        self._clock_seen_ns += passed_ns
+        self.update_ns(passed_ns)
+
+    @abstractmethod
+    def update_ns(self, delta_ns: int) -> None:
+        """Do what ``update`` does, with the delta in nanoseconds."""
 
 
 def callback_key(callback: Callable[..., object]) -> Hashable:

@@ -27,7 +27,7 @@ from inspector.frames.cocos.lists import ArrayOrder, DialectUpdates, LinkedOrder
 from inspector.frames.cocos.reports import DialectReports
 from inspector.frames.cocos.timer import DialectTimer, TimerElement, single, unrounded
 from inspector.frames.reporting import Reporter
-from inspector.frames.scheduling import callback_key, default_target
+from inspector.frames.scheduling import RunByClock, callback_key, default_target
 from inspector.timebase import ns_to_seconds
 from inspector.vocabulary import MemberKind
 
@@ -43,7 +43,7 @@ __all__ = ["Complaint", "Diagnostic", "DialectScheduler"]
 logger = logging.getLogger(__name__)
 
 
-class DialectScheduler:
+class DialectScheduler(RunByClock):
     """A scheduler that behaves like an original.
 
     Exceptions in callbacks leave :meth:`update`, with the same effect as in the original.
@@ -51,8 +51,6 @@ class DialectScheduler:
     Attributes:
         dialect: The rules it follows.
         on_diagnostic: Called with every :class:`Diagnostic`; logged if ``None``.
-        clock: The clock whose time :meth:`run_frame` uses.
-        name: Display name.
         number: Its number in events; 0 without a clock or while nothing records.
         reports: Reports its changes; ``None`` while nothing records.
     """
@@ -86,8 +84,7 @@ class DialectScheduler:
         if not isinstance(dialect, Dialect):
             message = f"needs a dialect, such as CREATOR_2_4, not {dialect!r}"  # type: ignore[unreachable]
             raise TypeError(message)
-        self.clock = clock
-        self.name = name or dialect.title
+        super().__init__(clock, name or dialect.title)
         self.dialect = dialect
         self.on_diagnostic = on_diagnostic
         self._number = single if dialect.float32 else unrounded
@@ -100,7 +97,6 @@ class DialectScheduler:
         self._current: TimerElement | None = None
         self._is_current_salvaged = False
         self._posted: deque[tuple[Callable[..., object], tuple[object, ...]]] = deque()
-        self._clock_seen_ns = 0 if clock is None else clock.time_ns
         self._reporter = Reporter(clock) if reporter is None else reporter
         self.number = self._reporter.add(self, MemberKind.SCHEDULER, self.name, above)
         has_number = self.number != 0
@@ -123,24 +119,9 @@ class DialectScheduler:
         self._time_scale = self._number(float(scale))
         self._reporter.set_rate(self.number, self._time_scale)
 
-    def run_frame(self, _delta: float = 0.0) -> None:
-        """Run one frame with the time that has passed on the clock.
-
-        Does nothing while the clock stands still, or if it was removed. Fits a director:
-        ``director.on("update", scheduler.run_frame)``.
-
-        Raises:
-            RuntimeError: There is no clock.
-        """
-        clock = self.clock
-        if clock is None:
-            message = f"{self.name!r} has no clock; call update(delta)"
-            raise RuntimeError(message)
-        if clock.is_effectively_paused or clock.is_removed:
-            return
-        passed_ns = clock.time_ns - self._clock_seen_ns
-        self._clock_seen_ns += passed_ns
-        self.update(ns_to_seconds(passed_ns))
+    def update_ns(self, delta_ns: int) -> None:
+        """Do what :meth:`update` does, with the delta in nanoseconds."""
+        self.update(ns_to_seconds(delta_ns))
 
     def update(self, delta: float) -> None:
         """Run one frame.

@@ -28,7 +28,13 @@ from inspector.frames.scheduler.frame_timer import FrameTimer
 from inspector.frames.scheduler.posted import PostedFunctions
 from inspector.frames.scheduler.targets import Pause, Targets
 from inspector.frames.scheduler.timer_calendar import TimerCalendar
-from inspector.frames.scheduling import Overshoot, PendingCall, callback_key, default_target
+from inspector.frames.scheduling import (
+    Overshoot,
+    PendingCall,
+    RunByClock,
+    callback_key,
+    default_target,
+)
 from inspector.timebase import NS_PER_SECOND, checked_ns, seconds_to_ns
 from inspector.vocabulary import Field, MemberKind
 
@@ -45,7 +51,7 @@ CallbackT = TypeVar("CallbackT", bound="Callback")
 ResultT = TypeVar("ResultT")
 
 
-class Scheduler:
+class Scheduler(RunByClock):
     """Calls update callbacks and timers, frame by frame; see the module for the order.
 
     Used from one thread, except for :meth:`post`. Targets are any objects, compared by identity.
@@ -89,8 +95,7 @@ class Scheduler:
             raise ValueError(message)
         if clock is not None:
             checked_clock("Scheduler(clock)", clock)
-        self.clock = clock
-        self.name = name
+        super().__init__(clock, name)
         self.overshoot = Overshoot(overshoot)
         self.max_calls_per_frame = max_calls_per_frame
         self.time_ns = 0
@@ -109,7 +114,6 @@ class Scheduler:
         self._scale_n = D
         # The rest below a nanosecond, in units of 1/D, so that no scale drifts.
         self._rest = 0
-        self._clock_seen_ns = 0 if clock is None else clock.time_ns
         # No carrying timer has a shorter interval.
         self._shortest_ns = sys.maxsize
 
@@ -149,25 +153,6 @@ class Scheduler:
             RuntimeError: Called from inside a frame.
         """
         self.update_ns(seconds_to_ns(delta))
-
-    def run_frame(self, _delta: float = 0.0) -> None:
-        """Run one frame with the time that has passed on the clock.
-
-        Does nothing while the clock stands still, or if it was removed. Fits a director:
-        ``director.on("update", scheduler.run_frame)``.
-
-        Raises:
-            RuntimeError: There is no clock, or called from inside a frame.
-        """
-        clock = self.clock
-        if clock is None:
-            message = f"{self.name!r} has no clock; call update(delta)"
-            raise RuntimeError(message)
-        if clock.is_effectively_paused or clock.is_removed:
-            return
-        passed_ns = clock.time_ns - self._clock_seen_ns
-        self._clock_seen_ns += passed_ns
-        self.update_ns(passed_ns)
 
     def update_ns(self, delta_ns: int) -> None:
         """Do what :meth:`update` does, with the delta in nanoseconds."""
