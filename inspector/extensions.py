@@ -71,6 +71,7 @@ class PanelArea(Enum):
     TOP_RIGHT = "top right"
     RIGHT = "right"
     BOTTOM = "bottom"
+    MIDDLE = "middle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class Panel:
     Attributes:
         id: Its name for the program; layouts are saved by it.
         title: Its name for people.
-        area: Where it is docked at first; ``None`` for the middle of the window.
+        area: Where it is docked at first; ``MIDDLE`` is below the frame times, which have none.
         widget: Its class as ``module:Class``, made with the session's bridge, the theme and
             the parent.
         summary: What it shows, in a few words.

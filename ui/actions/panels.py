@@ -48,7 +48,7 @@ def panel_around(widget: QWidget | None) -> Panel | None:
 
 def _check(panel: Panel) -> str:
     """Return what is wrong with a panel of a package, or nothing."""
-    if panel.area is None:
+    if panel.area in {None, PanelArea.MIDDLE}:
         return "it has no area, and the middle of the window is taken"
     if not panel.id.isidentifier():
         return f"its id “{panel.id}” is not an identifier"
@@ -76,7 +76,7 @@ PANELS: Final = Registry(
               "everything that has happened, in order"),
         Panel("findings", "Findings", PanelArea.BOTTOM, ".findings.panel:FindingsPanel",
               "problems found in the timers so far"),
-        Panel("timeline", "Timeline", PanelArea.BOTTOM, ".timeline.panel:TimelinePanel",
+        Panel("timeline", "Timeline", PanelArea.MIDDLE, ".timeline.panel:TimelinePanel",
               "what clocks, timers and machines did, on lanes"),
         Panel("frame_spans", "Frame", PanelArea.BOTTOM, ".frame_spans.panel:FrameSpansPanel",
               "which calls of a frame took how long"),

@@ -4,6 +4,7 @@ pyqtgraph's own axis lays out its ticks again whenever the range changes, which 
 following plot does with every frame: about 2.5 ms. These draw a dozen labels in a tenth of that.
 """
 
+import math
 from typing import Final
 
 import pyqtgraph as pg
@@ -22,8 +23,8 @@ from ..plotting.frame_bars import rate_text, top_of_scale_ns
 from ..plotting.frame_series import FrameSeries, XAxis
 from ..plotting.lane_view import axis_ticks
 
-_LEFT_WIDTH: Final = 62
-_BOTTOM_HEIGHT: Final = 34
+LEFT_WIDTH: Final = 62
+BOTTOM_HEIGHT: Final = 34
 _RIGHT_WIDTH: Final = 24
 _RIGHT_GAP: Final = 5
 _TICK: Final = 4
@@ -49,7 +50,7 @@ class DurationAxis(pg.AxisItem):
         self._name = ""
         self._ticks = Ticks((), "")
         self._ticks_of = (-1.0, -1)
-        self.setWidth(_LEFT_WIDTH)
+        self.setWidth(LEFT_WIDTH)
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
 
     def set_name(self, name: str) -> None:
@@ -80,6 +81,8 @@ class DurationAxis(pg.AxisItem):
         painter.drawLine(QPointF(right - 0.5, 0), QPointF(right - 0.5, height))
         ticks = self.ticks()
         half = metrics.height() / 2
+        # Above the names of lanes, other things are beside the labels.
+        is_wide = right > LEFT_WIDTH
         # A plot that scrolls exposes the edge beside it, too, but not the labels.
         has_labels = option.exposedRect.left() < right - _TICK - _GAP
         for tick in ticks.ticks:
@@ -89,14 +92,16 @@ class DurationAxis(pg.AxisItem):
                 continue
             shown = min(max(y, half), height - half + 2)
             box = QRectF(0, shown - half, right - _TICK - _GAP, 2 * half)
+            is_named = is_wide and tick is ticks.ticks[-1]
             painter.drawText(
-                box, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), tick.label
+                *(box, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)),
+                f"{tick.label} {ticks.unit}" if is_named else tick.label,
             )
-        if not has_labels:
+        if not has_labels or is_wide:
             return
         painter.setPen(self._theme.color(ColorRole.TEXT))
         painter.rotate(-90)
-        box = QRectF(-height, 1, height, metrics.height())
+        box = QRectF(-height, right - LEFT_WIDTH + 1, height, metrics.height())
         text = f"{self._name} ({ticks.unit})"
         if metrics.horizontalAdvance(text) > height:
             text = ticks.unit
@@ -113,7 +118,7 @@ class SpanAxis(pg.AxisItem):
         self._theme = theme
         self._x_axis = XAxis.FRAME
         self._time_name = "session time"
-        self.setHeight(_BOTTOM_HEIGHT)
+        self.setHeight(BOTTOM_HEIGHT)
 
     def set_x_axis(self, x_axis: XAxis) -> None:
         """Say what is counted."""
@@ -181,7 +186,7 @@ class BudgetAxis(pg.AxisItem):
         metrics = QFontMetricsF(self.font())
         names = [f"↑ {rate_text(budget_ns)} fps" for budget_ns in budgets_ns]
         widest = max((metrics.horizontalAdvance(name) for name in names), default=0.0)
-        self.setWidth(max(_RIGHT_WIDTH, widest + 8))
+        self.setWidth(math.ceil(max(_RIGHT_WIDTH, widest + 8)))
         self.update()
 
     @override

@@ -1,5 +1,8 @@
 """The parts of the frame-time plot: axes, the picture of the frames, what lies over it."""
 
+import math
+from typing import Final
+
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont
@@ -9,9 +12,18 @@ from inspector.timebase import NS_PER_MS
 
 from ..kit.theme import Theme
 from ..plotting.frame_series import XAxis
-from .frame_axis import BudgetAxis, DurationAxis, FrameArea, SpanAxis
+from .frame_axis import (
+    BOTTOM_HEIGHT,
+    LEFT_WIDTH,
+    BudgetAxis,
+    DurationAxis,
+    FrameArea,
+    SpanAxis,
+)
 from .frame_bars_item import FrameBarsItem
 from .frame_overlay_item import MARK_BAND, FrameOverlayItem
+
+_LEFT: Final = 4
 
 
 class FrameCanvas:
@@ -28,7 +40,7 @@ class FrameCanvas:
         self.widget = pg.GraphicsWidget()
         self._range = (0.0, 0.0, 0)
         layout = QGraphicsGridLayout(self.widget)
-        layout.setContentsMargins(4, 2, 0, 2)
+        layout.setContentsMargins(_LEFT, 2, 0, 2)
         layout.setSpacing(0)
         layout.setRowFixedHeight(0, MARK_BAND + 2)
         self._area = FrameArea()
@@ -60,6 +72,23 @@ class FrameCanvas:
             for axis in (self._left, self._right):
                 axis.setRange(0, area.top_ms)
         return True
+
+    def align(self, left: int, *, has_axis: bool) -> None:
+        """Leave room at the left for the names of lanes, and the axis to their ruler.
+
+        Args:
+            left: Room in pixels, 0 for as much as is needed.
+            has_axis: Whether there is a horizontal axis below the frames.
+        """
+        self.widget.layout().setContentsMargins(0 if left else _LEFT, 2, 0, 2 if has_axis else 0)
+        self._left.setWidth(left or LEFT_WIDTH)
+        self._bottom.setVisible(has_axis)
+        self._bottom.setHeight(BOTTOM_HEIGHT if has_axis else 0)
+
+    @property
+    def right_width(self) -> int:
+        """Width of the names of the budgets."""
+        return math.ceil(float(self._right.maximumWidth()))
 
     def name_durations(self, name: str) -> None:
         """Say what is measured."""

@@ -27,7 +27,7 @@ from ..plotting.frame_bars import BarScale, frame_bars, top_of_scale_ns
 from ..plotting.frame_series import FrameSeries, Window, XAxis
 from .frame_axis import DEFAULT_BUDGET_NS
 
-_HEIGHT: Final = 40
+_HEIGHT: Final = 24
 _GRIP: Final = 5
 _NARROWEST: Final = 4
 _LEAST_FRAMES: Final = 1_200

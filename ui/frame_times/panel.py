@@ -25,7 +25,9 @@ from ..plotting.frame_series import XAxis
 from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection, SelectionKind
 from .budget_menu import BudgetMenu
+from .frame_axis import LEFT_WIDTH
 from .frame_legend import FrameLegend
+from .frame_overlay_item import MARK_BAND
 from .frame_plot import FramePlot
 from .frame_statistics_label import FrameStatisticsLabel, StatisticsWanted
 from .overview_strip import OverviewStrip
@@ -48,6 +50,9 @@ _AXES: Final = (
     (XAxis.FRAME, "Frames", "Count frames along the axis"),
     (XAxis.TIME, "Time", "Show session time along the axis"),
 )
+#: The legend beside the plot: its height, and how far it reaches over the column of labels.
+_LEGEND: Final = 80
+_OVER_LABELS: Final = 20
 
 
 class FrameTimesPanel(QWidget):
@@ -69,9 +74,10 @@ class FrameTimesPanel(QWidget):
         self.plot = FramePlot(theme, self, self.view)
         self.strip = OverviewStrip(theme, self)
         self._legend = FrameLegend(theme, self)
-        # In a line of its own where there is no room for it beside the buttons.
+        # Where there is no room for it beside the buttons: beside the plot, above the names of
+        # lanes, or else in a line of its own.
         self._lower_legend = FrameLegend(theme, self, is_wrapping=True)
-        self._lower_legend.setContentsMargins(8, 0, 8, 0)
+        self._lower_legend.setContentsMargins(8, 0, 0, 0)
         self._lower_legend.hide()
         self._legend.fit_changed.connect(self._lower_legend.setHidden)
         self._statistics = FrameStatisticsLabel(self)
@@ -366,6 +372,7 @@ class FrameTimesPanel(QWidget):
         self._measure_actions.triggered.connect(self._take_measure)
         self._axis_actions.triggered.connect(self._take_axis)
         self.view.moved.connect(self._show_view)
+        self.view.margins_changed.connect(self._place_legend)
         self.plot.frames_added.connect(self._show_news)
         self._strip_pace.due.connect(self._show_in_strip)
         self.plot.frame_hovered.connect(self._share_hover)
@@ -420,18 +427,30 @@ class FrameTimesPanel(QWidget):
         top.addWidget(_button(self.follow_action, self))
         top.addSpacing(10)
         top.addWidget(self._legend, 1)
-        bottom = QHBoxLayout()
-        bottom.setContentsMargins(8, 0, 8, 3)
-        bottom.addWidget(self._statistics, 1)
-        bottom.addWidget(_button(self.statistics_action, self))
-        layout = QVBoxLayout(self)
+        line = QHBoxLayout()
+        line.setContentsMargins(8, 0, 8, 0)
+        line.addWidget(self._statistics, 1)
+        line.addWidget(_button(self.statistics_action, self))
+        layout = self._layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
         layout.addLayout(top)
         layout.addWidget(self._lower_legend)
+        layout.addLayout(line)
         layout.addWidget(self.strip)
         layout.addWidget(self.plot, 1)
-        layout.addLayout(bottom)
+
+    @Slot()
+    def _place_legend(self) -> None:
+        legend, view = self._lower_legend, self.view
+        is_hidden = legend.isHidden()
+        if view.has_lanes:
+            self._layout.removeWidget(legend)
+            legend.setParent(self.plot)
+            legend.setGeometry(0, MARK_BAND, view.left - LEFT_WIDTH + _OVER_LABELS, _LEGEND)
+        elif legend.parent() is self.plot:
+            self._layout.insertWidget(1, legend)
+        legend.setHidden(is_hidden)
 
 
 def _button(action: QAction, parent: QWidget) -> QToolButton:

@@ -40,7 +40,7 @@ MEASURE_NAMES: Final[dict[Measure, str]] = {
 }
 
 _RECENT_FRAMES: Final = 600
-_LEAST_HEIGHT: Final = 90
+_LEAST_HEIGHT: Final = 60
 _LEAST_POINTS: Final = 7.0
 _SMALLER: Final = 0.9
 
@@ -93,6 +93,7 @@ class PlottedFrames(pg.GraphicsView):
         self.set_measure("interval")
         self.set_budgets_ns((DEFAULT_BUDGET_NS,))
         self.apply_theme()
+        self.view.margins_changed.connect(self._align)
         self.view.timeline_changed.connect(self._take_timeline)
         self.view.moved.connect(self._follow_view)
         self.view.hover_moved.connect(self._show_hover)
@@ -169,6 +170,7 @@ class PlottedFrames(pg.GraphicsView):
     def set_budgets_ns(self, budgets_ns: tuple[int, ...]) -> None:
         """Draw budget lines; bars are coloured by the first."""
         self._canvas.name_budgets(budgets_ns)
+        self.view.leave_room(right=self._canvas.right_width)
         self._scale.forget()
         self.refresh(is_forced=True)
 
@@ -185,6 +187,7 @@ class PlottedFrames(pg.GraphicsView):
         Args:
             is_forced: Draw anyway, because something else has changed.
         """
+        self.view.set_pixels(self._bars.pixels_per_view())
         self.view.take_news()
         marks = self._marks.take_new() if self._marks is not None else 0
         end = 0 if self.series is None else self.series.end
@@ -303,6 +306,11 @@ class PlottedFrames(pg.GraphicsView):
         return bool(super().viewportEvent(event))
 
     # -------------------------------------------------------------- inside
+
+    @Slot()
+    def _align(self) -> None:
+        has_lanes = self.view.has_lanes
+        self._canvas.align(self.view.left if has_lanes else 0, has_axis=not has_lanes)
 
     @Slot()
     def _follow_view(self) -> None:

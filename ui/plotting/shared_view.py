@@ -48,6 +48,8 @@ class SharedView(QObject):
         playhead_ns: The instant whose state is shown, ``None`` for the present.
         is_scrubbing: Whether the playhead is being dragged.
         step: How many pixels a following view moves at once.
+        left: Room at the left of every plot, for the names of lanes; 0 without lanes.
+        right: The same at the right, for the names of budgets.
     """
 
     #: There is another timeline; whether it goes on where the former one was.
@@ -60,6 +62,8 @@ class SharedView(QObject):
     range_chosen = Signal(object)  # tuple[int, int] | None: its frames
     #: The pointer is elsewhere.
     hover_moved = Signal()
+    #: There is other room beside the plots, or lanes are shown or hidden.
+    margins_changed = Signal()
     #: The playhead is elsewhere.
     playhead_shown = Signal()
     #: The newest is to be followed, and the present shown.
@@ -74,6 +78,7 @@ class SharedView(QObject):
         self.playhead_ns: int | None = None
         self.is_scrubbing = False
         self.step = 1
+        self.left = self.right = 0
         self._wanted_axis = x_axis
         self._pixels = 1
         self._is_pointed_at = False
@@ -137,7 +142,16 @@ class SharedView(QObject):
         newest_at = PRESENT_AT if are_shown else 1.0
         if newest_at != self.range.newest_at:
             self.range.newest_at = newest_at
+            self.margins_changed.emit()
             self._move(lambda: None)
+
+    def leave_room(self, *, left: int | None = None, right: int | None = None) -> None:
+        """Leave room beside the plots, so that all of them are equally wide."""
+        former = self.left, self.right
+        self.left = self.left if left is None else left
+        self.right = self.right if right is None else right
+        if (self.left, self.right) != former:
+            self.margins_changed.emit()
 
     @property
     def has_lanes(self) -> bool:

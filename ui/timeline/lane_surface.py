@@ -30,7 +30,7 @@ from .lane_rows import LaneRow, RowChoices, RowPlaces, is_about, rows_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_HEADER: Final = 190
+_HEADER: Final = 170
 _LEAST_HEADER: Final = 70
 
 
@@ -98,7 +98,7 @@ class LaneSurface(QAbstractScrollArea):
         self.view.show_lanes(are_shown=True)
         for changed in (
             *(self.view.moved, self.view.hover_moved, self.view.playhead_shown),
-            self.view.range_chosen,
+            *(self.view.range_chosen, self.view.margins_changed),
         ):
             changed.connect(self._repaint)
 
@@ -169,7 +169,8 @@ class LaneSurface(QAbstractScrollArea):
     @property
     def lane_width(self) -> int:
         """Width of the lanes."""
-        return max(self.viewport().width() - self.header_width, 1)
+        right = min(self.viewport().width(), self.width() - self.view.right)
+        return max(right - self.header_width, 1)
 
     @property
     def ruler_height(self) -> int:
@@ -292,7 +293,7 @@ class LaneSurface(QAbstractScrollArea):
     def set_header_width(self, width: int) -> None:
         """Set the width of the names."""
         self._header_width = min(max(width, _LEAST_HEADER), self.viewport().width() // 2)
-        self.viewport().update()
+        self._take_width()
 
     # ---------------------------------------------------------------- pointing
 
@@ -343,11 +344,15 @@ class LaneSurface(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_scroll_bar()
-        self.view.set_pixels(self.lane_width)
+        self._take_width()
 
     @override
     def sizeHint(self) -> QSize:
         return QSize(600, 260)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return QSize(120, 2 * self.ruler_height)
 
     # ---------------------------------------------------------------- inside
 
@@ -359,6 +364,11 @@ class LaneSurface(QAbstractScrollArea):
             case LaneKind.SLICES:
                 return SLICE_LEVELS * (line + 2) + 4
         return line + 3
+
+    def _take_width(self) -> None:
+        self.view.leave_room(left=self.header_width)
+        self.view.set_pixels(round(self.lane_width * self.devicePixelRatioF()))
+        self.viewport().update()
 
     @Slot()
     def _repaint(self, _what: object = None) -> None:

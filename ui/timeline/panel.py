@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QComboBox, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QMenu, QWidget
 from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .lane_readout import LaneReading
     from .lane_rows import LaneRow
 
+_BAR: Final = (4, 0, 4, 2)
 #: Settings key of the hidden kinds of lanes.
 _HIDDEN = "timeline.hidden"
 
@@ -308,14 +309,10 @@ class TimelinePanel(QWidget):
     def _lay_out(self) -> None:
         self.filter_line.setMaximumWidth(260)
         kinds = menu_button("Lanes", "Kinds of lanes to show", self.kinds_menu)
-        buttons = []
-        for action in (self.fit_action, self.follow_action):
-            button = QToolButton()
-            button.setDefaultAction(action)
-            button.setAutoRaise(True)
-            buttons.append(button)
-        top = bar((self.filter_line, 1), kinds, self.ruler_box, *buttons, 8, (self.readout, 2))
-        fill(self, top, (self.canvas, 1))
+        below = bar(
+            (self.filter_line, 1), kinds, self.ruler_box, 8, (self.readout, 2), margins=_BAR
+        )
+        fill(self, (self.canvas, 1), below, spacing=2)
 
     def _connect(self) -> None:
         bridge, canvas = self._bridge, self.canvas

@@ -48,6 +48,7 @@ from .handlers.action_states import ActionStates
 from .handlers.program_actions import ProgramActions
 from .handlers.window_actions import WindowActions
 from .keyboard import FocusRing, KeyGuard
+from .middle import make_middle
 from .notices import FailureNote, NoticeBar
 from .panel_docks import PanelDocks
 from .scene_card import SceneCard
@@ -107,6 +108,7 @@ class WindowContents(QObject):
         self.badges = Badges(window, bridge)
         bridge.session_changed.connect(self._take_session)
         bridge.status_changed.connect(self._take_status)
+        bridge.refreshed.connect(self._need_lanes)
         bridge.budgets_changed.connect(self._take_budgets)
         bridge.opening_failed.connect(self._show_opening_failure)
         bridge.column_wanted.connect(self._ask_for_column)
@@ -202,7 +204,7 @@ class WindowContents(QObject):
         (middle,) = (panel for panel in PANELS if panel.area is None)
         panel = make_panel(middle, self._bridge, window.theme, window)
         window.frame_times = cast("FrameTimesPanel", panel)
-        window.middle.addWidget(panel)
+        window.middle.addWidget(make_middle(panel, window.docks.in_middle))
 
     # ---------------------------------------------------------------- settings
 
@@ -324,6 +326,7 @@ class WindowContents(QObject):
 
     @Slot(object)
     def _take_session(self, session: Session | None) -> None:
+        self._need_lanes()
         if session is None:
             self._window.show_title()
             return
@@ -333,6 +336,16 @@ class WindowContents(QObject):
         self._window.show_title(f"{session.title}{kind}")
         if session.notes and not isinstance(session, ShowsCapture):
             self._window.notice.show_notice(" ".join(session.notes))
+
+    @Slot(object)
+    def _need_lanes(self, _events: int = 0) -> None:
+        """Show the lanes of a capture only if it has more than frames."""
+        timeline, place = self._bridge.timeline, self._window.docks.in_middle
+        is_needed = not isinstance(self._bridge.session, ShowsCapture)
+        # A capture of frames alone has one clock, and nothing on it.
+        is_needed = is_needed or len(timeline.clocks) > 1 or bool(timeline.members.by_id)
+        if place.is_wanted and place.isHidden() is is_needed:
+            place.need(is_needed=is_needed)
 
     @Slot(object)
     def _take_status(self, status: SessionStatus) -> None:

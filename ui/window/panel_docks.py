@@ -1,4 +1,4 @@
-"""The docks around the middle of the window: what is in them, where they are, and presets."""
+"""Where panels are: docks around the middle of the window, a place in it, and presets."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from inspector.foreign.numbers import count_in
 from ..actions.panels import PANELS
 from .dock_tabs import DockTabs
 from .keyboard import enter
+from .middle import MiddlePlace
 from .settings import LAYOUT_VERSION
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class Preset:
         left_percent: Width of the left docks, in percent of the window.
         right_percent: Width of the right docks, likewise.
         bottom_percent: Height of the bottom docks, likewise.
+        lanes_percent: Height of the panel below the frame times, in percent of the middle.
     """
 
     id: str
@@ -72,6 +74,7 @@ class Preset:
     left_percent: int = 24
     right_percent: int = 24
     bottom_percent: int = 32
+    lanes_percent: int = 46
 
     def shows(self, panel: Panel) -> bool:
         """Whether a panel is shown: at the sides all but the hidden, of tabs the first few."""
@@ -89,7 +92,7 @@ PRESETS: Final = (
         right_percent=27,
         bottom_percent=28,
     ),
-    Preset("look-back", front="timeline", bottom_percent=52),
+    Preset("look-back", front="event_list", bottom_percent=24, lanes_percent=66),
 )
 
 
@@ -118,7 +121,7 @@ class Placeholder(QLabel):
 
 
 class PanelDocks(QObject):
-    """One dock for each panel that has an area.
+    """One dock for each panel that has an area, and a place for the one in the middle.
 
     A panel is made when it is seen for the first time; until then its dock costs
     next to nothing, and neither does a panel that nobody looks at.
@@ -137,6 +140,7 @@ class PanelDocks(QObject):
         super().__init__(window)
         self._window = window
         self._docks: dict[str, QDockWidget] = {}
+        self._middle: dict[str, MiddlePlace] = {}
         self._make_panel: Callable[[Panel], QWidget] | None = None
         self._preset = PRESETS[0]
         self._next_turn = QTimer(self)
@@ -159,7 +163,10 @@ class PanelDocks(QObject):
         self._brought: tuple[str, ...] = ()
         self.tabs = DockTabs(window, self._docks, tabs_in_order())
         for panel in PANELS:
-            if panel.area is not None:
+            if panel.area is PanelArea.MIDDLE:
+                place = self._middle[panel.id] = MiddlePlace(_placeholder(panel))
+                place.visibility_changed.connect(self._tell_visibility)
+            elif panel.area is not None:
                 dock = self._docks[panel.id] = self._make_dock(panel, panel.area)
                 self.tabs.add(dock)
 
@@ -171,21 +178,32 @@ class PanelDocks(QObject):
         """Return the dock of a panel."""
         return self._docks[panel_id]
 
+    def place_of(self, panel_id: str) -> QDockWidget | MiddlePlace:
+        """Return the dock of a panel, or its place in the middle."""
+        return self._middle.get(panel_id) or self._docks[panel_id]
+
     @property
     def ids(self) -> tuple[str, ...]:
-        """The panels that have docks."""
-        return tuple(self._docks)
+        """The panels that can be shown and hidden."""
+        return tuple(panel.id for panel in PANELS if panel.area is not None)
+
+    @property
+    def in_middle(self) -> MiddlePlace:
+        """The place below the frame times."""
+        (place,) = self._middle.values()
+        return place
 
     def make_panels(self, make: Callable[[Panel], QWidget]) -> None:
         """Make the panels that can be seen now, and the others when they are."""
         self._make_panel = make
-        for panel_id, dock in self._docks.items():
-            if not dock.isHidden() and not self._is_behind(dock):
+        for panel_id in self.ids:
+            place = self.place_of(panel_id)
+            if not place.isHidden() and not self._is_behind(place):
                 self.panel(panel_id)
 
     def panel(self, panel_id: str) -> QWidget:
         """Return a panel, making it if nobody has seen it yet."""
-        dock = self._docks[panel_id]
+        dock = self.place_of(panel_id)
         widget = dock.widget()
         if (
             self._make_panel is not None
@@ -217,7 +235,7 @@ class PanelDocks(QObject):
         ]
         # Of several in one module, the one whose method it was.
         involved = [frame.f_locals.get("self") for frame, _line in walk_tb(error.__traceback__)]
-        suspects.sort(key=lambda each: self._docks[each[0].id].widget() not in involved)
+        suspects.sort(key=lambda each: self.place_of(each[0].id).widget() not in involved)
         for panel, extension in suspects[:1]:
             if not extension.problem:
                 failure = PANELS.blame(extension, error)
@@ -230,12 +248,12 @@ class PanelDocks(QObject):
     @Slot()
     def _show_reasons(self) -> None:
         for panel_id, reason in self._reasons.items():
-            widget = self._docks[panel_id].widget()
-            self._docks[panel_id].setWidget(Placeholder(reason, is_failure=True))
+            widget = self.place_of(panel_id).widget()
+            self.place_of(panel_id).setWidget(Placeholder(reason, is_failure=True))
             widget.deleteLater()
         self._reasons.clear()
 
-    def _is_behind(self, dock: QDockWidget) -> bool:
+    def _is_behind(self, dock: QDockWidget | MiddlePlace) -> bool:
         """Whether another tab of the same stack lies in front of a dock."""
         title = dock.windowTitle()
         for bar in self.tabs.bars():
@@ -258,7 +276,9 @@ class PanelDocks(QObject):
             self._window.removeDockWidget(dock)
         stacks: dict[PanelArea, QDockWidget] = {}
         for panel in PANELS:
-            if panel.area is None:
+            if panel.area is PanelArea.MIDDLE:
+                self._middle[panel.id].setVisible(preset.shows(panel))
+            if panel.area not in _QT_AREAS:
                 continue
             dock = self._docks[panel.id]
             first = stacks.setdefault(panel.area, dock)
@@ -287,11 +307,14 @@ class PanelDocks(QObject):
     def save(self) -> str:
         """Return where everything is, as text; only what :attr:`is_settled` is worth keeping."""
         state = bytes(self._window.saveState(LAYOUT_VERSION).toHex().data()).decode("ascii")
-        sizes = (
+        sizes = [
             f"{panel_id}={dock.width()}{self._saved_height(panel_id)}"
             for panel_id, dock in self._docks.items()
             if dock.isVisible() and not dock.isFloating()
-        )
+        ]
+        for panel_id, place in self._middle.items():
+            if place.is_wanted:
+                sizes.append(f"{panel_id}={place.permille}")
         return " ".join([state, *sizes])
 
     def _saved_height(self, panel_id: str) -> str:
@@ -316,6 +339,8 @@ class PanelDocks(QObject):
             # Said in so many words: Qt would show what was neither shown nor hidden before in the
             # next turn of the event loop. Each that is shown here costs a layout of the window.
             dock.hide()
+        for panel_id, place in self._middle.items():
+            place.setVisible(any(each.startswith(f"{panel_id}=") for each in self._sizes))
         is_restored = bool(state) and self._window.restoreState(data, LAYOUT_VERSION)
         is_restored = is_restored and self._has_room_for_sizes()
         if is_restored:
@@ -356,12 +381,15 @@ class PanelDocks(QObject):
 
     def _saved_sizes(self) -> Iterator[tuple[QDockWidget, int, int]]:
         """Yield the docks that sizes were saved of: width and height, 0 for none."""
+        for panel_id, width, height in self._parsed_sizes():
+            if panel_id in self._docks:
+                yield self._docks[panel_id], width, height
+
+    def _parsed_sizes(self) -> Iterator[tuple[str, int, int]]:
         for entry in self._sizes:
             panel_id, _, size = entry.partition("=")
             width, _, height = size.partition("x")
-            dock = self._docks.get(panel_id)
-            if dock is not None:
-                yield dock, _pixels(width), _pixels(height)
+            yield panel_id, _pixels(width), _pixels(height)
 
     def _restore_sizes(self) -> None:
         """Give docks their sizes again.
@@ -377,6 +405,9 @@ class PanelDocks(QObject):
                     self._window.resizeDocks([dock], [width], orientation.Horizontal)
             elif height:
                 self._window.resizeDocks([dock], [height], orientation.Vertical)
+        for panel_id, permille, _height in self._parsed_sizes():
+            if panel_id in self._middle:
+                self._middle[panel_id].take_share(permille)
 
     @Slot()
     def _resize(self) -> None:
@@ -404,13 +435,15 @@ class PanelDocks(QObject):
             ]
             if docks:
                 self._window.resizeDocks(docks, [size] * len(docks), orientation)
+        for place in self._middle.values():
+            place.take_share(10 * preset.lanes_percent)
 
     # ---------------------------------------------------------------- one panel
 
     def toggle(self, panel_id: str) -> None:
         """Show, raise and enter a panel; hide it if it has the keyboard already."""
         if self.panel_in_use() == panel_id:
-            self._docks[panel_id].hide()
+            self.place_of(panel_id).hide()
         else:
             self.show_panel(panel_id)
 
@@ -427,39 +460,45 @@ class PanelDocks(QObject):
 
     def show_panel(self, panel_id: str) -> None:
         """Show a panel, in front of what is in the same place, and enter it."""
-        dock = self._docks[panel_id]
+        dock = self.place_of(panel_id)
         dock.show()
         dock.raise_()
         enter(self.panel(panel_id))
 
     def is_in_front(self, panel_id: str) -> bool:
         """Whether a panel can be seen: shown, and not behind another tab."""
-        dock = self._docks[panel_id]
+        dock = self.place_of(panel_id)
         return dock.isVisible() and not dock.visibleRegion().isEmpty()
 
     def panel_in_use(self) -> str:
         """Return the panel that has the keyboard, or an empty text."""
         focused = QApplication.focusWidget()
-        for panel_id, dock in self._docks.items():
-            if focused is not None and dock.isAncestorOf(focused):
+        for panel_id in self.ids:
+            if focused is not None and self.place_of(panel_id).isAncestorOf(focused):
                 return panel_id
         return ""
 
     @Slot(bool)
     def _tell_visibility(self, is_visible: bool) -> None:  # noqa: FBT001 - a slot
         dock = self.sender()
-        if is_visible and isinstance(dock, QDockWidget):
-            self.panel(dock.objectName().removeprefix(_DOCK_PREFIX))
+        if is_visible:
+            shown = (panel_id for panel_id in self.ids if self.place_of(panel_id) is dock)
+            for panel_id in shown:
+                self.panel(panel_id)
         self.visibility_changed.emit()
 
     def _make_dock(self, panel: Panel, area: PanelArea) -> QDockWidget:
         dock = QDockWidget(panel.title, self._window)
         dock.setObjectName(f"{_DOCK_PREFIX}{panel.id}")
         dock.setAccessibleName(panel.title)
-        dock.setWidget(Placeholder(f"{panel.title}: {panel.summary}"))
+        dock.setWidget(_placeholder(panel))
         dock.visibilityChanged.connect(self._tell_visibility)
         self._window.addDockWidget(_QT_AREAS[area], dock)
         return dock
+
+
+def _placeholder(panel: Panel) -> Placeholder:
+    return Placeholder(f"{panel.title}: {panel.summary}")
 
 
 def _pixels(text: str) -> int:

@@ -22,7 +22,7 @@ import platformdirs
 #: Raised when the meaning of a field changes; files of newer versions are kept aside.
 SETTINGS_VERSION: Final = 1
 #: Raised when docks are added or renamed; older layouts are then not restored.
-LAYOUT_VERSION: Final = 4
+LAYOUT_VERSION: Final = 5
 MOST_RECENT_SCENES: Final = 10
 _FOLDER_NAME: Final = "timeline-inspector"
 #: What was ever saved is a few kilobytes; most of it are breakpoints.

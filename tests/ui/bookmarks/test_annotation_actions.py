@@ -231,7 +231,8 @@ def test_that_the_menus_of_the_plots_leave_and_ask(shell: Shell, qtbot: QtBot) -
 
     frame_times = shell.window.frame_times
     frames = shell.bridge.timeline.frames
-    frame_times.plot.view.choose_frames((10, 20))
+    frame_times.view.choose_frames((10, 20))
+    frame_times.view.show_frames(50, 70)
     frame_times.plot.point_at(frame_times.plot.pixel_of_frame(60))
     menu = QMenu(frame_times)
     frame_times._add_annotating(menu)

@@ -103,6 +103,19 @@ def test_that_a_slice_is_chosen_where_none_is_taken_for_a_frame(
     assert len(shell.bridge.timeline.frames) == 3
 
 
+def test_that_a_capture_without_lanes_shows_the_frames_alone(shell: Shell, tmp_path: Path) -> None:
+    place, view = shell.window.docks.in_middle, shell.window.frame_times.view
+    assert not place.isHidden()
+    shell.window.open_path(table(tmp_path))
+    settle()
+    assert place.isHidden()
+    assert not view.has_lanes
+    shell.window.open_path(trace(tmp_path))
+    settle()
+    assert not place.isHidden()
+    assert place.is_wanted
+
+
 def test_that_a_trace_has_its_slices_on_the_timeline(shell: Shell, tmp_path: Path) -> None:
     shell.window.open_path(trace(tmp_path))
     shell.window.docks.show_panel("timeline")

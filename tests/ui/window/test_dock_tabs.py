@@ -83,7 +83,7 @@ def test_that_a_panel_whose_tab_goes_has_a_title_to_be_moved_by(shell: Shell) ->
     docks = shell.window.docks
     for panel_id in docks.ids:
         if panel_id not in ("clock_tree", "scene", "details", "event_list"):
-            docks[panel_id].hide()
+            docks.place_of(panel_id).hide()
     settle()
 
     assert docks["event_list"].widget().y() > 0

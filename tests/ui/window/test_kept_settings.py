@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QSplitter
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
@@ -22,6 +22,7 @@ from ui.events.event_list_model import EventColumn
 from ui.events.panel import EventListPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
+from ui.timeline.panel import TimelinePanel
 from ui.window.application import make_application
 from ui.window.contents import WindowContents
 from ui.window.main_window import MainWindow
@@ -171,14 +172,14 @@ def test_that_resetting_the_layout_shows_what_was_shown_at_first(
 ) -> None:
     shell = open_shell(qtbot, tmp_path)
     docks = shell.window.docks
-    shown_first = [each for each in docks.ids if not docks[each].isHidden()]
+    shown_first = [each for each in docks.ids if not docks.place_of(each).isHidden()]
     for dock in docks:
         dock.hide()
 
     shell.trigger("layout-reset")
     QApplication.processEvents()
 
-    assert [each for each in docks.ids if not docks[each].isHidden()] == shown_first
+    assert [each for each in docks.ids if not docks.place_of(each).isHidden()] == shown_first
     assert shell.window.docks.is_in_front("timer_queue")
 
 
@@ -187,6 +188,7 @@ def test_that_resetting_the_layout_shows_what_was_shown_at_first(
     [
         ("layout-live", "", "timer_queue"),
         ("layout-analyse", "clock_tree scene", "event_list"),
+        ("layout-look-back", "", "event_list"),
         ("layout-look-back", "", "timeline"),
     ],
 )
@@ -202,8 +204,8 @@ def test_that_presets_show_what_they_are_for(
 
     docks = shell.window.docks
     beside = [each for each in docks.ids if each not in tabs_in_order()]
-    assert [each for each in beside if docks[each].isHidden()] == hidden.split()
-    assert sum(not docks[each].isHidden() for each in tabs_in_order()) == MOST_TABS
+    assert [each for each in beside if docks.place_of(each).isHidden()] == hidden.split()
+    assert sum(not docks.place_of(each).isHidden() for each in tabs_in_order()) == MOST_TABS
 
 
 def test_that_panels_get_their_share_of_a_first_window(qtbot: QtBot, tmp_path: Path) -> None:
@@ -319,6 +321,69 @@ def test_that_a_layout_that_leaves_nothing_for_the_middle_is_replaced(
     second = open_shell(qtbot, tmp_path)
     QApplication.processEvents()
 
-    middle = second.window.frame_times
+    middle = second.window.middle
     assert middle.height() >= 0.4 * second.window.height()
     assert middle.width() >= 0.35 * second.window.width()
+
+
+def test_that_frames_and_lanes_have_their_share_of_the_middle_and_keep_it(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    first = open_shell(qtbot, tmp_path)
+    first.window.resize(1280, 760)
+    first.contents.card.hide()
+    first.trigger("layout-reset")
+    QApplication.processEvents()
+    panel = first.window.docks.panel("timeline")
+    assert isinstance(panel, TimelinePanel)
+    assert first.window.frame_times.plot.area().height() >= 120
+    row_height = panel.canvas.fontMetrics().height() + 7
+    assert panel.canvas.viewport().height() - panel.canvas.ruler_height >= 5 * row_height
+
+    splitter = first.window.docks.in_middle.parentWidget()
+    assert isinstance(splitter, QSplitter)
+    splitter.moveSplitter(splitter.height() * 6 // 10, 1)
+    first.window.close()
+    second = open_shell(qtbot, tmp_path)
+    QApplication.processEvents()
+
+    place = second.window.docks.in_middle
+    middle = place.parentWidget()
+    assert isinstance(middle, QSplitter)
+    assert place.permille == pytest.approx(400, abs=8)
+    assert place.height() == pytest.approx(0.4 * middle.height(), abs=8)
+
+
+def test_that_lanes_that_were_hidden_stay_hidden(qtbot: QtBot, tmp_path: Path) -> None:
+    first = open_shell(qtbot, tmp_path)
+    first.window.docks.show_panel("timeline")
+    first.trigger("panel-timeline")
+    assert first.window.docks.in_middle.isHidden()
+    first.window.close()
+
+    second = open_shell(qtbot, tmp_path)
+    QApplication.processEvents()
+
+    assert second.window.docks.in_middle.isHidden()
+    assert not second.window.frame_times.view.has_lanes
+    second.trigger("panel-timeline")
+    QApplication.processEvents()
+    assert second.window.docks.is_in_front("timeline")
+    assert second.window.frame_times.view.has_lanes
+
+
+def test_that_frames_stand_exactly_above_the_lanes(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.window.resize(1280, 760)
+    QApplication.processEvents()
+    panel = shell.window.docks.panel("timeline")
+    assert isinstance(panel, TimelinePanel)
+    plot, canvas = shell.window.frame_times.plot, panel.canvas
+    area = plot.area()
+
+    left = plot.mapTo(shell.window, area.topLeft().toPoint()).x()
+    lanes = canvas.mapTo(shell.window, QPoint(canvas.header_width, 0)).x()
+
+    assert left == lanes
+    assert round(area.width()) == canvas.lane_width
+    assert not plot._canvas._bottom.isVisible()

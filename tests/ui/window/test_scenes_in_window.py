@@ -59,7 +59,7 @@ def test_that_reloading_a_mended_scene_brings_the_plot_back(qtbot: QtBot, tmp_pa
     qtbot.mouseClick(view.reload_button, Qt.MouseButton.LeftButton)
     shell.bridge.refresh_now()
 
-    assert shell.window.middle.currentWidget() is shell.window.frame_times
+    assert shell.window.middle.currentIndex() == 0
     assert shell.bridge.status.phase is SessionPhase.RUNNING
 
 
@@ -206,7 +206,7 @@ def test_that_a_scene_that_cannot_be_opened_is_told_beside_the_one_that_goes_on(
     window.open_path(bad)
 
     assert shell.bridge.session is session
-    assert window.middle.currentWidget() is window.frame_times
+    assert window.middle.currentIndex() == 0
     assert window.windowTitle() == "played & tested – Timeline Inspector"
     assert window.notice.label.text().startswith("bad.py failed in build(stage) (line 3): ")
     assert window.notice.label.text().endswith("“played & tested” keeps running.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QObject, Qt, QUrl, Slot
 from PySide6.QtGui import QAction, QDesktopServices
-from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QMenu
+from PySide6.QtWidgets import QApplication, QDialog, QDockWidget, QFileDialog, QMenu
 
 from inspector.display_text import as_plain
 from inspector.foreign.paths import RECORDING_SUFFIX
@@ -110,7 +110,9 @@ class WindowActions(QObject):
         docks = self._window.docks
         menu = docks.tabs.more_menu
         menu.clear()
-        hidden = [self._actions[f"panel-{each}"] for each in docks.ids if docks[each].isHidden()]
+        hidden = [
+            self._actions[f"panel-{each}"] for each in docks.ids if docks.place_of(each).isHidden()
+        ]
         menu.addActions(hidden)
         if not hidden:
             menu.addAction("Every panel is open").setEnabled(False)
@@ -266,10 +268,10 @@ class WindowActions(QObject):
         """Go to the filter of the panel in use, else of the clock tree."""
         docks = self._window.docks
         for panel_id in (docks.panel_in_use(), "clock_tree"):
-            lines = docks[panel_id].findChildren(FilterLine) if panel_id else []
+            lines = docks.place_of(panel_id).findChildren(FilterLine) if panel_id else []
             if lines:
-                docks[panel_id].show()
-                docks[panel_id].raise_()
+                docks.place_of(panel_id).show()
+                docks.place_of(panel_id).raise_()
                 lines[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
                 lines[0].selectAll()
                 return
@@ -298,13 +300,15 @@ class WindowActions(QObject):
         """Hide the panel in use."""
         docks = self._window.docks
         if panel_id := docks.panel_in_use():
-            docks[panel_id].hide()
+            docks.place_of(panel_id).hide()
 
     def float_panel(self) -> None:
         """Make the panel in use a window of its own, or dock it again."""
         docks = self._window.docks
-        if panel_id := docks.panel_in_use():
-            docks[panel_id].setFloating(not docks[panel_id].isFloating())
+        panel_id = docks.panel_in_use()
+        dock = docks.place_of(panel_id) if panel_id else None
+        if isinstance(dock, QDockWidget):
+            dock.setFloating(not dock.isFloating())
             docks.show_panel(panel_id)
 
     def focus_next_panel(self) -> None:
@@ -313,7 +317,7 @@ class WindowActions(QObject):
         places = ["", *(each for each in docks.ids if docks.is_in_front(each))]
         current = docks.panel_in_use()
         following = places[(places.index(current) + 1) % len(places)]
-        enter(docks.panel(following) if following else self._window.middle.currentWidget())
+        enter(docks.panel(following) if following else self._window.frame_times)
 
     def use_layout(self, preset_id: str) -> None:
         """Arrange the panels as a preset says."""
@@ -334,7 +338,7 @@ class WindowActions(QObject):
     def _show_panel_states(self) -> None:
         docks = self._window.docks
         for panel_id in docks.ids:
-            self._actions[f"panel-{panel_id}"].show_checked(not docks[panel_id].isHidden())
+            self._actions[f"panel-{panel_id}"].show_checked(not docks.place_of(panel_id).isHidden())
 
     # ---------------------------------------------------------------- help
 
