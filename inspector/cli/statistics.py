@@ -5,18 +5,14 @@ from __future__ import annotations
 import json
 import operator
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TextIO
 
-from inspector.analysis.statistics.comparison import (
-    COMPARED,
-    Change,
-    Comparison,
-    Difference,
-    comparison,
-)
+from inspector.analysis.statistics.calls import CallChange
+from inspector.analysis.statistics.comparison import COMPARED, Change, Difference
 from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.analysis.statistics.metrics import METRICS, Metric, MetricValue, metric_values
+from inspector.analysis.statistics.runs import RunDifference, differences
 from inspector.cli.run_report import frames_text, table
 from inspector.cli.terminal import say
 from inspector.errors import CaptureError
@@ -24,12 +20,14 @@ from inspector.exit_codes import ExitCode
 from inspector.foreign.numbers import number_in, shown
 from inspector.formats.captures.capture import split_column
 from inspector.formats.frame_times import parse_range
+from inspector.formats.report.comparison import write_comparison
 from inspector.formats.series import series_of
+from inspector.sessions.compared import run_of_file
 from inspector.sessions.frame_files import FrameFile, read_frame_file
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 _OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     "<": operator.lt,
@@ -138,7 +136,7 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Print how a second file differs from a first, and check conditions.
+    """Print how files differ from a first, and check conditions.
 
     Returns:
         The exit code: 1 if a condition of failure holds.
@@ -148,27 +146,32 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
     """
     parser: ArgumentParser = options.parser
     conditions = [_change(text, parser) for text in options.conditions]
-    options.refresh, options.range = None, "all"
-    before, after = (_read(text, options, err) for text in (options.before, options.after))
-    for each in (before, after):
-        if each.file.samples:
-            message = f"{each.text}: {each.file.samples} Captures of every frame can be compared."
-            raise CaptureError(message)
-    found = comparison(before.series, after.series)
-    by_metric = {each.metric.id: each for each in found.differences}
+    runs = []
+    for text in (options.before, *options.after):
+        run = run_of_file(*split_column(text), options.stream)
+        say(err, *run.notes)
+        runs.append(replace(run, name=text))
+    found = differences(runs)
     failed = [
-        (condition, by_metric[condition.metric.id])
+        (each, condition, difference)
+        for each in found
         for condition in conditions
-        if _is_certain(condition, by_metric[condition.metric.id])
+        for difference in each.found.differences
+        if difference.metric.id == condition.metric.id and _is_certain(condition, difference)
     ]
     if options.json:
-        _write_json(
-            out, _comparison_values(before, after, found, [each.text for each, _ in failed])
-        )
+        texts = [[each.text for of, each, _ in failed if of is one] for one in found]
+        values = list(map(_comparison_values, found, texts))
+        _write_json(out, values[0] if len(values) == 1 else {"comparisons": values})
     else:
-        out.write(_comparison_text(before, after, found) + "\n")
-    for condition, difference in failed:
-        say(err, f"{condition.text} holds: {difference.metric.id} {_change_text(difference)}")
+        out.write("\n\n".join(map(_comparison_text, found)) + "\n")
+    if options.output is not None:
+        write_comparison(found, options.output)
+        say(err, f"Written: {options.output}")
+    for each, condition, difference in failed:
+        file = f"{each.after.name}: " if len(found) > 1 else ""
+        change = _change_text(difference)
+        say(err, f"{file}{condition.text} holds: {difference.metric.id} {change}")
     return ExitCode.FAILED if failed else ExitCode.OK
 
 
@@ -283,24 +286,46 @@ def _values(read: _Read, values: Iterable[MetricValue]) -> dict[str, object]:
     }
 
 
-def _comparison_text(before: _Read, after: _Read, found: Comparison) -> str:
+def _comparison_text(each: RunDifference) -> str:
+    before, after, found = each.before, each.after, each.found
     rows = []
-    for each in found.differences:
-        one, other = (MetricValue(each.metric, value).text for value in (each.before, each.after))
-        tool = f"{each.metric.tool} " if each.metric.tool else ""
-        name = f"{tool}{each.metric.name}"
-        rows.append((name, one, other, _change_text(each), each.verdict.value))
+    for difference in found.differences:
+        metric = difference.metric
+        one, other = (
+            MetricValue(metric, value).text for value in (difference.before, difference.after)
+        )
+        name = f"{metric.tool} {metric.name}".strip()
+        rows.append((name, one, other, _change_text(difference), difference.verdict.value))
     heading = ("statistic", "before", "after", "change (95 % interval)", "verdict")
     lines = [
-        f"before: {before.text}, {frames_text(len(before.series))}",
-        f"after:  {after.text}, {frames_text(len(after.series))}",
+        f"before: {before.name}, {frames_text(len(before.times_ns))}",
+        f"after:  {after.name}, {frames_text(len(after.times_ns))}",
         "",
         table(heading, rows, right={1, 2, 3}),
         "",
+        *_calls_lines(each.calls),
         found.distance_text,
         f"Verdict by the average frame rate: {found.verdict.value}.",
     ]
     return "\n".join(lines)
+
+
+def _calls_lines(calls: Sequence[CallChange]) -> list[str]:
+    """Return what has become of clocks and timers as a table, nothing for captures."""
+    if not calls:
+        return []
+    rows = []
+    for each in calls:
+        change = each.change
+        one, other = (
+            "-" if value is None else f"{value:,.2f} {each.unit}"
+            for value in (change.before, change.after)
+        )
+        rows.append(
+            (each.subject, each.what, one, other, _change_text(change), change.verdict.value)
+        )
+    heading = ("clock or timer", "what", "before", "after", "change (95 % interval)", "verdict")
+    return [table(heading, rows, right={2, 3, 4}), ""]
 
 
 def _change_text(change: Change) -> str:
@@ -309,24 +334,30 @@ def _change_text(change: Change) -> str:
     return f"{change.share_text} ({change.interval_text})"
 
 
-def _comparison_values(
-    before: _Read, after: _Read, found: Comparison, failed: list[str]
-) -> dict[str, object]:
+def _change_values(change: Change) -> dict[str, object]:
     return {
-        "before": before.text,
-        "after": after.text,
-        "frames": [len(before.series), len(after.series)],
-        "differences": {
-            each.metric.id: {
-                "before": each.before,
-                "after": each.after,
-                "change": each.share,
-                "low": each.low,
-                "high": each.high,
-                "verdict": each.verdict.value,
-            }
-            for each in found.differences
-        },
+        "before": change.before,
+        "after": change.after,
+        "change": change.share,
+        "low": change.low,
+        "high": change.high,
+        "verdict": change.verdict.value,
+    }
+
+
+def _comparison_values(each: RunDifference, failed: list[str]) -> dict[str, object]:
+    found = each.found
+    calls = [
+        {"clock": call.clock, "label": call.label, "what": call.what, "unit": call.unit}
+        | _change_values(call.change)
+        for call in each.calls
+    ]
+    return {
+        "before": each.before.name,
+        "after": each.after.name,
+        "frames": [len(each.before.times_ns), len(each.after.times_ns)],
+        "differences": {of.metric.id: _change_values(of) for of in found.differences},
+        **({"calls": calls} if calls else {}),
         "distance": found.distance,
         "p_value": found.p_value,
         "verdict": found.verdict.value,

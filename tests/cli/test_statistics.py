@@ -140,3 +140,48 @@ def test_that_a_comparison_is_data_too(run: Run, uneven: Path) -> None:
     assert values["verdict"] == "no evidence of a difference"
     assert values["differences"]["p99"]["change"] == 0
     assert values["p_value"] == 1
+
+
+def test_that_several_files_are_compared_with_the_first(run: Run, tmp_path: Path) -> None:
+    before, slower, faster = (
+        capture(tmp_path, f"{name}.csv", [time, time + 0.2, time - 0.2, time + 0.1] * 100)
+        for name, time in (("before", 10.0), ("slower", 11.0), ("faster", 9.0))
+    )
+    report = tmp_path / "report.html"
+
+    files = map(str, (before, slower, faster))
+    code, out, err = run(
+        shlex.join(["compare", *files, "--fail-if", "fps < -5%", "-o", str(report)])
+    )
+
+    assert code == ExitCode.FAILED
+    verdicts = [line for line in out.splitlines() if line.startswith("Verdict")]
+    assert [each.split(": ")[1] for each in verdicts] == ["slower.", "faster."]
+    assert f"{slower}: fps < -5% holds: fps -" in err
+    assert report.read_text().startswith("<!doctype html>")
+    _, out, _ = run(f"compare {before} {slower} {faster} --json")
+    assert [each["verdict"] for each in json.loads(out)["comparisons"]] == ["slower", "faster"]
+
+
+def test_that_clocks_and_timers_of_recordings_are_compared(run: Run, tmp_path: Path) -> None:
+    names = []
+    for name, period in (("one", 0.1), ("two", 0.05)):
+        scene = tmp_path / f"{name}.py"
+        scene.write_text(
+            "def build(stage):\n"
+            f"    stage.root.child('game').set_interval({period}, lambda: None, name='attack')\n"
+        )
+        names.append(str(tmp_path / f"{name}.tlrec"))
+        assert (
+            run(shlex.join(["run", str(scene), "--seconds", "20", "--record", names[-1]]))[0] == 0
+        )
+
+    code, out, _ = run(shlex.join(["compare", *names]))
+
+    assert code == ExitCode.OK
+    assert "game: attack" in out
+    _, out, _ = run(shlex.join(["compare", *names, "--json"]))
+    calls = json.loads(out)["calls"]
+    (attack,) = (each for each in calls if (each["label"], each["what"]) == ("attack", "Calls"))
+    assert attack["change"] == pytest.approx(1, abs=0.1)
+    assert attack["verdict"] == "more"

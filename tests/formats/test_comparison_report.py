@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from inspector.analysis.statistics.runs import ComparedRun, differences
+from inspector.errors import ExportError
 from inspector.formats.aligned_chart import AlignedRun, aligned_chart
-from inspector.formats.comparison_report import comparison_page
 from inspector.formats.display_list import Box, Group, Polyline, Text
+from inspector.formats.report.comparison import comparison_report, write_comparison
+from inspector.formats.report.report import html_of
 from tests.formats.test_report import Balanced
 
 MS = 1_000_000
@@ -24,14 +27,26 @@ def run(name: str, *times_ms: float, count: int = 100) -> ComparedRun:
 def test_that_the_page_is_well_formed_and_names_are_text() -> None:
     runs = [run("<a>", 10, 11), run("b & c", 12, 13), run("d", 10, 11)]
 
-    page = comparison_page(differences(runs), "dark", (16.7, 8.3), NOW)
+    found = differences(runs)
+    page = html_of(comparison_report(found, "dark", (16.7, 8.3), NOW))
 
     reader = Balanced()
     reader.feed(page)
     assert (reader.open, reader.wrong) == ([], [])
     assert "“b &amp; c” is slower than “&lt;a&gt;”" in page
     assert "There is no evidence that “d” is faster or slower" in page
-    assert page == comparison_page(differences(runs), "dark", (16.7, 8.3), NOW)
+    assert page == html_of(comparison_report(differences(runs), "dark", (16.7, 8.3), NOW))
+
+
+def test_that_it_is_written_in_the_format_of_its_suffix(qapp: object, tmp_path: Path) -> None:
+    assert qapp is not None
+    found = differences([run("a", 10, 11), run("b", 12, 13)])
+
+    for name, head in (("c.html", b"<!doctype html>"), ("c.pdf", b"%PDF-")):
+        write_comparison(found, tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(head)
+    with pytest.raises(ExportError, match=r"suffix \.html or \.pdf"):
+        write_comparison(found, tmp_path / "c.txt")
 
 
 @pytest.mark.parametrize("is_stacked", [False, True])

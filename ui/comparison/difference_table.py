@@ -57,8 +57,7 @@ def difference_rows(found: Iterable[RunDifference]) -> Iterator[DifferenceRow]:
             formula = f"{metric.formula}\nSource: {metric.source}"
             yield DifferenceRow(each.after.name, "Frames", name, metric.unit, difference, formula)
         for call in each.calls:
-            subject = f"{call.clock}: {call.label}" if call.label else call.clock
-            yield DifferenceRow(each.after.name, subject, call.what, call.unit, call.change)
+            yield DifferenceRow(each.after.name, call.subject, call.what, call.unit, call.change)
 
 
 def _number(value: float | None, unit: str) -> str:

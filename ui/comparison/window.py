@@ -24,8 +24,8 @@ from inspector.analysis.statistics.runs import ComparedRun, RunDifference, diffe
 from inspector.display_text import one_line
 from inspector.errors import ColumnChoiceError, InspectorError
 from inspector.foreign.paths import is_recording_name, stored_path
-from inspector.formats.comparison_report import write_comparison
 from inspector.formats.distribution_chart import ChartKind, Curve
+from inspector.formats.report.comparison import COMPARISON_FORMATS, write_comparison
 from inspector.sessions.compared import run_of_file, run_of_session
 
 from ..kit.background import Background
@@ -132,7 +132,7 @@ class ComparisonWindow(QDialog):
         self.cancel_button = tool_button("Cancel", "Stop reading and comparing")
         self.add_button = tool_button("Add file …", "Compare with another capture or recording")
         self.report_button = tool_button(
-            "Save report …", "Write plots, differences and verdict to one HTML file"
+            "Save report …", "Write plots, differences and verdict to one file, HTML or PDF"
         )
         self.stack_buttons = choice_buttons(self, ("Overlaid", "Stacked"))
         self.axis_buttons = choice_buttons(self, ("Time", "Frames"))
@@ -325,8 +325,8 @@ class ComparisonWindow(QDialog):
     @Slot()
     def _ask_for_report(self) -> None:
         folder = next((each.path.parent for each in self.sources if each.path), Path.cwd())
-        kinds = {".html": "HTML: plots, differences and verdict"}
-        dialog = SaveDialog("Save report", folder / "comparison.html", kinds, self)
+        proposed = folder / "comparison.html"
+        dialog = SaveDialog("Save report", proposed, COMPARISON_FORMATS, self)
         dialog.file_given.connect(self.save_report)
         dialog.open()
 

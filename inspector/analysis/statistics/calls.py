@@ -73,6 +73,11 @@ class CallChange:
     unit: str
     change: Change
 
+    @property
+    def subject(self) -> str:
+        """The clock, or the timer on its clock."""
+        return f"{self.clock}: {self.label}" if self.label else self.clock
+
 
 @dataclass(frozen=True, slots=True)
 class SessionCalls:

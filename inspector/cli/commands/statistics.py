@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
 from fractions import Fraction
+from pathlib import Path
 from typing import Final
 
 from inspector.cli.command import Command
@@ -34,6 +35,7 @@ COMPARE_EPILOG: Final = """\
 what is said:
   Differences are relative to the first file, with their 95 % interval (moving block
   bootstrap). The verdict is by the average frame rate: faster, slower, or no evidence.
+  Of recordings, clocks and timers are compared too: calls per second, lateness, duration.
 
 conditions:
   METRIC OP CHANGE, such as “p99 > +5%” or “fps < -2%”. A condition holds if the whole
@@ -41,6 +43,7 @@ conditions:
 
 examples:
   timeline-inspector compare before.csv after.csv
+  timeline-inspector compare before.csv after-1.csv after-2.csv -o comparison.html
   timeline-inspector compare before.tlrec after.tlrec --fail-if "p99 > +5%" --json
 
 Exit code 0 unless a condition of --fail-if holds; 1 if one holds, or a file cannot be read;
@@ -104,7 +107,9 @@ def add_compare_arguments(compare: ArgumentParser) -> None:
     """Add the arguments of ``compare`` to its parser."""
     compare.set_defaults(parser=compare)
     compare.add_argument("before", metavar="BEFORE[:COLUMN]", help="the first file")
-    compare.add_argument("after", metavar="AFTER[:COLUMN]", help="the second file")
+    compare.add_argument(
+        "after", metavar="AFTER[:COLUMN]", nargs="+", help="what is compared with it"
+    )
     add_stream(compare)
     compare.add_argument(
         "--fail-if",
@@ -113,6 +118,13 @@ def add_compare_arguments(compare: ArgumentParser) -> None:
         action="append",
         default=[],
         help="fail if it holds, such as “p99 > +5%%”; may be repeated",
+    )
+    compare.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        help="write plots, differences and verdicts to a file too: .html or .pdf",
     )
     compare.add_argument("--json", action="store_true", help="as JSON, for programs")
 

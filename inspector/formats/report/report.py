@@ -23,6 +23,8 @@ from inspector.formats.ticks import grouped
 from inspector.timebase import format_duration
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from inspector.formats.display_list import DisplayList
     from inspector.formats.frame_times import FrameTimes, Provenance
     from inspector.formats.options import ExportOptions, ThemeName
@@ -77,7 +79,11 @@ def write_html(
         options: How the graph is drawn; the statistics are of the same measure.
         stream: Takes the file, UTF-8.
     """
-    report = report_of(frames, provenance, options)
+    stream.write(html_of(report_of(frames, provenance, options)).encode())
+
+
+def html_of(report: Report) -> str:
+    """Return a report as a page of HTML."""
     parts = [_html_of(report.about)]
     for section in report.sections:
         parts.append(f"<h2>{escape(section.title)}</h2>")
@@ -86,7 +92,7 @@ def write_html(
         parts += map(svg_element, section.pictures)
         if section.table is not None:
             parts.append(_html_of(section.table))
-    stream.write(html_page(report.title, report.theme, parts).encode())
+    return html_page(report.title, report.theme, parts)
 
 
 def write_pdf(
@@ -112,7 +118,18 @@ def report_pages(
     fitted = replace(options, width_pt=room, height_pt=room * _GRAPH_ASPECT)
     report = report_of(frames, provenance, fitted)
     software = f"Timeline Inspector {provenance.version}"
-    pages = Pages(A4, options.theme, report.title, provenance.created, software)
+    return pages_of(report, provenance.created, software)
+
+
+def pages_of(report: Report, created: datetime, software: str) -> tuple[DisplayList, ...]:
+    """Return the pages of a report whose pictures fit on them.
+
+    Args:
+        report: The report.
+        created: Time of the data.
+        software: Name and version of the program.
+    """
+    pages = Pages(A4, report.theme, report.title, created, software)
     pages.add_title(report.title)
     pages.add_table(report.about)
     for section in report.sections:
