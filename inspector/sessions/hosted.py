@@ -173,6 +173,11 @@ class HostedSession(UniformSession):
         return self._run.title
 
     @property
+    def front_panels(self) -> tuple[str, ...]:
+        """Titles of the panels that show the scene best."""
+        return self._run.stage.front_panels
+
+    @property
     def generation(self) -> int:
         """How often the scene was reloaded; the same after going back."""
         return self._run.generation

@@ -64,12 +64,14 @@ class SceneFile:
     Attributes:
         path: Where it is.
         title: The first line of its docstring, without the full stop.
-        summary: The paragraph below that: what to look at and what to try.
+        summary: The paragraph below that: what there is to see.
+        tries: What to try, from the list below “Try:”.
     """
 
     path: Path
     title: str
     summary: str
+    tries: tuple[str, ...] = ()
 
     @property
     def picture_path(self) -> Path:
@@ -277,7 +279,9 @@ def _described(path: Path) -> SceneFile:
     docstring = ast.get_docstring(ast.parse(path.read_bytes())) or path.stem
     title, _, rest = docstring.partition("\n")
     summary = " ".join(rest.strip().partition("\n\n")[0].split())
-    return SceneFile(path, title.strip().rstrip("."), summary)
+    items = rest.partition("\nTry:\n")[2].partition("\n\n\n")[0].split("\n* ")[1:]
+    tries = tuple(" ".join(item.split()) for item in items)
+    return SceneFile(path, title.strip().rstrip("."), summary, tries)
 
 
 def _compiled(path: Path) -> CodeType:

@@ -259,6 +259,15 @@ class DrawsPictures(Protocol):
         """The pictures of its frames."""
 
 
+@runtime_checkable
+class NamesPanels(Protocol):
+    """A session whose scene may say which panels show it best."""
+
+    @property
+    def front_panels(self) -> tuple[str, ...]:
+        """Their titles, what is to lie in front first."""
+
+
 def pictures_of(session: object) -> FramePictures | None:
     """Return the pictures of a session, ``None`` if it never has any."""
     return session.pictures if isinstance(session, DrawsPictures) else None

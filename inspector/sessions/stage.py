@@ -55,6 +55,7 @@ class Stage:
         director: Runs the frames; join a phase with ``director.on(phase, callback)``.
         random: Random numbers, seeded alike in every run.
         title: The title of the scene, or an empty text.
+        front_panels: Titles of the panels that show the scene best; see :meth:`front`.
         drawing: How the scene draws its picture, ``None`` without one; see :meth:`picture`.
         worked_ns: Virtual time that :meth:`work` has taken outside of frames, until the host
             takes it back to 0.
@@ -83,6 +84,7 @@ class Stage:
         self.director = director
         self.random = Random(seed)  # noqa: S311 - dice, not keys
         self.title = ""
+        self.front_panels: tuple[str, ...] = ()
         self.drawing: Drawing | None = None
         self.worked_ns = 0
         self.frame_rate = DEFAULT_FRAME_RATE
@@ -103,6 +105,20 @@ class Stage:
             raise TypeError(message)
         line = " ".join(title.split())
         self.title = line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1]}…"
+
+    def front(self, *panels: str) -> None:
+        """Name the panels that show the scene best, such as ``"State machines"``.
+
+        The window opens them with the scene, the first in front. Replaces what was named before.
+
+        Raises:
+            TypeError: One of them is not a text.
+        """
+        for panel in panels:
+            if not isinstance(panel, str):
+                message = f"a panel is named by its title: {panel!r}"  # type: ignore[unreachable]
+                raise TypeError(message)
+        self.front_panels = panels
 
     def picture(
         self,

@@ -60,6 +60,7 @@ def build(stage: Stage) -> None:
     """Set up four branches, three of which have a fault."""
     beats, fetch, load, solve = Unreliable(10**9), Unreliable(3), Levels(), Unreliable(450)
     stage.name("Callbacks that fail")
+    stage.front("Events")
     healthy = stage.root.child("healthy")
     healthy.set_interval(0.5, beats, name="heartbeat")
     network = stage.root.child("network")

@@ -233,4 +233,5 @@ class Wood:
 def build(stage: Stage) -> None:
     """Plant the wood."""
     stage.name("Nodes and components")
+    stage.front("Frame")
     Wood(stage)

@@ -135,4 +135,5 @@ class Screen:
 def build(stage: Stage) -> None:
     """Set up the screen."""
     stage.name("Egret's timers on a fast screen")
+    stage.front("Events", "Refresh-rate lab")
     Screen(stage)

@@ -190,4 +190,5 @@ class Flow:
 def build(stage: Stage) -> None:
     """Set up the game."""
     stage.name("State machines of a game")
+    stage.front("State machines")
     Flow(stage)

@@ -224,4 +224,5 @@ class Comparison:
 def build(stage: Stage) -> None:
     """Set the five side by side."""
     stage.name("Five versions of components")
+    stage.front("Frame")
     Comparison(stage)

@@ -505,3 +505,12 @@ def test_that_an_error_of_megabytes_is_shown_in_parts(tmp_path: Path, raised: st
 def test_that_a_name_that_no_file_can_have_is_none(text: str) -> None:
     with pytest.raises(SceneError, match="There is no file and no built-in scene"):
         find_scene(text)
+
+
+def test_that_a_scene_names_its_panels_by_texts(tmp_path: Path) -> None:
+    named = virtual_session(scene_file(tmp_path, "def build(stage): stage.front('A', 'B')"))
+    wrong = virtual_session(scene_file(tmp_path, "def build(stage): stage.front(3)", "b.py"))
+
+    assert named.front_panels == ("A", "B")
+    assert wrong.problem is not None
+    assert "a panel is named by its title: 3" in str(wrong.problem)

@@ -20,6 +20,7 @@ from inspector.foreign.paths import is_file, is_recording_name, is_scene_name
 from inspector.sessions.breakpoints.file import breakpoints_from_json, breakpoints_to_json
 from inspector.sessions.session import (
     AttachesPrograms,
+    NamesPanels,
     SessionPhase,
     ShowsCapture,
     file_word,
@@ -94,6 +95,7 @@ class WindowContents(QObject):
         self._window = window
         self._bridge = window.bridge = bridge
         self._error_view: SceneErrorView | None = None
+        self._fronted: object = None
         self._hold_notice = ""
         bridge.setParent(window)
         window.theme.follow_system()
@@ -334,8 +336,23 @@ class WindowContents(QObject):
         if isinstance(session, AttachesPrograms):
             kind = " (attached)"
         self._window.show_title(f"{session.title}{kind}")
+        self._bring_panels(session)
         if session.notes and not isinstance(session, ShowsCapture):
             self._window.notice.show_notice(" ".join(session.notes))
+
+    def _bring_panels(self, session: object) -> None:
+        """Open the panels that a scene names when it is opened; leave them be when it reloads."""
+        if session is self._fronted:
+            return
+        self._fronted = session
+        named = session.front_panels if isinstance(session, NamesPanels) else ()
+        by_title = {each.title.lower(): each.id for each in PANELS}
+        unknown = [f"“{one_line(each)}”" for each in named if each.lower() not in by_title]
+        if unknown:
+            self._say(f"The scene names no panel of this window: {', '.join(unknown)}.")
+        self._window.docks.bring(
+            [by_title[each.lower()] for each in named if each.lower() in by_title]
+        )
 
     @Slot(object)
     def _need_lanes(self, _events: int = 0) -> None:

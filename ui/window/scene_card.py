@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Slot
-from PySide6.QtGui import QPalette
+from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from inspector.commands.command import Capability, command_in
 from inspector.sessions.scene import built_in_scene
 
-from ..kit.labels import ElidedLabel
+from ..kit.labels import ElidedLabel, WrappedLabel
 from ..kit.layouts import tool_button
 
 if TYPE_CHECKING:
@@ -58,11 +58,13 @@ TASKS: Final = (
 
 
 class SceneCard(QFrame):
-    """Shows a built-in scene's summary and ticks off what was tried; gone once dismissed.
+    """Shows what a built-in scene is about and ticks off what was tried; gone once dismissed.
 
     Attributes:
         title: The title of the scene.
-        tasks: What to try, by name.
+        text: What there is to see, or one of the things to try in this scene.
+        next_button: Shows the next of them.
+        tasks: What to try in any scene, by name.
         close_button: Dismisses the card for good.
     """
 
@@ -72,13 +74,22 @@ class SceneCard(QFrame):
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
         self._bridge = bridge
+        self._pages: tuple[str, ...] = ()
+        self._page = 0
         self.title = ElidedLabel()
+        font = QFont(self.title.font())
+        font.setBold(True)
+        self.title.setFont(font)
+        self.text = WrappedLabel()
+        self.next_button = tool_button("", "What to try in this scene")
+        self.next_button.clicked.connect(self.turn_page)
         self.close_button = tool_button("Dismiss", "Do not show what to try again")
         self.close_button.setAccessibleName("Dismiss the card")
         self.close_button.clicked.connect(self.dismiss)
         self.tasks = {task.name: QLabel() for task in TASKS}
         top, bottom = QHBoxLayout(), QHBoxLayout()
         top.addWidget(self.title, 1)
+        top.addWidget(self.next_button)
         top.addWidget(self.close_button)
         bottom.setSpacing(18)
         for task in TASKS:
@@ -94,6 +105,7 @@ class SceneCard(QFrame):
         column.setContentsMargins(8, 3, 8, 5)
         column.setSpacing(2)
         column.addLayout(top)
+        column.addWidget(self.text)
         column.addWidget(line)
         self.hide()
         bridge.session_changed.connect(self._take_session)
@@ -109,8 +121,24 @@ class SceneCard(QFrame):
             scene = built_in_scene(Path(session.source_label))
         self.setVisible(scene is not None)
         if scene is not None:
-            self.title.show_text(f"{scene.title}. {scene.summary}")
+            self.title.show_text(scene.title)
+            self._pages = (scene.summary, *scene.tries)
+            self._page = 0
+            self._show_page()
             self._show_tasks()
+
+    @Slot()
+    def turn_page(self) -> None:
+        """Show the next thing to try in this scene; after the last, what there is to see."""
+        self._page = (self._page + 1) % len(self._pages)
+        self._show_page()
+
+    def _show_page(self) -> None:
+        page, tries = self._page, len(self._pages) - 1
+        self.text.show_text(f"Try: {self._pages[page]}" if page else self._pages[0])
+        following = page + 1 if page < tries else 0
+        self.next_button.setText(f"Try {following} of {tries}" if following else "What it shows")
+        self.next_button.setVisible(bool(tries))
 
     def _show_tasks(self) -> None:
         for task in TASKS:

@@ -11,6 +11,8 @@ from pytestqt.qtbot import QtBot
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.extensions import PanelArea
+from inspector.sessions.scene import built_in_scenes
+from inspector.testing import virtual_session
 from tests.ui.shell import Shell, open_shell
 from ui.actions.panels import PANELS
 from ui.window.panel_docks import MOST_TABS
@@ -200,3 +202,36 @@ def test_that_panels_a_scene_brings_are_in_front_until_another_brings_its_own(
     assert docks.is_in_front("findings")
     assert docks["lab"].isHidden()
     assert not docks["state_machines"].isHidden()
+
+
+FRONT = """
+def build(stage):
+    stage.front("state machines", "Bookmarks", "Nonsense")
+"""
+
+
+def test_that_a_scene_names_the_panels_that_show_it_best(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, FRONT)
+    settle()
+
+    assert shell.window.docks.is_in_front("state_machines")
+    assert "Bookmarks" in texts(shell)
+    said = shell.window.statusBar().currentMessage()
+    assert said == "✖ The scene names no panel of this window: “Nonsense”."
+
+
+def test_that_a_reload_leaves_the_panels_as_they_are(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, FRONT)
+    shell.window.docks.show_panel("event_list")
+    settle()
+
+    shell.trigger("reload")
+    settle()
+
+    assert shell.window.docks.is_in_front("event_list")
+
+
+def test_that_what_built_in_scenes_name_are_panels() -> None:
+    titles = {panel.title for panel in PANELS}
+    for scene in built_in_scenes():
+        assert set(virtual_session(scene.path).front_panels) <= titles

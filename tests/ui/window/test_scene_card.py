@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.transport import Hold, StepToNextTimer
-from inspector.sessions.scene import find_scene
+from inspector.sessions.scene import built_in_scenes, find_scene
 from tests.ui.shell import Shell, open_shell
 
 
@@ -31,8 +31,33 @@ def test_that_a_built_in_scene_says_what_it_shows_and_what_to_try(shell: Shell) 
     card = shell.contents.card
 
     assert card.isVisible()
-    assert card.title.text().startswith("A small game that plays itself. Five branches")
+    assert card.title.text() == "A small game that plays itself"
+    assert card.text.text().startswith("Five branches (game, enemies, particles, ui, audio)")
+    assert card.text.text().endswith("now and then.")
+    assert card.text.height() >= card.text.heightForWidth(card.text.width())
     assert ticked(shell) == set()
+
+
+def test_that_it_goes_through_what_there_is_to_try_in_this_scene(
+    qtbot: QtBot, shell: Shell
+) -> None:
+    card, scene = shell.contents.card, find_scene("small_game")
+    (tries,) = (each.tries for each in built_in_scenes() if each.path == scene)
+    assert card.next_button.text() == f"Try 1 of {len(tries)}"
+
+    seen = []
+    for _ in tries:
+        qtbot.mouseClick(card.next_button, Qt.MouseButton.LeftButton)
+        seen.append(card.text.text())
+    assert seen == [f"Try: {each}" for each in tries]
+
+    assert card.next_button.text() == "What it shows"
+    qtbot.mouseClick(card.next_button, Qt.MouseButton.LeftButton)
+    assert card.text.text().startswith("Five branches")
+
+
+def test_that_every_scene_but_the_smallest_has_something_to_try() -> None:
+    assert [each.path.stem for each in built_in_scenes() if not each.tries] == ["04_minimal"]
 
 
 def test_that_what_was_tried_is_ticked_off(shell: Shell) -> None:
