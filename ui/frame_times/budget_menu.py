@@ -9,6 +9,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QWidget
 
+from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE
 from inspector.formats.options import DEFAULT_BUDGETS_MS
 
 from ..plotting.frame_bars import budget_ns_of, budget_text
@@ -24,6 +25,7 @@ class BudgetMenu(QMenu):
 
     Attributes:
         colour_menu: The choice of the budget that bars are coloured by.
+        left_out_action: Whether frames that only the inspector made too long are left out.
     """
 
     #: The budgets that are to be drawn, in milliseconds; bars are coloured by the first.
@@ -33,6 +35,13 @@ class BudgetMenu(QMenu):
         """Offer 120, 60 and 30 frames per second."""
         super().__init__("Budget", parent)
         self.colour_menu = QMenu("Colour by", self)
+        # Without an owner, since what the menu owns goes when it is cleared.
+        self.left_out_action = QAction("Leave out frames that only the inspector made late")
+        self.left_out_action.setCheckable(True)
+        self.left_out_action.setToolTip(
+            f"In the statistics: frames of the interval that are {BY_INSPECTOR_RULE}"
+        )
+        self.setToolTipsVisible(True)
         self._known: list[float] = list(DEFAULT_BUDGETS_MS)
         self._shown: tuple[float, ...] = ()
         self.show_budgets(())
@@ -59,6 +68,8 @@ class BudgetMenu(QMenu):
             self.colour_menu.addAction(action)
         self.addSeparator()
         self.addAction("Other budget…").triggered.connect(self.ask)
+        self.addSeparator()
+        self.addAction(self.left_out_action)
 
     @Slot()
     def ask(self) -> None:

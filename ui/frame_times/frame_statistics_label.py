@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from typing_extensions import override
 
-from inspector.analysis.statistics.frame_budget import OVER_RULE
+from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, OVER_RULE, FrameBudget
 from inspector.analysis.statistics.frame_statistics import FrameStatistics, frame_statistics
 from inspector.formats.frame_times import Measure
 from inspector.formats.ticks import grouped
 from inspector.timebase import NS_PER_MS, format_duration
+from inspector.vocabulary import Share
 
 from ..kit.guards import guarded
 from ..plotting.frame_series import FrameSeries
@@ -32,6 +35,7 @@ STATISTICS_HELP: Final = (
     "Median, P95, P99, P99.9: the time that this percentage of the frames does not\n"
     "exceed (nearest rank, always one of the measured times).\n"
     f"Over: {OVER_RULE}.\n"
+    f"Left out, if chosen under Budget: {BY_INSPECTOR_RULE}.\n"
     "Missed: refreshes of a screen at the budget's rate that had no new frame."
 )
 
@@ -50,6 +54,8 @@ class StatisticsWanted:
         budgets_ns: Budgets to count against.
         is_chosen: The frames were chosen; else they are what is in view.
         are_samples: They are samples, so what depends on every frame cannot be said.
+        without_inspector: Frames over the first budget because of the inspector alone are left
+            out.
     """
 
     series: FrameSeries
@@ -58,6 +64,16 @@ class StatisticsWanted:
     budgets_ns: tuple[int, ...]
     is_chosen: bool
     are_samples: bool = False
+    without_inspector: bool = False
+
+    def left_out(self, times_ns: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+        """Return which frames are left out of the statistics, ``None`` for none."""
+        if not self.without_inspector or self.measure != "interval" or not self.budgets_ns:
+            return None
+        frames, budget = self.frames, FrameBudget(self.budgets_ns[0])
+        shares_ns = self.series.history.numpy(Share.INSPECTOR, frames.start, frames.stop)
+        found = budget.is_over_because_of(times_ns, shares_ns[: len(times_ns)])
+        return found if found.any() else None
 
 
 @guarded
@@ -103,8 +119,11 @@ class FrameStatisticsLabel(QLabel):
         began_ns = perf_counter_ns()
         frames = wanted.frames
         times_ns = wanted.series.times_ns(wanted.measure, frames.start, frames.stop)
+        left_out = wanted.left_out(times_ns)
+        if left_out is not None:
+            times_ns = times_ns[~left_out]
         found = frame_statistics(times_ns, wanted.budgets_ns)
-        self._show(statistics_parts(found, wanted))
+        self._show(statistics_parts(found, wanted, 0 if left_out is None else int(left_out.sum())))
         cost_ms = (perf_counter_ns() - began_ns) / NS_PER_MS
         self._pause.start(max(_PERIOD_MS, round(cost_ms / _LARGEST_SHARE)))
 
@@ -149,7 +168,7 @@ def statistics_text(parts: Iterable[StatisticsPart]) -> str:
 
 
 def statistics_parts(
-    found: FrameStatistics | None, wanted: StatisticsWanted
+    found: FrameStatistics | None, wanted: StatisticsWanted, left_out: int = 0
 ) -> tuple[StatisticsPart, ...]:
     """Return statistics in words, none without frames.
 
@@ -168,6 +187,8 @@ def statistics_parts(
         StatisticsPart(2, f"mean {format_duration(found.mean_ns)}{rate}"),
         StatisticsPart(5, f"median {format_duration(found.median_ns)}"),
     ]
+    if left_out:
+        parts.append(StatisticsPart(2, f"{grouped(left_out)} left out (inspector)"))
     if wanted.are_samples:
         return (*parts, StatisticsPart(1, SAMPLES_TEXT))
     parts += [

@@ -53,6 +53,8 @@ _AXES: Final = (
 #: The legend beside the plot: its height, and how far it reaches over the column of labels.
 _LEGEND: Final = 80
 _OVER_LABELS: Final = 20
+#: Under this name settings keep that frames that only the inspector made late are left out.
+_LEFT_OUT: Final = "frame_times.without_inspector"
 
 
 class FrameTimesPanel(QWidget):
@@ -321,8 +323,17 @@ class FrameTimesPanel(QWidget):
         wanted = StatisticsWanted(
             *(series, frames, self.measure, self.plot.budgets_ns[:1], chosen is not None),
             are_samples=isinstance(session, ShowsCapture) and bool(session.samples),
+            without_inspector=self._budget_menu.left_out_action.isChecked(),
         )
         self._statistics.request(wanted)
+
+    @Slot(bool)
+    def _leave_out(self, is_left_out: bool) -> None:  # noqa: FBT001 - Qt's signal
+        choices = self._bridge.panel_choices
+        choices.pop(_LEFT_OUT, None)
+        if is_left_out:
+            choices[_LEFT_OUT] = "yes"
+        self._want_statistics()
 
     @Slot()
     def show_statistics(self) -> None:
@@ -386,6 +397,9 @@ class FrameTimesPanel(QWidget):
 
     def _connect_bridge(self) -> None:
         self._budget_menu.budgets_chosen.connect(self._bridge.set_budgets_ms)
+        left_out = self._budget_menu.left_out_action
+        left_out.setChecked(_LEFT_OUT in self._bridge.panel_choices)
+        left_out.toggled.connect(self._leave_out)
         self._bridge.session_changed.connect(self._take_session)
         self._pace.due.connect(self.refresh)
         self._bridge.refreshed.connect(self._pace.request)

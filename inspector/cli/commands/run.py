@@ -33,7 +33,9 @@ A frame is over budget when it is
 {OVER_RULE}.
 The report compares the plotted time (--measure) with --budget, or with a frame at the
 scene's frame rate. Intervals of minutes are printed in seconds, so that milliseconds
-given by mistake stand out.
+given by mistake stand out. In real time it also says where the time between frames
+went: to callbacks, the inspector, garbage collection, the host's lateness, or nothing
+(idle); --json has the shares in nanoseconds.
 
 examples:
   timeline-inspector run 1 --frames 600

@@ -270,3 +270,29 @@ def test_that_everything_in_the_panel_has_a_name_for_screen_readers(
     assert panel.plot.accessibleName() == "Frame times"
     assert panel.strip.accessibleName()
     assert "frames" in panel.plot.accessibleDescription()
+
+
+def test_that_frames_that_only_the_inspector_made_late_are_left_out_on_request(
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
+) -> None:
+    timeline = Timeline([""])
+    for number in range(20):
+        late = number in {5, 6}
+        add_frame(timeline.frames, 40 * MS if late else USUAL_NS, inspector_ns=30 * MS * late)
+    timeline.set_present(timeline.frames.at_ns[-1])
+    bridge.set_budgets_ms((1000 / 60,))
+    show(bridge, timeline)
+    panel.fit()
+    qtbot.waitUntil(lambda: "2 over" in statistics(panel))
+
+    action = panel._budget_menu.left_out_action
+    action.trigger()
+
+    qtbot.waitUntil(lambda: "0 over" in statistics(panel))
+    assert "18 frames" in statistics(panel)
+    assert "2 left out (inspector)" in statistics(panel)
+    assert FrameTimesPanel(bridge, Theme("light"))._budget_menu.left_out_action.isChecked()
+    bridge.set_budgets_ms((1000 / 60, 1000 / 30))
+    assert action in panel._budget_menu.actions()
+    action.trigger()
+    qtbot.waitUntil(lambda: "2 over" in statistics(panel))
