@@ -20,8 +20,10 @@ SharesEvent: TypeAlias = tuple[int, int, int]
 
 #: On Windows the processor time of a thread advances in steps of 15.6 ms, too coarse for frames.
 _PROCESSOR_CLOCK: Final = None if os.name == "nt" else thread_time_ns
+# Plain numbers: several times a frame, members of an enum are too slow.
+_CALLBACKS, _INSPECTOR, _COLLECTION, _LATE, _IDLE = map(int, Share)
 #: Shares that are too long for the interval are shortened in this order.
-_SHORTENED: Final = (Share.IDLE, Share.HOST_LATE, Share.INSPECTOR, Share.GARBAGE_COLLECTION)
+_SHORTENED: Final = (_IDLE, _LATE, _INSPECTOR, _COLLECTION, _CALLBACKS)
 
 
 @runtime_checkable
@@ -91,7 +93,7 @@ class IntervalMeter:
         self.is_calling: Callable[[], bool] = bool
         self._clock, self._processor_clock = clock, processor_clock
         self._owner = get_ident()
-        self._shares_ns = [0] * len(Share)
+        self._shares_ns = [0, 0, 0, 0, 0]
         self._is_counting, self._is_waiting, self._is_in_wake = True, False, False
         self._wanted_ns: int | None = None
         self._collecting_ns: int | None = None
@@ -138,9 +140,9 @@ class IntervalMeter:
             shares = self._shares_ns
             called_ns = self.calls_ns - self._calls_before_ns
             inspector_ns = now_ns - self._began_ns - called_ns - self._collected_ns
-            shares[Share.CALLBACKS] += max(called_ns - self._collected_in_calls_ns, 0)
-            shares[Share.INSPECTOR] += max(inspector_ns + self._collected_in_calls_ns, 0)
-            shares[Share.GARBAGE_COLLECTION] += self._collected_ns
+            shares[_CALLBACKS] += max(called_ns - self._collected_in_calls_ns, 0)
+            shares[_INSPECTOR] += max(inspector_ns + self._collected_in_calls_ns, 0)
+            shares[_COLLECTION] += self._collected_ns
         self._is_in_wake = self._is_waiting = False
         self._begin(now_ns)
 
@@ -159,7 +161,7 @@ class IntervalMeter:
 
     def take(self, _frame: int, interval_ns: int) -> SharesEvent | None:
         """Return the shares of the frame of this wake-up, up to its reading of the time."""
-        shares, self._shares_ns = self._shares_ns, [0] * len(Share)
+        shares, self._shares_ns = self._shares_ns, [0, 0, 0, 0, 0]
         if not self._is_in_wake:
             # A step: its time has not passed.
             return None
@@ -185,20 +187,20 @@ class IntervalMeter:
             used_ns = min(max(self._used_ns - before_ns, 0), passed_ns)
         collected_ns = min(collected_ns, used_ns)
         shares = self._shares_ns
-        shares[Share.GARBAGE_COLLECTION] += collected_ns
-        shares[Share.INSPECTOR] += used_ns - collected_ns
+        shares[_COLLECTION] += collected_ns
+        shares[_INSPECTOR] += used_ns - collected_ns
         if self._is_waiting:
             slept_ns, late_ns = passed_ns - used_ns, 0
             if self._wanted_ns is not None:
                 late_ns = min(max(began_ns + slept_ns - self._wanted_ns, 0), slept_ns)
-            shares[Share.HOST_LATE] += late_ns
-            shares[Share.IDLE] += slept_ns - late_ns
+            shares[_LATE] += late_ns
+            shares[_IDLE] += slept_ns - late_ns
 
 
 def fitted(shares_ns: list[int], interval_ns: int) -> list[int]:
     """Return shares that are together no longer than an interval."""
     fitting = list(shares_ns)
-    for share in (*_SHORTENED, Share.CALLBACKS):
+    for share in _SHORTENED:
         excess_ns = sum(fitting) - interval_ns
         if excess_ns <= 0:
             break
@@ -209,6 +211,6 @@ def fitted(shares_ns: list[int], interval_ns: int) -> list[int]:
 def shares_event(shares_ns: list[int] | tuple[int, ...]) -> SharesEvent:
     """Return the numbers of the event of some shares; what is below microseconds counts as idle."""
     callbacks_ns, inspector_ns, collection_ns, late_ns, idle_ns = shares_ns
-    rest_ns = sum(each % 1000 for each in shares_ns[: Share.IDLE])
+    rest_ns = sum(each % 1000 for each in shares_ns[:_IDLE])
     first, second = two_durations(callbacks_ns, inspector_ns), two_durations(collection_ns, late_ns)
     return first, second, idle_ns + rest_ns
