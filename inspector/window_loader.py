@@ -25,7 +25,6 @@ _KNOWN_PACKAGES = sys.stdlib_module_names | {
     "msgspec",
     "numpy",
     "platformdirs",
-    "pyqtgraph",
     "typing_extensions",
 }
 

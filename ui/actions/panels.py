@@ -1,7 +1,7 @@
 """The panels: one per folder, described in :data:`PANELS`.
 
 Nothing here loads a panel before it is made: the window paints its shell first,
-and panels bring numpy and pyqtgraph with them.
+and panels bring numpy with them.
 """
 
 from __future__ import annotations

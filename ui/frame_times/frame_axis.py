@@ -1,16 +1,17 @@
-"""The axes of the frame-time plot, the area between them, and the scale of durations.
-
-pyqtgraph's own axis lays out its ticks again whenever the range changes, which a
-following plot does with every frame: about 2.5 ms. These draw a dozen labels in a tenth of that.
-"""
+"""The axes of the frame-time plot, the area between them, and the scale of durations."""
 
 import math
 from typing import Final
 
-import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen
-from PySide6.QtWidgets import QGraphicsItem, QSizePolicy, QStyleOptionGraphicsItem, QWidget
+from PySide6.QtWidgets import (
+    QGraphicsItem,
+    QGraphicsWidget,
+    QSizePolicy,
+    QStyleOptionGraphicsItem,
+    QWidget,
+)
 from typing_extensions import override
 
 from inspector.formats.frame_times import Measure
@@ -39,19 +40,47 @@ _LARGEST_TOP_NS: Final = 10**12
 _NEWS: Final = 128
 
 
+class _Axis(QGraphicsWidget):
+    """Draws a part of a range along one side of the area.
+
+    Attributes:
+        range: The values at its ends.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        """Take colours from a theme."""
+        super().__init__()
+        self.range = (0.0, 1.0)
+        self._theme = theme
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
+
+    def set_range(self, low: float, high: float) -> None:
+        """Show another range."""
+        self.range = (low, high)
+        self.update()
+
+    def set_width(self, width: float) -> None:
+        """Take exactly so much room."""
+        self.setMinimumWidth(width)
+        self.setMaximumWidth(width)
+
+    def set_height(self, height: float) -> None:
+        """Take exactly so much room."""
+        self.setMinimumHeight(height)
+        self.setMaximumHeight(height)
+
+
 @guarded
-class DurationAxis(pg.AxisItem):
+class DurationAxis(_Axis):
     """The vertical axis: durations in the unit that fits, from zero."""
 
     def __init__(self, theme: Theme) -> None:
         """Take colours from a theme."""
-        super().__init__("left")
-        self._theme = theme
+        super().__init__(theme)
         self._name = ""
         self._ticks = Ticks((), "")
         self._ticks_of = (-1.0, -1)
-        self.setWidth(LEFT_WIDTH)
-        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
+        self.set_width(LEFT_WIDTH)
 
     def set_name(self, name: str) -> None:
         """Say what is measured."""
@@ -61,7 +90,7 @@ class DurationAxis(pg.AxisItem):
     def ticks(self) -> Ticks:
         """Return the ticks for the present range; places are nanoseconds."""
         top_ns = self.range[1] * NS_PER_MS
-        look = top_ns, max(2, int(self.height() / _BETWEEN_LABELS_Y))
+        look = top_ns, max(2, int(self.size().height() / _BETWEEN_LABELS_Y))
         if look != self._ticks_of:
             self._ticks_of, self._ticks = look, duration_ticks(*look)
         return self._ticks
@@ -73,7 +102,7 @@ class DurationAxis(pg.AxisItem):
         option: QStyleOptionGraphicsItem,
         widget: QWidget | None = None,
     ) -> None:
-        height, right = self.height(), self.width()
+        height, right = self.size().height(), self.size().width()
         top = self.range[1] or 1.0
         painter.setFont(self.font())
         metrics = painter.fontMetrics()
@@ -109,16 +138,15 @@ class DurationAxis(pg.AxisItem):
 
 
 @guarded
-class SpanAxis(pg.AxisItem):
+class SpanAxis(_Axis):
     """The horizontal axis: frame numbers or session time."""
 
     def __init__(self, theme: Theme) -> None:
         """Take colours from a theme."""
-        super().__init__("bottom")
-        self._theme = theme
+        super().__init__(theme)
         self._x_axis = XAxis.FRAME
         self._time_name = "session time"
-        self.setHeight(BOTTOM_HEIGHT)
+        self.set_height(BOTTOM_HEIGHT)
 
     def set_x_axis(self, x_axis: XAxis) -> None:
         """Say what is counted."""
@@ -138,7 +166,7 @@ class SpanAxis(pg.AxisItem):
         widget: QWidget | None = None,
     ) -> None:
         low, high = self.range
-        width = self.width()
+        width = self.size().width()
         painter.setFont(self.font())
         line = painter.fontMetrics().height()
         painter.setPen(_thin(self._theme, ColorRole.MUTED_TEXT))
@@ -169,15 +197,13 @@ def _thin(theme: Theme, role: ColorRole) -> QPen:
 
 
 @guarded
-class BudgetAxis(pg.AxisItem):
+class BudgetAxis(_Axis):
     """The names of the budget lines, at the right where they cover nothing."""
 
     def __init__(self, theme: Theme) -> None:
         """Take colours from a theme."""
-        super().__init__("right")
-        self._theme = theme
+        super().__init__(theme)
         self._budgets_ns: tuple[int, ...] = ()
-        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
         self.set_budgets_ns(())
 
     def set_budgets_ns(self, budgets_ns: tuple[int, ...]) -> None:
@@ -186,7 +212,7 @@ class BudgetAxis(pg.AxisItem):
         metrics = QFontMetricsF(self.font())
         names = [f"↑ {rate_text(budget_ns)} fps" for budget_ns in budgets_ns]
         widest = max((metrics.horizontalAdvance(name) for name in names), default=0.0)
-        self.setWidth(math.ceil(max(_RIGHT_WIDTH, widest + 8)))
+        self.set_width(math.ceil(max(_RIGHT_WIDTH, widest + 8)))
         self.update()
 
     @override
@@ -200,7 +226,7 @@ class BudgetAxis(pg.AxisItem):
             return
         painter.setFont(self.font())
         line = painter.fontMetrics().height()
-        height, top_ns = self.height(), (self.range[1] or 1.0) * NS_PER_MS
+        height, top_ns = self.size().height(), (self.range[1] or 1.0) * NS_PER_MS
         lowest = height + line / 2
         # From below, the most important first where two are too close for both names.
         order = sorted(enumerate(self._budgets_ns), key=lambda pair: pair[1])
@@ -217,17 +243,15 @@ class BudgetAxis(pg.AxisItem):
             lowest = middle
             role = ColorRole.MUTED_TEXT if number else ColorRole.TEXT
             painter.setPen(self._theme.color(role))
-            box = QRectF(_RIGHT_GAP, middle - line / 2, self.width() - _RIGHT_GAP, line)
+            box = QRectF(_RIGHT_GAP, middle - line / 2, self.size().width() - _RIGHT_GAP, line)
             flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
             painter.drawText(box, int(flags), name)
 
 
-class FrameArea(pg.GraphicsWidget):
+class FrameArea(QGraphicsWidget):
     """Clips what it holds, and knows which frames and durations it shows.
 
-    What it holds is drawn in pixels, so nothing is transformed. A pyqtgraph view box would
-    work out a transform, and tell its axes, for every frame of a plot that follows: a third
-    of what a refresh took.
+    What it holds is drawn in pixels, so nothing is transformed.
 
     Attributes:
         span: Left and right edge, in frames or seconds.
@@ -241,6 +265,11 @@ class FrameArea(pg.GraphicsWidget):
         self.top_ms = 1.0
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemClipsChildrenToShape)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    def pixel_ratio(self) -> float:
+        """Return how many pixels of the screen there are in one of the area."""
+        views = self.scene().views()
+        return views[0].devicePixelRatioF() if views else 1.0
 
 
 class DurationScale:

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QTransform
-from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QStyleOptionGraphicsItem, QWidget
 from typing_extensions import override
 
 from inspector.formats.frame_times import Measure
@@ -38,7 +37,7 @@ class _SpikeLabel:
 
 
 @guarded
-class FrameBarsItem(pg.GraphicsObject):
+class FrameBarsItem(QGraphicsObject):
     """Bars of all frames in view, kept in a picture of whole pixels.
 
     It is a child of the area that it fills, so its coordinates are pixels; what is in
@@ -78,7 +77,7 @@ class FrameBarsItem(pg.GraphicsObject):
         if changed is None:
             self.update()
         elif changed[1] > changed[0]:
-            ratio = self._ratio()
+            ratio = self._area.pixel_ratio()
             left, right = changed[0] / ratio - 1, changed[1] / ratio + 1
             self.update(QRectF(left, 0, right - left, self.boundingRect().height()))
             if self.picture.spikes is not self._spikes_shown:
@@ -95,12 +94,11 @@ class FrameBarsItem(pg.GraphicsObject):
         window = self._window()
         if self.series is None or window is None:
             return None
-        return self.series.frames_at_pixel(int(x * self._ratio()), window)
+        return self.series.frames_at_pixel(int(x * self._area.pixel_ratio()), window)
 
     def pixels_per_view(self) -> int:
         """Return the width of the view in pixels of the screen."""
-        width: float = self._area.width()
-        return max(1, round(width * self._ratio()))
+        return max(1, round(self._area.size().width() * self._area.pixel_ratio()))
 
     @override
     def boundingRect(self) -> QRectF:
@@ -118,7 +116,7 @@ class FrameBarsItem(pg.GraphicsObject):
         if exposed.isEmpty():
             return
         self._bring_up_to_date()
-        ratio = self._ratio()
+        ratio = self._area.pixel_ratio()
         pixmap = self.picture.pixmap
         painter.save()
         painter.setClipRect(exposed)
@@ -145,7 +143,7 @@ class FrameBarsItem(pg.GraphicsObject):
 
     def _window(self) -> Window | None:
         width = self.pixels_per_view()
-        height = round(self._area.height() * self._ratio())
+        height = round(self._area.size().height() * self._area.pixel_ratio())
         low, high = self._area.span
         if height < 1 or self._area.top_ms <= 0 or high <= low:
             return None
@@ -273,10 +271,6 @@ class FrameBarsItem(pg.GraphicsObject):
         if color is None:
             color = self._colors[fill] = color_of(fill, self._theme)
         return color
-
-    def _ratio(self) -> float:
-        view = self.getViewWidget()
-        return float(view.devicePixelRatioF()) if view is not None else 1.0
 
     def _follow_size(self) -> None:
         self.prepareGeometryChange()

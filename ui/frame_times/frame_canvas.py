@@ -3,10 +3,9 @@
 import math
 from typing import Final
 
-import pyqtgraph as pg
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QGraphicsGridLayout
+from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsWidget
 
 from inspector.timebase import NS_PER_MS
 
@@ -37,7 +36,7 @@ class FrameCanvas:
 
     def __init__(self, theme: Theme) -> None:
         """Take colours from a theme."""
-        self.widget = pg.GraphicsWidget()
+        self.widget = QGraphicsWidget()
         self._range = (0.0, 0.0, 0)
         layout = QGraphicsGridLayout(self.widget)
         layout.setContentsMargins(_LEFT, 2, 0, 2)
@@ -48,8 +47,6 @@ class FrameCanvas:
         self._bottom = SpanAxis(theme)
         self._right = BudgetAxis(theme)
         for axis, row, column in ((self._left, 1, 0), (self._bottom, 2, 1), (self._right, 1, 2)):
-            # Its label is not used, and would be laid out anew whenever the view moves.
-            axis.enableAutoSIPrefix(enable=False)
             layout.addItem(axis, row, column)
         layout.addItem(self._area, 1, 1)
         self.bars = FrameBarsItem(self._area, self._left, theme)
@@ -67,10 +64,10 @@ class FrameCanvas:
         self._range = (low, high, top_ns)
         area = self._area
         area.span, area.top_ms = (low, high), top_ns / NS_PER_MS
-        self._bottom.setRange(low, high)
+        self._bottom.set_range(low, high)
         if is_other_top:
             for axis in (self._left, self._right):
-                axis.setRange(0, area.top_ms)
+                axis.set_range(0, area.top_ms)
         return True
 
     def align(self, left: int, *, has_axis: bool) -> None:
@@ -81,9 +78,9 @@ class FrameCanvas:
             has_axis: Whether there is a horizontal axis below the frames.
         """
         self.widget.layout().setContentsMargins(0 if left else _LEFT, 2, 0, 2 if has_axis else 0)
-        self._left.setWidth(left or LEFT_WIDTH)
+        self._left.set_width(left or LEFT_WIDTH)
         self._bottom.setVisible(has_axis)
-        self._bottom.setHeight(BOTTOM_HEIGHT if has_axis else 0)
+        self._bottom.set_height(BOTTOM_HEIGHT if has_axis else 0)
 
     @property
     def right_width(self) -> int:

@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QTransform
-from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+from PySide6.QtGui import QColor, QFont, QPainter, QPen, QTransform
+from PySide6.QtWidgets import (
+    QGraphicsItem,
+    QGraphicsObject,
+    QGraphicsWidget,
+    QStyleOptionGraphicsItem,
+    QWidget,
+)
 from typing_extensions import override
 
 from inspector.analysis.interval_shares import named_shares, shares_text
@@ -86,7 +91,7 @@ class Readout:
 
 
 @guarded
-class FrameOverlayItem(pg.GraphicsObject):
+class FrameOverlayItem(QGraphicsObject):
     """Painted over the bars, so that pointing at them does not compute them anew.
 
     Its coordinates are the pixels of the area; the band of signs is above zero.
@@ -105,7 +110,7 @@ class FrameOverlayItem(pg.GraphicsObject):
         empty_text: Said in the middle when there is nothing to draw.
     """
 
-    def __init__(self, parent: pg.GraphicsWidget, area: FrameArea, theme: Theme) -> None:
+    def __init__(self, parent: QGraphicsWidget, area: FrameArea, theme: Theme) -> None:
         """Lie over an area."""
         super().__init__(parent)
         self.hover: float | None = None
@@ -227,15 +232,14 @@ class FrameOverlayItem(pg.GraphicsObject):
         if self.readout is not None:
             self._draw_readout(painter, rect, self.readout)
 
-    def font_of_plot(self) -> pg.QtGui.QFont:
+    def font_of_plot(self) -> QFont:
         """Return the font of the plot's small text."""
-        return self.parentItem().font()
+        return self._area.font()
 
     def _draw_groups(self, painter: QPainter) -> None:
         if not self.groups:
             return
-        view = self.getViewWidget()
-        ratio = float(view.devicePixelRatioF()) if view is not None else 1.0
+        ratio = self._area.pixel_ratio()
         scale = max(1, round(ratio))
         origin = painter.worldTransform().map(QPointF(0, -MARK_BAND))
         painter.save()

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -12,7 +11,14 @@ from PySide6.QtGui import (
     QHelpEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QGraphicsScene,
+    QGraphicsView,
+    QSizePolicy,
+    QToolTip,
+    QWidget,
+)
 from typing_extensions import override
 
 from inspector.display_text import as_plain
@@ -46,14 +52,12 @@ _SMALLER: Final = 0.9
 
 
 @guarded
-class PlottedFrames(pg.GraphicsView):
+class PlottedFrames(QGraphicsView):
     """Draws the frames of a timeline; what people do with it is in :class:`.FramePlot`.
 
     Attributes:
         view: Which part of them is in view, and what is marked; shared with other plots.
     """
-
-    _is_made = False
 
     #: The frame under the pointer.
     frame_hovered = Signal(object)  # int | None
@@ -70,7 +74,7 @@ class PlottedFrames(pg.GraphicsView):
         self, theme: Theme, parent: QWidget | None = None, view: SharedView | None = None
     ) -> None:
         """Show the frames of a view, by default of one that is not shared."""
-        super().__init__(parent, background=None)
+        super().__init__(parent)
         self.view = view or SharedView(self)
         self._theme = theme
         self._marks: TimelineMarks | None = None
@@ -82,14 +86,21 @@ class PlottedFrames(pg.GraphicsView):
         self._canvas = FrameCanvas(theme)
         self._bars, self._overlay = self._canvas.bars, self._canvas.overlay
         self._pointer = FramePointer(self._bars, self._overlay)
-        self.setCentralItem(self._canvas.widget)
-        self._is_made = True
+        scene = QGraphicsScene(self)
+        scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
+        scene.addItem(self._canvas.widget)
+        self.setScene(scene)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumHeight(_LEAST_HEIGHT)
         self.setAccessibleName("Frame times")
         # All of it is painted, so nothing below it needs to be.
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self._fill()
         self.set_measure("interval")
         self.set_budgets_ns((DEFAULT_BUDGET_NS,))
         self.apply_theme()
@@ -176,7 +187,7 @@ class PlottedFrames(pg.GraphicsView):
 
     def apply_theme(self) -> None:
         """Take colours and font anew."""
-        self.setBackground(self._theme.color(ColorRole.BACKGROUND))
+        self.setBackgroundBrush(self._theme.color(ColorRole.BACKGROUND))
         font = QFont(self.font())
         font.setPointSizeF(max(_LEAST_POINTS, font.pointSizeF() * _SMALLER))
         self._canvas.apply_theme(font)
@@ -284,18 +295,11 @@ class PlottedFrames(pg.GraphicsView):
         self.frame_clicked.emit(frame)
 
     @override
-    def close(self) -> bool:
-        # The base class would take its scene and its viewport apart, and crash on the
-        # next event for the viewport.
-        return QWidget.close(self)
-
-    @override
-    def resizeEvent(self, event: QResizeEvent | None) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # The base class resizes itself while it is being made.
-        if self._is_made:
-            self.view.set_pixels(self._bars.pixels_per_view())
-            self._settle(is_forced=False)
+        self._fill()
+        self.view.set_pixels(self._bars.pixels_per_view())
+        self._settle(is_forced=False)
 
     @override
     def viewportEvent(self, event: QEvent) -> bool:
@@ -306,6 +310,12 @@ class PlottedFrames(pg.GraphicsView):
         return bool(super().viewportEvent(event))
 
     # -------------------------------------------------------------- inside
+
+    def _fill(self) -> None:
+        """Give the canvas all the room there is."""
+        room = QRectF(self.rect())
+        self.setSceneRect(room)
+        self._canvas.widget.setGeometry(room)
 
     @Slot()
     def _align(self) -> None:

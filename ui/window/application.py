@@ -89,7 +89,7 @@ class _FirstPaint(QObject):
         self._timer.stop()
         self._window.painted.disconnect(self._complete_soon)
         with quick_imports():
-            # With this line comes all that the first paint does not wait for: numpy, pyqtgraph,
+            # With this line comes all that the first paint does not wait for: numpy,
             # sessions, and every feature of the window.
             from .completion import Completion  # noqa: PLC0415
 

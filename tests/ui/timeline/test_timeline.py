@@ -282,7 +282,7 @@ def test_that_hover_elsewhere_is_shown_here(panel: TimelinePanel, bridge: Sessio
 def test_that_the_ruler_shows_the_local_time_of_a_clock(
     panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
 ) -> None:
-    from ui.plotting.lane_view import ruler_ticks  # noqa: PLC0415 - brings pyqtgraph
+    from ui.plotting.lane_view import ruler_ticks  # noqa: PLC0415 - brings numpy
 
     session.game.rate = 0.5
     session.play(2_000)

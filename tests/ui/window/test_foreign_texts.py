@@ -115,13 +115,13 @@ _NOT_CALLED = frozenset({"close", "setWordWrap"})
 
 
 def overrides() -> Iterator[tuple[type, str]]:
-    """Go through the methods of the window that Qt or pyqtgraph calls instead of its own."""
+    """Go through the methods of the window that Qt calls instead of its own."""
     for module in pkgutil.walk_packages(ui.__path__, "ui."):
         for _, found in inspect.getmembers(import_module(module.name), inspect.isclass):
             foreign = {
                 name
                 for base in found.__mro__
-                if base.__module__.partition(".")[0] in {"PySide6", "pyqtgraph"}
+                if base.__module__.partition(".")[0] == "PySide6"
                 for name in base.__dict__
             }
             for owner in found.__mro__:

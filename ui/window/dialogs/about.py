@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 
 import numpy as np
-import pyqtgraph
 from PySide6 import __version__ as pyside_version
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QFont, QGuiApplication
@@ -36,7 +35,7 @@ class AboutDialog(QDialog):
             (
                 f"Timeline Inspector {inspector.__version__}",
                 f"Python {platform.python_version()}, PySide6 {pyside_version}",
-                f"pyqtgraph {pyqtgraph.__version__}, NumPy {np.__version__}",
+                f"NumPy {np.__version__}",
                 f"{platform.platform()}, {QGuiApplication.platformName()}",
                 f"Settings: {settings_path}",
             )
