@@ -76,6 +76,7 @@ class RowPointing(QObject):
         self.pointed.emit(QModelIndex())
 
 
+@guarded
 class RowMenus(QObject):
     """Asks the owner of an item view for context menus, from the mouse and from the keyboard.
 
