@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from math import cos, pi, sin
 from typing import TYPE_CHECKING, Final
@@ -179,7 +180,8 @@ def _is_large(shape: Shape, gap: float) -> bool:
     return True
 
 
-def shape_items(shape: Shape, scale: float, *, is_stopped: bool) -> list[Item]:
+@lru_cache(maxsize=4096)
+def shape_items(shape: Shape, scale: float, *, is_stopped: bool) -> tuple[Item, ...]:
     """Return a shape in its own colours, or in those of what stands still."""
     fill, line = shape.fill, shape.line
     if is_stopped:
@@ -187,12 +189,12 @@ def shape_items(shape: Shape, scale: float, *, is_stopped: bool) -> list[Item]:
     numbers = [number * scale for number in shape.numbers]
     if shape.kind == ShapeKind.TEXT:
         x, y, size = numbers
-        return [Text(Point(x, y), shape.text, abs(size), fill, _ANCHORS[shape.anchor])]
-    found = [_area(shape.kind, numbers, fill)] if fill else []
-    if line:
-        points = tuple([Point(*each) for each in outline_of(shape.kind, numbers)])
-        found.append(Polyline(points, Stroke(line, max(shape.width * scale, 0.01))))
-    return found
+        return (Text(Point(x, y), shape.text, abs(size), fill, _ANCHORS[shape.anchor]),)
+    area = (_area(shape.kind, numbers, fill),) if fill else ()
+    if not line:
+        return area
+    points = tuple([Point(*each) for each in outline_of(shape.kind, numbers)])
+    return (*area, Polyline(points, Stroke(line, max(shape.width * scale, 0.01))))
 
 
 def _area(kind: int, numbers: list[float], fill: str) -> Item:

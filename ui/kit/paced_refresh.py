@@ -47,6 +47,9 @@ class PacedRefresh(QObject):
     with a later one, or when none follows; one that comes while nothing of the widget can be
     seen, when it is shown. Without requests nothing runs.
 
+    Attributes:
+        least_ms: Length of a period at best.
+
     Signals:
         due: Time to bring the widget up to date.
     """
@@ -64,7 +67,7 @@ class PacedRefresh(QObject):
         super().__init__(widget)
         self._widget = widget
         self._pace = pace
-        self._least_ms = least_ms
+        self.least_ms = least_ms
         self._period = (0, -1)
         self._is_wanted = False
         self._has_turn = False
@@ -91,7 +94,7 @@ class PacedRefresh(QObject):
         if not is_in_sight(self._widget):
             return
         if is_too_soon:
-            self._last_chance.start(self._pace.period_ms(self._least_ms))
+            self._last_chance.start(self._pace.period_ms(self.least_ms))
         else:
             self._take_turn()
 
@@ -106,7 +109,7 @@ class PacedRefresh(QObject):
         return False
 
     def _current_period(self) -> tuple[int, int]:
-        length_ms = self._pace.period_ms(self._least_ms)
+        length_ms = self._pace.period_ms(self.least_ms)
         return length_ms, self._pace.now_ns() // (length_ms * NS_PER_MS)
 
     @Slot()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import thread_time_ns
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -28,7 +29,7 @@ from inspector.pictures.shapes import Shape, ShapeKind
 
 from ..kit.guards import guarded
 from ..kit.keys import keeps_key
-from ..kit.picture import load_fonts, paint_items
+from ..kit.picture import load_fonts, paint_items, paint_screen_text
 from ..kit.theme import ColorRole
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ class SceneCanvas(QWidget):
 
     Attributes:
         text_of: Describes an owner, for the tooltip.
+        painting_ns: Processor time that painting took last.
 
     Signals:
         pointed: The owner of the shape under the pointer has changed.
@@ -110,6 +112,7 @@ class SceneCanvas(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.text_of: Callable[[Owner], str] = lambda _owner: ""
+        self.painting_ns = 0
         self._theme = theme
         self._picture: Picture | None = None
         self._looks: Mapping[int, ClockLook] = {}
@@ -216,6 +219,7 @@ class SceneCanvas(QWidget):
 
     @override
     def paintEvent(self, _event: QPaintEvent) -> None:
+        began_ns = thread_time_ns()
         painter = QPainter(self)
         painter.fillRect(self.rect(), self._theme.color(ColorRole.PANEL))
         picture = self._picture
@@ -225,11 +229,12 @@ class SceneCanvas(QWidget):
             whole = QRectF(0, 0, picture.width, picture.height)
             painter.fillRect(whole, picture.background)
             painter.setClipRect(whole)
-            paint_items(self._items, painter)
+            paint_items(self._items, painter, paint_screen_text)
             self._paint_rings(painter, picture)
         painter.end()
         if self.hasFocus():
             self._paint_focus()
+        self.painting_ns = thread_time_ns() - began_ns
 
     def _paint_rings(self, painter: QPainter, picture: Picture) -> None:
         """Paint a ring around what has just been called."""

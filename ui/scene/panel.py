@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import partial
 from pathlib import Path
+from time import thread_time_ns
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Slot
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
 
 #: Milliseconds between pictures, at best: as often as the session is refreshed.
 _PICTURE_MS: Final = 33
+#: The same for pictures that take long to paint, which are shown less often: none takes more than
+#: a millisecond of a frame at 60 frames a second, unless it would come less often than this.
+_SELDOM_MS: Final = 150
+_FRAMES_PER_MS: Final = 16.7
 #: Milliseconds that a ring around a timer that has fired takes.
 _RING_MS: Final = 350
 #: Milliseconds for which it is said where a picture was written.
@@ -174,11 +179,14 @@ class ScenePanel(QWidget):
             self.canvas.show_picture(None, {}, {}, NOTHING, NOTHING)
             self.readout.show_text("")
             return
+        began_ns = thread_time_ns()
         looks = clock_looks(timeline, picture.shapes)
         self._moment = SceneMoment(picture, looks, self._bridge.shown_ns)
         self._note_firings(timeline, picture)
         marks = self._marked(self._bridge.selection), self._marked(self._bridge.pointed)
         self.canvas.show_picture(picture, looks, self._ring_shares(), *marks)
+        took_ms = (thread_time_ns() - began_ns + self.canvas.painting_ns) / NS_PER_MS
+        self._pace.least_ms = round(min(max(took_ms * _FRAMES_PER_MS, _PICTURE_MS), _SELDOM_MS))
         self._say()
         if self._wants_export:
             self._wants_export = False

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from PySide6.QtCore import QByteArray, QPointF, QRectF
 from PySide6.QtGui import (
+    QColor,
     QFont,
     QFontDatabase,
     QFontInfo,
@@ -44,7 +46,14 @@ from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions, ThemeName
 from inspector.formats.svg import svg_text
 from inspector.vocabulary import Phase
-from ui.kit.picture import _design_font, load_fonts, write_pdf, write_png
+from ui.kit.picture import (
+    _design_font,
+    load_fonts,
+    paint_items,
+    paint_screen_text,
+    write_pdf,
+    write_png,
+)
 
 CREATED = datetime(2026, 11, 21, 2, 10, 5, tzinfo=UTC)
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -328,3 +337,28 @@ def test_that_an_application_without_graphics_is_refused_in_a_sentence() -> None
         timeout=60,
     )
     assert "without a graphical part" in result.stdout, result.stderr
+
+
+def test_that_texts_on_the_screen_are_where_they_are_in_files() -> None:
+    def painted(paint_text: Callable[[Text, QPainter], None] | None) -> QImage:
+        image = QImage(300, 60, QImage.Format.Format_RGB32)
+        image.fill(QColor("#000000"))
+        painter = QPainter(image)
+        painter.scale(2, 2)
+        items = [
+            Text(Point(5, 12), "Anchors", 8, "#ffffff"),
+            Text(Point(75, 12), "of a text", 8, "#ffffff", Anchor.MIDDLE),
+            Text(Point(145, 25), "to the right", 7.5, "#ffffff", Anchor.END, is_bold=True),
+        ]
+        paint_items(items, painter, paint_text)
+        painter.end()
+        return image
+
+    load_fonts()
+    there, here = painted(None), painted(paint_screen_text)
+
+    def edges(image: QImage) -> list[int]:
+        lit = [x for x in range(300) if any(image.pixelColor(x, y).red() > 90 for y in range(60))]
+        return [lit[0], lit[-1]]
+
+    assert edges(here) == pytest.approx(edges(there), abs=3)

@@ -259,3 +259,21 @@ def test_that_a_recording_without_pictures_says_why(
     refresh(panel, bridge)
 
     assert panel.notice.text().startswith("This recording has no pictures")
+
+
+def test_that_a_picture_that_takes_long_to_paint_is_shown_less_often(
+    panel: ScenePanel, session: HostedSession
+) -> None:
+    assert session.title
+    panel.canvas.painting_ns = 0
+    panel.refresh()
+    quick = panel._pace.least_ms
+    panel.canvas.painting_ns = 4_000_000
+    panel.refresh()
+    slow = panel._pace.least_ms
+    panel.canvas.painting_ns = 400_000_000
+    panel.refresh()
+
+    assert quick == 33
+    assert 66 < slow < 150
+    assert panel._pace.least_ms == 150
