@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from math import cos, pi, sin
 from typing import TYPE_CHECKING, Final
 
@@ -23,7 +22,7 @@ from inspector.formats.display_list import (
     Text,
 )
 from inspector.formats.file_formats import picture_formats
-from inspector.formats.font_metrics import text_width
+from inspector.formats.font_metrics import shortened
 from inspector.pictures.looks import faded, hatching, notes_of
 from inspector.pictures.shapes import ANCHORS, Shape, ShapeKind
 from inspector.timebase import format_instant
@@ -91,21 +90,35 @@ class PictureOptions:
 def scene_picture(
     moment: SceneMoment, provenance: Provenance, options: PictureOptions
 ) -> DisplayList:
-    """Return the picture of a scene for a file."""
+    """Return the picture of a scene for a file; what its clocks do is said below."""
     picture, looks = moment.picture, moment.looks
     scale = options.width / picture.width
-    size = (options.width, picture.height * scale)
-    notes = ", ".join(notes_of(looks))
-    shapes = Group("scene", tuple(picture_items(picture, looks, scale)), Box(0, 0, *size))
+    width, height = options.width, picture.height * scale
+    notes = notes_of(looks)
+    groups = [Group("scene", tuple(picture_items(picture, looks, scale)), Box(0, 0, width, height))]
+    if notes:
+        groups.append(_note_group(notes, Box(0, height, width, 2 * width * _NOTE)))
+        height += 2 * width * _NOTE
     return DisplayList(
-        *size,
+        width,
+        height,
         picture.background,
-        (shapes,),
+        tuple(groups),
         provenance.scene,
-        f"{provenance.scene} at {format_instant(moment.at_ns)}.{notes and f' {notes}.'}",
+        f"{provenance.scene} at {format_instant(moment.at_ns)}."
+        + (f" {', '.join(notes)}." if notes else ""),
         provenance.created,
         f"Timeline Inspector {provenance.version}",
     )
+
+
+def _note_group(notes: Sequence[str], box: Box) -> Group:
+    """Return what stands still or runs at another rate, on a line of its own."""
+    size = box.height / 2
+    said = shortened("    ".join(notes), box.width - 2 * size, size, is_bold=True)
+    at = Point(size, round(box.y + 0.68 * box.height, 2))
+    items = (Rect(box, "#20242a"), Text(at, said, size, "#e9edf1", is_bold=True))
+    return Group("clocks", items)
 
 
 SCENE_PICTURE_FORMATS: Final = picture_formats(scene_picture, "the scene")
@@ -115,16 +128,14 @@ def picture_items(
     picture: Picture,
     looks: Mapping[int, ClockLook],
     scale: float = 1.0,
-    note_size: float | None = None,
     halo: Halo | None = None,
 ) -> list[Item]:
-    """Return the shapes of a picture as its clocks let them look, and what is said of clocks.
+    """Return the shapes of a picture as its clocks let them look.
 
     Args:
         picture: The picture.
         looks: How the shapes of its clocks look.
         scale: Points for a unit of the picture.
-        note_size: Height of the notes on clocks, in points; by default a share of the width.
         halo: What is marked.
     """
     found: list[Item] = []
@@ -139,7 +150,6 @@ def picture_items(
         if is_stopped and _is_large(shape, gap) and (path := hatching(shape, gap, reach)):
             points = tuple([Point(x * scale, y * scale) for x, y in path])
             found.append(Polyline(points, Stroke(_HATCH, gap * scale / 6)))
-    found += _note_items(looks, note_size or picture.width * _NOTE * scale)
     return found
 
 
@@ -220,18 +230,3 @@ def outline_of(kind: int, numbers: Sequence[float]) -> list[tuple[float, float]]
     else:
         found = list(zip(numbers[::2], numbers[1::2], strict=True))
     return found if kind == ShapeKind.LINE else [*found, found[0]]
-
-
-def _note_items(looks: Mapping[int, ClockLook], size: float) -> list[Item]:
-    """Say which clocks stand still or run at another rate, in the upper left corner."""
-    found: list[list[Item]] = []
-    for number, note in enumerate(notes_of(looks)):
-        top = size * (0.4 + 1.5 * number)
-        width = text_width(note, size, is_bold=True) + size
-        found.append(
-            [
-                Rect(Box(size * 0.4, top, width, size * 1.35), "#20242a"),
-                Text(Point(size * 0.9, top + size), note, size, "#e9edf1", is_bold=True),
-            ]
-        )
-    return list(chain.from_iterable(found))

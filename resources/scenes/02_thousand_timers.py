@@ -128,12 +128,12 @@ class Meadow:
     def picture(self) -> Shapes:
         """Draw the lamps, a row for each herd."""
         return [
-            [text(6, 30 + 22 * row, herd, "#a3acb6", size=9) for row, herd in enumerate(HERDS)],
+            [text(6, 30 + 22 * row, herd, "#b8c0c8", size=10.5) for row, herd in enumerate(HERDS)],
             [
-                text(48 + 43 * column, 14, f"{rate}×", "#6e7681", size=8)
+                text(48 + 43 * column, 14, f"{rate}×", "#98a1ab", size=10)
                 for column, rate in enumerate(RATES)
             ],
-            text(394, 14, "night" if self.is_night else "day", "#a3acb6", size=8, anchor="end"),
+            text(394, 14, "night" if self.is_night else "day", "#b8c0c8", size=10, anchor="end"),
             [circle(lamp.x, lamp.y, 3.2, lamp.color, clock=lamp.clock) for lamp in self.lamps],
         ]
 

@@ -121,14 +121,14 @@ class Screen:
                 text(6, y + 4, name, "#e9edf1", size=9, clock=self.clock),
                 box(124, y - 1, 200, 2, "#2b3138", clock=self.clock),
                 box(124, y - 1, unit * count, 2, color, clock=self.clock),
-                circle(124 + unit * count, y, 6, color, clock=self.clock),
-                text(124 + unit * count, y + 3, f"{count}", "#14181d", size=6.5, anchor="middle"),
+                circle(124 + unit * count, y, 8, color, clock=self.clock),
+                text(124 + unit * count, y + 3.3, f"{count}", "#14181d", size=9, anchor="middle"),
             ]
         x = 124 + unit * ideal
         return [
             line(x, 6, x, 174, "#56606c", 1.5),
             found,
-            text(x, 185, f"{ideal} s", "#a3acb6", size=8, anchor="middle"),
+            text(x, 185, f"{ideal} s", "#a3acb6", size=9.5, anchor="middle"),
         ]
 
 

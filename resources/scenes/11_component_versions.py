@@ -127,7 +127,7 @@ class Wood:
         """Draw the tree with its nest and birds, and what makes this version different."""
         clock = self.clock
         birds = [node for node in self.birds.children if node.active_in_hierarchy]
-        waited = f"starts {'1 frame later' if self.waited else 'at once'}"
+        waited = "starts late" if self.waited else "starts at once"
         return [
             line(x, 128, x, 60, "#6b4a2f", 5, clock=clock),
             circle(x, 52, 24, "#2f5d3a", clock=clock),
@@ -142,18 +142,18 @@ class Wood:
                 for n in range(min(self.shadows, 5))
             ],
             text(x, 18, self.version, "#e9edf1", size=10, anchor="middle", clock=clock),
-            text(x, 148, waited, "#a3acb6", size=6.5, anchor="middle", clock=clock),
+            text(x, 148, waited, "#b8c0c8", size=8.5, anchor="middle", clock=clock),
             text(
                 x,
                 160,
                 f"first: {self.first_to_sing or '-'}",
-                "#a3acb6",
-                size=6.5,
+                "#b8c0c8",
+                size=8.5,
                 anchor="middle",
                 clock=clock,
             ),
             text(
-                x, 172, f"{self.shadows} shadows", "#a3acb6", size=6.5, anchor="middle", clock=clock
+                x, 173, f"{self.shadows} shadows", "#b8c0c8", size=8.5, anchor="middle", clock=clock
             ),
         ]
 

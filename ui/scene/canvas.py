@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
 #: Pixels beside a shape that still count as on it.
 _REACH: Final = 4.0
-#: Height of the notes on clocks, in pixels.
-_NOTE: Final = 12.0
 #: How far a ring goes beyond the shape whose timer has fired, in pixels.
 _RING: Final = 14.0
 #: Width of the line around what is marked, in pixels.
@@ -165,7 +163,7 @@ class SceneCanvas(QWidget):
             return
         is_any = self._selected != NOTHING or self._pointed != NOTHING
         halo = Halo(self._halo_color(picture), _HALO / scale) if is_any else None
-        self._items = picture_items(picture, self._looks, 1.0, _NOTE / scale, halo)
+        self._items = picture_items(picture, self._looks, 1.0, halo)
 
     def _halo_color(self, picture: Picture) -> Callable[[Shape], str]:
         """Return what says the colour around a shape."""
