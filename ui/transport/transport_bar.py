@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 _BYTES_PER_MIB: Final = 1024 * 1024
 #: What the menus of the bar offer.
-_EXPORTS: Final = ("export", "save-last", "save-last-exact")
+_EXPORTS: Final = ("export", "export-timeline", "export-scene", "save-last", "save-last-exact")
 _FRAME_RATES: Final = (
     *(f"frame-rate-{rate}" for rate in ("30", "60", "120", "144", "240")),
     "frame-rate-exact",

@@ -92,3 +92,14 @@ def test_that_the_lanes_menu_exports_the_timeline(
 )
 def test_that_names_of_scenes_become_names_of_files(name: str, stem: str) -> None:
     assert file_stem(name, "scene") == stem
+
+
+def test_that_the_bar_offers_what_can_be_exported(shell: Shell) -> None:
+    menu = shell.window.transport.export_button.menu()
+
+    titles = [each.text().replace("&", "") for each in menu.actions()]
+    assert titles[:3] == [
+        "Export frame times …",
+        "Export the timeline …",
+        "Export the scene's picture …",
+    ]
