@@ -1,8 +1,8 @@
 """The distribution of frame times as a chart: histogram, cumulative, or the long end of it.
 
 One chart may hold the frames of several captures. Times are on a linear axis that ends where all
-but half a percent of the frames have been; what is longer is counted in a bin of its own, so one
-long frame neither flattens the chart nor gets lost.
+but half a percent of the frames have been, or earlier if the rest is far away; what is longer is
+counted in a bin of its own, so long frames neither flatten the chart nor get lost.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class _Chart:
             items += self._outlines(chart, [each / top for each in shares])
         else:
             items += self._value_axis("share of frames up to this time", 1.0, "100 %")
-            items += self._steps(chart, [np.cumsum(each) for each in shares])
+            items += self._growth(chart)
         return chart, [*items, *self._budgets(chart, budgets_ms)]
 
     def l_shape(self) -> tuple[DistributionChart, list[Item]]:
@@ -287,16 +287,19 @@ class _Chart:
             items.append(Polyline(tuple(points), curve_stroke(index, self.theme, _WIDTH)))
         return items
 
-    def _steps(self, chart: DistributionChart, heights: _Heights) -> list[Item]:
-        """Return how the shares grow from the left to the right."""
+    def _growth(self, chart: DistributionChart) -> list[Item]:
+        """Return the share of frames up to each time, exact at every point."""
+        low_ns, high_ns = chart.edges_ns[0], chart.edges_ns[-2]
+        end = chart.x_of(chart.count - 1)
+        places = np.linspace(0.0, 1.0, max(int(end - self.area.x), 2))
+        limits = (low_ns + places * (high_ns - low_ns)).astype(np.int64)
+        xs = np.round(self.area.x + places * (end - self.area.x), 2).tolist()
         items: list[Item] = []
-        bottom = self.area.bottom
-        for index, values in enumerate(heights):
-            points = [Point(self.area.x, bottom)]
-            for number, height in enumerate(values.tolist()):
-                is_last = number == chart.count - 1
-                x = self.area.right if is_last else chart.x_of(number + 1)
-                points.append(Point(round(x, 2), round(bottom - height * self.area.height, 2)))
+        for index, curve in enumerate(self.curves):
+            shares = curve.times.counts_below(limits + 1) / len(curve.times)
+            ys = np.round(self.area.bottom - shares * self.area.height, 2).tolist()
+            points = [Point(x, y) for x, y in zip(xs, ys, strict=True)]
+            points.append(Point(round(self.area.right, 2), round(self.area.y, 2)))
             items.append(Polyline(tuple(points), curve_stroke(index, self.theme, _WIDTH)))
         return items
 
@@ -400,7 +403,7 @@ def bin_edges_ns(times: Sequence[Distribution]) -> tuple[int, ...]:
     """Return round edges of the bins of some distributions; the last bin has all that is longer."""
     low_ns = min(int(each.of_ranks([0])[0]) for each in times)
     longest_ns = max(int(each.of_ranks([len(each) - 1])[0]) for each in times)
-    high_ns = max(int(each.percentiles([_SHOWN_PERCENT])[0]) for each in times)
+    high_ns = max(map(_shown_up_to_ns, times))
     if longest_ns <= 1.25 * high_ns:
         high_ns = longest_ns
     begin_ns = low_ns if low_ns > _FROM_ZERO * high_ns else 0
@@ -410,6 +413,12 @@ def bin_edges_ns(times: Sequence[Distribution]) -> tuple[int, ...]:
     first = max(begin_ns // step_ns - 1, 0) if begin_ns else 0
     last = min(high_ns // step_ns + 1, (MAX_NS - 1) // step_ns)
     return (*(number * step_ns for number in range(first, last + 1)), MAX_NS)
+
+
+def _shown_up_to_ns(times: Distribution) -> int:
+    """Return the time from which frames share a bin: most are shorter, and none far away."""
+    median_ns, usual_ns, high_ns = times.percentiles([50, 95, _SHOWN_PERCENT]).tolist()
+    return int(min(high_ns, max(4 * median_ns, 2 * usual_ns)))
 
 
 def _rounded(box: Box) -> Box:

@@ -46,6 +46,15 @@ def test_that_a_long_frame_neither_flattens_the_chart_nor_gets_lost() -> None:
     assert "1 frame " in chart.text_of(last, last)
 
 
+def test_that_frames_far_away_leave_room_for_the_usual_ones() -> None:
+    times = Distribution([16 * MS + number * 10_000 for number in range(190)] + [400 * MS] * 10)
+
+    edges = bin_edges_ns([times])
+
+    assert edges[-2] < 80 * MS
+    assert edges[1] - edges[0] <= 2 * MS
+
+
 @pytest.mark.parametrize(
     "times",
     [[1], [5, 5, 5], [1, 10**15], [16_600_000, 16_700_000], list(range(1, 1000)), [MAX_NS - 1]],

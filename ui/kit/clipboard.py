@@ -48,9 +48,7 @@ def picture_of(widget: QWidget) -> QImage:
     return image
 
 
-def copy_action(
-    widget: QWidget, text: str, keys: str | QKeySequence.StandardKey, copy: Callable[[], object]
-) -> QAction:
+def copy_action(widget: QWidget, text: str, keys: str, copy: Callable[[], object]) -> QAction:
     """Return an action whose keys work while a widget has the keyboard."""
     action = QAction(text, widget)
     action.setShortcut(QKeySequence(keys))
@@ -68,8 +66,7 @@ def add_copying(
         plot: What is copied as an image.
         rows: Returns what it shows as a table, the titles first; ``None`` if it shows none.
     """
-    keys = QKeySequence.StandardKey.Copy
-    actions = [copy_action(plot, "Copy as image", keys, lambda: copy_picture(plot))]
+    actions = [copy_action(plot, "Copy as image", "Ctrl+C", lambda: copy_picture(plot))]
     if rows is not None:
         copy = partial(_copy_made, rows)
         actions.append(copy_action(plot, "Copy as table", COPY_TABLE, copy))

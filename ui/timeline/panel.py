@@ -14,6 +14,7 @@ from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.sessions.session import time_name
 from inspector.timebase import format_instant
 
+from ..kit.clipboard import add_copying
 from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, EmptyNotice
@@ -60,6 +61,7 @@ class TimelinePanel(QWidget):
         self._is_reading = False
         self.view = SharedView.of(bridge)
         self.canvas = LaneCanvas(theme, view=self.view)
+        self._copying = add_copying(self.canvas)
         self.notice = EmptyNotice(self.canvas)
         self.filter_line = FilterLine("Filter lanes")
         self.readout = ElidedLabel()
@@ -252,6 +254,7 @@ class TimelinePanel(QWidget):
         menu.addSeparator()
         wanted = self._bridge.action_wanted
         menu.addAction("Export the timeline …", partial(wanted.emit, "export-timeline"))
+        menu.addActions(self._copying)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(place)
 

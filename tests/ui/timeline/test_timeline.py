@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtGui import QGuiApplication, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -483,3 +483,11 @@ def test_that_the_lane_of_what_was_selected_before_is_in_view_when_lanes_are_the
     panel.refresh()
 
     assert panel.canvas.chosen_key == row_of(panel.canvas, "boss").key
+
+
+def test_that_the_lanes_are_copied_as_an_image(panel: TimelinePanel) -> None:
+    (image,) = panel._copying
+
+    image.trigger()
+
+    assert QGuiApplication.clipboard().image().width() == 2 * panel.canvas.width()
