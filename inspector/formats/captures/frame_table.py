@@ -75,7 +75,6 @@ _DIGITS: Final = {"ns": 0, "us": 3, "µs": 3, "ms": 6, "s": 9, "sec": 9, "second
 _MILLISECONDS: Final = 6
 #: Longer "frames" are glitches of the capturing program (MangoHud drops them too).
 _LONGEST_NS: Final = 100 * NS_PER_SECOND
-_LOOKED_AT: Final = 200
 #: Rate times duration is 1000 for milliseconds and a million for microseconds.
 _LARGEST_PRODUCT_IN_MS: Final = 30_000
 #: The columns of FRAPS, which writes instants.
@@ -451,10 +450,11 @@ class FrameTableReader:
         if not {"elapsed", "fps"} <= set(self._loose):
             return ""
         elapsed = self._table.numbers(self._loose.index("elapsed"))
-        steps = sorted(later - earlier for earlier, later in pairwise(elapsed))
-        factor = 10.0**self._digits
-        first = sorted(time * factor for time in self._table.numbers(self._at)[:_LOOKED_AT])
-        if not (steps and first) or steps[len(steps) // 2] < 1.5 * first[len(first) // 2]:
+        times = self._table.numbers(self._at)[1:]
+        factor = 1.5 * 10.0**self._digits
+        steps = (later - earlier for earlier, later in pairwise(elapsed))
+        gaps = sorted(step - time * factor for step, time in zip(steps, times, strict=False))
+        if not gaps or gaps[len(gaps) // 2] <= 0:
             return ""
         return _SAMPLES
 

@@ -1,6 +1,7 @@
 """Frame times in the columns of other capture tools, so that what reads those reads ours.
 
 A session knows less than these tools capture: what it has no value for is 0, as they write it.
+Their instants are sums of frame times, so they are here, also where session time stood still.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def write_presentmon(
         "SwapChainAddress": b"0x0",
         "Runtime": b"Other",
         "PresentMode": b"Other",
-        "TimeInSeconds": (frames.at_ns, _DECIMALS_OF_S),
+        "TimeInSeconds": (np.cumsum(frames.interval_ns), _DECIMALS_OF_S),
         "MsBetweenPresents": (frames.interval_ns, DECIMALS_OF_MS),
     }
     _write(_PRESENTMON, columns, len(frames), stream)
@@ -102,7 +103,7 @@ def write_mangohud(
     columns: dict[str, Cells] = {
         "fps": (np.rint(milli_fps).astype(np.int64), 3),
         "frametime": (times_ns, DECIMALS_OF_MS),
-        "elapsed": (frames.at_ns, 0),
+        "elapsed": (np.cumsum(times_ns), 0),
     }
     _write(_MANGOHUD, columns, len(frames), stream)
 

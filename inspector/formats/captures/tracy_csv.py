@@ -80,8 +80,9 @@ class TracyReader:
         columns = tuple(header.split(self._separator))
         if columns[: len(_SUMS)] == _SUMS:
             message = (
-                f"{path} has the sums of zones from tracy-csvexport, no instants. "
-                "Export with -u, -g or -m."
+                f"{path} has the sums of zones from tracy-csvexport without instants, so there is "
+                "nothing to show over time. Export with -u for each zone, -g for those of the "
+                "GPU, or -m for messages."
             )
             raise CaptureError(message)
         form = next((each for each in _FORMS if each.columns == columns), None)

@@ -1,0 +1,138 @@
+"""Every exporter that has an importer: what is written is read back, as far as the format goes."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from inspector.analysis.intervention_list import Intervention
+from inspector.analysis.landmarks import LANDMARK_KINDS, Landmark
+from inspector.formats.export import export_frames, exporters
+from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.options import ExportOptions
+from inspector.formats.traces.session_trace import Events
+from inspector.sessions.frame_files import read_frame_file
+from inspector.sessions.provenance import provenance_of
+from inspector.sessions.scene import built_in_scenes
+from inspector.testing import pass_seconds, virtual_session
+from inspector.vocabulary import Phase
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.formats.export import AnyExporter
+
+_COLUMNS: Final = frozenset({"index", "at_ns", "interval_ns", "delta_ns", "busy_ns", "phases"})
+_ALL: Final = _COLUMNS | {"interventions", "landmarks", "provenance"}
+#: What each format carries, by its key; nothing for those that are not read.
+CARRIED: Final[dict[str, frozenset[str]]] = {
+    **dict.fromkeys(("png", "svg", "pdf", "html", "report"), frozenset()),
+    "csv": _COLUMNS,
+    **dict.fromkeys(("json", "parquet", "arrow"), _ALL),
+    **dict.fromkeys(("presentmon", "mangohud"), frozenset({"interval_ns"})),
+    **dict.fromkeys(("trace", "pftrace"), frozenset({"events"})),
+}
+_READ: Final = [each for each in exporters() if "interval_ns" in CARRIED[each.key]]
+_TRACES: Final = [each for each in exporters() if "events" in CARRIED[each.key]]
+#: Captures skip frames that are longer.
+_LONGEST_NS: Final = 100 * 10**9
+_TEXT: Final = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+
+
+@st.composite
+def frames_and_provenance(draw: st.DrawFn) -> tuple[FrameTimes, Provenance]:
+    """Frames with everything that a session may have."""
+    intervals = draw(st.lists(st.integers(0, _LONGEST_NS), min_size=1, max_size=40))
+    count = len(intervals)
+    column = st.lists(st.integers(0, 10**15), min_size=count, max_size=count)
+    kind = draw(st.sampled_from(LANDMARK_KINDS))
+    end_ns = draw(st.integers(0, 10**15)) if kind == "range" else None
+    landmark = Landmark(kind, draw(st.integers(0, 10**15)), 0, draw(_TEXT), draw(_TEXT), end_ns)
+    intervention = Intervention(
+        number=draw(st.integers(1, 10**6)),
+        is_hit=draw(st.booleans()),
+        at_ns=draw(st.integers(0, 10**15)),
+        frame=draw(st.integers(0, count)),
+        text=draw(_TEXT),
+        refusal=draw(_TEXT),
+        by=draw(_TEXT),
+        clock_name=draw(_TEXT),
+        local_ns=draw(st.none() | st.integers(0, 10**15)),
+        host_ms=draw(st.integers(0, 4 * 10**12)),
+        undone_by=draw(st.integers(0, 9)),
+    )
+    frames = FrameTimes(
+        index=np.arange(count, dtype=np.int64) + draw(st.integers(0, 10**9)),
+        at_ns=np.cumsum(np.array(intervals, dtype=np.int64)) + draw(st.integers(0, 10**15)),
+        interval_ns=np.array(intervals, dtype=np.int64),
+        delta_ns=np.array(draw(column), dtype=np.int64),
+        busy_ns=np.array(draw(column), dtype=np.int64),
+        phases=np.array([draw(column) for _ in Phase], dtype=np.int64),
+        interventions=draw(st.sampled_from([(), (intervention,)])),
+        landmarks=draw(st.sampled_from([(), (landmark,)])),
+    )
+    created = datetime.fromtimestamp(draw(st.integers(0, 4 * 10**9)), UTC)
+    rate = draw(st.sampled_from([None, Fraction(60), Fraction(60_000, 1_001)]))
+    scene = draw(_TEXT) or "scene"
+    return frames, Provenance(scene, created, "0.1.0", draw(_TEXT), rate, draw(_TEXT))
+
+
+def test_that_every_exporter_is_known_here() -> None:
+    assert set(CARRIED) == {each.key for each in exporters()}
+    kept_in_recordings_only = {"shares"}
+    names = {each.name for each in fields(FrameTimes)} - kept_in_recordings_only
+    assert names - {"samples"} == _ALL - {"provenance"}
+
+
+@pytest.mark.parametrize("exporter", _READ, ids=lambda each: each.key)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=frames_and_provenance())
+def test_that_export_and_import_is_the_identity(
+    tmp_path: Path, exporter: AnyExporter, data: tuple[FrameTimes, Provenance]
+) -> None:
+    if exporter.missing:
+        pytest.skip(exporter.missing)
+    frames, provenance = data
+    path = tmp_path / f"frames{exporter.suffix}"
+
+    export_frames(frames, provenance, ExportOptions(), path)
+    read = read_frame_file(path)
+
+    assert not read.notes
+    assert not read.samples
+    carried = CARRIED[exporter.key]
+    for name in carried & _COLUMNS:
+        assert np.array_equal(getattr(read.frames, name), getattr(frames, name)), name
+    if "provenance" in carried:
+        assert read.provenance == provenance
+        assert read.frames.landmarks == frames.landmarks
+        assert read.frames.interventions == frames.interventions
+
+
+@pytest.mark.parametrize("exporter", _TRACES, ids=lambda each: each.key)
+@pytest.mark.parametrize("path", [each.path for each in built_in_scenes()], ids=lambda p: p.stem)
+def test_that_frames_of_a_trace_begin_when_they_did(
+    tmp_path: Path, exporter: AnyExporter, path: Path
+) -> None:
+    session = virtual_session(path)
+    pass_seconds(session, 2)
+    session.refresh()
+    frames = FrameTimes.from_timeline(session.timeline)
+    target = tmp_path / f"scene{exporter.suffix}"
+
+    export_frames(
+        *(frames, provenance_of(session), ExportOptions(), target),
+        events=Events(session.history),
+    )
+    read = read_frame_file(target, stream=f"frame ({session.title} (1), frames")
+
+    begun = read.frames.at_ns - read.frames.at_ns[0]
+    assert begun.tolist() == (frames.at_ns - frames.at_ns[0]).tolist()
+    session.close()
