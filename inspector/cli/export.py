@@ -169,7 +169,7 @@ def _export_file(
                 *(frames, read.provenance, graph, target),
                 events=events,
                 exporter=exporter,
-                replaces_pages=options.overwrite or not _is_batch(options),
+                replaces_pages=options.overwrite,
             )
             is_trace = exporter in TRACE_EXPORTERS
             told.append(f"{target}" if is_trace else f"{target} ({frames_text(len(frames))})")

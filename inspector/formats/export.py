@@ -33,14 +33,16 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
         FileFormat(
             "HTML",
             ".html",
-            "report with the statistics of every tool",
+            "report with statistics by tool",
             "inspector.formats.report.report:write_html",
+            is_picture=True,
         ),
         FileFormat(
             "PDF report",
             ".report.pdf",
-            "the same on pages",
+            "the same on pages of A4",
             "inspector.formats.report.report:write_pdf",
+            is_picture=True,
         ),
         FileFormat(
             "CSV",
@@ -57,26 +59,26 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
         FileFormat(
             "PresentMon",
             ".presentmon.csv",
-            "CSV for tools that read PresentMon",
+            "CSV with its columns",
             "inspector.formats.captures.tool_csv:write_presentmon",
         ),
         FileFormat(
             "MangoHud",
             ".mangohud.csv",
-            "CSV for tools that read MangoHud",
+            "CSV with its columns",
             "inspector.formats.captures.tool_csv:write_mangohud",
         ),
         FileFormat(
             "Parquet",
             ".parquet",
-            "columns for pandas, Polars, DuckDB",
+            "columns for pandas, Polars",
             "inspector.formats.captures.arrow_table:write_parquet",
             needs="pyarrow",
         ),
         FileFormat(
             "Arrow",
             ".arrow",
-            "columns that are mapped into memory",
+            "columns to map into memory",
             "inspector.formats.captures.arrow_table:write_arrow",
             needs="pyarrow",
         ),
@@ -96,13 +98,13 @@ TRACE_EXPORTERS: Final[tuple[FileFormat[Events, ExportOptions], ...]] = (
     FileFormat(
         "Chrome trace",
         ".trace.json",
-        "all events, for trace viewers",
+        "events for trace viewers",
         "inspector.formats.traces.trace_json:write_trace_json",
     ),
     FileFormat(
         "Perfetto",
         ".pftrace",
-        "all events, clocks as nested tracks",
+        "events, with nested clocks",
         "inspector.formats.traces.perfetto:write_perfetto",
     ),
 )
@@ -146,7 +148,7 @@ def export_frames(  # noqa: PLR0913 - what, how, and where
     *,
     events: Events | None = None,
     exporter: AnyExporter | None = None,
-    replaces_pages: bool = True,
+    replaces_pages: bool = False,
 ) -> tuple[Path, ...]:
     """Write frames, or the events of their session, completely or not at all.
 
@@ -157,7 +159,8 @@ def export_frames(  # noqa: PLR0913 - what, how, and where
         path: The file.
         events: The events of the session, which exporters of events need.
         exporter: The exporter; by default that of the suffix.
-        replaces_pages: Whether further pages of a picture may replace files.
+        replaces_pages: Whether further pages of a picture may replace files, as they may when the
+            file itself is replaced.
 
     Returns:
         The file, and those of further pages.

@@ -105,7 +105,7 @@ class FileFormat(Generic[DataT, OptionsT]):
         provenance: Provenance,
         options: OptionsT,
         *,
-        replaces: bool = True,
+        replaces: bool = False,
     ) -> tuple[Path, ...]:
         """Write to a file, and further pages beside it, each completely or not at all.
 
@@ -114,7 +114,8 @@ class FileFormat(Generic[DataT, OptionsT]):
             data: The data to write.
             provenance: Where it comes from.
             options: The options for it.
-            replaces: Whether further pages may replace files.
+            replaces: Whether further pages may replace files, as they may when the file itself
+                is replaced.
 
         Returns:
             The files.
@@ -122,6 +123,7 @@ class FileFormat(Generic[DataT, OptionsT]):
         Raises:
             ExportError: A file cannot be written.
         """
+        replaces = replaces or is_there(path)
         with replacing(path) as stream:
             pages = self.write_to(stream, data, provenance, options)
         paths = [path]

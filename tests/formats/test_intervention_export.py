@@ -131,20 +131,19 @@ def test_that_few_interventions_are_all_on_the_graph(
     assert len(frame_pages(frames, provenance, ExportOptions())) == 1
 
 
-def test_that_a_further_page_does_not_replace_a_file_without_leave(
+def test_that_a_further_page_replaces_a_file_only_with_the_first(
     frames: FrameTimes, provenance: Provenance, tmp_path: Path
 ) -> None:
     many = tuple(replace(RATE, number=n, at_ns=n * 10 * MS) for n in range(1, 41))
     (tmp_path / "a-2.svg").write_text("mine")
 
+    whole, path = replace(frames, interventions=many), tmp_path / "a.svg"
     with pytest.raises(ExportError, match="has a page more"):
-        export_frames(
-            replace(frames, interventions=many),
-            *(provenance, ExportOptions(), tmp_path / "a.svg"),
-            replaces_pages=False,
-        )
+        export_frames(whole, provenance, ExportOptions(), path)
 
     assert (tmp_path / "a-2.svg").read_text() == "mine"
+    export_frames(whole, provenance, ExportOptions(), path)
+    assert (tmp_path / "a-2.svg").read_text().startswith("<?xml")
 
 
 def test_that_every_picture_can_be_written(

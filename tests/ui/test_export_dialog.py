@@ -179,6 +179,33 @@ def test_that_the_events_of_the_chosen_range_are_written(qtbot: QtBot, tmp_path:
     session.close()
 
 
+@pytest.mark.parametrize("name", ["HTML", "PDF report"])
+def test_that_a_report_has_the_options_of_its_graph(dialog: ExportDialog, name: str) -> None:
+    choose(dialog, "Format", name)
+
+    assert line(dialog, "Title").isEnabled()
+    assert box(dialog, "Colours").isEnabled()
+    assert any("The picture shows the graph" in each.text() for each in dialog.findChildren(QLabel))
+
+
+def test_that_pages_of_interventions_are_announced(qtbot: QtBot, tmp_path: Path) -> None:
+    pauses = tuple(
+        Intervention(number, False, number * 16_000_000, number, "pause “game”", "", "you")
+        for number in range(1, 9)
+    )
+    ranges = (FrameRange("all", "All frames", 0, FRAMES),)
+    provenance = Provenance("A game", datetime(2026, 1, 2, tzinfo=UTC), "1.0")
+    source = ExportSource(History(), ranges, provenance, pauses)
+    dialog = ExportDialog(source, ExportChoices(ExportOptions(), tmp_path), Theme("light"))
+    qtbot.addWidget(dialog)
+
+    shown = [each.text() for each in dialog.findChildren(QLabel)]
+    dialog.export_to(tmp_path / "a.png")
+
+    assert any("All interventions are on a page of their own beside it." in each for each in shown)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a-2.png", "a.png"]
+
+
 def test_that_traces_are_not_offered_without_events(dialog: ExportDialog) -> None:
     assert box(dialog, "Format").findData("Perfetto") == -1
 

@@ -32,7 +32,7 @@ from inspector.formats.export import (
     exporter_for,
     exporters,
 )
-from inspector.formats.frame_graph.frame_graph import frame_graph
+from inspector.formats.frame_graph.graph_pages import frame_pages
 from inspector.formats.frame_times import FrameTimes, Measure, Part, Provenance
 from inspector.formats.options import (
     LARGEST_SIDE_PT,
@@ -65,6 +65,8 @@ if TYPE_CHECKING:
 _PREVIEW_DELAY_MS: Final = 120
 _POINTS_PER_INCH: Final = 72
 _PNG: Final = ".png"
+#: Formats that have more in them than the graph.
+_REPORTS: Final = ("HTML", "PDF report")
 _MEASURE_TITLES: Final[Mapping[Measure, str]] = {
     "interval": "Frame time (interval)",
     "busy": "Busy time in callbacks",
@@ -311,10 +313,11 @@ class ExportDialog(QDialog):
         try:
             options = self.options
             frames, about = self.chosen_frames, self._provenance
+            more: list[DisplayList] = []
             if exporter in TIMELINE_EXPORTERS:
                 picture = timeline_picture((frames, self._chosen_events), about, options)
             else:
-                picture = frame_graph(frames, about, options)
+                picture, *more = frame_pages(frames, about, options)
         except (ExportError, ValueError) as error:
             self.preview.show_message("No preview")
             self._say_bad_choice(str(error))
@@ -323,20 +326,27 @@ class ExportDialog(QDialog):
         if exporter.missing:
             self._say_bad_choice(exporter.missing)
         else:
-            self._say(self._summary(exporter, picture))
+            self._say(self._summary(exporter, picture, len(more)))
 
-    def _summary(self, exporter: AnyExporter, picture: DisplayList) -> str:
+    def _summary(self, exporter: AnyExporter, picture: DisplayList, more: int) -> str:
         count = len(self.chosen_frames)
         frames = "1 frame" if count == 1 else f"{count:,} frames"
+        pages = ""
+        if more:
+            where = "in it" if exporter.format == "PDF" else "beside it"
+            told = "a page of their own" if more == 1 else f"{more} pages of their own"
+            pages = f" All interventions are on {told} {where}."
         if exporter in TRACE_EXPORTERS:
             return f"All events of {frames}. The picture shows the frames among them."
+        if exporter.format in _REPORTS:
+            return f"{frames}. The picture shows the graph in the report."
         if not exporter.is_picture:
             return f"{frames}. The picture shows the same data."
         if exporter.suffix.endswith(_PNG):
             scale = float(self._resolution_box.currentData()) / _POINTS_PER_INCH
             width, height = round(picture.width * scale), round(picture.height * scale)
-            return f"{frames}, {width:,} × {height:,} pixels."
-        return f"{frames}, vector graphics, sharp at any size."
+            return f"{frames}, {width:,} × {height:,} pixels.{pages}"
+        return f"{frames}, vector graphics, sharp at any size.{pages}"
 
     def _say(self, text: str) -> None:
         self._problem = ""
