@@ -88,8 +88,8 @@ def write_exports(effort: Effort) -> Iterator[Row]:
     written = io.BytesIO()
     write_csv(frames, _PROVENANCE, _OPTIONS, written)
     share = (peak - len(written.getvalue())) / table.nbytes
-    goal = None if effort.is_quick else _MOST_MEMORY
-    yield Row(f"{name} to CSV, memory to frames", share, goal, unit="x")
+    most = None if effort.is_quick else _MOST_MEMORY
+    yield Row(f"{name} to CSV, memory to frames", share, most, unit="x")
 
 
 def read_exports(effort: Effort) -> Iterator[Row]:

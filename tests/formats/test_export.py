@@ -20,7 +20,8 @@ MakeFrames = Callable[[Sequence[int]], FrameTimes]
 def test_that_each_format_has_one_suffix() -> None:
     every = exporters()
     assert len({exporter.suffix for exporter in every}) == len(every)
-    assert len({exporter.key for exporter in every}) == len(every)
+    endings = {(exporter.key, Path(exporter.suffix).suffix) for exporter in every}
+    assert len(endings) == len(every)
     for exporter in every:
         assert format_for(Path(f"run{exporter.suffix.upper()}"), every) is exporter
 

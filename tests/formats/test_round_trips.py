@@ -22,18 +22,20 @@ from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.scene import built_in_scenes
 from inspector.testing import pass_seconds, virtual_session
-from inspector.vocabulary import Phase
+from inspector.vocabulary import Phase, Share
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.formats.export import AnyExporter
 
-_COLUMNS: Final = frozenset({"index", "at_ns", "interval_ns", "delta_ns", "busy_ns", "phases"})
+_COLUMNS: Final = frozenset(
+    {"index", "at_ns", "interval_ns", "delta_ns", "busy_ns", "phases", "shares"}
+)
 _ALL: Final = _COLUMNS | {"interventions", "landmarks", "provenance"}
 #: What each format carries, by its key; nothing for those that are not read.
 CARRIED: Final[dict[str, frozenset[str]]] = {
-    **dict.fromkeys(("png", "svg", "pdf", "html", "report"), frozenset()),
+    **dict.fromkeys(("png", "svg", "pdf", "html", "report", "timeline"), frozenset()),
     "csv": _COLUMNS,
     **dict.fromkeys(("json", "parquet", "arrow"), _ALL),
     **dict.fromkeys(("presentmon", "mangohud"), frozenset({"interval_ns"})),
@@ -75,6 +77,9 @@ def frames_and_provenance(draw: st.DrawFn) -> tuple[FrameTimes, Provenance]:
         delta_ns=np.array(draw(column), dtype=np.int64),
         busy_ns=np.array(draw(column), dtype=np.int64),
         phases=np.array([draw(column) for _ in Phase], dtype=np.int64),
+        shares=np.array([draw(column) for _ in Share], dtype=np.int64)
+        if draw(st.booleans())
+        else None,
         interventions=draw(st.sampled_from([(), (intervention,)])),
         landmarks=draw(st.sampled_from([(), (landmark,)])),
     )
@@ -86,9 +91,9 @@ def frames_and_provenance(draw: st.DrawFn) -> tuple[FrameTimes, Provenance]:
 
 def test_that_every_exporter_is_known_here() -> None:
     assert set(CARRIED) == {each.key for each in exporters()}
-    kept_in_recordings_only = {"shares"}
-    names = {each.name for each in fields(FrameTimes)} - kept_in_recordings_only
-    assert names - {"samples"} == _ALL - {"provenance"}
+    of_other_tools = {"samples", "facts"}
+    names = {each.name for each in fields(FrameTimes)} - of_other_tools
+    assert names == _ALL - {"provenance"}
 
 
 @pytest.mark.parametrize("exporter", _READ, ids=lambda each: each.key)
