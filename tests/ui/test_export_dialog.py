@@ -258,7 +258,7 @@ def test_that_a_file_is_asked_about_as_it_will_be_named(
     qtbot.keyClick(name_line, Qt.Key.Key_Return)
 
     assert (tmp_path / "over.png").read_text(encoding="utf-8") == "old"
-    question = asking.findChild(QMessageBox)
+    question = dialog.findChild(QMessageBox)
     assert isinstance(question, QMessageBox)
     question.button(QMessageBox.StandardButton.Yes).click()
     assert (tmp_path / "over.png").read_bytes().startswith(b"\x89PNG")

@@ -17,6 +17,7 @@ from inspector.vocabulary import RATE_DENOMINATOR, Field
 
 from ..actions.descriptions import ActionDescription, Needs
 from ..actions.menus import MenuId
+from ..kit.layouts import without_icons
 from ..kit.prompts import RatePrompt
 from ..kit.texts.member_texts import machine_transitions
 from ..previews.selected import (
@@ -148,6 +149,7 @@ class BranchActions(QObject):
                 bridge.submit(MakeTransition(number, name))
 
         dialog.textValueSelected.connect(make)
+        without_icons(dialog)
         dialog.open()
 
 

@@ -15,6 +15,7 @@ from inspector.display_text import as_plain
 from ..kit.guards import guarded
 from ..kit.rate_presets import RATE_PRESETS
 from ..previews.selected import clock_toggle, rate_command
+from .rows import ClockColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,15 +104,22 @@ class RowButtons(QObject):
             ),
         ]
         is_on = [clock.paused, *(rate == clock.rate for rate in _RATES)]
-        found, right = [], self._view.viewport().width() - _BETWEEN
-        width = self._view.fontMetrics().horizontalAdvance
-        for (text, tip, command), on in reversed(list(zip(wanted, is_on, strict=True))):
-            size = max(width(text), row.height() - 2 * _BESIDE) + 2 * _BESIDE
-            left = right - size
+        viewport, width = self._view.viewport(), self._view.fontMetrics().horizontalAdvance
+        sizes = [
+            max(width(text), row.height() - 2 * _BESIDE) + 2 * _BESIDE for text, _, _ in wanted
+        ]
+        # Names and rates, which can be edited, are never covered; the pause is the last to go.
+        titles = self._view.header()
+        rates = titles.sectionViewportPosition(ClockColumn.RATE)
+        room = viewport.width() - rates - titles.sectionSize(ClockColumn.RATE)
+        while sizes and sum(sizes) + _BETWEEN * len(sizes) > room:
+            sizes.pop()
+        found, left = [], viewport.width() - sum(sizes) - _BETWEEN * len(sizes)
+        for (text, tip, command), on, size in zip(wanted, is_on, sizes, strict=False):
             rect = QRect(left, row.top() + _ABOVE, size, row.height() - 2 * _ABOVE)
             found.append(RowButton(text, tip, command, on, rect))
-            right = left - _BETWEEN
-        return found[::-1]
+            left += size + _BETWEEN
+        return found
 
     def button_at(self, place: QPoint) -> RowButton | None:
         """Return the button there, if there is one."""

@@ -31,7 +31,7 @@ from inspector.sessions.compared import run_of_file, run_of_session
 from ..kit.background import Background
 from ..kit.guards import guarded
 from ..kit.labels import WrappedLabel
-from ..kit.layouts import bar, choice_buttons, fill, menu_button, tool_button
+from ..kit.layouts import bar, choice_buttons, fill, menu_button, tool_button, without_icons
 from ..kit.save_dialog import SaveDialog
 from ..plotting.distribution_view import DistributionView
 from .aligned_view import AlignedView
@@ -234,6 +234,7 @@ class ComparisonWindow(QDialog):
         dialog.setLabelText(f"Which column of {path.name} has the frame times, in milliseconds?")
         dialog.setComboBoxItems([one_line(column) for column in columns])
         dialog.textValueSelected.connect(lambda column: self.add([Source.of_file(path, column)]))
+        without_icons(dialog)
         dialog.open()
 
     def finish(self) -> None:

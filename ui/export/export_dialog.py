@@ -45,6 +45,7 @@ from inspector.formats.options import (
 )
 from inspector.formats.timeline.timeline_picture import timeline_picture
 
+from ..kit.layouts import button_box
 from ..kit.save_dialog import SaveDialog, file_stem
 from ..kit.theme import ColorRole
 from .export_preview import ExportPreview
@@ -186,10 +187,9 @@ class ExportDialog(QDialog):
         self._problem_palette = QPalette(self._note.palette())
         self._problem_palette.setColor(QPalette.ColorRole.WindowText, theme.color(ColorRole.BAD))
         button = QDialogButtonBox.StandardButton
-        self._buttons = QDialogButtonBox(button.Save | button.Close)
+        self._buttons = button_box(button.Save | button.Close)
         self.save_button = self._buttons.button(button.Save)
         self.save_button.setText("Export …")
-        self.save_button.setIcon(theme.icon("export"))
         self._buttons.accepted.connect(self.ask_for_file)
         self._buttons.rejected.connect(self.reject)
         self._lay_out()

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QDialog,
+    QDialogButtonBox,
     QHBoxLayout,
     QLayout,
     QToolButton,
@@ -49,6 +52,22 @@ def choice_buttons(parent: QWidget, texts: Sequence[str]) -> QButtonGroup:
         button.setChecked(number == 0)
         group.addButton(button, number)
     return group
+
+
+def button_box(buttons: QDialogButtonBox.StandardButton) -> QDialogButtonBox:
+    """Return the buttons at the end of a dialog; their words say enough."""
+    box = QDialogButtonBox(buttons)
+    without_icons(box)
+    return box
+
+
+def without_icons(box: QDialogButtonBox | QDialog) -> None:
+    """Take the icons of the style off the buttons of a dialog."""
+    # Some dialogs of Qt make their buttons only when somebody asks for their size.
+    box.sizeHint()
+    boxes = [box] if isinstance(box, QDialogButtonBox) else box.findChildren(QDialogButtonBox)
+    for button in [button for each in boxes for button in each.buttons()]:
+        button.setIcon(QIcon())
 
 
 def bar(*parts: Part, margins: tuple[int, int, int, int] = (4, 4, 4, 0)) -> QHBoxLayout:

@@ -24,6 +24,7 @@ from inspector.analysis.instants import EXAMPLES
 from inspector.display_text import one_line
 from inspector.timebase import format_instant, parse_duration_ns
 
+from .layouts import button_box
 from .rate_slider import RateSlider
 from .theme import ColorRole
 
@@ -84,7 +85,7 @@ class Prompt(QDialog):
         label.setWordWrap(True)
         self.problem = problem_label(theme)
         button = QDialogButtonBox.StandardButton
-        self.buttons = QDialogButtonBox(button.Ok | button.Cancel)
+        self.buttons = button_box(button.Ok | button.Cancel)
         self.buttons.accepted.connect(self.take_answer)
         self.buttons.rejected.connect(self.reject)
         self.line.textEdited.connect(self.problem.hide)
@@ -293,7 +294,7 @@ class RatePrompt(QDialog):
         )
         hint.setWordWrap(True)
         hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons = button_box(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         close = buttons.button(QDialogButtonBox.StandardButton.Close)
         # Enter belongs to the field, which has read the text when it comes here.

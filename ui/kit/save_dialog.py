@@ -6,11 +6,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QFileInfo, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
-from typing_extensions import override
 
-from .guards import guarded
+from .layouts import without_icons
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,16 +17,18 @@ if TYPE_CHECKING:
 _Button: Final = QMessageBox.StandardButton
 
 
-@guarded
-class SaveDialog(QFileDialog):
+class SaveDialog(QObject):
     """Asks for a file to write, and about the very file that will be written.
 
-    A name without a suffix gets that of the chosen kind first, and only then is it looked
-    whether such a file is there: several systems' own dialogs ask about the name as it
-    was typed.
+    The dialog is the system's own where there is one. A name without a suffix gets that of the
+    chosen kind first, and only then is it looked whether such a file is there: several systems'
+    own dialogs ask about the name as it was typed.
 
     Signals:
         file_given: Where to write; a file that is there may be replaced.
+
+    Attributes:
+        dialog: What is shown.
     """
 
     file_given = Signal(object)  # Path
@@ -51,60 +52,65 @@ class SaveDialog(QFileDialog):
             parent: The owner.
             asks_to_replace: Whether to ask before a file that is there is given.
         """
-        super().__init__(parent, title, "" if proposed == Path() else str(proposed))
+        super().__init__(parent)
+        # Not a class of our own: Qt shows those without asking the system for its dialog.
+        self.dialog = QFileDialog(parent, title, "" if proposed == Path() else str(proposed))
+        self._owner = parent
         self._suffixes = {f"{text} (*{suffix})": suffix for suffix, text in kinds.items()}
         self._asks_to_replace = asks_to_replace
-        self._agreed = ""
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        self.setOption(QFileDialog.Option.DontConfirmOverwrite)
-        self.setNameFilters(list(self._suffixes))
-        self._follow_kind()
-        self.fileSelected.connect(self._give)
+        self.dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        self.dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
+        self.dialog.setNameFilters(list(self._suffixes))
+        self.dialog.fileSelected.connect(self._take)
+        self.dialog.rejected.connect(self._end)
 
-    @override
-    def accept(self) -> None:
+    def open(self) -> None:
+        """Ask."""
+        self.dialog.open()
+        without_icons(self.dialog)
+
+    @Slot(str)
+    def _take(self, selected: str) -> None:
         """Give the file, unless one is there that may not be replaced."""
-        self._follow_kind()
-        path = next(iter(self.selectedFiles()), "")
-        if self._asks_to_replace and path != self._agreed and QFileInfo(path).isFile():
+        suffix = self._suffixes.get(self.dialog.selectedNameFilter(), "")
+        path = Path(selected if Path(selected).suffix else f"{selected}{suffix}")
+        if self._asks_to_replace and path.is_file():
             self._ask_to_replace(path)
         else:
-            super().accept()
+            self._give(path)
 
-    def _follow_kind(self) -> None:
-        suffix = self._suffixes.get(self.selectedNameFilter(), "")
-        self.setDefaultSuffix(suffix.removeprefix("."))
-
-    def _ask_to_replace(self, path: str) -> None:
-        name = Path(path).name
+    def _ask_to_replace(self, path: Path) -> None:
         box = QMessageBox(
             QMessageBox.Icon.Warning,
-            self.windowTitle(),
-            f"“{name}” already exists. Replace it?",
+            self.dialog.windowTitle(),
+            f"“{path.name}” already exists. Replace it?",
             _Button.Yes | _Button.No,
-            self,
+            self._owner,
         )
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setDefaultButton(_Button.No)
         box.button(_Button.Yes).setText("&Replace")
         box.button(_Button.No).setText("&Keep")
+        without_icons(box)
 
         def go_on(answer: int) -> None:
             if answer == _Button.Yes:
-                self._agreed = path
-                self.accept()
-            elif self.layout() is None:
-                # The system's own dialog, which went away before the question.
-                self.reject()
+                self._give(path)
+            else:
+                self.open()
 
         box.finished.connect(go_on)
         box.open()
 
-    @Slot(str)
-    def _give(self, path: str) -> None:
-        self.file_given.emit(Path(path))
+    def _give(self, path: Path) -> None:
+        self.file_given.emit(path)
+        self._end()
+
+    @Slot()
+    def _end(self) -> None:
+        self.dialog.deleteLater()
+        self.deleteLater()
 
 
 def file_stem(name: str, otherwise: str) -> str:

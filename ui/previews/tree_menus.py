@@ -22,6 +22,7 @@ from inspector.commands.members import (
 from inspector.display_text import one_line
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
+from ..kit.layouts import without_icons
 from ..kit.rate_presets import RATE_PRESETS
 from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
 from .selected import clock_toggle, member_toggle, rate_command
@@ -158,6 +159,7 @@ def ask_priority(scheduler: MemberState, requests: Requests, parent: QWidget) ->
     dialog.intValueSelected.connect(
         lambda priority: requests.submit(PauseFromPriority(scheduler.id, priority))
     )
+    without_icons(dialog)
     dialog.open()
 
 

@@ -80,7 +80,7 @@ class RecordingActions(QObject):
             self._window,
             asks_to_replace=False,
         )
-        dialog.setObjectName("record_dialog")
+        dialog.dialog.setObjectName("record_dialog")
         dialog.file_given.connect(self._record_to)
         dialog.open()
 

@@ -33,7 +33,7 @@ from ..bookmarks.annotation_actions import ANNOTATION_ACTIONS, AnnotationActions
 from ..clock_tree.actions import BRANCH_ACTIONS, MEMBER_ACTIONS, BranchActions
 from ..interventions.intervention_undo import UNDO_ACTIONS, UndoActions
 from ..kit.guards import guarded
-from ..kit.layouts import open_menu
+from ..kit.layouts import open_menu, without_icons
 from ..session.qt_time_source import Precision
 from ..timer_queue.actions import TIMER_ACTIONS, TimerActions
 from ..transport.actions import TransportActions
@@ -411,6 +411,7 @@ class WindowContents(QObject):
         dialog.setLabelText(f"Which column of {path.name} has the frame times, in milliseconds?")
         dialog.setComboBoxItems([one_line(column) for column in columns])
         dialog.textValueSelected.connect(partial(self._bridge.open_capture, path))
+        without_icons(dialog)
         dialog.open()
 
     def _show_failed_file(self, status: SessionStatus) -> None:

@@ -13,6 +13,7 @@ from inspector.extensions import GROUPS, are_installed, extensions_text, registr
 from inspector.extensions import logger as extension_problems
 
 from ..actions.panels import PANELS
+from ..kit.layouts import button_box
 
 if TYPE_CHECKING:
     from inspector.extensions import Registry
@@ -90,7 +91,7 @@ class ExtensionsDialog(QDialog):
         self.list.setReadOnly(True)
         self.list.setAccessibleName("Extensions")
         self.list.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons = button_box(QDialogButtonBox.StandardButton.Close)
         copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
         copy.clicked.connect(self.copy_list)
         buttons.rejected.connect(self.reject)

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
@@ -119,3 +120,15 @@ def test_that_they_follow_what_becomes_of_the_clock(qtbot: QtBot, stand: Stand) 
 
     assert [each.is_on for each in stand.panel.row_buttons.shown()] == [False, True, False]
     assert stand.view.viewport().grab().toImage().copy(rect) != before
+
+
+@pytest.mark.parametrize("width", [160, 240, 310, 400])
+def test_that_names_and_rates_are_never_covered(qtbot: QtBot, stand: Stand, width: int) -> None:
+    stand.panel.resize(width, 400)
+    QApplication.processEvents()
+
+    shown = pointed_at(qtbot, stand, stand.enemies.id).shown()
+
+    rate = stand.view.visualRect(stand.panel.model.index_of(stand.enemies.id, ClockColumn.RATE))
+    assert all(each.rect.left() > rate.right() for each in shown)
+    assert len(shown) == 3 or width < 310

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QMessageBox, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QDialogButtonBox,
+    QFileDialog,
+    QLineEdit,
+    QMessageBox,
+    QPushButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from ui.kit.save_dialog import SaveDialog
@@ -31,7 +38,7 @@ class Asked:
 
     @property
     def line(self) -> QLineEdit:
-        line = self.dialog.findChild(QLineEdit, "fileNameEdit")
+        line = self.dialog.dialog.findChild(QLineEdit, "fileNameEdit")
         assert isinstance(line, QLineEdit)
         return line
 
@@ -41,7 +48,7 @@ class Asked:
 
     @property
     def question(self) -> QMessageBox | None:
-        boxes = self.dialog.findChildren(QMessageBox)
+        boxes = self.owner.findChildren(QMessageBox)
         return next((box for box in boxes if box.isVisible()), None)
 
     def answer(self, button: QMessageBox.StandardButton) -> None:
@@ -58,7 +65,7 @@ def asked(qtbot: QtBot, tmp_path: Path) -> Asked:
 
 def test_that_a_name_in_a_folder_is_proposed(asked: Asked, tmp_path: Path) -> None:
     assert asked.line.text() == "graph.png"
-    assert asked.dialog.directory().absolutePath() == str(tmp_path)
+    assert asked.dialog.dialog.directory().absolutePath() == str(tmp_path)
 
 
 def test_that_a_name_without_suffix_gets_that_of_the_first_kind(
@@ -70,7 +77,7 @@ def test_that_a_name_without_suffix_gets_that_of_the_first_kind(
 
 
 def test_that_the_suffix_follows_the_chosen_kind(asked: Asked, tmp_path: Path) -> None:
-    asked.dialog.selectNameFilter("Tables (*.csv)")
+    asked.dialog.dialog.selectNameFilter("Tables (*.csv)")
 
     asked.type_name(str(tmp_path / "new"))
 
@@ -112,7 +119,7 @@ def test_that_another_name_can_be_typed_after_a_refusal(asked: Asked, tmp_path: 
     asked.answer(QMessageBox.StandardButton.No)
 
     assert asked.given == []
-    assert asked.dialog.isVisible()
+    assert asked.dialog.dialog.isVisible()
     asked.type_name(str(tmp_path / "other"))
     assert asked.given == [tmp_path / "other.png"]
 
@@ -124,7 +131,7 @@ def test_that_a_folder_is_entered_and_not_asked_about(asked: Asked, tmp_path: Pa
 
     assert asked.question is None
     assert asked.given == []
-    assert asked.dialog.directory().absolutePath() == str(tmp_path / "deep")
+    assert asked.dialog.dialog.directory().absolutePath() == str(tmp_path / "deep")
 
 
 def test_that_nothing_is_asked_where_nothing_is_ever_replaced(qtbot: QtBot, tmp_path: Path) -> None:
@@ -134,3 +141,22 @@ def test_that_nothing_is_asked_where_nothing_is_ever_replaced(qtbot: QtBot, tmp_
     asked.type_name(str(tmp_path / "over"))
 
     assert asked.given == [tmp_path / "over.png"]
+
+
+def test_that_the_systems_own_dialog_may_be_shown(asked: Asked) -> None:
+    # Qt asks the system for none that is of another class, or where it is told not to.
+    assert type(asked.dialog.dialog) is QFileDialog
+    assert not asked.dialog.dialog.testOption(QFileDialog.Option.DontUseNativeDialog)
+
+
+def test_that_its_buttons_and_those_of_the_question_have_no_icons(
+    asked: Asked, tmp_path: Path
+) -> None:
+    (tmp_path / "over.png").write_text("old")
+    shown = asked.dialog.dialog.findChildren(QDialogButtonBox)
+    asked.type_name(str(tmp_path / "over"))
+    assert asked.question is not None
+    shown += asked.question.findChildren(QDialogButtonBox)
+
+    assert len(shown) == 2
+    assert all(button.icon().isNull() for box in shown for button in box.buttons())

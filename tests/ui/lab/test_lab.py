@@ -338,10 +338,11 @@ def test_that_a_chosen_file_gets_the_results(stand: Stand, tmp_path: Path) -> No
     stand.panel.export_button.click()
     asking = stand.panel.findChild(SaveDialog)
     assert isinstance(asking, SaveDialog)
-    asking.selectNameFilter(next(each for each in asking.nameFilters() if "*.csv" in each))
-    asking.selectFile(str(tmp_path / "mine"))
+    files = asking.dialog
+    files.selectNameFilter(next(each for each in files.nameFilters() if "*.csv" in each))
+    files.selectFile(str(tmp_path / "mine"))
 
-    asking.accept()
+    files.fileSelected.emit(str(tmp_path / "mine"))
 
     assert stand.panel.readout.text() == f"Wrote {tmp_path / 'mine.csv'}."
     assert (tmp_path / "mine.csv").is_file()

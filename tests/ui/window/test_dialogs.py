@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QDialog, QLabel, QTreeWidgetItem
+from PySide6.QtWidgets import QApplication, QDialog, QDialogButtonBox, QLabel, QTreeWidgetItem
 from pytestqt.qtbot import QtBot
 
 from inspector.resources import resource_path
@@ -229,3 +229,20 @@ def test_that_a_question_grows_with_what_is_wrong_with_the_answer(qtbot: QtBot) 
     assert prompt.problem in labels
     for label in labels:
         assert label.height() >= label.heightForWidth(label.width()), label.text()
+
+
+def test_that_buttons_of_dialogs_have_no_icons(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.advance(0.1)
+    shell.bridge.select(Selection.clock(shell.clock_id("game")))
+    shell.bridge.refresh_now()
+    for action_id in ("mark", "step-by", "set-rate", "open-program", "gallery", "about", "export"):
+        shell.trigger(action_id)
+    QApplication.processEvents()
+
+    boxes = shell.window.findChildren(QDialogButtonBox)
+
+    assert len(boxes) >= 7
+    assert not [
+        button.text() for box in boxes for button in box.buttons() if not button.icon().isNull()
+    ]

@@ -65,7 +65,7 @@ def test_that_the_scene_is_exported_from_the_menu(shell: Shell, tmp_path: Path) 
     assert panel.readout.text() == f"Wrote {tmp_path / 'a.svg'}."
     dialog.file_given.emit(tmp_path / "nowhere" / "a.svg")
     assert panel.readout.text().endswith(".")
-    dialog.reject()
+    dialog.dialog.reject()
 
 
 def test_that_the_lanes_menu_exports_the_timeline(

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 import inspector
 
+from ...kit.layouts import button_box
 from ...kit.theme import Theme
 
 _LINE = "See, stop, slow, step, explain and prove time in a running frame-driven program."
@@ -54,7 +55,7 @@ class AboutDialog(QDialog):
         licence.setWordWrap(True)
         versions = QLabel(self.versions)
         versions.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons = button_box(QDialogButtonBox.StandardButton.Close)
         copy = buttons.addButton("Copy versions", QDialogButtonBox.ButtonRole.ActionRole)
         copy.clicked.connect(self.copy_versions)
         buttons.rejected.connect(self.reject)

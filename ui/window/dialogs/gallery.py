@@ -17,6 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ...kit.layouts import button_box
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -67,7 +69,7 @@ class GalleryDialog(QDialog):
         self.summary.setMinimumHeight(3 * self.fontMetrics().lineSpacing())
         self.summary.setAlignment(Qt.AlignmentFlag.AlignTop)
         button = QDialogButtonBox.StandardButton
-        self.buttons = QDialogButtonBox(button.Open | button.Cancel)
+        self.buttons = button_box(button.Open | button.Cancel)
         self.buttons.accepted.connect(self._open_current)
         self.buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from inspector.errors import AttachError
 from inspector.sessions.attached.doors.typed import TypedProgram
 
-from ...kit.layouts import tool_button
+from ...kit.layouts import button_box, tool_button
 from ...kit.prompts import problem_label
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class OpenProgramDialog(QDialog):
             self.grant.addItem(text, grant)
         self.problem = problem_label(theme)
         button = QDialogButtonBox.StandardButton
-        self.buttons = QDialogButtonBox(button.Open | button.Cancel)
+        self.buttons = button_box(button.Open | button.Cancel)
         self.buttons.accepted.connect(self.take_answer)
         self.buttons.rejected.connect(self.reject)
         self._lay_out()
