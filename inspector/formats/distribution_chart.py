@@ -46,6 +46,8 @@ _SIZE: Final = 7.5
 _HEAD: Final = 13.0
 _FOOT: Final = 25.0
 _LEAST_BAR: Final = 1.5
+#: Bars leave room for the names of budgets above them.
+_ROOM: Final = 1.12
 _SAMPLE: Final = 14.0
 #: Width of the bin of all that is longer, in bins.
 _LONGER: Final = 3
@@ -207,15 +209,15 @@ class _Chart:
         items = [*self._shade(chart), *self._time_axis(chart)]
         step = format_duration(edges[1] - edges[0])
         if kind is ChartKind.HISTOGRAM and is_single:
-            most = max(int(counts[0].max()), 1)
-            items += self._value_axis(f"frames, in steps of {step}", most, grouped(most))
-            items += self._bars(chart, counts[0] / most)
+            top = max(float(counts[0].max()), 1.0) * _ROOM
+            items += self._value_axis(f"frames, in steps of {step}", top, is_count=True)
+            items += self._bars(chart, counts[0] / top)
         elif kind is ChartKind.HISTOGRAM:
-            top = max(float(each.max()) for each in shares)
-            items += self._value_axis(f"share of frames, in steps of {step}", top, f"{top:.3g}")
+            top = max(float(each.max()) for each in shares) * _ROOM
+            items += self._value_axis(f"share of frames, in steps of {step}", top)
             items += self._outlines(chart, [each / top for each in shares])
         else:
-            items += self._value_axis("share of frames up to this time", 1.0, "100 %")
+            items += self._value_axis("share of frames up to this time", _ROOM)
             items += self._growth(chart)
         return chart, [*items, *self._budgets(chart, budgets_ms)]
 
@@ -294,12 +296,13 @@ class _Chart:
         places = np.linspace(0.0, 1.0, max(int(end - self.area.x), 2))
         limits = (low_ns + places * (high_ns - low_ns)).astype(np.int64)
         xs = np.round(self.area.x + places * (end - self.area.x), 2).tolist()
+        xs.append(round(self.area.right, 2))
         items: list[Item] = []
         for index, curve in enumerate(self.curves):
             shares = curve.times.counts_below(limits + 1) / len(curve.times)
-            ys = np.round(self.area.bottom - shares * self.area.height, 2).tolist()
+            heights = np.append(shares, 1.0) / _ROOM * self.area.height
+            ys = np.round(self.area.bottom - heights, 2).tolist()
             points = [Point(x, y) for x, y in zip(xs, ys, strict=True)]
-            points.append(Point(round(self.area.right, 2), round(self.area.y, 2)))
             items.append(Polyline(tuple(points), curve_stroke(index, self.theme, _WIDTH)))
         return items
 
@@ -331,20 +334,18 @@ class _Chart:
             Text(at, label, _SIZE, self.colors.muted_text, Anchor.END),
         ]
 
-    def _value_axis(self, name: str, top: float, top_text: str) -> list[Item]:
-        """Return the levels of an axis from 0; its top is labelled, and round parts of it."""
+    def _value_axis(self, name: str, top: float, *, is_count: bool = False) -> list[Item]:
+        """Return the levels of an axis of counts or shares, from 0."""
         items: list[Item] = [self._heading(name)]
-        is_count = isinstance(top, int)
-        step = rounded_step(top / max(1, min(5, int(self.area.height / 20))))
+        step = rounded_step(top / _ROOM / max(1, min(5, int(self.area.height / 20))))
         if is_count:
             step = max(step, 1.0)
-        levels = [number * step for number in range(1 + int(top / step + 1e-9))]
-        if top - levels[-1] > 0.6 * step and is_count:
-            levels.append(top)
-        for level in levels:
+        most = top if is_count else min(top, 1.0)
+        for number in range(1 + int(most / step + 1e-9)):
+            level = number * step
             y = round(self.area.bottom - level / top * self.area.height, 2)
             text = grouped(round(level)) if is_count else f"{100 * level:.3g} %"
-            items += self._level(y, top_text if level == top and is_count else text)
+            items += self._level(y, text)
         return items
 
     def _time_axis(self, chart: DistributionChart) -> list[Item]:
