@@ -83,24 +83,43 @@ class ScopedTimes:
         self._measure: Measure = "interval"
         self._band_ns: tuple[int, int] | None = None
 
-    def take(self, history: FrameHistory, measure: Measure, frames: range) -> bool:
-        """Take some frames of a history; returns whether they are others than before."""
+    def news(self, history: FrameHistory, measure: Measure, frames: range) -> range:
+        """Return which of some frames have to be read: those that are new, if only more came."""
         is_more = (
             history is self._history
             and measure == self._measure
             and frames.start == self.frames.start
             and frames.stop >= self.frames.stop
         )
-        if is_more and frames.stop == self.frames.stop:
+        return range(self.frames.stop, frames.stop) if is_more else frames
+
+    def take(
+        self,
+        history: FrameHistory,
+        measure: Measure,
+        frames: range,
+        sorted_times: Distribution | None = None,
+    ) -> bool:
+        """Take some frames of a history; returns whether they are others than before.
+
+        Args:
+            history: The frames.
+            measure: Which of their times.
+            frames: Which of them.
+            sorted_times: All of them by size, if that is known.
+        """
+        news = self.news(history, measure, frames)
+        if not news and frames == self.frames:
             return False
-        start = self.frames.stop if is_more else frames.start
+        is_more = news.stop == frames.stop and news.start != frames.start
+        times = history.numpy(f"{measure}_ns", news.start, news.stop)
         if not is_more:
             self._history, self._measure = history, measure
-            self.distribution = Distribution()
+            self.distribution = sorted_times or Distribution()
             self.marked = None
-        times = history.numpy(f"{measure}_ns", start, frames.stop)
-        self.distribution.extend(times)
-        self._mark(times, start)
+        if is_more or sorted_times is None:
+            self.distribution.extend(times)
+        self._mark(times, news.start)
         self.frames = frames
         return True
 

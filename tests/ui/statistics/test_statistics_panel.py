@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import current_thread, main_thread
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from inspector.analysis.statistics.distribution import Distribution
 from inspector.events.annotations import Annotation
 from inspector.testing import scene_file, virtual_session
 from ui.frame_times.panel import FrameTimesPanel
@@ -19,6 +22,9 @@ from ui.session.bridge import Selection, SessionBridge
 from ui.statistics.metric_table import MetricColumn
 from ui.statistics.panel import StatisticsPanel
 from ui.statistics.scoped_times import ScopedTimes
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 MS = 1_000_000
 
@@ -234,3 +240,27 @@ def test_that_the_chart_is_copied_as_image_and_as_table(world: World) -> None:
     assert clipboard.text().splitlines()[0] == "from (ms)\tto (ms)\tframes"
     world.frame_times._copying[1].trigger()
     assert clipboard.text().splitlines()[0] == "frame\tat (s)\tinterval (ms)"
+
+
+def test_that_many_frames_are_sorted_beside_the_thread_of_the_window(
+    monkeypatch: pytest.MonkeyPatch, world: World
+) -> None:
+    monkeypatch.setattr("ui.statistics.panel._MOST_AT_ONCE", 50)
+    threads: list[bool] = []
+
+    class Noting(Distribution):
+        def extend(self, values: ArrayLike) -> None:
+            threads.append(current_thread() is main_thread() and len(np.asarray(values)) > 50)
+            super().extend(values)
+
+    monkeypatch.setattr("ui.statistics.panel.Distribution", Noting)
+
+    world.pass_frames(100)
+    world.pass_frames(10)
+
+    assert not any(threads)
+    assert world.panel.what.text().startswith("All: 110 frames (0–109)")
+    chart = world.panel.view.chart()
+    assert chart is not None
+    assert len(chart.curves[0].times) == 110
+    assert isinstance(chart.curves[0].times, Noting)
