@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from inspector.analysis.landmarks import Landmark
 from inspector.clocks import ManualTimeSource
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.transport import Run
@@ -148,6 +150,25 @@ def test_that_nothing_leaves_the_picture_and_no_name_is_cut_early(
         assert 0 <= text.at.y <= picture.height
     if size[0] > 700:
         assert not any("…" in each.text for each in picture.texts())
+
+
+def test_that_bookmarks_and_ranges_are_named_and_everything_can_be_left_out(
+    session: HostedSession,
+) -> None:
+    frames = FrameTimes.from_history(session.timeline.frames)
+    landmarks = (
+        Landmark("bookmark", 500_000_000, 30, "here"),
+        Landmark("range", 1_000_000_000, 60, "the fight", end_ns=3_000_000_000, last_frame=180),
+        Landmark("mark", 1_000_000_000, 60, "boss"),
+    )
+    data = replace(frames, landmarks=landmarks), Events(session.history)
+
+    picture = timeline_picture(data, ABOUT, ExportOptions())
+    without = timeline_picture(data, ABOUT, ExportOptions(interventions=False, landmarks=False))
+
+    assert texts(lane(picture, "Bookmarks").items) == ["Bookmarks", "the fight", "here"]
+    said = {each.text for each in without.texts()}
+    assert not said & {"Bookmarks", "here", "Marks", "Commands"}
 
 
 def test_that_a_part_begins_with_the_state_before_it(session: HostedSession) -> None:

@@ -27,8 +27,9 @@ from inspector.pictures.shapes import Shape, ShapeKind
 from inspector.vocabulary import RATE_DENOMINATOR, rate_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
+    from inspector.analysis.landmarks import Landmark
     from inspector.analysis.lanes.columns import Instants, Steps
     from inspector.analysis.lanes.lanes import LaneStore
     from inspector.events.timeline import Timeline
@@ -75,8 +76,17 @@ class Row:
         return 15.0 if self.kind is LaneKind.CLOCK else 12.0
 
 
-def rows_of(store: LaneStore, low_ns: float, high_ns: float) -> list[Row]:
-    """Return the lanes that have something between two instants, clock after clock."""
+def rows_of(
+    store: LaneStore, low_ns: float, high_ns: float, lists: Container[LaneKind] = _LISTS
+) -> list[Row]:
+    """Return the lanes that have something between two instants, clock after clock.
+
+    Args:
+        store: The lanes.
+        low_ns: The first instant.
+        high_ns: The last instant.
+        lists: Which of marks, commands, failures and hits have a lane.
+    """
     lanes: dict[int, list[Lane]] = {}
     for lane in store.lanes.values():
         if _has_some(lane, low_ns, high_ns):
@@ -95,8 +105,8 @@ def rows_of(store: LaneStore, low_ns: float, high_ns: float) -> list[Row]:
         for child in children.get(number, ()):
             yield from branch(child, depth + 1, most)
 
-    lists = [each for each in lanes.get(0, ()) if each.kind in _LISTS]
-    rows = [Row(lane.kind, lane.label, lane=lane) for lane in lists]
+    own = [each for each in lanes.get(0, ()) if each.kind in _LISTS and each.kind in lists]
+    rows = [Row(lane.kind, lane.label, lane=lane) for lane in own]
     most, found = _MOST_OF_CLOCK, list[Row]()
     while most:
         found = [row for number in children.get(0, ()) for row in branch(number, 0, most)]
@@ -367,20 +377,45 @@ class LaneDrawing:
         start, stop = lane.instants.within(scale.low, scale.high + 1)
         if stop - start > scale.box.width / 4:
             return self._density(lane.instants, box, color, 0)
+        places = range(start, stop)
+        texts = [self._text_of(lane.kind, lane.instants.subject[place]) for place in places]
+        xs = [scale.x(lane.instants.at_ns[place]) for place in places]
+        return self._diamonds(list(zip(xs, texts, strict=True)), box, color)
+
+    def landmarks(self, landmarks: Sequence[Landmark], top: float) -> list[Item]:
+        """Return bookmarks and notes, and named ranges as bars behind them."""
+        scale, colors = self._scale, self._colors
+        box = Box(scale.box.x, top + _PAD, scale.box.width, Row(None, "").height - 2 * _PAD)
         found: list[Item] = []
-        xs = [scale.x(lane.instants.at_ns[place]) for place in range(start, stop)]
-        for place, x, following in zip(
-            range(start, stop), xs, [*xs[1:], scale.box.right], strict=True
-        ):
+        signs = []
+        for each in landmarks:
+            begin = scale.x(max(each.at_ns, scale.low))
+            if each.end_ns is not None:
+                end = scale.x(min(each.end_ns, scale.high))
+                found.append(
+                    Rect(
+                        _box(begin, box.y, end, box.bottom),
+                        mixed(colors.landmark, colors.background, 0.3),
+                    )
+                )
+                self._add_label(found, plain(each.name), begin, end, box)
+            elif scale.low <= each.at_ns <= scale.high:
+                signs.append((begin, each.name))
+        return found + self._diamonds(signs, box, colors.landmark)
+
+    def _diamonds(self, signs: list[tuple[float, str]], box: Box, color: str) -> list[Item]:
+        """Return signs at places, with their texts where there is room before the next."""
+        found: list[Item] = []
+        ends = [x for x, _ in signs[1:]] + [self._scale.box.right]
+        for (x, said), end in zip(signs, ends, strict=True):
             y, reach = box.y + box.height / 2, 2.6
             corners = ((x, y - reach), (x + reach, y), (x, y + reach), (x - reach, y))
-            found.append(
-                Polygon(tuple([Point(round(a, 2), round(b, 2)) for a, b in corners]), color)
-            )
-            text = plain(self._text_of(lane.kind, lane.instants.subject[place]))
-            if text and text_width(text, SMALL - 1) + 10 < following - x:
+            points = tuple([Point(round(a, 2), round(b, 2)) for a, b in corners])
+            found.append(Polygon(points, color))
+            text = plain(said)
+            if text and text_width(text, SMALL - 1) + 10 < end - x:
                 at = Point(round(x + 5, 2), round(y + 2.6, 2))
-                found.append(Text(at, text, SMALL - 1, colors.text, Anchor.START))
+                found.append(Text(at, text, SMALL - 1, self._colors.text, Anchor.START))
         return found
 
     def _text_of(self, kind: LaneKind, place: int) -> str:

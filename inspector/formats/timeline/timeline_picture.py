@@ -95,6 +95,10 @@ class _Layout:
         self.store = LaneStore()
         self.timeline: Timeline | None = None
         self.rows: list[Row] = []
+        # Marks have a lane of their own.
+        self.landmarks = [
+            each for each in frames.landmarks if each.kind != "mark" and options.landmarks
+        ]
         if events is not None:
             self._read(events)
         if self.high <= self.low:
@@ -117,9 +121,15 @@ class _Layout:
             self.store.go_on_at(history, start)
         while self.store.cursor < end and self.store.read(history, timeline):
             pass
-        rows = rows_of(self.store, self.low, self.high)
+        options = self.options
+        lists = {LaneKind.FAILURES}
+        lists |= {LaneKind.COMMANDS, LaneKind.HITS} if options.interventions else set()
+        lists |= {LaneKind.MARKS} if options.landmarks else set()
+        rows = rows_of(self.store, self.low, self.high, lists)
+        if self.landmarks:
+            rows.insert(0, Row(LaneKind.BOOKMARKS, "Bookmarks"))
         # The clock of a capture stands for its frames.
-        if len(rows) > 1 or self.provenance.source != CAPTURED:
+        if any(row.clock_id == 0 or row.lane for row in rows) or self.provenance.source != CAPTURED:
             self.timeline, self.rows = timeline, rows
 
     # ---------------------------------------------------------------- places
@@ -263,6 +273,8 @@ class _Layout:
             color = colors.text if row.kind is not None else colors.muted_text
             at = Point(round(x, 2), round(top + row.height / 2 + 2.9, 2))
             items.append(Text(at, name, SMALL, color, is_bold=is_bold))
+            if row.kind is LaneKind.BOOKMARKS:
+                items += drawing.landmarks(self.landmarks, top)
             items += drawing.row(row, top)
             found.append(Group(name, tuple(items)))
             top += row.height

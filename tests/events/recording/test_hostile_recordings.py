@@ -67,6 +67,7 @@ def command_lines(path: Path, number: int) -> list[list[str]]:
         ["lint", file, "--json"],
         ["export", file, "-o", str(folder / "frames.csv")],
         ["export", file, "-o", str(folder / "frames.json")],
+        ["export", file, "-o", str(folder / "frames.timeline.svg")],
         ["annotate", file, "--json"],
         ["annotate", file, "--remove", "1"],
     ]
