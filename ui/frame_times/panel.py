@@ -314,7 +314,8 @@ class FrameTimesPanel(QWidget):
     def _want_statistics(self) -> None:
         series = self.plot.series
         chosen, visible = self.selected_range(), self.visible_range()
-        self._bridge.frame_focus.show(self.measure, visible, chosen)
+        left_out = self._budget_menu.left_out_action.isChecked()
+        self._bridge.frame_focus.show(self.measure, visible, chosen, without_inspector=left_out)
         frames = range(*(chosen or visible))
         if series is None or not frames:
             self._statistics.show_nothing()
@@ -323,7 +324,7 @@ class FrameTimesPanel(QWidget):
         wanted = StatisticsWanted(
             *(series, frames, self.measure, self.plot.budgets_ns[:1], chosen is not None),
             are_samples=isinstance(session, ShowsCapture) and bool(session.samples),
-            without_inspector=self._budget_menu.left_out_action.isChecked(),
+            without_inspector=left_out,
         )
         self._statistics.request(wanted)
 

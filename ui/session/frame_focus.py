@@ -22,6 +22,8 @@ class FrameFocus(QObject):
         measure: Which time of the frames is plotted.
         visible: The first frame in view and the one behind the last.
         chosen: The chosen frames likewise, ``None`` without a choice.
+        without_inspector: Whether statistics leave out frames that are over the first budget
+            because of the inspector alone.
         marked: Numbers of the frames to mark, ascending; ``None`` for none.
 
     Signals:
@@ -38,13 +40,21 @@ class FrameFocus(QObject):
         self.measure: Measure = "interval"
         self.visible: Frames = (0, 0)
         self.chosen: Frames | None = None
+        self.without_inspector = False
         self.marked: NDArray[np.int64] | None = None
 
-    def show(self, measure: Measure, visible: Frames, chosen: Frames | None) -> None:
+    def show(
+        self,
+        measure: Measure,
+        visible: Frames,
+        chosen: Frames | None,
+        *,
+        without_inspector: bool = False,
+    ) -> None:
         """Say what the frame plot shows."""
-        now = (measure, visible, chosen)
-        if now != (self.measure, self.visible, self.chosen):
-            self.measure, self.visible, self.chosen = now
+        now = (measure, visible, chosen, without_inspector)
+        if now != (self.measure, self.visible, self.chosen, self.without_inspector):
+            self.measure, self.visible, self.chosen, self.without_inspector = now
             self.changed.emit()
 
     def mark(self, frames: NDArray[np.int64] | None) -> None:

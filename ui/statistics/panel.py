@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Slot
 from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
 from typing_extensions import override
 
 from inspector.analysis.statistics.distribution import Distribution
+from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_series import FrameFacts, FrameSeries
 from inspector.analysis.statistics.metrics import MetricValue, metric_values
 from inspector.formats.distribution_chart import ChartKind, Curve, band_text
@@ -26,7 +27,7 @@ from ..kit.paced_refresh import PacedRefresh
 from ..plotting.distribution_view import DistributionView
 from ..session.bridge import Selection, SelectionKind
 from .metric_table import MetricTable
-from .scoped_times import ScopedTimes, frames_of, scopes
+from .scoped_times import ScopedTimes, Wanted, frames_of, scopes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from PySide6.QtGui import QHideEvent
-
-    from inspector.events.frame_history import FrameHistory
-    from inspector.formats.frame_times import Measure
 
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
@@ -82,7 +80,7 @@ class StatisticsPanel(QWidget):
         self.former_button = tool_button("‹", "Select the previous frame of the chosen bins")
         self.next_button = tool_button("›", "Select the next frame of the chosen bins")
         self._background, self._sorter = Background(self), Background(self)
-        self._sorting: tuple[Any, ...] = ()
+        self._sorting: tuple[Wanted, str] | None = None
         self._began_ns = 0
         self._computed: tuple[object, ...] = ()
         self._pause = QTimer(self)
@@ -150,38 +148,32 @@ class StatisticsPanel(QWidget):
         scope = str(self.scope_box.currentData())
         history = bridge.timeline.frames
         frames, text = frames_of(scope, history, focus, bridge.annotations.items)
-        news = self._times.news(history, focus.measure, frames)
-        if len(news) > _MOST_AT_ONCE:
-            self._sort(history, focus.measure, frames, text)
+        budget = FrameBudget.of_ms(bridge.budgets_ms[0]) if focus.without_inspector else None
+        wanted = Wanted(history, focus.measure, frames, budget)
+        if len(self._times.news(wanted)) > _MOST_AT_ONCE:
+            self._sort(wanted, text)
             return
         self._sorter.cancel()
-        self._take(history, focus.measure, frames, text)
+        self._take(wanted, text)
 
-    def _take(
-        self,
-        history: FrameHistory,
-        measure: Measure,
-        frames: range,
-        text: str,
-        sorted_times: Distribution | None = None,
-    ) -> None:
-        self._times.take(history, measure, frames, sorted_times)
+    def _take(self, wanted: Wanted, text: str, sorted_times: Distribution | None = None) -> None:
+        self._times.take(wanted, sorted_times)
         self._show_frames(text)
         self._compute()
 
-    def _sort(self, history: FrameHistory, measure: Measure, frames: range, text: str) -> None:
+    def _sort(self, wanted: Wanted, text: str) -> None:
         """Take so many frames that sorting them would let the window stand."""
-        wanted = (history, measure, frames.start)
-        if self._sorter.is_running and wanted == self._sorting[:3]:
+        if self._sorter.is_running and self._sorting and wanted.goes_on_from(self._sorting[0]):
             return
-        self._sorting = (*wanted, frames, text)
-        times = history.numpy(f"{measure}_ns", frames.start, frames.stop)
-        self._sorter.start(lambda _report: Distribution(times))
+        self._sorting = (wanted, text)
+        times, counted = wanted.read(wanted.frames)
+        counting = times if counted is None else times[counted]
+        self._sorter.start(lambda _report: Distribution(counting))
 
     @Slot(object)
     def _take_sorted(self, sorted_times: Distribution) -> None:
-        history, measure, _start, frames, text = self._sorting
-        self._take(history, measure, frames, text, sorted_times)
+        assert self._sorting is not None, "it has been asked for"
+        self._take(*self._sorting, sorted_times)
 
     def _show_frames(self, text: str) -> None:
         frames, budgets_ms = self._times.frames, self._bridge.budgets_ms
@@ -190,10 +182,12 @@ class StatisticsPanel(QWidget):
         if frames:
             noun = "frame" if len(frames) == 1 else "frames"
             span = f"{grouped(frames[0])}–{grouped(frames[-1])}"
+            left_out = self._times.left_out
+            without = f", without {grouped(left_out)} late by the inspector" if left_out else ""
             against = f"hitches and jank against {1000 / budgets_ms[0]:.4g} fps"
             measure = self._bridge.frame_focus.measure
             self.what.show_text(
-                f"{text}: {grouped(len(frames))} {noun} ({span}), {measure}; {against}"
+                f"{text}: {grouped(len(frames))} {noun} ({span}){without}, {measure}; {against}"
             )
         else:
             self.what.show_text("")
@@ -269,18 +263,21 @@ class StatisticsPanel(QWidget):
         session: object = self._bridge.session
         capture = session if isinstance(session, ShowsCapture) else None
         is_sampled = capture is not None and bool(capture.samples)
-        measure, budgets_ms = self._bridge.frame_focus.measure, self._bridge.budgets_ms
-        wanted = (self._times.distribution, self._times.frames, measure, budgets_ms, is_sampled)
+        budgets_ms, shown = self._bridge.budgets_ms, self._times.wanted
+        wanted = (shown, budgets_ms, is_sampled)
         if wanted == self._computed:
             return
         self._computed = wanted
-        if not self._times.frames:
+        if shown is None or not shown.frames:
             self._show_rows([])
             return
         self._began_ns = perf_counter_ns()
-        times_ns, refresh_ms = self._times.times_ns(), budgets_ms[0]
+        refresh_ms = budgets_ms[0]
+        times_ns, counted = shown.read(shown.frames)
         known = None if capture is None else capture.facts
-        facts = facts_in(self._bridge.timeline.frames, self._times.frames, refresh_ms, known)
+        facts = facts_in(shown.history, shown.frames, refresh_ms, known)
+        if counted is not None:
+            times_ns, facts = times_ns[counted], facts.kept(counted)
         self._background.start(_metrics_of(times_ns, refresh_ms, facts, is_sampled=is_sampled))
 
     @Slot(object)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from inspector.analysis.statistics.distribution import Distribution
+from inspector.vocabulary import Share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
+    from inspector.analysis.statistics.frame_budget import FrameBudget
     from inspector.events.annotations import Annotation
     from inspector.events.frame_history import FrameHistory
     from inspector.formats.frame_times import Measure
@@ -65,80 +67,108 @@ def frames_of(
     return range(start, max(start, min(stop, history.end))), text
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What times are wanted.
+
+    Attributes:
+        history: Has the frames.
+        measure: Which of their times.
+        frames: Which frames.
+        budget: Frames over this budget because of the inspector alone are left out; ``None`` to
+            leave out none.
+    """
+
+    history: FrameHistory
+    measure: Measure
+    frames: range
+    budget: FrameBudget | None = None
+
+    def goes_on_from(self, other: Wanted | None) -> bool:
+        """Return whether only more frames are wanted than before."""
+        return (
+            other is not None
+            and self.history is other.history
+            and (self.measure, self.budget) == (other.measure, other.budget)
+            and self.frames.start == other.frames.start
+            and self.frames.stop >= other.frames.stop
+        )
+
+    def read(self, frames: range) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None]:
+        """Return the times of some of the frames, and which of them count; ``None`` for all."""
+        start, stop = frames.start, frames.stop
+        times = self.history.numpy(f"{self.measure}_ns", start, stop)
+        if self.budget is None or self.measure != "interval":
+            return times, None
+        found = self.budget.is_over_because_of(
+            times, self.history.numpy(Share.INSPECTOR, start, stop)
+        )
+        return times, ~found if found.any() else None
+
+
 class ScopedTimes:
     """The times of some frames, in order and by size; only new ones are read.
 
     Attributes:
         distribution: All of them by size.
-        frames: Which frames they are.
+        wanted: What they are, ``None`` for none.
         marked: The numbers of the frames within the chosen times, ``None`` if none are chosen.
     """
 
     def __init__(self) -> None:
         """Begin without frames."""
         self.distribution = Distribution()
-        self.frames = range(0)
+        self.wanted: Wanted | None = None
         self.marked: NDArray[np.int64] | None = None
-        self._history: FrameHistory | None = None
-        self._measure: Measure = "interval"
         self._band_ns: tuple[int, int] | None = None
 
-    def news(self, history: FrameHistory, measure: Measure, frames: range) -> range:
-        """Return which of some frames have to be read: those that are new, if only more came."""
-        is_more = (
-            history is self._history
-            and measure == self._measure
-            and frames.start == self.frames.start
-            and frames.stop >= self.frames.stop
-        )
-        return range(self.frames.stop, frames.stop) if is_more else frames
+    @property
+    def frames(self) -> range:
+        """Which frames they are."""
+        return range(0) if self.wanted is None else self.wanted.frames
 
-    def take(
-        self,
-        history: FrameHistory,
-        measure: Measure,
-        frames: range,
-        sorted_times: Distribution | None = None,
-    ) -> bool:
-        """Take some frames of a history; returns whether they are others than before.
+    @property
+    def left_out(self) -> int:
+        """How many of the frames are left out."""
+        return len(self.frames) - len(self.distribution)
+
+    def news(self, wanted: Wanted) -> range:
+        """Return which of some frames have to be read: those that are new, if only more came."""
+        if wanted.goes_on_from(self.wanted):
+            return range(self.frames.stop, wanted.frames.stop)
+        return wanted.frames
+
+    def take(self, wanted: Wanted, sorted_times: Distribution | None = None) -> bool:
+        """Take some frames; returns whether they are others than before.
 
         Args:
-            history: The frames.
-            measure: Which of their times.
-            frames: Which of them.
-            sorted_times: All of them by size, if that is known.
+            wanted: The frames.
+            sorted_times: All that count by size, if that is known.
         """
-        news = self.news(history, measure, frames)
-        if not news and frames == self.frames:
+        if wanted == self.wanted:
             return False
-        is_more = news.stop == frames.stop and news.start != frames.start
-        times = history.numpy(f"{measure}_ns", news.start, news.stop)
+        is_more = wanted.goes_on_from(self.wanted)
+        news = self.news(wanted)
         if not is_more:
-            self._history, self._measure = history, measure
             self.distribution = sorted_times or Distribution()
             self.marked = None
+        times, counted = wanted.read(news)
         if is_more or sorted_times is None:
-            self.distribution.extend(times)
-        self._mark(times, news.start)
-        self.frames = frames
+            self.distribution.extend(times if counted is None else times[counted])
+        self.wanted = wanted
+        self._mark(times, counted, news.start)
         return True
 
     def forget(self) -> None:
         """Begin without frames again."""
-        self.distribution, self.frames, self.marked = Distribution(), range(0), None
-        self._history = None
+        self.distribution, self.wanted, self.marked = Distribution(), None, None
 
     def choose(self, band_ns: tuple[int, int] | None) -> None:
         """Mark the frames that take from the first time up to, not including, the second."""
         self._band_ns = band_ns
         self.marked = None
-        self._mark(self.times_ns(), self.frames.start)
-
-    def times_ns(self) -> NDArray[np.int64]:
-        """Return a copy of the times, in the order of the frames."""
-        if self._history is None:
-            return np.zeros(0, dtype=np.int64)
-        return self._history.numpy(f"{self._measure}_ns", self.frames.start, self.frames.stop)
+        if self.wanted is not None:
+            self._mark(*self.wanted.read(self.frames), self.frames.start)
 
     def marked_beside(self, frame: int | None, step: int) -> int | None:
         """Return the next marked frame after another, or the last before it; ``None`` for none."""
@@ -151,11 +181,14 @@ class ScopedTimes:
         place = int(np.searchsorted(marked, beyond)) - (step < 0)
         return int(marked[place]) if 0 <= place < len(marked) else None
 
-    def _mark(self, times: NDArray[np.int64], start: int) -> None:
+    def _mark(
+        self, times: NDArray[np.int64], counted: NDArray[np.bool_] | None, start: int
+    ) -> None:
         if self._band_ns is None:
             return
         low_ns, high_ns = self._band_ns
-        found = np.flatnonzero((times >= low_ns) & (times < high_ns)) + start
+        is_within = (times >= low_ns) & (times < high_ns)
+        found = np.flatnonzero(is_within if counted is None else is_within & counted) + start
         if self.marked is None:
             self.marked = found
         elif len(found):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from threading import current_thread, main_thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
@@ -14,17 +14,21 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.analysis.statistics.distribution import Distribution
+from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.events.annotations import Annotation
 from inspector.testing import scene_file, virtual_session
+from inspector.vocabulary import Share
 from ui.frame_times.panel import FrameTimesPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 from ui.statistics.metric_table import MetricColumn
 from ui.statistics.panel import StatisticsPanel
-from ui.statistics.scoped_times import ScopedTimes
+from ui.statistics.scoped_times import ScopedTimes, Wanted
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
+
+    from inspector.events.frame_history import FrameHistory
 
 MS = 1_000_000
 
@@ -217,14 +221,45 @@ def test_that_only_new_frames_are_read_while_a_session_runs(
         return numpy(self, column, start, stop)  # type: ignore[arg-type]
 
     times = ScopedTimes()
-    times.take(history, "interval", range(150))
+    times.take(Wanted(history, "interval", range(150)))
     monkeypatch.setattr(type(history), "numpy", noting)
-    times.take(history, "interval", range(160))
-    times.take(history, "interval", range(160))
+    times.take(Wanted(history, "interval", range(160)))
+    times.take(Wanted(history, "interval", range(160)))
 
     assert read == [10]
     assert len(times.distribution) == 160
-    assert np.array_equal(np.sort(times.times_ns()), times.distribution.of_ranks(range(160)))
+    everything = numpy(history, "interval_ns", 0, 160)
+    assert np.array_equal(np.sort(everything), times.distribution.of_ranks(range(160)))
+
+
+def test_that_frames_that_only_the_inspector_made_late_can_be_left_out(world: World) -> None:
+    world.pass_frames(20)
+    history = world.bridge.timeline.frames
+    budget = FrameBudget.of_ms(1000 / 60)
+    shares = np.zeros(20, dtype=np.int64)
+    shares[10] = 35 * MS
+    numpy = type(history).numpy
+
+    class Sharing:
+        """The history, with the share that the inspector had of one frame."""
+
+        def numpy(self, column: str | Share, start: int, stop: int) -> NDArray[np.int64]:
+            if column is Share.INSPECTOR:
+                return shares[start:stop]
+            return numpy(history, column, start, stop)
+
+    times = ScopedTimes()
+    times.choose((30 * MS, 50 * MS))
+    wanted = Wanted(cast("FrameHistory", Sharing()), "interval", range(20), budget)
+    times.take(wanted)
+
+    assert times.left_out == 1
+    assert times.marked is not None
+    assert times.marked.tolist() == [0]
+    world.frame_times._budget_menu.left_out_action.trigger()
+    world.look()
+    assert world.panel._times.wanted is not None
+    assert world.panel._times.wanted.budget == budget
 
 
 def test_that_the_chart_is_copied_as_image_and_as_table(world: World) -> None:
