@@ -108,15 +108,20 @@ class FrameTimes:
         def column(name: str | Phase | Share) -> NsColumn:
             return history.numpy(name, begin, end)
 
-        shares = np.stack([column(share) for share in Share])
+        def rows(names: tuple[Phase | Share, ...]) -> NsColumn:
+            found = np.empty((len(names), end - begin), dtype=np.int64)
+            for row, name in enumerate(names):
+                found[row] = column(name)
+            return found
 
+        shares = rows(tuple(Share))
         return cls(
             index=np.arange(begin, end, dtype=np.int64),
             at_ns=column("at_ns"),
             interval_ns=column("interval_ns"),
             delta_ns=column("delta_ns"),
             busy_ns=column("busy_ns"),
-            phases=np.stack([column(phase) for phase in Phase]),
+            phases=rows(tuple(Phase)),
             shares=shares if shares.any() else None,
         )
 

@@ -56,6 +56,7 @@ CONTENTS: Final[tuple[tuple[str, tuple[PageEntry, ...]], ...]] = (
     ("Measurements", (
         PageEntry("captures", "Captures of other programs"),
         PageEntry("statistics", "Statistics and comparisons"),
+        PageEntry("exporting", "Exporting"),
     )),
     ("Reference", (
         PageEntry("extending", "Extending"),
