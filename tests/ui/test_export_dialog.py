@@ -122,6 +122,36 @@ def test_that_the_chosen_range_is_written_and_nothing_else(
     assert "100" in rows[1]
 
 
+@pytest.mark.parametrize(
+    ("text", "first", "count"),
+    [("100:110", 100, 10), ("1.6s:2s", 100, 25), ("190:", 190, 10), ("", 0, FRAMES)],
+)
+def test_that_a_range_can_be_typed(
+    dialog: ExportDialog, tmp_path: Path, text: str, first: int, count: int
+) -> None:
+    assert not dialog.part_line.isVisible()
+    choose(dialog, "Frames", "typed")
+    dialog.part_line.setText(text)
+    dialog.show_preview()
+
+    assert dialog.part_line.isVisible()
+    assert dialog.export_to(tmp_path / "frames.csv")
+
+    rows = (tmp_path / "frames.csv").read_text(encoding="utf-8").splitlines()[1:]
+    assert (len(rows), int(rows[0].split(",")[0])) == (count, first)
+
+
+def test_that_what_is_no_range_is_said(dialog: ExportDialog, tmp_path: Path) -> None:
+    choose(dialog, "Frames", "typed")
+    dialog.part_line.setText("from the boss on")
+    dialog.show_preview()
+
+    assert "is not a range. Write frames as 120:600" in dialog.problem
+    assert not dialog.save_button.isEnabled()
+    assert not dialog.export_to(tmp_path / "frames.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_that_the_title_and_budgets_are_in_the_picture(
     dialog: ExportDialog, tmp_path: Path
 ) -> None:

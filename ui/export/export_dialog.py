@@ -33,7 +33,7 @@ from inspector.formats.export import (
     exporters,
 )
 from inspector.formats.frame_graph.graph_pages import frame_pages
-from inspector.formats.frame_times import FrameTimes, Measure, Part, Provenance
+from inspector.formats.frame_times import FrameTimes, Measure, Part, Provenance, parse_range
 from inspector.formats.options import (
     LARGEST_SIDE_PT,
     SMALLEST_HEIGHT_PT,
@@ -66,6 +66,8 @@ if TYPE_CHECKING:
 _PREVIEW_DELAY_MS: Final = 120
 _POINTS_PER_INCH: Final = 72
 _PNG: Final = ".png"
+#: The range that is typed.
+_TYPED: Final = "typed"
 #: Formats that have more in them than the graph.
 _REPORTS: Final = ("HTML", "PDF report")
 _MEASURE_TITLES: Final[Mapping[Measure, str]] = {
@@ -143,6 +145,7 @@ class ExportDialog(QDialog):
 
     Attributes:
         preview: The picture to be written.
+        part_line: The range, shown where it is to be typed.
         interventions_box: Whether interventions are exported; disabled without any.
         landmarks_box: Whether annotations and marks are exported; disabled without any.
     """
@@ -240,10 +243,21 @@ class ExportDialog(QDialog):
 
     @property
     def _part(self) -> Part:
-        """The selected range, by the place of its frames."""
-        chosen = self._ranges[max(0, self._range_box.currentIndex())]
+        """The selected range, by the place of its frames or by time.
+
+        Raises:
+            ExportError: What was typed is not a range.
+        """
         first = int(self._frames.index[0]) if len(self._frames) else 0
-        return Part(max(0, chosen.start - first), max(0, chosen.stop - first))
+        if self.range_id == _TYPED:
+            part = parse_range(self.part_line.text() or "all")
+            if part.is_time:
+                return part
+            start, stop = part.start, part.stop
+        else:
+            chosen = self._ranges[max(0, self._range_box.currentIndex())]
+            start, stop = chosen.start, chosen.stop
+        return Part(max(0, start - first), None if stop is None else max(0, stop - first))
 
     @property
     def _exporter(self) -> AnyExporter:
@@ -309,10 +323,10 @@ class ExportDialog(QDialog):
         """Draw what would be written, or show what is wrong."""
         self._pause.stop()
         exporter = self._exporter
-        self._enable_fields(is_picture=exporter.is_picture)
         try:
-            options = self.options
             frames, about = self.chosen_frames, self._provenance
+            self._enable_fields(frames, is_picture=exporter.is_picture)
+            options = self.options
             more: list[DisplayList] = []
             if exporter in TIMELINE_EXPORTERS:
                 picture = timeline_picture((frames, self._chosen_events), about, options)
@@ -372,7 +386,17 @@ class ExportDialog(QDialog):
 
     def _make_fields(self, options: ExportOptions) -> None:
         self._range_box = _box(
-            "Frames", [(f"{each.title} ({_count(each)})", each.id) for each in self._ranges]
+            "Frames",
+            [
+                *((f"{each.title} ({_count(each)})", each.id) for each in self._ranges),
+                ("Range …", _TYPED),
+            ],
+        )
+        self.part_line = QLineEdit()
+        self.part_line.setAccessibleName("Range")
+        self.part_line.setPlaceholderText("120:600 or 2s:5.5s")
+        self.part_line.setToolTip(
+            "Numbers of frames, or session time: 120:600, 120:, 2s:5.5s, 1:00..1:30"
         )
         self._format_box = _box(
             "Format",
@@ -419,6 +443,9 @@ class ExportDialog(QDialog):
         form = QFormLayout()
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         form.addRow("&Frames", self._range_box)
+        form.addRow("", self.part_line)
+        form.setRowVisible(self.part_line, False)
+        self._form = form
         form.addRow("F&ormat", self._format_box)
         form.addRow("&Measure", self._measure_box)
         form.addRow("&Title", self._title_line)
@@ -446,6 +473,7 @@ class ExportDialog(QDialog):
         layout.addWidget(self._buttons)
 
     def _connect(self) -> None:
+        self._range_box.currentIndexChanged.connect(self._show_range)
         for box in (
             self._range_box,
             self._format_box,
@@ -454,7 +482,7 @@ class ExportDialog(QDialog):
             self._resolution_box,
         ):
             box.currentIndexChanged.connect(self._preview_soon)
-        for line in (self._title_line, self._budgets_line):
+        for line in (self._title_line, self._budgets_line, self.part_line):
             line.textChanged.connect(self._preview_soon)
         for size_box in (self._width_box, self._height_box):
             size_box.valueChanged.connect(self._preview_soon)
@@ -463,10 +491,18 @@ class ExportDialog(QDialog):
         self.landmarks_box.toggled.connect(self._preview_soon)
 
     @Slot()
+    def _show_range(self) -> None:
+        """Show the line for a range where it is to be typed."""
+        is_typed = self.range_id == _TYPED
+        self._form.setRowVisible(self.part_line, is_typed)
+        if is_typed:
+            self.part_line.setFocus()
+
+    @Slot()
     def _preview_soon(self) -> None:
         self._pause.start()
 
-    def _enable_fields(self, *, is_picture: bool) -> None:
+    def _enable_fields(self, frames: FrameTimes, *, is_picture: bool) -> None:
         for widget in (
             self._title_line,
             self._budgets_line,
@@ -477,8 +513,8 @@ class ExportDialog(QDialog):
         ):
             widget.setEnabled(is_picture)
         self._resolution_box.setEnabled(self._exporter.suffix.endswith(_PNG))
-        self.interventions_box.setEnabled(bool(self.chosen_frames.interventions))
-        self.landmarks_box.setEnabled(bool(self.chosen_frames.landmarks))
+        self.interventions_box.setEnabled(bool(frames.interventions))
+        self.landmarks_box.setEnabled(bool(frames.landmarks))
 
 
 def _count(chosen: FrameRange) -> str:
