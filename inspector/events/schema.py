@@ -163,9 +163,9 @@ _GROUP_TEXTS: Final = {
     ),
     EventGroup.STATES: ("◆ state", "States entered and transitions refused"),
     EventGroup.TIMERS: ("+ timer", "Timers set, armed or cleared"),
-    EventGroup.FIRINGS: ("! firing", "Timers fired and ticks missed"),
+    EventGroup.FIRINGS: ("◔ firing", "Timers fired and ticks missed"),
     EventGroup.CALLS: (
-        "· call",
+        "• call",
         "Every call of a scheduler, component or ticker, and when it is due again",
     ),
     EventGroup.FRAMES: ("▭ frame", "Frames and their phases"),

@@ -122,6 +122,7 @@ class FrameLegend(QLabel):
         for texts in (
             [entry.text for entry in self._entries],
             short := [entry.short_text for entry in self._entries],
+            [text.removesuffix(" × budget") for text in short],
             # The share of the inspector explains itself in the readout.
             [text if text != _PACE_TEXTS[Pace.INSPECTOR][1] else "" for text in short],
         ):

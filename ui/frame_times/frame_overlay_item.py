@@ -31,11 +31,11 @@ from ..kit.theme import ColorRole, Theme
 from ..plotting.axis_range import AxisRange
 from ..plotting.bulk_paint import (
     BAR,
+    BOLT,
     CROSS,
     DIAMOND,
     DOWN_TRIANGLE,
     FLAG,
-    SCISSORED,
     TARGET,
     Glyph,
     fill_rects,
@@ -56,7 +56,7 @@ MARK_BAND: Final = 12
 
 _GLYPHS: Final[dict[MarkKind, tuple[Glyph, ColorRole]]] = {
     MarkKind.FAILURE: (CROSS, ColorRole.BAD),
-    MarkKind.DELTA_CUT: (SCISSORED, ColorRole.LATE),
+    MarkKind.DELTA_CUT: (BOLT, ColorRole.LATE),
     MarkKind.HIT: (TARGET, ColorRole.INTERVENTION),
     MarkKind.BOOKMARK: (FLAG, ColorRole.ACCENT),
     MarkKind.MARK: (DIAMOND, ColorRole.ACCENT),

@@ -1,6 +1,6 @@
 """Colours by what they mean, palettes for light and dark, and icons in the text's colour.
 
-The hues are Okabe and Ito's, which people with any kind of colour vision can
+The hues of roles are Okabe and Ito's, which people with any kind of colour vision can
 tell apart (https://jfly.uni-koeln.de/color/). Where a hue would be too faint on
 the background of a theme its lightness is changed: every role stands out at
 least 3 to 1, roles that text is written in at least 4.5 to 1.
@@ -77,20 +77,22 @@ _DARK: Final = {
     ColorRole.BACKGROUND: "#15181c",
     ColorRole.PANEL: "#20242a",
     ColorRole.GRID: "#2b3036",
-    ColorRole.SELECTION: "#1f5f8b",
+    ColorRole.SELECTION: "#2f76a8",
     ColorRole.HOVER: "#283039",
 }
 _COLORS: Final[Mapping[ThemeName, Mapping[ColorRole, str]]] = {"light": _LIGHT, "dark": _DARK}
 
-#: By the code of the phase; the same in both themes, and in exported graphs.
+#: By the code of the phase; the same in both themes, and in exported graphs. Any two differ by a
+#: CIEDE2000 of over 20 for normal vision and each kind of dichromacy; none is orange or red,
+#: which mean that something is wrong.
 _PHASE_COLORS: Final = (
-    "#e69f00",  # timers
-    "#56b4e9",  # before update
-    "#f0e442",  # start
-    "#0072b2",  # update
-    "#009e73",  # late update
-    "#cc79a7",  # after update
-    "#d55e00",  # draw
+    "#d2e12d",  # timers
+    "#2d4b1e",  # before update
+    "#87871e",  # start
+    "#1e69e1",  # update
+    "#87d2b4",  # late update
+    "#5a3c5a",  # after update
+    "#ffa5ff",  # draw
 )
 
 

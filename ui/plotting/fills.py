@@ -68,6 +68,8 @@ _PACE_ROLES: Final = {
 }
 _FAINT_SHARE: Final = 0.4
 _OTHER_WORK_SHARE: Final = 0.6
+#: Fainter than data: it is not the scene's.
+_INSPECTOR_SHARE: Final = 0.45
 _WAITING_SHARE: Final = 0.18
 
 
@@ -75,10 +77,11 @@ def color_of(fill: AnyFill, theme: Theme) -> QColor:
     """Return the colour of a fill; always opaque."""
     background = theme.color(ColorRole.BACKGROUND)
     match fill:
-        case PaceFill(pace, Tone.FAINT):
-            return mixed(theme.color(_PACE_ROLES[pace]), background, _FAINT_SHARE)
-        case PaceFill(pace, _):
-            return theme.color(_PACE_ROLES[pace])
+        case PaceFill(pace, tone):
+            color = theme.color(_PACE_ROLES[pace])
+            if pace is Pace.INSPECTOR:
+                color = mixed(color, background, _INSPECTOR_SHARE)
+            return mixed(color, background, _FAINT_SHARE) if tone is Tone.FAINT else color
         case PhaseFill(None):
             return mixed(theme.color(ColorRole.MUTED_TEXT), background, _OTHER_WORK_SHARE)
         case PhaseFill(phase):

@@ -20,16 +20,10 @@ if TYPE_CHECKING:
 
 #: The source of an edge that leads away from any state.
 ANY: Final = "*"
-#: Okabe and Ito's, in an order in which neighbours differ in lightness as well.
+#: Those of the phases, in an order in which neighbours differ in lightness.
 _STATES: Final = (
-    "#56b4e9",
-    "#e69f00",
-    "#009e73",
-    "#f0e442",
-    "#0072b2",
-    "#cc79a7",
-    "#d55e00",
-    "#999999",
+    *("#1e69e1", "#d2e12d", "#5a3c5a", "#87d2b4"),
+    *("#87871e", "#ffa5ff", "#2d4b1e"),
 )
 _FAINTER: Final = 0.55
 _DARK_BELOW: Final = 140

@@ -31,8 +31,8 @@ _SIGNS: Final = {
     LaneKind.HITS: "●",
     LaneKind.CLOCK: "◷",
     LaneKind.MACHINE: "◆",
-    LaneKind.TIMER: "!",
-    LaneKind.CALL: "!",
+    LaneKind.TIMER: "◔",
+    LaneKind.CALL: "•",
     LaneKind.SLICES: "▬",
 }
 
