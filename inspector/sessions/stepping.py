@@ -81,7 +81,7 @@ class SceneSteps:
             return "No timer is pending, so there is none to step to."
         names = list(stopped.values())
         others = len(names) - _NAMES_LISTED
-        listed = ", ".join(names[:_NAMES_LISTED]) + (f" and {others} more" if others > 0 else "")
+        listed = ", ".join(names[:_NAMES_LISTED]) + (f" and {others:,} more" if others > 0 else "")
         verb = "is" if len(names) == 1 else "are"
         waits = "timer waits" if pending == 1 else "timers wait"
         return (

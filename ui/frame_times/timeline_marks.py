@@ -150,7 +150,7 @@ class TimelineMarks:
                 else:
                     hidden += 1
         if hidden:
-            lines.append(f"and {hidden} more")
+            lines.append(f"and {hidden:,} more")
         return "\n".join(lines)
 
     def _line(self, kind: MarkKind, number: int) -> str:  # noqa: PLR0911 - one per kind

@@ -92,7 +92,7 @@ def write_png(picture: DisplayList, stream: BinaryIO, *, dots_per_inch: float = 
     width, height = round(picture.width * scale), round(picture.height * scale)
     if width * height > _LARGEST_PIXEL_COUNT:
         message = (
-            f"A PNG of {width} × {height} pixels is too large. "
+            f"A PNG of {width:,} × {height:,} pixels is too large. "
             "Choose a smaller size or resolution, or write a PDF or SVG."
         )
         raise ExportError(message)

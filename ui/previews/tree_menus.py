@@ -80,7 +80,7 @@ def add_clock_actions(menu: QMenu, timeline: Timeline, clock_id: int, requests: 
         if each != clock_id and not timeline.clocks[each].paused
     ]
     if others:
-        title = f"Pause {len(others)} sibling clocks" if len(others) > 1 else ""
+        title = f"Pause {len(others):,} sibling clocks" if len(others) > 1 else ""
         title = title or f"Pause sibling “{timeline.clocks[others[0]].name}”"
         action = menu.addAction(menu_text(title), partial(_pause_all, tuple(others), requests))
         action.setEnabled(requests.is_possible(PauseClock(clock_id)))

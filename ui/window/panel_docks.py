@@ -73,7 +73,7 @@ class Preset:
     front: str = "timer_queue"
     left_percent: int = 24
     right_percent: int = 24
-    bottom_percent: int = 32
+    bottom_percent: int = 28
     lanes_percent: int = 46
 
     def shows(self, panel: Panel) -> bool:

@@ -47,7 +47,7 @@ class LabTimer:
             )
             raise ValueError(message)
         if self.count is not None and self.count < 1:
-            message = f"a timer must fire at least once, not {self.count} times"
+            message = f"a timer must fire at least once, not {self.count:,} times"
             raise ValueError(message)
         if self.delay_ns < 0:
             message = f"a delay must be 0 or more, not {duration_text(self.delay_ns)}"

@@ -172,7 +172,7 @@ class Capture:
         others = [each for each in self.streams if each is not stream]
         listed = ", ".join(f"{each.name} with {len(each)}" for each in others[:_OTHER_STREAMS])
         more = len(others) - _OTHER_STREAMS
-        end = f" and {more} more." if more > 0 else "."
+        end = f" and {more:,} more." if more > 0 else "."
         note = (
             f"Read {stream.name} with {len(stream)} frames, one of {len(self.streams)} streams. "
             f"Skipped: {listed}{end}"

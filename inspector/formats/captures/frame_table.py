@@ -486,6 +486,6 @@ def _skip_notes(stream: _StreamCount) -> list[str]:
         where = f"; the first is in {stream.first_damage}" if stream.first_damage else ""
         notes.append(f"{are} skipped{where}.")
     if glitches := stream.counts[TOO_LARGE]:
-        frames = "1 frame" if glitches == 1 else f"{glitches} frames"
+        frames = "1 frame" if glitches == 1 else f"{glitches:,} frames"
         notes.append(f"Skipped {frames} above 100 s, which capture programs write by mistake.")
     return notes

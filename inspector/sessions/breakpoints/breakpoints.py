@@ -122,7 +122,7 @@ class Breakpoints:
             BreakpointError: There are too many already.
         """
         if len(self) >= MAX_BREAKPOINTS:
-            raise BreakpointError(f"There are {len(self)} breakpoints; remove some first.")
+            raise BreakpointError(f"There are {len(self):,} breakpoints; remove some first.")
 
     def replace(self, number: int, breakpoint_: Breakpoint) -> bool:
         """Change a breakpoint, keeping its hits, and have it look from the next event on.

@@ -248,7 +248,7 @@ def test_that_the_svg_shows_the_same_picture(theme: ThemeName, *, stacked: bool)
 
 
 def test_that_a_png_beyond_reason_is_refused() -> None:
-    with pytest.raises(ExportError, match="14400 × 14400 pixels is too large"):
+    with pytest.raises(ExportError, match="14,400 × 14,400 pixels is too large"):
         write_png(picture_of(width=864, height=864), io.BytesIO(), dots_per_inch=1200)
 
 

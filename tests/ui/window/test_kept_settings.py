@@ -217,7 +217,7 @@ def test_that_panels_get_their_share_of_a_first_window(qtbot: QtBot, tmp_path: P
     window, docks = shell.window, shell.window.docks
     assert 0.23 <= docks["clock_tree"].width() / window.width() <= 0.25
     assert 0.23 <= docks["details"].width() / window.width() <= 0.25
-    assert 0.28 <= docks["timer_queue"].height() / window.height() <= 0.36
+    assert 0.22 <= docks["timer_queue"].height() / window.height() <= 0.3
     assert docks["details"].height() >= 1.4 * docks["scene"].height()
 
 

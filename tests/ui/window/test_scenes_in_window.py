@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,14 @@ import PySide6
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.session import SessionPhase
-from tests.ui.shell import SCENE, open_shell
+from tests.ui.shell import SCENE, Shell, open_shell
 from ui.window.dialogs.scene_error import SceneErrorDialog, SceneErrorView
+from ui.window.handlers.command_palette import CommandPalette
 from ui.window.notices import FailureNote
 
 BROKEN = "def build(stage):\n    clock = stage.root\n    clock.no_such_thing()\n"
@@ -218,3 +221,51 @@ def test_that_a_scene_that_cannot_be_opened_is_told_beside_the_one_that_goes_on(
     qtbot.mouseClick(dialog.view.reload_button, Qt.MouseButton.LeftButton)
     assert window.windowTitle() == "mended & tested – Timeline Inspector"
     assert dialog.isHidden()
+
+
+def drop(shell: Shell, path: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    actions, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    modifiers = Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(shell.window, dragged_in(data))
+    event = QDropEvent(QPointF(9, 9), actions, data, button, modifiers)
+    QApplication.sendEvent(shell.window, event)
+
+
+def choose(shell: Shell, path: Path) -> None:
+    """Choose a scene of the past in the command palette."""
+    shell.window.settings = shell.window.settings.with_recent_scene(path)
+    shell.trigger("palette")
+    palette = shell.window.findChild(CommandPalette)
+    assert isinstance(palette, CommandPalette)
+    palette.line.setText(path.name)
+    QTest.keyClick(palette.line, Qt.Key.Key_Return)
+
+
+@pytest.mark.parametrize("way", [lambda shell, path: shell.window.open_path(path), drop, choose])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("bad.py", BROKEN), ("bad.tlrec", "garbage"), ("bad.csv", "hello"), ("bad.json", "[]")],
+)
+def test_that_however_a_bad_file_is_opened_the_scene_runs_on_and_a_notice_says_so(
+    qtbot: QtBot,
+    tmp_path: Path,
+    way: Callable[[Shell, Path], None],
+    name: str,
+    content: str,
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.advance(0.2)
+    session = shell.bridge.session
+    bad = tmp_path / name
+    bad.write_text(content, encoding="utf-8")
+
+    way(shell, bad)
+    shell.advance(0.2)
+
+    assert shell.bridge.session is session
+    assert shell.bridge.status.phase is SessionPhase.RUNNING
+    assert shell.window.notice.isVisible()
+    assert name in shell.window.notice.label.text()
+    assert shell.window.notice.label.text().endswith("“played & tested” keeps running.")

@@ -247,7 +247,7 @@ class CommandPalette(QDialog):
             self.hint.setText(f"Unavailable: {entry.reason}.")
         else:
             count = self.model.rowCount()
-            commands = "1 command" if count == 1 else f"{count} commands"
+            commands = "1 command" if count == 1 else f"{count:,} commands"
             self.hint.setText(f"{commands} · Enter runs it, Escape closes")
 
     @override
