@@ -42,6 +42,8 @@ _SPACING_PT: Final = 3.0
 _LINES_DRAWN: Final = 12
 #: For more marks of the scene no place for names is searched.
 _MOST_NAMED: Final = 400
+#: Of marks with the same name, a place is searched beside so many.
+_MOST_TRIED: Final = 100
 _TITLES: Final = {
     "bookmark": "bookmark",
     "note": "note",
@@ -108,22 +110,17 @@ def tallest(landmarks: tuple[Landmark, ...], rows: int) -> float:
 
 
 def merged_marks(landmarks: tuple[Landmark, ...]) -> tuple[Landmark, ...]:
-    """Return landmarks with one name for marks of the scene that repeat: "wave ×24".
+    """Return landmarks with the number of times in the names of marks that repeat: "wave ×24".
 
-    It stands at the first of them; the others have a sign and no name.
+    One of those marks gets the name, all of them a sign.
     """
     counts = Counter(each.name for each in landmarks if each.kind == "mark")
-    seen: set[str] = set()
-    found = []
-    for each in landmarks:
-        if each.kind == "mark" and counts[each.name] > 1:
-            is_first = each.name not in seen
-            seen.add(each.name)
-            name = f"{each.name} ×{counts[each.name]:,}" if is_first else ""
-            found.append(replace(each, name=name))
-        else:
-            found.append(each)
-    return tuple(found)
+    return tuple(
+        replace(each, name=f"{each.name} ×{counts[each.name]:,}")
+        if each.kind == "mark" and counts[each.name] > 1
+        else each
+        for each in landmarks
+    )
 
 
 def laid_out(
@@ -149,7 +146,8 @@ def laid_out(
     bars = _bars([(x, each) for x, each in placed if each.end_ns is not None], data, scale)
     height = _SIGN_PT + max((bar + 1 for *_edges, bar in bars), default=0) * (_BAR_PT + 1)
     height += max((name.row + 1 for name in names), default=0) * _ROW_PT
-    unnamed = sum(bool(each.name) for each in landmarks) - len(names)
+    marks = {each.name for each in landmarks if each.kind == "mark"}
+    unnamed = len(marks) + sum(each.kind != "mark" for each in landmarks) - len(names)
     return LandmarkStrip(tuple(signs), tuple(names), tuple(bars), height, unnamed)
 
 
@@ -174,23 +172,48 @@ def _bars(
 
 
 def _named(placed: list[tuple[float, Landmark]], scale: Scale, rows: int) -> list[_Name]:
-    """Return the names with a place, by the better of two ways to place them.
-
-    Annotations count first. Either names are placed from right to left, or first those with room
-    for the whole name to the right of their sign, and then the rest.
-    """
+    """Return the names with a place: of annotations first, then of marks that repeat."""
     people = [each for each in placed if each[1].kind != "mark"][-_MOST_NAMED:]
-    scenes = [each for each in placed if each[1].kind == "mark" and each[1].name][-_MOST_NAMED:]
+    marks: dict[str, list[tuple[float, Landmark]]] = {}
+    for x, each in placed:
+        if each.kind == "mark":
+            marks.setdefault(each.name, []).append((x, each))
+    repeated = sorted((each for each in marks.values() if len(each) > 1), key=len, reverse=True)
+    scenes = [group[0] for group in marks.values() if len(group) == 1][-_MOST_NAMED:]
     lines = _Rows(rows, [x for x, _ in placed])
-    found: list[_Name] = []
-    for group in (people, scenes):
-        at_once = _added(group, found, scale, lines)
-        eager = _added(group, found, scale, lines, only_rightward=True)
-        named = {id(name.of) for name in eager}
-        rest = [each for each in group if id(each[1]) not in named]
-        in_turns = _added(rest, eager, scale, lines)
-        found = max((at_once, in_turns), key=len)
-    return found
+    found = _with_names_of(people, [], scale, lines)
+    for group in repeated[:_MOST_NAMED]:
+        found += _name_of_any(group, found, scale, lines)
+    return _with_names_of(scenes, found, scale, lines)
+
+
+def _with_names_of(
+    group: list[tuple[float, Landmark]], found: list[_Name], scale: Scale, rows: "_Rows"
+) -> list[_Name]:
+    """Return names together with those of a group, by the better of two ways to place them.
+
+    Either names are placed from right to left, or first those with room for the whole name to the
+    right of their sign, and then the rest.
+    """
+    at_once = _added(group, found, scale, rows)
+    eager = _added(group, found, scale, rows, only_rightward=True)
+    named = {id(name.of) for name in eager}
+    rest = [each for each in group if id(each[1]) not in named]
+    return max((at_once, _added(rest, eager, scale, rows)), key=len)
+
+
+def _name_of_any(
+    marks: list[tuple[float, Landmark]], found: list[_Name], scale: Scale, rows: "_Rows"
+) -> list[_Name]:
+    """Return the name of marks with the same name, beside that with the most room for it."""
+    best: list[_Name] = []
+    for x, each in marks[:_MOST_TRIED]:
+        name = _place_for(x, each, found, scale, rows, only_rightward=False)
+        if name is not None and (not best or len(name.text) > len(best[0].text)):
+            best = [name]
+        if name is not None and name.text == plain(each.name):
+            break
+    return best
 
 
 def _added(
