@@ -343,6 +343,21 @@ def test_that_the_frame_timeline_of_android_has_frames(tmp_path: Path) -> None:
     assert stream.interval_ns.tolist() == [16_000] * 5 + [5_000]
 
 
+def test_that_jank_types_of_the_frame_timeline_are_told(tmp_path: Path) -> None:
+    content = b""
+    for number, jank in enumerate((1, 64, 64 | 128, 1, 1, 0)):
+        start = number_field(1, number + 1) + number_field(4, 10) + number_field(9, jank)
+        content += packet(number_field(8, number * 16_000) + bytes_field(76, bytes_field(4, start)))
+        content += packet(
+            number_field(8, number * 16_000 + 5_000)
+            + bytes_field(76, bytes_field(5, number_field(1, number + 1)))
+        )
+
+    (note,) = opened(tmp_path, content).notes
+    assert note.startswith("Jank types of 6 actual frames (Android FrameTimeline): ")
+    assert note.endswith(": AppDeadlineMissed 2, BufferStuffing 1.")
+
+
 def test_that_a_damaged_packet_is_counted(tmp_path: Path) -> None:
     good = b"".join(begin(each, 8, name=b"x") + end(each + 5, 8) for each in range(0, 60, 10))
     capture = opened(tmp_path, good + bytes([0x0A, 3, 0xFF, 0xFF, 0xFF]) + good[:-2])

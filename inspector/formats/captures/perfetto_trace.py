@@ -7,6 +7,8 @@ Only the fields that are needed are read, by their numbers in Perfetto's definit
 from __future__ import annotations
 
 import zlib
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -62,6 +64,21 @@ _FRAMES: Final = {
     4: ("actual frames", 4),
 }
 _FRAME_END: Final = 5
+_ACTUAL_FRAME: Final = 4
+_JANK_TYPE: Final = 9
+#: Why an actual frame is janky, by bit; Android's names.
+_JANK_TYPES: Final = {
+    2: "SurfaceFlingerScheduling",
+    4: "PredictionError",
+    8: "DisplayHAL",
+    16: "SurfaceFlingerCpuDeadlineMissed",
+    32: "SurfaceFlingerGpuDeadlineMissed",
+    64: "AppDeadlineMissed",
+    128: "BufferStuffing",
+    256: "Unknown",
+    512: "SurfaceFlingerStuffing",
+    1024: "Dropped",
+}
 
 
 @dataclass(slots=True)
@@ -108,6 +125,8 @@ class PerfettoReader:
         self._track_of: dict[int, int] = {}
         self._parents: dict[int, tuple[int, str, str]] = {}
         self._packets = 0
+        self._actual_frames = 0
+        self._janks: Counter[str] = Counter()
 
     @property
     def done(self) -> float:
@@ -137,7 +156,15 @@ class PerfettoReader:
             CaptureError: There is no slice.
         """
         self._name_tracks()
-        return self._builder.capture(self._path, "Perfetto trace", tuple(self._source.notes))
+        notes = (*self._source.notes, *self._jank_notes())
+        return self._builder.capture(self._path, "Perfetto trace", notes)
+
+    def _jank_notes(self) -> Iterator[str]:
+        """Yield how many actual frames Android has found janky, by its reasons."""
+        if self._actual_frames:
+            listed = ", ".join(f"{name} {count:,}" for name, count in self._janks.most_common())
+            of = f"{self._actual_frames:,} actual frames"
+            yield f"Jank types of {of} (Android FrameTimeline): {listed or 'none'}."
 
     # ------------------------------------------------------------------ packets
 
@@ -299,6 +326,10 @@ class PerfettoReader:
             elif each[0] in _FRAMES:
                 name, pid_field = _FRAMES[each[0]]
                 process = str(number_of(values, pid_field))
+                if each[0] == _ACTUAL_FRAME:
+                    self._actual_frames += 1
+                    found = number_of(values, _JANK_TYPE)
+                    self._janks.update(name for bit, name in _JANK_TYPES.items() if found & bit)
                 layer = text_of(data, values.get(5)) if pid_field == 4 else ""  # noqa: PLR2004
                 track = builder.track((name, process, layer), process, f"{name} {layer}".strip())
                 builder.begin(cookie, track, builder.text(name.removesuffix("s")), at_ns)
