@@ -19,7 +19,7 @@ from inspector.sessions.session import ShowsCapture, time_name
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 from ..kit.clipboard import add_copying
-from ..kit.paced_refresh import PICTURE_MS, PacedRefresh
+from ..kit.paced_refresh import PacedRefresh
 from ..plotting.frame_bars import budget_ns_of
 from ..plotting.frame_series import XAxis
 from ..plotting.shared_view import SharedView
@@ -50,6 +50,8 @@ _AXES: Final = (
     (XAxis.FRAME, "Frames", "Count frames along the axis"),
     (XAxis.TIME, "Time", "Show session time along the axis"),
 )
+#: Milliseconds between refreshes of the plot at best: a bar is some pixels wide.
+_PLOT_MS: Final = 40
 #: The legend beside the plot: its height, and how far it reaches over the column of labels.
 _LEGEND: Final = 80
 _OVER_LABELS: Final = 20
@@ -88,7 +90,7 @@ class FrameTimesPanel(QWidget):
         self._make_actions()
         self._budget_menu = BudgetMenu(self)
         self._lay_out()
-        self._pace = PacedRefresh(self, bridge.pace, PICTURE_MS)
+        self._pace = PacedRefresh(self, bridge.pace, _PLOT_MS)
         self._strip_pace = PacedRefresh(self.strip, bridge.pace)
         self._connect_parts()
         self._connect_bridge()

@@ -81,6 +81,7 @@ class PlottedFrames(QGraphicsView):
         self._empty_text = EMPTY_TEXT
         self._shown_axis = XAxis.FRAME
         self._shown_end = 0
+        self._is_settled = False
         self._scale = DurationScale()
         self._selected_frame: int | None = None
         self._canvas = FrameCanvas(theme)
@@ -198,12 +199,13 @@ class PlottedFrames(QGraphicsView):
         Args:
             is_forced: Draw anyway, because something else has changed.
         """
+        self._is_settled = False
         self.view.set_pixels(self._bars.pixels_per_view())
         self.view.take_news()
         marks = self._marks.take_new() if self._marks is not None else 0
         end = 0 if self.series is None else self.series.end
         has_news, self._shown_end = end != self._shown_end, end
-        if is_forced or has_news:
+        if is_forced or (has_news and not self._is_settled):
             self._settle(is_forced=is_forced)
         elif marks:
             self._place_marks()
@@ -344,6 +346,7 @@ class PlottedFrames(QGraphicsView):
 
     def _settle(self, *, is_forced: bool = True) -> None:
         """Bring the picture in line with the view, the frames and the scale."""
+        self._is_settled = True
         shown, series = self.view.range, self.series
         budget_ns = self.budgets_ns[0] if self.budgets_ns else DEFAULT_BUDGET_NS
         if series is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 #: Initial range of a following view.
 FOLLOWED: Final = {XAxis.FRAME: 300.0, XAxis.TIME: 5.0}
 _SHORTEST: Final = {XAxis.FRAME: 0.1, XAxis.TIME: 1e-6}
+#: How far a following view with lanes moves at once: both pictures are scrolled then.
+_STEP: Final = {XAxis.FRAME: 4.0, XAxis.TIME: 4 / 60}
 #: Position of the present in a following view with lanes; predictions have the rest.
 PRESENT_AT: Final = 0.85
 #: A playhead that leaves the view by less than this share of it takes the view along.
@@ -47,7 +50,6 @@ class SharedView(QObject):
         hover: Position of the pointer on the axis, in any of the plots.
         playhead_ns: The instant whose state is shown, ``None`` for the present.
         is_scrubbing: Whether the playhead is being dragged.
-        step: How many pixels a following view moves at once.
         left: Room at the left of every plot, for the names of lanes; 0 without lanes.
         right: The same at the right, for the names of budgets.
     """
@@ -77,7 +79,6 @@ class SharedView(QObject):
         self.hover: float | None = None
         self.playhead_ns: int | None = None
         self.is_scrubbing = False
-        self.step = 1
         self.left = self.right = 0
         self._wanted_axis = x_axis
         self._pixels = 1
@@ -171,7 +172,8 @@ class SharedView(QObject):
             return False
         if series.x_axis is not self.x_axis:
             self._change_axis()
-        return self.range.settle(*self._bounds(series), self._pixels, self.step)
+        step = self._pixels * _STEP[self.x_axis] / self.range.span if self.has_lanes else 1.0
+        return self.range.settle(*self._bounds(series), self._pixels, max(1, math.ceil(step)))
 
     def _bounds(self, series: FrameSeries) -> tuple[float, float]:
         first, last = series.bounds()

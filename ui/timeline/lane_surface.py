@@ -97,10 +97,11 @@ class LaneSurface(QAbstractScrollArea):
         self.setAccessibleName("Timeline")
         self.view.show_lanes(are_shown=True)
         for changed in (
-            *(self.view.moved, self.view.hover_moved, self.view.playhead_shown),
-            *(self.view.range_chosen, self.view.margins_changed),
+            *(self.view.hover_moved, self.view.playhead_shown, self.view.range_chosen),
+            self.view.margins_changed,
         ):
             changed.connect(self._repaint)
+        self.view.moved.connect(self._follow_view)
 
     # ---------------------------------------------------------------- what is drawn
 
@@ -369,6 +370,12 @@ class LaneSurface(QAbstractScrollArea):
         self.view.leave_room(left=self.header_width)
         self.view.set_pixels(round(self.lane_width * self.devicePixelRatioF()))
         self.viewport().update()
+
+    @Slot()
+    def _follow_view(self) -> None:
+        # A view that follows moves because of news, which are shown with the next refresh.
+        if not self.view.is_following:
+            self.viewport().update()
 
     @Slot()
     def _repaint(self, _what: object = None) -> None:

@@ -19,7 +19,7 @@ from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, EmptyNotice
 from ..kit.layouts import bar, fill, menu_button
-from ..kit.paced_refresh import PICTURE_MS, PacedRefresh
+from ..kit.paced_refresh import PacedRefresh
 from ..plotting.frame_bars import budget_ns_of
 from ..plotting.shared_view import SharedView
 from .lane_canvas import LaneCanvas
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from .lane_readout import LaneReading
     from .lane_rows import LaneRow
 
+#: Milliseconds between refreshes of lanes at best: as often as a view that follows moves.
+_LANES_MS: Final = 60
 _BAR: Final = (4, 0, 4, 2)
 #: Settings key of the hidden kinds of lanes.
 _HIDDEN = "timeline.hidden"
@@ -57,7 +59,7 @@ class TimelinePanel(QWidget):
         self._bridge = bridge
         self._theme = theme
         self._ruler_clocks: tuple[tuple[int, str], ...] = ()
-        self._drawn = (-1, -1)
+        self._drawn: tuple[float, ...] = ()
         self._is_reading = False
         self.view = SharedView.of(bridge)
         self.canvas = LaneCanvas(theme, view=self.view)
@@ -72,7 +74,7 @@ class TimelinePanel(QWidget):
         self._restore_choices()
         self._make_actions()
         self._lay_out()
-        self._pace = PacedRefresh(self, bridge.pace, PICTURE_MS)
+        self._pace = PacedRefresh(self, bridge.pace, _LANES_MS)
         self._connect()
         self._apply_theme()
         self._show_budgets(bridge.budgets_ms)
@@ -90,13 +92,13 @@ class TimelinePanel(QWidget):
         self.canvas.show_session(self._bridge.timeline, strings, store)
         self.canvas.show_selection(self._bridge.selection)
         self._show_playhead(self._bridge.playhead_ns)
-        self._drawn = (-1, -1)
+        self._drawn = ()
         self.refresh()
 
     @Slot(object)
     def _show_playhead(self, at_ns: int | None) -> None:
         self.view.show_playhead_ns(at_ns)
-        self._drawn = (-1, -1)
+        self._drawn = ()
         self._pace.request()
 
     @Slot()
@@ -106,7 +108,7 @@ class TimelinePanel(QWidget):
 
     @Slot(object)
     def _take_news(self, events: int) -> None:
-        is_moving = self._bridge.timeline.at_ns != self._drawn[1]
+        is_moving = self._bridge.timeline.at_ns not in self._drawn[1:2]
         if events or is_moving:
             self._pace.request()
 
@@ -128,7 +130,8 @@ class TimelinePanel(QWidget):
         elif self._is_reading or not self.readout.text():
             self.readout.show_text(self._state_text())
         self._is_reading = bool(left)
-        drawn = (store.cursor, self._bridge.timeline.at_ns)
+        shown = self.view.range
+        drawn = (store.cursor, self._bridge.timeline.at_ns, shown.low, shown.high)
         if drawn != self._drawn:
             self._drawn = drawn
             # Predictions are from the playhead, beside what really happened.
@@ -333,6 +336,7 @@ class TimelinePanel(QWidget):
         self.ruler_box.currentIndexChanged.connect(self._choose_ruler)
         canvas.instant_hovered.connect(self._share_hover)
         canvas.subject_chosen.connect(self._share_selection)
+        self.view.moved.connect(self._pace.request)
         self.view.following_changed.connect(self.follow_action.setChecked)
         canvas.playhead_moved.connect(bridge.set_playhead)
         canvas.reading_changed.connect(self._show_reading)

@@ -38,7 +38,7 @@ def test_that_a_following_view_with_lanes_leaves_room_for_what_is_to_come() -> N
     view = view_of(usual_timeline(3_000))
 
     shown = view.range
-    assert (view.present_ns / 1e9 - shown.low) / shown.span == pytest.approx(PRESENT_AT, abs=5e-3)
+    assert (view.present_ns / 1e9 - shown.low) / shown.span == pytest.approx(PRESENT_AT, abs=2e-2)
     view.show_lanes(are_shown=False)
     assert view.range.high == pytest.approx(view.range.last, abs=view.range.span / WIDTH)
 
