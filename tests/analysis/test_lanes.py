@@ -258,3 +258,38 @@ def test_that_an_empty_log_has_only_the_lanes_that_are_always_there() -> None:
         LaneKind.FAILURES,
         LaneKind.HITS,
     }
+
+
+def of_one_site(world: World, *names: str) -> None:
+    for name in names:
+        world.root.set_interval(0.1, _nothing, name=name)
+
+
+def test_that_timers_made_at_one_call_site_are_a_family() -> None:
+    world = World()
+    of_one_site(world, "orc 1 attacks", "imp attacks 2")
+    store = read_all(world)
+    world.run_to_ms(450)
+    of_one_site(world, "boss attacks")
+    world.run_to_ms(1_000)
+    store = read_all(world, store)
+
+    lane = lane_of(store, LaneKind.TIMER, "orc 1 attacks")
+    family = lane.family
+    assert family is not None
+    assert family.title == "attacks ×3"
+    assert [each.label for each in family.members] == [
+        *("orc 1 attacks", "imp attacks 2", "boss attacks"),
+    ]
+    assert len(family.pending) == 3
+    at_ns = sorted(at for each in family.members for at in each.instants.at_ns)
+    assert list(family.instants.at_ns) == at_ns
+    assert lane_of(read_all(world), LaneKind.TIMER, "imp attacks 2").family is not None
+
+
+def test_that_a_timer_made_at_a_site_of_its_own_is_in_no_family() -> None:
+    world = World()
+    world.root.set_interval(0.1, _nothing, name="spawn 1")
+    world.root.set_interval(0.1, _nothing, name="spawn 2")
+    store = read_all(world)
+    assert lane_of(store, LaneKind.TIMER, "spawn 1").family is None

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _INDENT: Final = 12
 _FOLD_WIDTH: Final = 14
+_SIGN_WIDTH: Final = 15
 _FLAGS: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 _SIGNS: Final = {
     LaneKind.BOOKMARKS: "★",
@@ -150,12 +151,10 @@ class LaneNames:
         x = 4 + row.depth * _INDENT
         muted = theme.color(ColorRole.MUTED_TEXT)
         painter.setPen(muted)
-        if row.kind is LaneKind.CLOCK and row.has_parts:
+        if row.has_parts:
             sign = "▸" if row.is_folded else "▾"
             painter.drawText(QRect(x, box.top(), _FOLD_WIDTH, box.height()), _FLAGS, sign)
         x += _FOLD_WIDTH
-        painter.drawText(QRect(x, box.top(), 14, box.height()), _FLAGS, _SIGNS[row.kind])
-        x += 15
         right = box.right() - 4
         if row.is_pinned:
             painter.setPen(theme.color(ColorRole.ACCENT))
@@ -166,10 +165,16 @@ class LaneNames:
             bold = QFont(font)
             bold.setBold(True)
             painter.setFont(bold)
-        painter.setPen(muted if placed.is_over else theme.color(ColorRole.TEXT))
-        text = painter.fontMetrics().elidedText(
-            one_line(f"{row.label} (gone)" if row.is_gone else row.label),
-            *(Qt.TextElideMode.ElideRight, right - x),
-        )
+        text = one_line(f"{row.label} (gone)" if row.is_gone else row.label)
+        metrics = painter.fontMetrics()
+        # Names are the last thing to be cut.
+        if not row.is_group and metrics.horizontalAdvance(text) <= right - x - _SIGN_WIDTH:
+            place = QRect(x, box.top(), _SIGN_WIDTH, box.height())
+            painter.setPen(muted)
+            painter.drawText(place, _FLAGS, _SIGNS[row.kind])
+            x += _SIGN_WIDTH
+        is_muted = placed.is_over or (row.is_group and row.lane is None)
+        painter.setPen(muted if is_muted else theme.color(ColorRole.TEXT))
+        text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, right - x)
         painter.drawText(QRect(x, box.top(), right - x, box.height()), _FLAGS, text)
         painter.setFont(font)

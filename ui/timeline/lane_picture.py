@@ -161,7 +161,11 @@ class LanePicture:
             return
         timer_ids = list(lane.pending)[:_MOST_PENDING]
         if canvas.past is not None:
-            timer_ids = waiting(timeline, lane.clock_id, lane.sid, _MOST_PENDING)
+            timer_ids = [
+                timer_id
+                for each in lane.members or [lane]
+                for timer_id in waiting(timeline, each.clock_id, each.sid, _MOST_PENDING)
+            ]
         instants: list[int] = []
         for timer_id in timer_ids:
             if timer_id in timeline.timers:

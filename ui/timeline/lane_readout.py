@@ -166,6 +166,8 @@ class LaneReader:
         when = format_instant(at_ns)
         match lane.kind:
             case LaneKind.TIMER:
+                at = at_ns, value, subject
+                lane = next((each for each in lane.members if _has(each, *at)), lane)
                 late = f"{format_duration(value)} late" if value else "on time"
                 lines = (f"{lane.label} fired at {when}, {late}", f"timer {subject}")
                 return LaneReading(at_ns, lines, Selection.timer(subject))
@@ -218,3 +220,11 @@ class LaneReader:
         if row.lane is None:
             return None
         return row.lane.steps.at_ns if row.kind is LaneKind.MACHINE else row.lane.instants.at_ns
+
+
+def _has(lane: Lane, at_ns: int, value: int, subject: int) -> bool:
+    """Return whether a record is on a lane."""
+    instants = lane.instants
+    first, last = bisect_left(instants.at_ns, at_ns), bisect_right(instants.at_ns, at_ns)
+    record = value, subject
+    return any((instants.value[i], instants.subject[i]) == record for i in range(first, last))

@@ -44,6 +44,7 @@ class LaneRow:
         is_folded: Whether it is collapsed.
         is_pinned: Whether it is pinned to the top.
         is_gone: Whether the clock is removed.
+        title: Display name, where it is not part of the identity.
     """
 
     key: LaneKey
@@ -54,6 +55,7 @@ class LaneRow:
     is_folded: bool = False
     is_pinned: bool = False
     is_gone: bool = False
+    title: str = ""
 
     @property
     def kind(self) -> LaneKind:
@@ -68,7 +70,12 @@ class LaneRow:
     @property
     def label(self) -> str:
         """Display name."""
-        return self.key[2]
+        return self.title or self.key[2]
+
+    @property
+    def is_group(self) -> bool:
+        """Whether it stands for several lanes, which can be shown below it."""
+        return self.has_parts and self.kind is not LaneKind.CLOCK
 
 
 @dataclass(slots=True)
@@ -77,20 +84,38 @@ class RowChoices:
 
     Attributes:
         folded: Collapsed clocks.
+        unfolded: Expanded groups of lanes.
         pinned: Pinned lanes, in the order in which they were pinned.
         hidden: Hidden kinds.
         words: Words that the label of a lane must contain, in lower case.
     """
 
     folded: set[int] = field(default_factory=set)
+    unfolded: set[LaneKey] = field(default_factory=set)
     pinned: list[LaneKey] = field(default_factory=list)
     hidden: set[LaneKind] = field(default_factory=set)
     words: tuple[str, ...] = ()
 
 
-def rows_of(store: LaneStore, choices: RowChoices) -> tuple[list[LaneRow], list[LaneRow]]:
-    """Return the pinned rows and the others."""
-    wanted = _Rows(store, choices).all()
+def quiet_lanes(store: LaneStore, low_ns: float, high_ns: float) -> frozenset[LaneKey]:
+    """Return the lanes of timers that nothing waits for, with nothing in view."""
+    return frozenset(
+        lane.key
+        for lane in store.lanes.values()
+        if lane.kind is LaneKind.TIMER and not lane.pending and not _has_any(lane, low_ns, high_ns)
+    )
+
+
+def _has_any(lane: Lane, low_ns: float, high_ns: float) -> bool:
+    start, stop = lane.instants.within(low_ns, high_ns)
+    return start < stop
+
+
+def rows_of(
+    store: LaneStore, choices: RowChoices, quiet: frozenset[LaneKey] = frozenset()
+) -> tuple[list[LaneRow], list[LaneRow]]:
+    """Return the pinned rows and the others; lanes that are quiet are folded away."""
+    wanted = _Rows(store, choices, quiet).all()
     wanted = [row for row in wanted if row.kind not in choices.hidden]
     by_key = {row.key: row for row in wanted}
     pinned = [by_key[key] for key in choices.pinned if key in by_key]
@@ -98,9 +123,10 @@ def rows_of(store: LaneStore, choices: RowChoices) -> tuple[list[LaneRow], list[
 
 
 class _Rows:
-    def __init__(self, store: LaneStore, choices: RowChoices) -> None:
+    def __init__(self, store: LaneStore, choices: RowChoices, quiet: frozenset[LaneKey]) -> None:
         self._store = store
         self._choices = choices
+        self._quiet = quiet
         self._pinned = set(choices.pinned)
         self._lanes: dict[int, list[Lane]] = {}
         for lane in store.lanes.values():
@@ -123,7 +149,7 @@ class _Rows:
     def _branch(self, number: int, depth: int) -> list[LaneRow]:
         """Return the rows of a clock and everything below it, without filtered ones."""
         lanes = sorted(self._lanes.get(number, ()), key=_kind_of)
-        below = [self._row(lane, depth + 1) for lane in lanes if self._is_wanted(lane.label)]
+        below = self._rows_below(number, lanes, depth + 1)
         for child in self._children.get(number, ()):
             below += self._branch(child, depth + 1)
         past = self._store.clocks.by_id[number]
@@ -137,6 +163,47 @@ class _Rows:
         )
         kept = [each for each in below if each.is_pinned] if is_folded else below
         return [row, *kept]
+
+    def _rows_below(self, number: int, lanes: list[Lane], depth: int) -> list[LaneRow]:
+        """Return the rows of the lanes of a clock: what lives first, then the rest in groups."""
+        if self._choices.words:
+            # What is looked for is not folded away.
+            return [self._row(lane, depth) for lane in lanes if self._is_wanted(lane.label)]
+        timers = [lane for lane in lanes if lane.kind is LaneKind.TIMER]
+        quiet = [lane for lane in timers if lane.key in self._quiet]
+        shown = [lane for lane in timers if lane.key not in self._quiet]
+        rows = [self._row(lane, depth) for lane in lanes if lane.kind < LaneKind.TIMER]
+        # What is alone and what is a family, in the order of the first of each.
+        families: dict[LaneKey, list[Lane]] = {}
+        for lane in sorted(shown, key=lambda each: not each.pending):
+            families.setdefault((lane.family or lane).key, []).append(lane)
+        for key, members in families.items():
+            family = members[0].family
+            if family is None or len(members) == 1:
+                rows += (self._row(lane, depth) for lane in members)
+            else:
+                rows += self._group(key, family.title, family, members, depth)
+        rows += [self._row(lane, depth) for lane in lanes if lane.kind > LaneKind.TIMER]
+        if quiet:
+            count = "1 lane" if len(quiet) == 1 else f"{len(quiet):,} lanes"
+            key = (LaneKind.TIMER, number, "")
+            rows += self._group(key, f"{count} with nothing in view", None, quiet, depth)
+        return rows
+
+    def _group(
+        self, key: LaneKey, title: str, lane: Lane | None, members: list[Lane], depth: int
+    ) -> list[LaneRow]:
+        """Return the row of a group, and those of its lanes if it is expanded."""
+        is_folded = key not in self._choices.unfolded
+        row = LaneRow(
+            *(key, depth, lane, 0 if lane is None else lane.subject_id),
+            has_parts=True,
+            is_folded=is_folded,
+            is_pinned=key in self._pinned,
+            title=title,
+        )
+        below = [self._row(each, depth + 1) for each in members]
+        return [row, *(each for each in below if each.is_pinned or not is_folded)]
 
     def _row(self, lane: Lane, depth: int) -> LaneRow:
         return LaneRow(lane.key, depth, lane, lane.subject_id, is_pinned=lane.key in self._pinned)

@@ -25,13 +25,15 @@ from ..plotting.machines import state_numbers
 from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection, SelectionKind
 from .lane_readout import NEAR, LaneReader, LaneReading
-from .lane_rows import LaneRow, RowChoices, RowPlaces, is_about, rows_of
+from .lane_rows import LaneRow, RowChoices, RowPlaces, is_about, quiet_lanes, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _HEADER: Final = 170
 _LEAST_HEADER: Final = 70
+#: Part of a view that must have moved before lanes are folded away anew.
+_FAR: Final = 0.2
 
 
 @guarded
@@ -88,6 +90,8 @@ class LaneSurface(QAbstractScrollArea):
         self._selection = self._pointed = Selection()
         self._state_numbers: dict[int, dict[int, int]] = {}
         self._rows_version = -1
+        self._quiet: frozenset[LaneKey] = frozenset()
+        self._quiet_at = (0.0, 0.0)
         self._header_width = _HEADER
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -117,15 +121,30 @@ class LaneSurface(QAbstractScrollArea):
 
     def refresh(self) -> None:
         """Draw what is new."""
-        if self._rows_version != self.store.version:
-            self.arrange_rows()
         self.view.take_news()
+        self._fold_away()
         self.viewport().update()
+
+    def _fold_away(self) -> None:
+        """Arrange the rows again if there are others, or lanes come into view or leave it."""
+        is_other = self._rows_version != self.store.version
+        if not is_other:
+            window = self.lane_window()
+            low, high = self._quiet_at
+            # Looked at now and then: rows that come and go are no pleasure to read.
+            if abs(window.low - low) + abs(window.high - high) > _FAR * window.span:
+                self._quiet_at = window.low, window.high
+                is_other = quiet_lanes(self.store, window.low, window.high) != self._quiet
+        if is_other:
+            self.arrange_rows()
 
     def arrange_rows(self) -> None:
         """Update the rows after a change of the lanes or of the choices."""
         self._rows_version = self.store.version
-        pinned, rows = rows_of(self.store, self.choices)
+        window = self.lane_window()
+        self._quiet = quiet_lanes(self.store, window.low, window.high)
+        self._quiet_at = window.low, window.high
+        pinned, rows = rows_of(self.store, self.choices, self._quiet)
         self.pinned = RowPlaces(pinned, map(self._height_of, pinned))
         self.rows = RowPlaces(rows, map(self._height_of, rows))
         self._fit_scroll_bar()
@@ -375,6 +394,7 @@ class LaneSurface(QAbstractScrollArea):
     def _follow_view(self) -> None:
         # A view that follows moves because of news, which are shown with the next refresh.
         if not self.view.is_following:
+            self._fold_away()
             self.viewport().update()
 
     @Slot()

@@ -84,9 +84,13 @@ class LaneWalk:
         canvas.viewport().update()
 
     def toggle_folded(self) -> None:
-        """Collapse or expand the clock of the chosen lane."""
+        """Collapse or expand the group that is chosen, else the clock of the chosen lane."""
         canvas = self._canvas
         row = canvas.row(canvas.chosen_key)
+        if row is not None and row.is_group:
+            canvas.choices.unfolded ^= {row.key}
+            canvas.arrange_rows()
+            return
         if row is not None and row.clock_id:
             canvas.choices.folded ^= {row.clock_id}
             past = canvas.store.clocks.by_id[row.clock_id]
@@ -97,6 +101,8 @@ class LaneWalk:
         """Collapse or expand all clocks."""
         canvas = self._canvas
         canvas.choices.folded = set(canvas.store.clocks.by_id) if is_folded else set()
+        if is_folded:
+            canvas.choices.unfolded.clear()
         canvas.arrange_rows()
 
     def toggle_pinned(self) -> None:
@@ -146,7 +152,8 @@ class LaneWalk:
             return
         self.choose_row(row)
         if place.x() < canvas.header_width:
-            if row.has_parts and place.x() < _FOLD_SIGN + row.depth * 12:
+            is_on_sign = place.x() < _FOLD_SIGN + row.depth * 12
+            if row.has_parts and (is_on_sign or (row.is_group and row.lane is None)):
                 self.toggle_folded()
                 return
             selection = self._subject_of(row)
@@ -195,7 +202,9 @@ class LaneWalk:
                 lane = canvas.store.lane(LaneKind.CALL, selection.id)
             case _:
                 return None
-        return None if lane is None else canvas.row(lane.key)
+        if lane is None:
+            return None
+        return canvas.row(lane.key) or canvas.row(lane.family.key if lane.family else None)
 
     def _describe(self) -> None:
         """Describe the chosen lane for screen readers."""

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from inspector.vocabulary import RawEvent
 
 _CALLED: Final = TIMED_CALLS | {MemberKind.HOOK}
+#: How many lanes of one call site are a family.
+_LEAST_FAMILY: Final = 2
 #: The state of a removed machine.
 GONE_STATE: Final = -1
 
@@ -84,6 +86,10 @@ class Lane:
         steps: The states of a machine.
         pending: The pending timers.
         sid: Number of a timer's label in the string table.
+        site: Number of the text of the call site at which its timers were made, 0 for unknown.
+        family: The lane of all timers made there, once their labels are on several lanes.
+        members: The lanes of a family; empty for any other lane.
+        words: The words that all labels of a family share.
     """
 
     kind: LaneKind
@@ -94,6 +100,17 @@ class Lane:
     steps: Steps = field(default_factory=Steps)
     pending: dict[int, None] = field(default_factory=dict)
     sid: int = 0
+    site: int = 0
+    family: Lane | None = None
+    members: list[Lane] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        """What it is called: a family by the words that the labels share."""
+        if not self.members:
+            return self.label
+        return f"{' '.join(self.words) or self.label} ×{len(self.members)}"
 
     @property
     def key(self) -> LaneKey:
@@ -133,6 +150,7 @@ class LaneStore:
         self._version = 0
         self._strings: Sequence[str] = ("",)
         self._lane_of_timer: dict[int, Lane] = {}
+        self._families: dict[tuple[int, int], Lane] = {}
         self._lane_of_member: dict[int, Lane] = {}
         self._names = MemberNames(("",))
         self._lists = {
@@ -199,12 +217,13 @@ class LaneStore:
         state = history.state_before(cursor)
         self.cursor = cursor
         self.clocks.go_on_from(state)
-        for lane in self.lanes.values():
+        for lane in (*self.lanes.values(), *self._families.values()):
             lane.pending.clear()
         timers = state.timers
         for timer_id in timers.ids():
             row = timers.index(timer_id)
             self._on_timer_added(state.at_ns, timer_id, timers.clock[row], timers.label[row])
+            self._on_timer_origin(state.at_ns, timer_id, timers.site[row], 0)
         self._names = MemberNames(history.strings, state.members.by_id.values())
         for number in state.members.by_id:
             self._place_member(number)
@@ -256,17 +275,61 @@ class LaneStore:
         lane.subject_id, lane.sid = subject, b
         lane.pending[subject] = None
         self._lane_of_timer[subject] = lane
+        if lane.family is not None:
+            lane.family.pending[subject] = None
+
+    def _on_timer_origin(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
+        lane = self._lane_of_timer[subject]
+        if not a or lane.site:
+            return
+        lane.site = a
+        family = self._families.get((lane.clock_id, a))
+        if family is None:
+            family = Lane(LaneKind.TIMER, lane.clock_id, self._strings[a], site=a)
+            self._families[lane.clock_id, a] = family
+            family.words = lane.label.split()
+        family.members.append(lane)
+        words = set(lane.label.split())
+        family.words = [word for word in family.words if word in words]
+        if len(family.members) == _LEAST_FAMILY:
+            for member in family.members:
+                self._join(member, family)
+        elif len(family.members) > _LEAST_FAMILY:
+            self._join(lane, family)
+
+    def _join(self, lane: Lane, family: Lane) -> None:
+        """Have a family receive what a lane has received, and will receive."""
+        self._version += 1
+        lane.family = family
+        family.subject_id = lane.subject_id
+        family.pending |= lane.pending
+        if len(lane.instants):
+            records = sorted(
+                record
+                for each in (family.instants, lane.instants)
+                for record in zip(each.at_ns, each.value, each.subject, strict=True)
+            )
+            family.instants = Instants()
+            for record in records:
+                family.instants.append(*record)
 
     def _on_timer_fired(self, at_ns: int, subject: int, a: int, b: int) -> None:
         lane = self._lane_of_timer[subject]
+        family = lane.family
         lane.instants.append(at_ns, a, subject)
+        if family is not None:
+            family.instants.append(at_ns, a, subject)
         if b == NEVER:
-            lane.pending.pop(subject, None)
-            del self._lane_of_timer[subject]
+            self._end_timer(subject)
 
     def _on_timer_cleared(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
+        self._end_timer(subject)
+
+    def _end_timer(self, subject: int) -> None:
         lane = self._lane_of_timer.pop(subject)
         lane.pending.pop(subject, None)
+        if lane.family is not None:
+            lane.family.pending.pop(subject, None)
 
     def _note_member(self, event: RawEvent) -> None:
         at_ns, kind, subject, a, b = event

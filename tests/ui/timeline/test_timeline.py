@@ -491,3 +491,51 @@ def test_that_the_lanes_are_copied_as_an_image(panel: TimelinePanel) -> None:
     image.trigger()
 
     assert QGuiApplication.clipboard().image().width() == 2 * panel.canvas.width()
+
+
+def test_that_timers_of_one_call_site_share_a_lane_until_it_is_unfolded(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    for number in range(3):
+        session.enemies.set_interval(0.05, _nothing, name=f"imp {number} attacks")
+    session.play(400)
+    bridge.refresh_now()
+    panel.refresh()
+    canvas = panel.canvas
+    folded = [*("root", "hero", "game", "spawn"), *("enemies", "boss", "imp attacks ×3")]
+    members = [f"imp {number} attacks" for number in range(3)]
+    assert labels(canvas) == folded
+    row = row_of(canvas, "imp attacks ×3")
+    reading = canvas.reader.read(row, 2_150 * MS, 1.0)
+    assert reading is not None
+    assert reading.lines[0].startswith("imp 0 attacks fired at 00:02.150")
+
+    place = canvas.place_of(row, 0)
+    click(qtbot, canvas, QPointF(20, place.y()))
+    assert labels(canvas) == [*folded, *members]
+    key(qtbot, canvas, Qt.Key.Key_C)
+    assert labels(canvas) == folded
+    bridge.select(Selection.timer(session.boss.id + 2))
+    assert canvas.chosen_key == row.key
+    canvas.choose_words("imp 1")
+    assert labels(canvas)[-1] == "imp 1 attacks"
+
+
+def test_that_lanes_of_dead_timers_fold_away_when_nothing_of_them_is_in_view(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    session.game.set_timeout(0.1, _nothing, name="fanfare")
+    session.play(400)
+    bridge.refresh_now()
+    panel.refresh()
+    canvas = panel.canvas
+    # What lives comes first.
+    assert labels(canvas)[2:5] == ["game", "spawn", "fanfare"]
+
+    canvas.view.show_ns(0, 1_000 * MS)
+    assert labels(canvas)[2:5] == ["game", "spawn", "1 lane with nothing in view"]
+    canvas.walk.choose_row(row_of(canvas, "1 lane with nothing in view"))
+    key(qtbot, canvas, Qt.Key.Key_C)
+    assert labels(canvas)[4:6] == ["1 lane with nothing in view", "fanfare"]
+    canvas.view.show_ns(2_000 * MS, 2_200 * MS)
+    assert labels(canvas)[2:5] == ["game", "spawn", "fanfare"]
