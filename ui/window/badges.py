@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from inspector.sessions.session import SessionPhase
 
-from ..findings.panel import FindingsPanel
 from ..kit.paced_refresh import PacedRefresh
+from .panel_docks import Placeholder
 
 if TYPE_CHECKING:
+    from ..findings.panel import FindingsPanel
     from ..session.bridge import SessionBridge
     from .main_window import MainWindow
 
@@ -59,16 +60,17 @@ class Badges(QObject):
     @Slot()
     def look_for_findings(self) -> None:
         """Analyse what has happened so far, if that takes no time."""
-        panel = self._docks.panel("findings")
-        if isinstance(panel, FindingsPanel):
+        self._docks.panel("findings")
+        panel = self._findings_panel()
+        if panel is not None:
             panel.catch_up()
             self.show_counts()
 
     @Slot()
     def show_counts(self) -> None:
         """Count again."""
-        timeline, findings = self._bridge.timeline, self._docks["findings"].widget()
-        found = len(findings.model.rows) if isinstance(findings, FindingsPanel) else 0
+        timeline, findings = self._bridge.timeline, self._findings_panel()
+        found = 0 if findings is None else len(findings.model.rows)
         hits = len(timeline.hits)
         for panel_id, count, unit in (
             ("timer_queue", len(timeline.timers), ""),
@@ -76,3 +78,8 @@ class Badges(QObject):
             ("breakpoints", hits, " hit" if hits == 1 else " hits"),
         ):
             self._docks.tabs.show_badge(panel_id, f"{count:,}{unit}" if count else "")
+
+    def _findings_panel(self) -> FindingsPanel | None:
+        """Return the panel if it has been made; so its rules are not loaded at the start."""
+        widget = self._docks["findings"].widget()
+        return None if isinstance(widget, Placeholder) else cast("FindingsPanel", widget)
