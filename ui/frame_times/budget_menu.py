@@ -35,8 +35,8 @@ class BudgetMenu(QMenu):
         """Offer 120, 60 and 30 frames per second."""
         super().__init__("Budget", parent)
         self.colour_menu = QMenu("Colour by", self)
-        # Without an owner, since what the menu owns goes when it is cleared.
-        self.left_out_action = QAction("Leave out frames that only the inspector made late")
+        # Not the menu's own, which goes when the menu is cleared.
+        self.left_out_action = QAction("Leave out frames that only the inspector made late", parent)
         self.left_out_action.setCheckable(True)
         self.left_out_action.setToolTip(
             f"In the statistics: frames of the interval that are {BY_INSPECTOR_RULE}"
