@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from inspector.analysis.landmarks import Landmark
+from inspector.analysis.lanes.lanes import LaneStore
 from inspector.clocks import ManualTimeSource
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.transport import Run
@@ -19,7 +20,7 @@ from inspector.formats.export import TIMELINE_EXPORTERS, export_frames
 from inspector.formats.font_metrics import text_width
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import GRAPH_COLORS, ExportOptions
-from inspector.formats.timeline.lane_rows import MOST_ROWS
+from inspector.formats.timeline.lane_rows import MOST_ROWS, brief, rows_of
 from inspector.formats.timeline.timeline_picture import timeline_picture
 from inspector.formats.traces.session_trace import Events
 from inspector.sessions.captured import CapturedSession
@@ -272,3 +273,12 @@ def test_that_the_picture_is_described_in_words(session: HostedSession) -> None:
 
     assert "enemies paused from 00:01.016 to 00:02.016" in said
     assert "game paused from 00:03.016" in said
+
+
+def test_that_a_name_without_end_takes_no_time(session: HostedSession) -> None:
+    store = LaneStore()
+    store.read(session.history, session.timeline)
+    endless = "x" * 10_000_000
+
+    assert len(brief(endless)) == 200
+    assert all(len(brief(row.label)) <= 200 for row in rows_of(store, 0, 4e9))

@@ -50,6 +50,7 @@ _HATCH_GAP: Final = 3.0
 _DENSE_POINTS: Final = 1.5
 _LEVELS: Final = 5
 _TEXT_ROOM: Final = 6.0
+_LONGEST: Final = 200
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,6 +148,11 @@ def _has_some(lane: Lane, low_ns: float, high_ns: float) -> bool:
         return len(lane.steps) > 0 and lane.steps.at_ns[0] <= high_ns
     start, stop = lane.instants.within(low_ns, high_ns + 1)
     return stop > start
+
+
+def brief(text: str) -> str:
+    """Return the beginning of a text on one line; what a damaged file has may be endless."""
+    return plain(text[:_LONGEST])
 
 
 def mixed(color: str, other: str, share: float) -> str:
@@ -266,7 +272,7 @@ class LaneDrawing:
                 continue
             number = numbers.setdefault(state, len(numbers))
             found.append(Rect(_box(begin, box.y, end, box.bottom), self.state_color(number)))
-            name = plain(strings[state]) if state < len(strings) else "?"
+            name = brief(strings[state]) if state < len(strings) else "?"
             self._add_label(found, name, begin, end, box)
         return found
 
@@ -398,7 +404,7 @@ class LaneDrawing:
                         mixed(colors.landmark, colors.background, 0.3),
                     )
                 )
-                self._add_label(found, plain(each.name), begin, end, box)
+                self._add_label(found, brief(each.name), begin, end, box)
             elif scale.low <= each.at_ns <= scale.high:
                 signs.append((begin, each.name))
         return found + self._diamonds(signs, box, colors.landmark)
@@ -412,7 +418,7 @@ class LaneDrawing:
             corners = ((x, y - reach), (x + reach, y), (x, y + reach), (x - reach, y))
             points = tuple([Point(round(a, 2), round(b, 2)) for a, b in corners])
             found.append(Polygon(points, color))
-            text = plain(said)
+            text = brief(said)
             if text and text_width(text, SMALL - 1) + 10 < end - x:
                 at = Point(round(x + 5, 2), round(y + 2.6, 2))
                 found.append(Text(at, text, SMALL - 1, self._colors.text, Anchor.START))

@@ -35,7 +35,7 @@ from inspector.formats.frame_graph.frame_plot import (
 from inspector.formats.frame_times import CAPTURED
 from inspector.formats.options import GRAPH_COLORS
 from inspector.formats.ticks import Ticks, duration_ticks, instant_ticks
-from inspector.formats.timeline.lane_rows import SMALL, LaneDrawing, Row, rows_of
+from inspector.formats.timeline.lane_rows import SMALL, LaneDrawing, Row, brief, rows_of
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration, format_instant
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class _Layout:
 
     def _names_width(self, room: float) -> float:
         names = [
-            text_width(plain(row.label), SMALL, is_bold=_is_bold(row)) + row.depth * _INDENT
+            text_width(brief(row.label), SMALL, is_bold=_is_bold(row)) + row.depth * _INDENT
             for row in self.rows
         ]
         return min(max(names, default=28.0), room * _NAMES)
@@ -269,7 +269,7 @@ class _Layout:
                 items.append(Polyline(ends, Stroke(colors.grid, 0.5)))
             x = _PAD + row.depth * _INDENT
             is_bold = _is_bold(row)
-            name = shortened(plain(row.label), left - 8 - x, SMALL, is_bold=is_bold)
+            name = shortened(brief(row.label), left - 8 - x, SMALL, is_bold=is_bold)
             color = colors.text if row.kind is not None else colors.muted_text
             at = Point(round(x, 2), round(top + row.height / 2 + 2.9, 2))
             items.append(Text(at, name, SMALL, color, is_bold=is_bold))
@@ -337,7 +337,7 @@ class _Layout:
             return f"{said}, without clocks and timers."
         said += f", {clocks:,} clocks, {len(self.rows) - clocks:,} other lanes."
         stops = [
-            f"{plain(row.label)} paused from {format_instant(each.began_ns)} to "
+            f"{brief(row.label)} paused from {format_instant(each.began_ns)} to "
             f"{format_instant(min(each.end_ns, int(self.high)))}"
             for row in self.rows
             if row.kind is LaneKind.CLOCK
