@@ -27,6 +27,7 @@ from inspector.timebase import NS_PER_US, format_duration
 from ..kit.guards import guarded
 from ..kit.keys import is_plain, keeps_key, own_keys
 from ..kit.theme import ColorRole, mixed, phase_color
+from ..plotting.axis_range import AxisRange
 from ..plotting.gestures import MOVING_KEYS, Drag, take_key, take_wheel
 from ..plotting.own_view import OwnView
 
@@ -67,7 +68,9 @@ class FlameRow(QWidget):
         self._theme = theme
         self._spans: tuple[Span, ...] = ()
         self._rows = 1
-        self.view = OwnView(self._extent, self.update, shortest_ns=_SHORTEST_NS, margin=_ROOM)
+        self.view = OwnView(
+            self._extent, self.update, AxisRange(shortest=_SHORTEST_NS, margin=_ROOM)
+        )
         self._current: int | None = None
         self._chosen = (0, 0)
         self._hovered: int | None = None

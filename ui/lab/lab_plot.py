@@ -15,6 +15,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
     QResizeEvent,
+    QWheelEvent,
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 from typing_extensions import override
@@ -26,7 +27,11 @@ from inspector.formats.ticks import instant_ticks
 from inspector.timebase import NS_PER_SECOND
 
 from ..kit.guards import guarded
+from ..kit.keys import keeps_key
 from ..kit.theme import ColorRole, Theme, mixed
+from ..plotting.axis_range import AxisRange
+from ..plotting.gestures import MOVING_KEYS, Drag, take_key, take_wheel
+from ..plotting.own_view import OwnView
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +52,8 @@ class LabPlot(QAbstractScrollArea):
 
     A firing on time is a bar as high as the track; from the first divergence on, bars are half as
     high and in another colour. Faint lines are expected instants. The pointer or the arrow keys
-    read a firing.
+    read a firing. The wheel zooms, and scrolls the runs over their titles; dragging moves, and keys
+    are those of :mod:`.gestures`.
 
     Signals:
         firing_read: A sentence about the current firing, empty for none.
@@ -65,6 +71,10 @@ class LabPlot(QAbstractScrollArea):
         self._firing = -1
         self._end_ns = NS_PER_SECOND
         self._title_width = self._text_width = 0
+        self.view = OwnView(
+            self._extent, self.viewport().update, AxisRange(shortest=1_000.0, has_room=False)
+        )
+        self._drag = Drag()
         self.setAccessibleName("Firings of each run")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
@@ -92,6 +102,7 @@ class LabPlot(QAbstractScrollArea):
         self._text_width = max(map(metrics.horizontalAdvance, texts), default=0)
         if all(each is not self._current for each in results):
             self._read(None, -1)
+        self.view.settle()
         self._fit_bar()
         self.viewport().update()
 
@@ -139,7 +150,15 @@ class LabPlot(QAbstractScrollArea):
     def x_of(self, at_ns: float) -> float:
         """Return the x of an instant in the viewport, in pixels."""
         left, right = self._track_span()
-        return left + at_ns / self._end_ns * (right - left)
+        return left + (at_ns - self.view.range.low) / self.view.range.span * (right - left)
+
+    def _extent(self) -> tuple[float, float, int]:
+        left, right = self._track_span()
+        return 0.0, float(self._end_ns), right - left
+
+    def _at_ns(self, x: float) -> float:
+        left, right = self._track_span()
+        return self.view.range.low + (x - left) / (right - left) * self.view.range.span
 
     def row_rect(self, result: LabResult) -> QRect:
         """Return the area of a run in the viewport; empty if it is not visible."""
@@ -159,6 +178,7 @@ class LabPlot(QAbstractScrollArea):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._fit_bar()
+        self.view.settle()
 
     @override
     def changeEvent(self, event: QEvent) -> None:
@@ -181,7 +201,33 @@ class LabPlot(QAbstractScrollArea):
     # ------------------------------------------------------------------ reading
 
     @override
+    def event(self, event: QEvent) -> bool:
+        return keeps_key(event, MOVING_KEYS) or super().event(event)
+
+    @override
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        left, right = self._track_span()
+        if left <= event.position().x() <= right:
+            take_wheel(event, self.view, self._at_ns(event.position().x()))
+        else:
+            super().wheelEvent(event)
+
+    @override
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.view.fit()
+
+    @override
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._drag.release()
+
+    @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() and self._drag.pressed is not None:
+            moved = self._drag.move(event.position())
+            if moved is not None:
+                left, right = self._track_span()
+                self.view.pan(-moved.x() / (right - left))
+            return
         result, firing = self._at(event.position())
         if result is None:
             self.firing_read.emit("")
@@ -190,6 +236,7 @@ class LabPlot(QAbstractScrollArea):
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._drag.press(event.position())
         result, firing = self._at(event.position())
         if result is not None:
             self._read(result, firing)
@@ -205,8 +252,7 @@ class LabPlot(QAbstractScrollArea):
         left, right = self._track_span()
         if not left - 4 <= position.x() <= right + 4:
             return row, -1
-        at_ns = (position.x() - left) / (right - left) * self._end_ns
-        return row, _nearest(row.fired_ns, at_ns)
+        return row, _nearest(row.fired_ns, self._at_ns(position.x()))
 
     def _read(self, result: LabResult | None, firing: int) -> None:
         self._current, self._firing = result, firing
@@ -223,6 +269,8 @@ class LabPlot(QAbstractScrollArea):
                 step = -1 if event.key() == Qt.Key.Key_Left else 1
                 last = len(self._current.fired_ns) - 1
                 self._read(self._current, min(max(self._firing + step, 0), last))
+            case _ if take_key(event, self.view):
+                pass
             case _:
                 super().keyPressEvent(event)
 
@@ -290,6 +338,10 @@ class LabPlot(QAbstractScrollArea):
         color, height = self._theme.color, self._row_height
         painter.setPen(Qt.PenStyle.NoPen)
         left, right = self._track_span()
+        painter.save()
+        painter.setClipRect(
+            QRect(left - 2, top, right - left + 4, height), Qt.ClipOperation.IntersectClip
+        )
         # Lines too close to be told apart are useless.
         if len(run.expected_ns) * _EXPECTED_APART <= right - left:
             painter.setBrush(mixed(color(ColorRole.PAUSED), color(ColorRole.BACKGROUND), 0.6))
@@ -316,16 +368,17 @@ class LabPlot(QAbstractScrollArea):
             painter.setPen(QPen(color(ColorRole.TEXT), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(QRectF(x - 3.5, top + 0.5, 7, height - 1.5))
+        painter.restore()
 
     def _spans(self, instants: Sequence[int]) -> list[tuple[float, float]]:
         """Return start and end of bars; bars that touch are merged."""
-        left, right = self._track_span()
-        scale = (right - left) / self._end_ns
+        shown = self.view.range
+        first, behind = bisect_left(instants, shown.low), bisect_left(instants, shown.high)
         spans: list[tuple[float, float]] = []
         low = high = -_MERGED_BELOW
-        for at_ns in instants:
-            x = left + at_ns * scale
-            if x - high < _MERGED_BELOW:
+        for at_ns in instants[max(first - 1, 0) : behind + 1]:
+            x = self.x_of(at_ns)
+            if spans and x - high < _MERGED_BELOW:
                 high = x
                 spans[-1] = (low, high)
             else:
@@ -338,10 +391,13 @@ class LabPlot(QAbstractScrollArea):
         top = self._tracks_height
         painter.setPen(self._theme.color(ColorRole.MUTED_TEXT))
         painter.drawLine(left, top, right, top)
-        ticks = instant_ticks(0, self._end_ns, max(2, (right - left) // 70))
+        shown = self.view.range
+        ticks = instant_ticks(max(shown.low, 0), shown.high, max(2, (right - left) // 70))
         metrics = painter.fontMetrics()
         for tick in ticks.ticks:
             x = round(self.x_of(tick.value_ns))
+            if not left <= x <= right:
+                continue
             painter.drawLine(x, top, x, top + 3)
             width = metrics.horizontalAdvance(tick.label)
             painter.drawText(x - width // 2, top + 4 + metrics.ascent(), tick.label)

@@ -23,10 +23,11 @@ from inspector.analysis.lanes.columns import Steps
 from ..kit.guards import guarded
 from ..kit.keys import keeps_key
 from ..kit.theme import ColorRole
+from ..plotting.axis_range import AxisRange, ViewMode
 from ..plotting.gestures import MOVING_KEYS, Drag, take_key, take_wheel
 from ..plotting.lane_painter import LanePainter
 from ..plotting.lane_view import LaneWindow, paint_ruler, ruler_ticks
-from ..plotting.own_view import OwnView
+from ..plotting.own_view import FOLLOWED_NS, OwnView
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,9 @@ class MachineLane(QWidget):
         super().__init__(parent)
         self.steps = Steps()
         self.view = OwnView(
-            lambda: (0.0, float(self._present_ns), self.width()), self._take_view, follows=True
+            lambda: (0.0, float(self._present_ns), self.width()),
+            self._take_view,
+            AxisRange(0.0, FOLLOWED_NS, ViewMode.FOLLOW, 1_000.0, newest_at=0.85),
         )
         self._was_following = True
         self._theme = theme

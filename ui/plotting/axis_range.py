@@ -33,6 +33,7 @@ class AxisRange:
         last: Where they end.
         newest_at: Position of the end of data in a following range, as a share of it.
         margin: What a fitted range leaves free on the left, as a share of the data.
+        has_room: Whether a fitted range may leave room for what is to come on the right.
     """
 
     low: float = 0.0
@@ -43,6 +44,7 @@ class AxisRange:
     last: float = 1.0
     newest_at: float = 1.0
     margin: float = 0.0
+    has_room: bool = True
 
     @property
     def span(self) -> float:
@@ -75,7 +77,9 @@ class AxisRange:
             case ViewMode.FIT:
                 span = max(last - first, self.shortest) * (1 + self.margin)
                 low = last - span if self.margin else first
-                if self.low != low or not span < self.span <= span * (1 + 2 * _FIT_ROOM):
+                if not self.has_room:
+                    self.low, self.high = low, low + span
+                elif self.low != low or not span < self.span <= span * (1 + 2 * _FIT_ROOM):
                     room = 2.0 ** math.floor(math.log2(span * _FIT_ROOM))
                     self.low, self.high = low, low + (math.floor(span / room) + 1) * room
             case ViewMode.FOLLOW:

@@ -24,27 +24,19 @@ class OwnView:
         self,
         extent: Callable[[], tuple[float, float, int]],
         changed: Callable[[], None],
-        *,
-        shortest_ns: float = 1_000.0,
-        follows: bool = False,
-        margin: float = 0.0,
+        shown: AxisRange,
     ) -> None:
-        """Show everything, or follow.
+        """Move a range; one that follows to begin with can do so again.
 
         Args:
             extent: Returns where data begin, where they end, and how many pixels there are.
             changed: Called after every change.
-            shortest_ns: The shortest range.
-            follows: Whether data grow, so that their end can be followed.
-            margin: What is left free on the left when everything is shown, as a share of it.
+            shown: The range, in nanoseconds.
         """
-        mode = ViewMode.FOLLOW if follows else ViewMode.FIT
-        self.range = AxisRange(0.0, FOLLOWED_NS, mode, shortest_ns, margin=margin)
-        if follows:
-            self.range.newest_at = 0.85
+        self.range = shown
         self._extent = extent
         self._changed = changed
-        self._follows = follows
+        self._follows = shown.is_following
 
     @property
     def is_following(self) -> bool:

@@ -373,3 +373,21 @@ def test_that_a_plot_without_runs_has_no_axis(qtbot: QtBot) -> None:
 
     pixels = {image.pixel(x, y) for x in range(image.width()) for y in range(image.height())}
     assert pixels == {theme.color(ColorRole.BACKGROUND).rgb()}
+
+
+def test_that_the_plot_is_moved_with_the_keys_and_the_wheel_of_other_plots(stand: Stand) -> None:
+    stand.show()
+    stand.ask(displays="240 Hz", subjects="clock,egret")
+    plot = stand.panel.plot
+    whole = plot.view.range.span
+    x = plot.x_of(9 * SECOND)
+
+    plot.view.zoom(0.25, 9.0 * SECOND)
+    assert plot.x_of(9 * SECOND) == pytest.approx(x, abs=0.1)
+    QTest.keyClick(plot, Qt.Key.Key_W)
+    QTest.keyClick(plot, Qt.Key.Key_A)
+    assert plot.view.range.span == pytest.approx(whole / 6)
+    assert plot.view.range.low > 0
+    plot.viewport().grab()
+    QTest.keyClick(plot, Qt.Key.Key_F)
+    assert (plot.view.range.low, plot.view.range.span) == (0.0, whole)
