@@ -6,8 +6,10 @@ the replacements. SDL itself keeps real time; what the program reads and waits f
 
 from __future__ import annotations
 
+import gc
 import sys
 from threading import current_thread, main_thread
+from types import CellType, FrameType
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from ..kinds import INTERVAL_BURST, TIMEOUT
@@ -65,11 +67,6 @@ class PygameAdapter(Adapter):
         self._local_ns = self._clock.local_ns
         self.program.keep_alive = self._keep_alive_in_sleep
         self._is_late = bool(pygame.get_init() or pygame.display.get_init())
-        if self._is_late:
-            self.message = (
-                "The program took pygame's clock before the probe came: its frames are held, "
-                "stepped and slowed down, but not sped up."
-            )
         clock_class = type("Clock", (_Clock,), {"__slots__": (), "_adapter": self})
         clock_class.__module__ = "pygame.time"
         replacements: list[tuple[Any, str, Any]] = [
@@ -94,6 +91,14 @@ class PygameAdapter(Adapter):
             if hasattr(owner, name):
                 self._original[f"{owner.__name__}.{name}"] = getattr(owner, name)
                 setattr(owner, name, replacement)
+        if self._is_late:
+            taken, left = _replace_everywhere(self._original["pygame.time.Clock"], clock_class)
+            self._is_late = left > 0 or taken == 0
+        if self._is_late:
+            self.message = (
+                "The program took pygame's clock before the probe came, and keeps it where it "
+                "cannot be replaced: its frames are held, stepped and slowed down, but not sped up."
+            )
         if hasattr(pygame, "Window"):
             self._watch_windows(pygame.Window)
 
@@ -357,6 +362,49 @@ class PygameAdapter(Adapter):
                     self._timers.pop(event_type, None)
                     break
         self._find_next_due()
+
+
+def _replace_everywhere(kind: Any, make: Callable[[], Any]) -> tuple[int, int]:
+    """Replace objects of a type where they are kept; return how many places were, and were not.
+
+    They are found in attributes, lists, dictionaries, cells and variables of functions that run.
+    """
+    made: dict[int, Any] = {}
+
+    def instead(found: Any) -> Any:
+        return made.setdefault(id(found), (make(), found))[0]
+
+    done = [
+        _replaced_in(holder, value, instead(value))
+        for holder in gc.get_objects()
+        for value in gc.get_referents(holder)
+        if type(value) is kind and not isinstance(holder, FrameType)
+    ]
+    for running in sys._current_frames().values():
+        frame: Optional[FrameType] = running
+        while frame is not None:
+            for name, value in list(frame.f_locals.items()):
+                if type(value) is kind:
+                    # Before Python 3.13, this changes a copy.
+                    frame.f_locals[name] = instead(value)
+                    done.append(frame.f_locals[name] is instead(value))
+            frame = frame.f_back
+    return sum(done), len(done) - sum(done)
+
+
+def _replaced_in(holder: Any, value: Any, other: Any) -> bool:
+    """Put another object into the place of one, and return whether that was possible."""
+    if isinstance(holder, CellType):
+        holder.cell_contents = other
+        return True
+    places = getattr(holder, "__dict__", holder)
+    if isinstance(places, list):
+        places[:] = [other if each is value else each for each in places]
+        return True
+    names = [n for n, v in places.items() if v is value] if isinstance(places, dict) else []
+    for name in names:
+        places[name] = other
+    return bool(names)
 
 
 class _ClosedError(Exception):

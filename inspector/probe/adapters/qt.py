@@ -481,6 +481,9 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
         timer = adapter.known_here(_value(self.timerId()))
         if timer is not None:
             timer.is_once = bool(single_shot)
+            if timer.shown is not None:
+                period_ns = 0 if timer.is_once else timer.interval_ms * _MS
+                timer.shown.armed(timer.due_ns, period_ns)
 
     @_replacing(remaining_time)
     def timer_remaining_time(self: Any) -> int:

@@ -18,6 +18,10 @@ MS = 1_000_000
 EVENT = 32866
 
 
+class NativeClock:
+    """pygame's own clock."""
+
+
 class StandIn:
     """pygame, as far as the adapter touches it, with a probe in it.
 
@@ -35,7 +39,7 @@ class StandIn:
         self.asleep: Callable[[], None] = lambda: pytest.fail("the program sleeps for good")
         self.time = SimpleNamespace(
             __name__="pygame.time",
-            Clock=object,
+            Clock=NativeClock,
             get_ticks=lambda: self.now_ns // MS,
             wait=None,
             delay=None,
@@ -283,6 +287,37 @@ def test_that_a_program_with_a_clock_of_pygame_is_slowed_down_by_its_frames() ->
     assert instants[29] - instants[19] == 10 * 16 * MS
     assert instants[59] - instants[49] == pytest.approx(10 * 64 * MS, rel=0.05)
     assert "not sped up" in stand_in.adapter.message
+
+
+class Game:
+    def __init__(self) -> None:
+        self.clock = NativeClock()
+
+
+def test_that_clocks_are_replaced_where_a_running_program_keeps_them() -> None:
+    game, listed, named = Game(), [NativeClock()], {"clock": NativeClock()}
+    same = game.clock
+    in_cell = NativeClock()
+
+    def clock_in_cell() -> object:
+        return in_cell
+
+    del same
+    stand_in = StandIn(is_late=True)
+    kind = stand_in.pygame.time.Clock
+    assert kind is not NativeClock
+    for found in (game.clock, listed[0], named["clock"], clock_in_cell()):
+        assert isinstance(found, kind)
+    assert stand_in.adapter.message == ""
+
+
+def test_that_a_clock_that_is_kept_elsewhere_is_told() -> None:
+    kept = (NativeClock(),)
+    game = Game()
+    stand_in = StandIn(is_late=True)
+    assert type(kept[0]) is NativeClock
+    assert isinstance(game.clock, stand_in.pygame.time.Clock)
+    assert "cannot be replaced" in stand_in.adapter.message
 
 
 def test_that_the_window_stays_alive_while_a_sleep_of_python_is_held(stand_in: StandIn) -> None:

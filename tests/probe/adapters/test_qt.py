@@ -61,6 +61,21 @@ QTimer.singleShot(30, Qt.TimerType.PreciseTimer, lambda: say("precise"))
         assert [*receiver.timeline().timers.ids()] == []
 
 
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_that_a_timer_that_becomes_a_single_shot_has_no_period_any_more(binding: str) -> None:
+    code = """
+late = QTimer()
+late.start(100_000)
+late.setSingleShot(True)
+"""
+    code = HEAD.format(binding=binding) + code + TAIL
+    with attached(code, python=python_with(binding)) as (receiver, _):
+        receiver.wait_for(lambda: "begun" in marks(receiver))
+        timers = receiver.timeline().timers
+        (number,) = timers.ids()
+        assert timers.interval[timers.index(number)] == 0
+
+
 def test_that_an_interval_may_have_a_fraction() -> None:
     code = """
 class Board(QObject):
