@@ -122,6 +122,37 @@ def test_that_a_child_does_not_wait_for_what_another_thread_had_locked(
         assert process.communicate(timeout=PATIENCE_S)[0] == "3\n"
 
 
+_LOOPS = """
+import asyncio, os, threading, time, warnings
+warnings.simplefilter("ignore")
+async def tick(count):
+    for _ in range(count):
+        await asyncio.sleep(0.01)
+def run(count):
+    asyncio.run(tick(count))
+threading.Thread(target=run, args=(300,), daemon=True).start()
+time.sleep(0.1)
+child = os.fork()
+run(100)
+os._exit(0) if child == 0 else os.waitpid(child, 0)
+"""
+
+
+def test_that_a_loop_of_another_thread_is_not_there_in_a_child(python: str, tmp_path: Path) -> None:
+    script = tmp_path / "loops.py"
+    script.write_text(_LOOPS)
+    with (
+        inlet() as opened,
+        launched(python, script, opened),
+        closing(opened.accepted()) as parent,
+        closing(opened.accepted()) as child,
+    ):
+        child.wait_until_complete()
+        child.wait_for(lambda: child.firings().total() > 3)
+        assert [name for name in child.clocks() if "asyncio" in name] == ["asyncio loop"]
+        parent.wait_for(lambda: sum("asyncio" in name for name in parent.clocks()) == 2)
+
+
 _TOGETHER = """
 import threading, timeline_probe as probe
 def own_threads():

@@ -15,15 +15,13 @@ from ..kit.texts.run_states import RunState, run_state_of
 from ..kit.theme import ColorRole
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from inspector.events.members import MemberState
     from inspector.events.states import ClockState
     from inspector.events.timeline import Timeline
 
-#: Nodes of the tree from this number on are members; below it they are clocks.
-_FIRST_MEMBER: Final = 1 << 40
+#: Nodes of the tree from this number on are members; below it they are clocks, which programs
+#: number from multiples of 2 to the power of 40.
+_FIRST_MEMBER: Final = 1 << 60
 
 
 def node_of(member_id: int) -> int:
@@ -51,7 +49,7 @@ class Known:
     def forget(self) -> None:
         """Keep nothing of what was shown: another timeline follows."""
         self.run_states: dict[int, RunState] = {}
-        self._next_due: NDArray[np.int64] | None = None
+        self._next_due: dict[int, int] | None = None
         self._at_ns = 0
         self._mapping_version = -1
         self._counts: dict[int, int] = {}
@@ -80,7 +78,7 @@ class Known:
         """Return how long until the next timer of a clock that has some."""
         if self._next_due is None:
             self._next_due = next_dues(timeline)
-        due_ns = int(self._next_due[clock_id]) if clock_id < self._next_due.size else NEVER
+        due_ns = self._next_due.get(clock_id, NEVER)
         if due_ns == NEVER:
             return "waiting"
         return format_duration(due_ns - self._at_ns) if due_ns > self._at_ns else "now"

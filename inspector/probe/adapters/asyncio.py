@@ -122,6 +122,12 @@ class AsyncioAdapter(Adapter):
         for hooks in list(self._loops.values()):
             hooks.timers.clear()
 
+    def forked(self) -> None:
+        for loop in list(self._loops):
+            # It has run on a thread that is not here: it would never answer.
+            if loop._thread_id not in (None, get_ident()):
+                self.closed(loop)
+
     def call_soon(self, clock: Clock, call: Callable[[], None]) -> None:
         hooks = self._by_clock.get(clock.number)
         loop = None if hooks is None else hooks.loop()

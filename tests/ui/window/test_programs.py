@@ -19,6 +19,7 @@ from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED
 from tests.sessions.attached.fake_probe import FakeDoor, FakeProbe, hello
 from tests.ui.shell import Shell, open_shell
+from ui.clock_tree.panel import ClockTreePanel
 from ui.session.bridge import Selection
 from ui.window.dialogs.open_program import OpenProgramDialog
 
@@ -223,3 +224,43 @@ def test_that_wrong_input_is_explained_in_the_dialog(
     )
     assert said in dialog.problem.text()
     assert dialog.isVisible()
+
+
+def test_that_clocks_of_every_program_are_in_the_tree(attached: ProgramInWindow) -> None:
+    session, panel = attached.session, attached.shell.window.findChild(ClockTreePanel)
+    assert panel is not None
+    model = panel.model
+    greeting = hello(session.inlet.token, pid=5, parent_pid=4_711, name="child")
+    child = FakeProbe(session.inlet, time.monotonic_ns, greeting)
+    attached.until(lambda: len(session.programs) == 2)
+    child.keyframe()
+    attached.until(lambda: len(session.own_clocks()) == 2)
+    attached.until(lambda: model.match_count == 5)
+    clocks = session.timeline.clocks
+    shown = [clocks[model.clock_id(model.index_of(each))].name for each in model.shown_branch(0)]
+    assert shown == ["session", "server with children", "server", "loop", "server"]
+    child.close()
+
+
+def test_that_the_frames_of_the_selected_clock_are_shown_or_it_is_said_why_not(
+    attached: ProgramInWindow,
+) -> None:
+    session, window = attached.session, attached.shell.window
+    for _ in range(3):
+        for number, interval_ns in ((1, 16_000_000), (2, 4_000_000)):
+            now_ns = time.monotonic_ns()
+            attached.probe.events(
+                (now_ns, FRAME_BEGAN, number, 0, 0), (now_ns, FRAME_ENDED, number, interval_ns, 9)
+            )
+    attached.until(lambda: session.frames_run == 3 and session.frames_text(LOOP) == "3")
+    attached.shell.bridge.select(Selection.clock(LOOP))
+    window.actions_by_id["show-frames-of"].trigger()
+    assert session.frames_of == LOOP
+    attached.until(
+        lambda: list(attached.shell.bridge.timeline.frames.interval_ns) == [4_000_000] * 3
+    )
+    attached.probe.clock(3, "thread", parent=1)
+    attached.until(lambda: 4 in session.timeline.clocks)
+    attached.shell.bridge.select(Selection.clock(4))
+    window.actions_by_id["show-frames-of"].trigger()
+    assert "No frames of “thread”" in window.notice.label.text()

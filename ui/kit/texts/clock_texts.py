@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from inspector.vocabulary import NEVER
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from inspector.events.timeline import Timeline
+
+
+_MOST_PLACES: Final = 1 << 20
 
 
 def fraction_text(rate: Fraction) -> str:
@@ -29,13 +30,17 @@ def path_text(timeline: Timeline, clock_id: int) -> str:
     return " / ".join(clock.name for clock in reversed(timeline.path(clock_id)))
 
 
-def next_dues(timeline: Timeline) -> NDArray[np.int64]:
+def next_dues(timeline: Timeline) -> dict[int, int]:
     """Return by clock number the session time at which its next timer fires, or NEVER."""
     timeline.resolve_dues()
-    earliest = np.full(max(timeline.clocks, default=0) + 1, NEVER, np.int64)
-    timers = timeline.timers
-    np.minimum.at(earliest, timers.numpy("clock"), timers.numpy("session_due"))
-    return earliest
+    numbers, owners = sorted(timeline.clocks), timeline.timers.numpy("clock")
+    places = numbers
+    if numbers and numbers[-1] > _MOST_PLACES:
+        # The numbers of several programs are far apart.
+        owners, places = np.searchsorted(numbers, owners), list(range(len(numbers)))
+    earliest = np.full(places[-1] + 1 if places else 0, NEVER, np.int64)
+    np.minimum.at(earliest, owners, timeline.timers.numpy("session_due"))
+    return dict(zip(numbers, earliest[places].tolist(), strict=True))
 
 
 def rate_algebra(timeline: Timeline, clock_id: int) -> str:
