@@ -56,6 +56,7 @@ class CostMeter:
         self._thread_ns = thread_time_ns()
         self._before: Counter[int] = Counter()
         self.by_kind: dict[int, float] = {}
+        self._asked: set[str] = set()
 
     def spent_ns(self, made: Counter[int]) -> int:
         """Return what was spent since the last call, on the thread that calls and in hooks.
@@ -65,6 +66,12 @@ class CostMeter:
         """
         if not self.by_kind:
             self.by_kind = self._measured()
+        for name, adapter in list(self._program.adapters.items()):
+            if name not in self._asked:
+                costs = self._program.guarded(adapter, adapter.costs)
+                if costs:
+                    self._asked.add(name)
+                    self.by_kind.update(costs)
         hooks_ns = sum(self.by_kind.get(kind, 0) * made[kind] for kind in made)
         hooks_ns -= sum(self.by_kind.get(kind, 0) * count for kind, count in self._before.items())
         self._before = Counter(made)
@@ -82,13 +89,10 @@ class CostMeter:
             program.frame_began(clock, 0)
             program.frame_ended(clock)
 
-        found = {
+        return {
             TIMER_ADDED: took_ns(lambda: program.timer(clock, "timer", program.call_site(), 0)),
             TIMER_FIRED: took_ns(lambda: next(timers).fired(0)),
             TIMER_CLEARED: took_ns(lambda: next(timers).cleared()),
             FRAME_BEGAN: took_ns(frame),
             MARK: took_ns(lambda: program.mark("mark")),
         }
-        for adapter in list(self._program.adapters.values()):
-            found.update(self._program.guarded(adapter, adapter.costs) or {})
-        return found

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
 from inspector.probe import keyframe, link
 from inspector.probe import program as module
 from inspector.probe.adapters import Adapter
+from inspector.probe.adapters.asyncio import AsyncioAdapter
 from inspector.probe.connection import Connection, LinkClosed
+from inspector.probe.cost import CostMeter
 from inspector.probe.program import Program
 from inspector.vocabulary import FRAME_ENDED
 
@@ -140,3 +143,23 @@ def test_that_a_machine_that_was_suspended_is_not_taken_for_a_silent_inspector(
         played.pass_ms(200)
         with pytest.raises(LinkClosed, match="does not answer"):
             attachment.turn(has_news=False)
+
+
+def test_that_the_hooks_of_a_library_are_measured_once_it_is_ready(played: Played) -> None:
+    class Late(Adapter):
+        answers: ClassVar = [{}, {FRAME_ENDED: 1_000_000.0}]
+
+        def costs(self) -> dict[int, float]:
+            return self.answers.pop(0)
+
+    program = played.program
+    program.adapters["late"] = Late(program)
+    meter = CostMeter(program)
+    meter.spent_ns(Counter())
+    assert FRAME_ENDED not in meter.by_kind
+    assert meter.spent_ns(Counter({FRAME_ENDED: 100})) >= 100_000_000
+    meter.spent_ns(Counter())
+
+
+def test_that_asyncio_is_not_measured_while_it_may_be_loading(played: Played) -> None:
+    assert AsyncioAdapter(played.program).costs() == {}

@@ -168,6 +168,9 @@ class AsyncioAdapter(Adapter):
             loop.call_soon_threadsafe(clear)
 
     def costs(self) -> dict[int, float]:
+        if not self._loops:
+            # The library may still be loading, on another thread.
+            return {}
         twin = AsyncioAdapter(copied(self.program))
         twin._learn(self._base_module)
         # Not new_event_loop(), which may make one of another library.
