@@ -11,9 +11,6 @@ from typing_extensions import override
 
 from inspector.clocks.mistakes import missing_attribute
 from inspector.clocks.rate import DEFAULT_FRAME_RATE, checked_frame_rate
-from inspector.frames.cocos.scheduler import DialectScheduler
-from inspector.frames.creator.director import CreatorDirector
-from inspector.frames.creator.versions import COMPONENTS_2_4
 from inspector.frames.egret.ticker import Ticker
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import ORIGINAL, StateMachine
@@ -27,6 +24,8 @@ if TYPE_CHECKING:
     from inspector.clocks.clock import Clock
     from inspector.clocks.transport import Transport
     from inspector.frames.cocos.dialects import Dialect
+    from inspector.frames.cocos.scheduler import DialectScheduler
+    from inspector.frames.creator.director import CreatorDirector
     from inspector.frames.creator.versions import ComponentDialect
     from inspector.frames.director import Director, FrameCallback
     from inspector.frames.scheduling import Overshoot
@@ -216,6 +215,8 @@ class Stage:
 
         See :mod:`inspector.frames.cocos.dialects` for whose rules it may follow.
         """
+        from inspector.frames.cocos.scheduler import DialectScheduler  # noqa: PLC0415 - few use one
+
         made = DialectScheduler(dialect, clock=self.root if clock is None else clock, name=name)
         self.every_frame(made.run_frame, clock=clock, phase=phase, name=made.name)
         return made
@@ -234,9 +235,11 @@ class Stage:
         See :mod:`inspector.frames.creator.versions` for the ``dialect``, which version's rules
         it follows; Creator 2.4's if left out. ``is_debug`` makes it behave as a debug build.
         """
+        from inspector.frames.creator.director import CreatorDirector  # noqa: PLC0415 - few use one
+
         made = CreatorDirector(
             clock=self.root if clock is None else clock,
-            dialect=COMPONENTS_2_4 if dialect is None else dialect,
+            dialect=dialect,
             name=name,
             is_debug=is_debug,
         )

@@ -111,7 +111,7 @@ class CreatorDirector:
         self,
         now_ms: Callable[[], float] | None = None,
         *,
-        dialect: ComponentDialect = COMPONENTS_2_4,
+        dialect: ComponentDialect | None = None,
         is_debug: bool = False,
         first_component_number: int = 100,
         clock: Clock | None = None,
@@ -121,7 +121,7 @@ class CreatorDirector:
 
         Args:
             now_ms: Returns milliseconds, from any origin, for deltas; by default the clock's time.
-            dialect: The rules it follows.
+            dialect: The rules it follows; those of Creator 2.4 if left out.
             is_debug: Behave as a debug build.
             first_component_number: Number of the first component; the original starts at a
                 random number below 999.
@@ -132,6 +132,7 @@ class CreatorDirector:
             ValueError: There is neither a time nor a clock.
             TypeError: ``now_ms`` is not a function, or ``dialect`` not a component dialect.
         """
+        dialect = COMPONENTS_2_4 if dialect is None else dialect
         if not isinstance(dialect, ComponentDialect):
             message = f"needs a component dialect, such as COMPONENTS_2_4, not {dialect!r}"  # type: ignore[unreachable]
             raise TypeError(message)
