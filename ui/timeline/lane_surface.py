@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _HEADER: Final = 170
+_WIDE_HEADER: Final = 260
 _LEAST_HEADER: Final = 70
 #: Part of a view that must have moved before lanes are folded away anew.
 _FAR: Final = 0.2
@@ -92,7 +93,7 @@ class LaneSurface(QAbstractScrollArea):
         self._rows_version = -1
         self._quiet: frozenset[LaneKey] = frozenset()
         self._quiet_at = (0.0, 0.0)
-        self._header_width = _HEADER
+        self._header_width: int | None = None
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -184,7 +185,10 @@ class LaneSurface(QAbstractScrollArea):
     @property
     def header_width(self) -> int:
         """Width of the names."""
-        return min(self._header_width, max(self.viewport().width() // 2, _LEAST_HEADER))
+        width = self.viewport().width()
+        # Unless it was chosen, wide enough for most names where there is room.
+        usual = min(max(_HEADER, width // 4), _WIDE_HEADER)
+        return min(self._header_width or usual, max(width // 2, _LEAST_HEADER))
 
     @property
     def lane_width(self) -> int:

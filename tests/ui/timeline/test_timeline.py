@@ -398,6 +398,14 @@ def test_that_names_can_be_given_more_room(panel: TimelinePanel) -> None:
     assert canvas.header_width == edge.x() + 80
 
 
+def test_that_names_have_more_room_in_a_wide_window(panel: TimelinePanel) -> None:
+    panel.resize(560, 300)
+    narrow = panel.canvas.header_width
+    panel.resize(900, 300)
+    assert narrow == 170
+    assert panel.canvas.header_width == panel.canvas.viewport().width() // 4
+
+
 def test_that_a_long_log_is_read_in_parts_and_says_how_much_is_left(
     panel: TimelinePanel, bridge: SessionBridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
