@@ -14,7 +14,7 @@ from ..kit.table.column_choices import ColumnChoices, share_room
 from .rows import LIVE_COLUMNS, SHORT_TITLES, SPANNED, ClockColumn
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping
+    from collections.abc import Collection, MutableMapping
 
     from .view import ClockTreeView
 
@@ -45,6 +45,8 @@ _LEFT_OUT_IN_TURN: Final = (
     ClockColumn.EFFECTIVE_RATE,
     ClockColumn.NEXT_DUE,
     ClockColumn.PENDING,
+    ClockColumn.LOCAL_TIME,
+    ClockColumn.STATE,
 )
 _ELASTIC: Final = frozenset({ClockColumn.NAME, ClockColumn.STATE})
 
@@ -197,44 +199,46 @@ class ClockColumns(ColumnChoices):
     @Slot()
     def _arrange(self) -> None:
         room = self._tree.viewport().width()
-        least = self._least_widths()
-        for column in ClockColumn:
-            if column in self._hidden:
-                del least[column]
-            elif column in self._by_hand:
-                del least[column]
-                room -= self._by_hand[column]
-        self._leave_out(least, room)
+        room -= sum(self._by_hand[each] for each in self._by_hand.keys() - self._hidden)
+        least = self._leave_out(room)
         missing = sum(least.values()) - room
         if ClockColumn.NAME in least and 0 < missing <= _SLIGHT:
             least[ClockColumn.NAME] -= missing
         self._resize(share_room(room, least, self._wishes(), _ELASTIC))
 
-    def _leave_out(self, least: dict[int, int], room: int) -> None:
-        """Hide columns, and take them out of ``least``, until there is room for the others."""
-        left_out = set()
+    def _leave_out(self, room: int) -> dict[int, int]:
+        """Hide columns until there is room for the others; returns what those have at least."""
+        left_out: set[int] = set()
+        settled = self._hidden | self._by_hand.keys()
+        least = self._least_widths(settled)
         for column in _LEFT_OUT_IN_TURN:
-            if column in least and sum(least.values()) - room > _SLIGHT:
-                del least[column]
+            if sum(least.values()) - room <= _SLIGHT:
+                break
+            if column in least:
                 left_out.add(int(column))
+                least = self._least_widths(settled | left_out)
         if left_out != self._left_out:
             self._left_out = left_out
             for column in _LEFT_OUT_IN_TURN:
                 is_hidden = column in self._hidden or column in left_out
                 self._tree.tree_header.setSectionHidden(column, is_hidden)
             self._tree.show_order(self.order)
+        return least
 
-    def _least_widths(self) -> dict[int, int]:
-        """Return what each column has even if not all of them are in view then."""
+    def _least_widths(self, without: Collection[int]) -> dict[int, int]:
+        """Return what each of the other columns has even if not all are in view then."""
         header = self._tree.tree_header
         least: dict[int, int] = {ClockColumn.STATE: self._state_width(_LEAST_STATE)}
         for column, title in SHORT_TITLES.items():
             least[column] = max(self._brief[column], header.width_for(title))
-        # Names are cut only where there is no room for them even without other columns.
-        room = self._tree.viewport().width() - least[ClockColumn.LOCAL_TIME]
-        taken = sum(least[ClockColumn.NAME + 1 + each] for each in range(SPANNED))
-        names = max(self._whole[ClockColumn.NAME], self._spanned - taken)
-        least[ClockColumn.NAME] = max(_LEAST_NAMES, min(names, room))
+        least = {column: width for column, width in least.items() if column not in without}
+        if ClockColumn.NAME not in without:
+            # Names are cut only where there is no room for them even without other columns.
+            widths = self._by_hand | least
+            room = self._tree.viewport().width() - widths.get(ClockColumn.RATE, 0)
+            taken = sum(widths.get(ClockColumn.NAME + 1 + each, 0) for each in range(SPANNED))
+            names = max(self._whole[ClockColumn.NAME], self._spanned - taken)
+            least[ClockColumn.NAME] = max(_LEAST_NAMES, min(names, room))
         return least
 
     def _wishes(self) -> list[tuple[int, int]]:
