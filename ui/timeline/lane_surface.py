@@ -100,7 +100,8 @@ class LaneSurface(QAbstractScrollArea):
         self.viewport().setMouseTracking(True)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Timeline")
-        self.view.show_lanes(are_shown=True)
+        if view is None:
+            self.view.show_lanes(are_shown=True)
         for changed in (
             *(self.view.hover_moved, self.view.playhead_shown, self.view.range_chosen),
             self.view.margins_changed,

@@ -547,3 +547,15 @@ def test_that_lanes_of_dead_timers_fold_away_when_nothing_of_them_is_in_view(
     assert labels(canvas)[4:6] == ["1 lane with nothing in view", "fanfare"]
     canvas.view.show_ns(2_000 * MS, 2_200 * MS)
     assert labels(canvas)[2:5] == ["game", "spawn", "fanfare"]
+
+
+def test_that_lanes_that_are_not_shown_take_no_room_from_the_frames(
+    qtbot: QtBot, bridge: SessionBridge
+) -> None:
+    panel = TimelinePanel(bridge, Theme("light"))
+    qtbot.addWidget(panel)
+    assert not panel.view.has_lanes
+    panel.show()
+    qtbot.waitUntil(lambda: panel.view.has_lanes)
+    panel.hide()
+    assert not panel.view.has_lanes
