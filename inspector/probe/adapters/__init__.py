@@ -11,6 +11,8 @@ on unharmed. So let it raise where a library is not what it was: there is no nee
 
 from __future__ import annotations
 
+from importlib import import_module
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,7 +141,7 @@ class AdapterEntry:
 
     def load(self, program: Program) -> Adapter:
         """Make the adapter."""
-        module: Any = __import__(f"{__package__}.{self.name}", fromlist=[self.class_name])
+        module: Any = import_module(f".{self.name}", __package__)
         adapter: Adapter = getattr(module, self.class_name)(program)
         return adapter
 
