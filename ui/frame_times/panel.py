@@ -50,8 +50,8 @@ _AXES: Final = (
     (XAxis.FRAME, "Frames", "Count frames along the axis"),
     (XAxis.TIME, "Time", "Show session time along the axis"),
 )
-#: Milliseconds between refreshes of the plot at best: a bar is some pixels wide.
-_PLOT_MS: Final = 40
+#: Milliseconds between refreshes of the plot at best: as often as it moves with the lanes.
+_PLOT_MS: Final = 60
 #: The legend beside the plot: its height, and how far it reaches over the column of labels.
 _LEGEND: Final = 80
 _OVER_LABELS: Final = 20
