@@ -9,15 +9,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from inspector.analysis.statistics.comparison import Change, sample_change
-from inspector.events.member_names import MemberNames
+from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import (
     CALL_ENDED,
     CLOCK_ADDED,
-    MEMBER_ADDED,
-    MEMBER_MOVED,
-    MEMBER_ORIGIN,
-    MEMBER_SET,
     TIMER_ADDED,
     TIMER_FIRED,
 )
@@ -37,7 +33,6 @@ if TYPE_CHECKING:
 _AT_ONCE: Final = 50_000
 #: Calls are counted in stretches of so many seconds.
 _STRETCH_S: Final = 0.25
-_NAMING: Final = frozenset({MEMBER_ADDED, MEMBER_SET, MEMBER_ORIGIN, MEMBER_MOVED})
 
 
 @dataclass(slots=True)
@@ -141,7 +136,7 @@ class CallFold:
                 self._timers[subject] = (a, self._strings[b])
             elif kind == CLOCK_ADDED:
                 self._clocks[subject] = (a, self._strings[b])
-            elif kind in _NAMING:
+            elif kind in MEMBER_NAMING_KINDS:
                 members.note(event)
 
     def _samples_of(self, key: tuple[int, str] | None) -> CallSamples:
