@@ -92,8 +92,10 @@ class WaitingSection(QWidget):
         self.button.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
         self.button.setText(self._text(count))
         self.view.setVisible(is_open)
-        rows = min(count, _MOST_ROWS) * self.view.verticalHeader().defaultSectionSize()
-        self.view.setFixedHeight(rows + 2 * self.view.frameWidth())
+        row, frame = self.view.verticalHeader().defaultSectionSize(), 2 * self.view.frameWidth()
+        # In a low panel it gives way, so that something of the queue stays in view.
+        self.view.setMinimumHeight(row + frame)
+        self.view.setMaximumHeight(min(count, _MOST_ROWS) * row + frame)
 
     def _text(self, count: int) -> str:
         timeline = self.model.timeline

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QByteArray, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QPalette
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
@@ -16,11 +16,13 @@ from PySide6.QtWidgets import (
     QTabWidget,
     QWidget,
 )
+from typing_extensions import override
 
 from inspector.extensions import ExtensionError, PanelArea, modules_of, report
 from inspector.foreign.numbers import count_in
 
 from ..actions.panels import PANELS
+from ..kit.guards import guarded
 from .dock_tabs import DockTabs
 from .keyboard import enter
 from .middle import MiddlePlace
@@ -120,6 +122,7 @@ class Placeholder(QLabel):
         self.setMinimumSize(30, 40)
 
 
+@guarded
 class PanelDocks(QObject):
     """One dock for each panel that has an area, and a place for the one in the middle.
 
@@ -161,6 +164,12 @@ class PanelDocks(QObject):
         areas = Qt.DockWidgetArea
         window.setCorner(Qt.Corner.BottomRightCorner, areas.RightDockWidgetArea)
         self._brought: tuple[str, ...] = ()
+        #: By dock at a side: the share of the width that it is to have.
+        self._shares: dict[QDockWidget, float] = {}
+        self._share_turn = QTimer(self)
+        self._share_turn.setSingleShot(True)
+        self._share_turn.timeout.connect(self._give_shares)
+        window.installEventFilter(self)
         self.tabs = DockTabs(window, self._docks, tabs_in_order())
         for panel in PANELS:
             if panel.area is PanelArea.MIDDLE:
@@ -334,6 +343,7 @@ class PanelDocks(QObject):
             Whether that was possible and makes sense: something is left for the middle.
         """
         state, *self._sizes = layout.split(" ")
+        self._shares.clear()
         data = QByteArray.fromHex(QByteArray(state.encode("ascii", "replace")))
         for dock in self:
             # Said in so many words: Qt would show what was neither shown nor hidden before in the
@@ -435,8 +445,43 @@ class PanelDocks(QObject):
             ]
             if docks:
                 self._window.resizeDocks(docks, [size] * len(docks), orientation)
+            if orientation is horizontal:
+                # What has no room for it gets it when the window grows.
+                self._shares |= {dock: size / max(width, 1) for dock in docks}
         for place in self._middle.values():
             place.take_share(10 * preset.lanes_percent)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep what docks at the sides have of the width; Qt would give it all to the middle."""
+        if event.type() == QEvent.Type.Resize and isinstance(event, QResizeEvent):
+            before = event.oldSize().width()
+            if self._window.isVisible() and before > 0 and before != event.size().width():
+                self._note_shares(before)
+                self._share_turn.start()
+        elif event.type() == QEvent.Type.MouseButtonRelease:
+            # What lies between docks belongs to the window: it may have been dragged.
+            self._shares.clear()
+        return False
+
+    def _note_shares(self, window_width: int) -> None:
+        """Note what docks at the sides have that nothing else was said of."""
+        areas = Qt.DockWidgetArea
+        sides = (areas.LeftDockWidgetArea, areas.RightDockWidgetArea)
+        shown = [
+            dock
+            for dock in self
+            if self._window.dockWidgetArea(dock) in sides
+            and not dock.isFloating()
+            and dock.isVisible()
+        ]
+        self._shares = {dock: self._shares.get(dock, dock.width() / window_width) for dock in shown}
+
+    @Slot()
+    def _give_shares(self) -> None:
+        width = self._window.width()
+        for dock, share in self._shares.items():
+            self._window.resizeDocks([dock], [round(share * width)], Qt.Orientation.Horizontal)
 
     # ---------------------------------------------------------------- one panel
 

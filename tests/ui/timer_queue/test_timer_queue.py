@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock, ResumeClock
@@ -244,6 +245,24 @@ def test_that_a_folded_section_stays_folded_and_still_counts(stand: Stand) -> No
     assert stand.panel.waiting.button.isVisible()
     again = TimerQueuePanel(stand.bridge, Theme("light"))
     assert not again.waiting.button.isChecked()
+
+
+def test_that_waiting_timers_leave_room_for_those_that_fire_in_a_low_panel(stand: Stand) -> None:
+    for number in range(20):
+        stand.enemies.set_timeout(number + 5, print)
+    stand.enemies.pause()
+    stand.run_to_ms(100)
+    section = stand.panel.waiting.view
+
+    stand.panel.resize(1200, 600)
+    QApplication.processEvents()
+    row = section.verticalHeader().defaultSectionSize()
+    assert section.height() == 6 * row + 2 * section.frameWidth()
+
+    stand.panel.resize(1200, 220)
+    QApplication.processEvents()
+    assert section.height() >= row
+    assert stand.view.viewport().height() >= 2 * row
 
 
 def test_that_nothing_but_waiting_timers_is_no_empty_table(stand: Stand) -> None:

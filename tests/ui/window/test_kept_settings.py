@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt
-from PySide6.QtGui import QPalette
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent, QPalette
 from PySide6.QtWidgets import QApplication, QSplitter
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
@@ -267,6 +267,35 @@ def test_that_no_preset_changes_the_size_of_the_window(
         sizes.append(window.size())
 
     assert sizes == [before] * 9
+
+
+def test_that_docks_at_the_sides_keep_their_share_of_the_width(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = open_shell(qtbot, tmp_path).window
+    left, right = window.docks["clock_tree"], window.docks["details"]
+
+    def widths(window_width: int) -> tuple[int, int]:
+        window.resize(window_width, 760)
+        for _ in range(4):
+            QApplication.processEvents()
+        return left.width(), right.width()
+
+    usual = (round(0.24 * 1280), round(0.24 * 1280))
+    assert widths(1280) == usual
+    # Where the middle needs more than the rest, the sides give way, and get it back.
+    assert max(widths(900)) < 0.24 * 900
+    assert widths(1280) == usual
+
+    window.resizeDocks([left], [400], Qt.Orientation.Horizontal)
+    place = QPointF(400, 300)
+    button, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+    released = QEvent.Type.MouseButtonRelease
+    no_keys = Qt.KeyboardModifier.NoModifier
+    release = QMouseEvent(released, place, place, button, none, no_keys)
+    QApplication.sendEvent(window, release)
+
+    assert widths(1600) == (500, round(0.24 * 1600))
 
 
 def test_that_a_window_closed_before_it_is_laid_out_saves_nothing(
