@@ -28,6 +28,7 @@ from inspector.timebase import NS_PER_SECOND
 
 from ..kit.guards import guarded
 from ..kit.keys import keeps_key
+from ..kit.labels import EmptyNotice
 from ..kit.theme import ColorRole, Theme, mixed
 from ..plotting.axis_range import AxisRange
 from ..plotting.gestures import MOVING_KEYS, Drag, take_key, take_wheel
@@ -44,6 +45,7 @@ _MERGED_BELOW: Final = 3.0
 _EXPECTED_APART: Final = 6
 _LARGEST_TITLE_SHARE: Final = 0.3
 _SMALLEST_TRACK: Final = 60
+_NOTHING_CHOSEN: Final = "Select a result to see when its timer fired."
 
 
 @guarded
@@ -75,6 +77,8 @@ class LabPlot(QAbstractScrollArea):
             self._extent, self.viewport().update, AxisRange(shortest=1_000.0, has_room=False)
         )
         self._drag = Drag()
+        self.notice = EmptyNotice(self)
+        self.notice.show_text(_NOTHING_CHOSEN)
         self.setAccessibleName("Firings of each run")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
@@ -94,6 +98,7 @@ class LabPlot(QAbstractScrollArea):
         self._rows = []
         for title, runs in groupby(results, lambda each: each.group_title):
             self._rows += [title, *runs]
+        self.notice.show_text("" if self._rows else _NOTHING_CHOSEN)
         self._end_ns = max((each.display.end_ns for each in results), default=0) or NS_PER_SECOND
         metrics = self.fontMetrics()
         titles = {each.row_title for each in results}

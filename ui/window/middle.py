@@ -48,6 +48,7 @@ class MiddlePlace(QWidget):
         layout = self.layout()
         assert layout is not None, "made with one"
         layout.replaceWidget(self._panel, panel)
+        self._panel.hide()
         self._panel = panel
         panel.show()
 

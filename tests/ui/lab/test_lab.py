@@ -363,11 +363,13 @@ def test_that_the_panel_is_reached_by_its_action(qtbot: QtBot, tmp_path: Path) -
     qtbot.waitUntil(lambda: panel.model.rowCount() == 69)
 
 
-def test_that_a_plot_without_runs_has_no_axis(qtbot: QtBot) -> None:
+def test_that_a_plot_without_runs_says_what_to_do_and_has_no_axis(qtbot: QtBot) -> None:
     theme = Theme("dark")
     plot = LabPlot(theme)
     qtbot.addWidget(plot)
     plot.resize(300, 100)
+    assert plot.notice.text() == "Select a result to see when its timer fired."
+    plot.notice.hide()
 
     image = plot.viewport().grab().toImage()
 
