@@ -32,10 +32,10 @@ class Ticks:
     unit: str
 
 
-def duration_ticks(high_ns: float, count: int) -> Ticks:
-    """Return about ``count`` ticks from zero up to ``high_ns``, for an axis of durations."""
+def duration_ticks(high_ns: float, count: int, low_ns: float = 0) -> Ticks:
+    """Return about ``count`` ticks from ``low_ns`` to ``high_ns``, for an axis of durations."""
     unit_ns, unit = _unit_of_durations(high_ns)
-    return Ticks(_decimal_ticks(0, high_ns, count, unit_ns), unit)
+    return Ticks(_decimal_ticks(low_ns, high_ns, count, unit_ns), unit)
 
 
 def instant_ticks(low_ns: float, high_ns: float, count: int) -> Ticks:

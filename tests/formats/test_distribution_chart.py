@@ -46,6 +46,15 @@ def test_that_a_long_frame_neither_flattens_the_chart_nor_gets_lost() -> None:
     assert "1 frame " in chart.text_of(last, last)
 
 
+def test_that_frame_times_a_nanosecond_apart_have_an_axis() -> None:
+    times = Distribution([16_666_666, 16_666_667] * 150)
+    chart = chart_of(ChartKind.HISTOGRAM, times, times)
+
+    labels = [text for text in texts(chart) if text.endswith(" ms")]
+    assert 1 <= len(labels) <= 8
+    assert len(set(labels)) == len(labels)
+
+
 def test_that_frames_far_away_leave_room_for_the_usual_ones() -> None:
     times = Distribution([16 * MS + number * 10_000 for number in range(190)] + [400 * MS] * 10)
 
