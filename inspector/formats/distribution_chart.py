@@ -351,13 +351,14 @@ class _Chart:
     def _time_axis(self, chart: DistributionChart) -> list[Item]:
         area, edges = self.area, chart.edges_ns
         low_ns, high_ns = edges[0], edges[-2]
-        ticks = duration_ticks(high_ns, max(2, int(area.width / 60)), low_ns)
-        widest = max(text_width(f"{each.label} {ticks.unit}", _SIZE) for each in ticks.ticks)
-        if widest * len(ticks.ticks) > 0.8 * area.width:
-            # Frame times that differ by nanoseconds have long numbers.
-            ticks = duration_ticks(high_ns, max(1, int(0.8 * area.width / widest)), low_ns)
-        items: list[Item] = []
         edge = chart.x_of(chart.count - 1)
+        width = 0.8 * (edge - area.x)
+        ticks = duration_ticks(high_ns, max(2, int(width / 48)), low_ns)
+        widest = max(text_width(f"{each.label} {ticks.unit}", _SIZE) for each in ticks.ticks)
+        if widest * len(ticks.ticks) > width:
+            # Frame times that differ by nanoseconds have long numbers.
+            ticks = duration_ticks(high_ns, max(1, int(width / widest)), low_ns)
+        items: list[Item] = []
         unit = (edge - area.x) / (high_ns - low_ns)
         longer = f"longer than {format_duration(high_ns)}"
         room = area.right - edge

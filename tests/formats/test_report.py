@@ -20,6 +20,7 @@ from inspector.formats.display_list import Anchor, Group, Text
 from inspector.formats.font_metrics import text_width
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
+from inspector.formats.report.pages import A4, Pages, Table
 from inspector.formats.report.report import report_pages, write_html
 
 PROVENANCE = Provenance("a <b>game</b>", datetime(2026, 1, 2, tzinfo=UTC), "0.1", "capture")
@@ -148,3 +149,16 @@ def test_that_nothing_on_a_page_is_beyond_it_or_on_something_else(count: int) ->
         for spans in by_line.values():
             for (_left, end), (begin, _right) in pairwise(sorted(spans)):
                 assert end <= begin
+
+
+def test_that_columns_of_a_table_share_the_width_without_cutting_words() -> None:
+    pages = Pages(A4, "light", "A", datetime(2026, 1, 2, tzinfo=UTC), "0.1")
+    long = "no evidence of a difference between the first and the second run"
+    rows = tuple((f"clock {number}", "Average", "+0.0%", long, long) for number in range(3))
+    pages.add_table(Table(("Of", "Statistic", "Change", "Verdict", "Formula"), rows))
+
+    (page,) = pages.finished()
+
+    texts = [text.text for text in page.texts()]
+    assert {"Change", "+0.0%", "Statistic"} <= set(texts)
+    assert not [text for text in texts if "…" in text]

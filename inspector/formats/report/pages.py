@@ -34,8 +34,6 @@ _ROW_GAP: Final = 4.0
 _MOST_LINES: Final = 8
 #: A heading moves to the next page together with what would not fit into this height.
 _KEPT_TOGETHER: Final = 60.0
-#: Share of the width that the widest column has at least.
-_WIDEST: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,26 +158,29 @@ class Pages:
             self._y += size * _LEADING
 
     def _widths(self, table: Table) -> list[float]:
-        """Return the widths of columns; if they are too wide, the widest gives way."""
+        """Return the widths of columns; where they are too wide, all give way by lines.
+
+        Each has room for its longest word, if that is possible, and shares what is left.
+        """
         rows = [table.heading, *table.rows] if table.heading else list(table.rows)
         if not rows:
             return []
-        widths = [
-            max(
-                text_width(plain(row[at]), _TEXT_SIZE, is_bold=row is table.heading) for row in rows
-            )
-            for at in range(len(rows[0]))
-        ]
-        room = self._room - _CELL_GAP * (len(widths) - 1)
-        widest = widths.index(max(widths))
-        others = sum(widths) - widths[widest]
-        if sum(widths) > room:
-            widths[widest] = max(room - others, room * _WIDEST)
-            if (share := (room - widths[widest]) / others if others else 1) < 1:
-                widths = [
-                    width if at == widest else width * share for at, width in enumerate(widths)
-                ]
-        return widths
+        wanted: list[float] = []
+        least: list[float] = []
+        for at in range(len(rows[0])):
+            cells = [(plain(row[at]), row is table.heading) for row in rows]
+            words = [(word, is_bold) for cell, is_bold in cells for word in cell.split(" ")]
+            for widths, texts in ((wanted, cells), (least, words)):
+                widths.append(
+                    max(text_width(text, _TEXT_SIZE, is_bold=is_bold) for text, is_bold in texts)
+                )
+        room = self._room - _CELL_GAP * (len(wanted) - 1)
+        if sum(wanted) <= room:
+            return wanted
+        if sum(least) >= room:
+            return [width * room / sum(least) for width in least]
+        share = (room - sum(least)) / (sum(wanted) - sum(least))
+        return [low + share * (high - low) for low, high in zip(least, wanted, strict=True)]
 
     @staticmethod
     def _wrapped(row: tuple[str, ...], widths: list[float]) -> list[list[str]]:

@@ -541,9 +541,11 @@ class Inlet:
             told = str(error) or "it closed the connection"
             message = f"The program refuses: {told.removesuffix('.')}."
             raise AttachError(message) from None
-        self._start(link, dials=dials, token=token, is_shaken=True)
+        if not self._start(link, dials=dials, token=token, is_shaken=True):
+            carrier.close()
 
-    def _start(self, link: Link, *, dials: bool, token: str, is_shaken: bool) -> None:
+    def _start(self, link: Link, *, dials: bool, token: str, is_shaken: bool) -> bool:
+        """Serve a connection; returns whether that is still wanted."""
         thread = threading.Thread(
             target=link.run,
             kwargs={"dials": dials, "token": token, "is_shaken": is_shaken},
@@ -551,8 +553,11 @@ class Inlet:
             daemon=True,
         )
         with self._lock:
-            self._links[link] = thread
-        thread.start()
+            # Started here, so that closing, which waits for it, finds none that has not begun.
+            if not self._is_closed:
+                self._links[link] = thread
+                thread.start()
+            return not self._is_closed
 
     def _listen(self) -> None:
         while not self._is_closed:
@@ -566,10 +571,9 @@ class Inlet:
         with self._lock:
             strangers = sum(not link.is_known for link in self._links)
             is_full = len(self._links) >= _MOST_PROGRAMS or strangers >= _MOST_STRANGERS
-        if is_full or self._is_closed:
+        link = Link(carrier, self)
+        if is_full or not self._start(link, dials=False, token=self.token, is_shaken=False):
             carrier.close()
-        else:
-            self._start(Link(carrier, self), dials=False, token=self.token, is_shaken=False)
 
     def forget(self, link: Link) -> None:
         """Let go of a connection that has ended."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import http.client
 import random
+import threading
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 from websockets.exceptions import WebSocketException
@@ -14,7 +16,7 @@ from websockets.typing import Origin
 from inspector.errors import AttachError
 from inspector.probe.wire import packed_json, unpacked_json
 from inspector.sessions.attached.doors.listener import OpenedListener, PageListener
-from inspector.sessions.attached.link import Inlet
+from inspector.sessions.attached.link import Inlet, Link
 from tests.fuzz import rounds
 from tests.javascript import PROBE
 
@@ -135,3 +137,46 @@ def test_that_a_port_that_is_taken_is_said(listener: OpenedListener, inlet: Inle
     port = int(listener.url.rpartition(":")[2])
     with pytest.raises(AttachError, match="cannot listen"):
         PageListener(port).open(inlet)
+
+
+def test_that_an_inlet_that_closes_while_a_program_dials_finds_no_thread_unstarted(
+    inlet: Inlet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures: list[BaseException] = []
+    link, start = cast("Link", EndedLink()), threading.Thread.start
+
+    def close() -> None:
+        try:
+            inlet.close()
+        except RuntimeError as error:
+            failures.append(error)
+
+    def starting(thread: threading.Thread) -> None:
+        closer = threading.Thread(target=close)
+        start(closer)
+        # It ends soon where it finds a thread that was not started; else it waits for this.
+        closer.join(timeout=0.5)
+        start(thread)
+        thread.join()
+        closers.append(closer)
+
+    closers: list[threading.Thread] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", starting)
+        inlet._start(link, dials=False, token="", is_shaken=False)
+    closers[0].join()
+
+    assert failures == []
+    assert not inlet._start(link, dials=False, token="", is_shaken=False)
+
+
+class EndedLink:
+    """Stands for a connection that has nothing to say."""
+
+    is_known = False
+
+    def run(self, **_how: object) -> None:
+        pass
+
+    def end(self, reason: str) -> None:
+        pass
