@@ -164,7 +164,7 @@ def check_qt(pyside_version: str, python_version: tuple[int, int]) -> None:
         )
     if version == (6, 9, 1):
         raise EnvironmentProblemError(
-            f"PySide6 {pyside_version} does not work: it has a fault that 6.9.2 mends; run: "
+            f"PySide6 {pyside_version} does not work with pyqtgraph; run: "
             f"{sys.executable} -m pip install 'PySide6-Essentials>=6.8,!=6.9.1'"
         )
 
@@ -176,7 +176,7 @@ def qt_import_problem(error: ImportError) -> EnvironmentProblemError | None:
     """
     if isinstance(error, ModuleNotFoundError):
         missing = (error.name or "").partition(".")[0]
-        if missing not in {"PySide6", "shiboken6", "numpy", "msgspec", "platformdirs"}:
+        if missing not in {"PySide6", "shiboken6", "pyqtgraph", "numpy", "msgspec", "platformdirs"}:
             return None
         return EnvironmentProblemError(
             f"The window needs {missing}, which is not installed; run: "

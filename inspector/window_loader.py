@@ -25,6 +25,7 @@ _KNOWN_PACKAGES = sys.stdlib_module_names | {
     "msgspec",
     "numpy",
     "platformdirs",
+    "pyqtgraph",
     "typing_extensions",
 }
 

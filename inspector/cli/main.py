@@ -334,7 +334,7 @@ def _version_text() -> str:
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - not else needed
 
     parts = [f"Python {'.'.join(map(str, sys.version_info[:3]))} on {sys.platform}"]
-    for package in ("PySide6-Essentials", "numpy"):
+    for package in ("PySide6-Essentials", "pyqtgraph", "numpy"):
         try:
             parts.append(f"{package} {version(package)}")
         except PackageNotFoundError:

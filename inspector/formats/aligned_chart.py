@@ -70,7 +70,7 @@ def aligned_chart(  # noqa: PLR0913 - as many things make a chart
     colors = GRAPH_COLORS[theme]
     ends = [len(each.times_ns) if by_frame else int(each.times_ns.sum()) for each in runs]
     longest = max(*ends, 1)
-    top_ns = _top_ns(runs)
+    top_ns = top_of_axis_ns([each.times_ns for each in runs])
     left = 6 + text_width("100.5", _SIZE)
     width = max(box.width - left - 40, 20.0)
     count = len(runs) if is_stacked else 1
@@ -104,9 +104,10 @@ def aligned_chart(  # noqa: PLR0913 - as many things make a chart
     return tuple(items)
 
 
-def _top_ns(runs: Sequence[AlignedRun]) -> float:
-    usual = max(float(np.percentile(each.times_ns, _SHOWN_PERCENT)) for each in runs)
-    longest = max(int(each.times_ns.max()) for each in runs)
+def top_of_axis_ns(times_ns: Sequence[NDArray[np.int64]]) -> float:
+    """Return where the axis of frame times ends, for captures of at least one frame each."""
+    usual = max(float(np.percentile(each, _SHOWN_PERCENT)) for each in times_ns)
+    longest = max(int(each.max()) for each in times_ns)
     return max(min(usual * _ROOM, longest * _ROOM), 1.0)
 
 

@@ -86,7 +86,7 @@ def _rows(pairs: list[tuple[Start, Start]]) -> Iterator[Row]:
         yield Row(what, ratio, goal, detail=detail, unit="x")
     starts = [ours for _, ours in pairs]
     yield Row(
-        "start/numpy, asyncio before the first paint",
+        "start/numpy, pyqtgraph, asyncio before the first paint",
         max(start["heavy_modules"] for start in starts),
         0,
     )

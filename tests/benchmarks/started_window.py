@@ -107,7 +107,7 @@ def watched_class(base: type[MainWindow]) -> type[MainWindow]:  # noqa: C901 - a
 
         def tell_painted(self) -> None:
             report_instant("painted")
-            heavy = {"numpy", "asyncio"} & set(sys.modules)
+            heavy = {"numpy", "pyqtgraph", "asyncio"} & set(sys.modules)
             report("heavy_modules", len(heavy))
 
         def tell_complete_soon(self) -> None:

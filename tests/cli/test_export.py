@@ -51,7 +51,7 @@ def test_that_svg_csv_and_json_need_no_qt(tmp_path: Path) -> None:
         "import sys\n"
         "from inspector.launcher import main\n"
         f"code = main({line!r})\n"
-        "loaded = [name for name in sys.modules if name.startswith('PySide6')]\n"
+        "loaded = [name for name in sys.modules if name.startswith(('PySide6', 'pyqtgraph'))]\n"
         "sys.exit(code or bool(loaded))\n"
     )
 

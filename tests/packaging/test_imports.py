@@ -12,7 +12,7 @@ import pytest
 import inspector
 
 _PROJECT = Path(__file__).resolve().parents[2]
-_HEAVY = ["asyncio", "inspect", "msgspec", "numpy", "PySide6", "sqlite3", "socket"]
+_HEAVY = ["asyncio", "inspect", "msgspec", "numpy", "pyqtgraph", "PySide6", "sqlite3", "socket"]
 _BLOCK = """
 import sys
 
@@ -43,15 +43,29 @@ def _printed_by(program: str) -> str:
 
 
 def test_that_all_of_inspector_imports_without_qt() -> None:
-    blocked = "BLOCKED = {'PySide6', 'shiboken6', 'ui'}\n"
+    blocked = "BLOCKED = {'PySide6', 'shiboken6', 'pyqtgraph', 'ui'}\n"
 
     printed = _printed_by(blocked + _BLOCK + _IMPORT_ALL)
 
     assert int(printed) > 20
 
 
+def test_that_only_a_comparison_loads_pyqtgraph() -> None:
+    program = (
+        "import importlib, pkgutil, sys, ui\n"
+        "for module in pkgutil.walk_packages(ui.__path__, 'ui.'):\n"
+        "    if not module.name.startswith('ui.comparison'): importlib.import_module(module.name)\n"
+        "print('pyqtgraph' in sys.modules)\n"
+        "hooks = sys.excepthook\n"
+        "import ui.comparison.window\n"
+        "print('pyqtgraph' in sys.modules, sys.excepthook is hooks)"
+    )
+
+    assert _printed_by(program).splitlines() == ["False", "True True"]
+
+
 def test_that_a_program_with_clocks_needs_only_the_standard_library() -> None:
-    blocked = "BLOCKED = {'PySide6', 'numpy', 'msgspec', 'platformdirs', 'ui'}\n"
+    blocked = "BLOCKED = {'PySide6', 'pyqtgraph', 'numpy', 'msgspec', 'platformdirs', 'ui'}\n"
     use = "import inspector; inspector.ClockTree; inspector.Director; inspector.start_loop"
 
     _printed_by(blocked + _BLOCK + use)
@@ -68,7 +82,7 @@ def test_that_asking_for_help_loads_no_command_and_no_widgets() -> None:
         "import sys; from inspector.launcher import main\n"
         "try: main(['--help'])\n"
         "except SystemExit: pass\n"
-        "heavy = ('PySide6', 'numpy', 'msgspec', 'inspector.cli.commands.')\n"
+        "heavy = ('PySide6', 'pyqtgraph', 'numpy', 'msgspec', 'inspector.cli.commands.')\n"
         "print([name for name in sys.modules if name.startswith(heavy)])"
     )
 

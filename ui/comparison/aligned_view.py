@@ -1,76 +1,465 @@
-"""The frame times of several runs, aligned at their beginnings."""
+"""The frame times of several runs, aligned at their beginnings: zoomed, moved and read off.
+
+pyqtgraph takes as long to import as one and a half bare Qt windows. It is good enough for what
+is opened later, and only that imports it.
+"""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
+from html import escape
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from pyqtgraph.exceptionHandling import handler as exception_hooks
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QContextMenuEvent, QGuiApplication, QKeyEvent, QPen
+from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
-from inspector.formats.aligned_chart import AlignedRun, aligned_chart
-from inspector.timebase import NS_PER_MS
+from inspector.formats.aligned_chart import top_of_axis_ns
+from inspector.formats.font_metrics import plain
+from inspector.formats.options import curve_stroke
+from inspector.formats.ticks import Tick, count_ticks, duration_ticks, instant_ticks
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration, format_instant
 
+from ..kit.clipboard import add_copying
 from ..kit.guards import guarded
-from ..plotting.chart_view import ChartView
+from ..kit.labels import EmptyNotice
+from ..kit.layouts import fill, open_menu
+from ..kit.theme import ColorRole, Theme
+from ..plotting.gestures import take_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtWidgets import QWidget
+    from collections.abc import Iterable, Sequence
 
     from inspector.analysis.statistics.runs import ComparedRun
-    from inspector.formats.display_list import Item
 
-    from ..kit.theme import Theme
+# pyqtgraph puts hooks before those of the window, which print a line for each fault.
+if sys.excepthook == exception_hooks.sys_excepthook:
+    exception_hooks.remove()
+
+_BETWEEN_TICKS_X: Final = 90
+_BETWEEN_TICKS_Y: Final = 34
+#: Characters for all names above a plot, and for each at least.
+_NAMES: Final = 100
+_LEAST_NAME: Final = 10
+#: Runs of fewer frames are drawn without leaving any out.
+_ALL_DRAWN: Final = 4_000
+#: The plot is hardly ever narrower, in pixels.
+_NARROW: Final = 200
+_FEWEST_FRAMES: Final = 5
+_LEAST_MS: Final = 0.01
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Line:
+    """A run along the axis.
+
+    Attributes:
+        name: Its name.
+        times_ns: Its frame times.
+        starts: Where each frame begins, and where the last ends: frames or seconds.
+    """
+
+    name: str
+    times_ns: NDArray[np.int64]
+    starts: NDArray[np.float64]
+
+    @property
+    def end(self) -> float:
+        """Where it ends."""
+        return float(self.starts[-1])
+
+    def longest_at(self, place: float, width: float) -> tuple[int, int, int] | None:
+        """Return the first, the last and the longest frame within ``width`` of the axis."""
+        last = len(self.times_ns) - 1
+        if not 0 <= place <= self.end:
+            return None
+        edges = np.searchsorted(self.starts, (place, place + width), "right") - 1
+        first, stop = (min(int(each), last) for each in edges)
+        return first, stop, first + int(self.times_ns[first : stop + 1].argmax())
 
 
 @guarded
-class AlignedView(ChartView):
-    """Shows runs in one plot or below each other, by time or by frame."""
+class AlignedView(QWidget):
+    """Shows runs in one plot or below each other, by time or by frame.
+
+    The wheel zooms at the pointer and dragging moves; over the axis of frame times they scale it.
+    The keys are those of :mod:`..plotting.gestures`. Where a column of pixels has several frames,
+    the longest is drawn and read.
+
+    Attributes:
+        graphics: The plots.
+        copying: The actions that copy.
+
+    Signals:
+        frames_read: What the runs have at the pointer, empty for nothing.
+    """
+
+    frames_read = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "Frame times of what is compared", parent)
-        self._runs: tuple[AlignedRun, ...] = ()
+        super().__init__(parent)
+        self._theme = theme
+        self._runs: tuple[ComparedRun, ...] = ()
+        self._lines: list[_Line] = []
         self._budgets_ms: tuple[float, ...] = ()
         self._is_stacked = self._by_frame = False
-        self._items: Sequence[Item] | None = None
+        self._plots: list[pg.PlotItem] = []
+        self._pointers: list[pg.InfiniteLine] = []
+        self.graphics = pg.GraphicsLayoutWidget()
+        # The keys are of this widget, whatever is clicked in it.
+        self.graphics.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.graphics.ci.layout.setContentsMargins(4, 4, 4, 4)
+        self.graphics.ci.layout.setSpacing(4)
+        self.graphics.scene().sigMouseMoved.connect(self._read_at)
+        self._notice = EmptyNotice(self.graphics)
+        fill(self, (self.graphics, 1))
+        self.setAccessibleName("Frame times of what is compared")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.copying = add_copying(self, self.rows)
+        theme.changed.connect(self._draw_again)
+        self._draw()
 
-    def show_runs(self, runs: Sequence[ComparedRun], budgets_ms: Sequence[float]) -> None:
-        """Show other runs."""
-        self._runs = tuple(AlignedRun(each.name, each.times_ns) for each in runs)
-        self._budgets_ms = tuple(budgets_ms)
+    # ---------------------------------------------------------------- what is shown
+
+    def show_runs(
+        self, runs: Iterable[ComparedRun], budgets_ms: Iterable[float], *, empty_text: str = ""
+    ) -> None:
+        """Show other runs, or the same with other budgets.
+
+        Args:
+            runs: The runs.
+            budgets_ms: Frame times to draw lines at.
+            empty_text: Said if there are no runs.
+        """
+        runs, budgets_ms = tuple(runs), tuple(budgets_ms)
+        is_same = runs == self._runs
+        self._notice.show_text("" if runs else empty_text)
+        if is_same and budgets_ms == self._budgets_ms:
+            return
+        self._runs, self._budgets_ms = runs, budgets_ms
         counts = ", ".join(f"{each.name}: {len(each.times_ns):,} frames" for each in runs)
         self.setAccessibleDescription(counts)
-        self.forget_chart()
+        if is_same:
+            self._draw_again()
+        else:
+            self._draw()
 
     def arrange(self, *, is_stacked: bool, by_frame: bool) -> None:
         """Show the runs below each other or in one plot, by frame or by time."""
+        is_same = by_frame == self._by_frame
         self._is_stacked, self._by_frame = is_stacked, by_frame
-        self.forget_chart()
+        if is_same:
+            self._draw_again()
+        else:
+            self._draw()
 
-    @override
-    def forget_chart(self) -> None:
-        self._items = None
-        super().forget_chart()
-
-    @override
-    def items(self) -> Sequence[Item]:
-        if self._items is None:
-            self._items = (
-                ()
-                if not self._runs
-                else aligned_chart(
-                    *(self._runs, self.box(), self._theme.name),
-                    is_stacked=self._is_stacked,
-                    by_frame=self._by_frame,
-                    budgets_ms=self._budgets_ms,
-                )
-            )
-        return self._items
-
-    @override
     def rows(self) -> list[tuple[str, ...]]:
+        """Return all frame times as a table, the titles first."""
         columns = [[f"{each / NS_PER_MS:.6f}" for each in run.times_ns] for run in self._runs]
         numbered = enumerate(zip_longest(*columns, fillvalue=""))
         titles = ("frame", *(f"{run.name} (ms)" for run in self._runs))
         return [titles, *((str(number), *row) for number, row in numbered)]
+
+    @property
+    def plots(self) -> Sequence[pg.PlotItem]:
+        """The plots, from the top."""
+        return self._plots
+
+    # ---------------------------------------------------------------- zooming and moving
+
+    def zoom(self, factor: float, about: float | None = None) -> None:
+        """Show ``factor`` times as much, around a place (by default the middle)."""
+        if self._plots:
+            center = None if about is None else (about, 0.0)
+            self._plots[0].getViewBox().scaleBy(x=factor, center=center)
+
+    def pan(self, share: float) -> None:
+        """Move by a share of what is visible."""
+        if self._plots:
+            low, high = self._plots[0].getViewBox().viewRange()[0]
+            self._plots[0].getViewBox().translateBy(x=share * (high - low))
+
+    @Slot()
+    def fit(self) -> None:
+        """Show all frames, and frame times up to somewhat above nearly all of them."""
+        if self._plots:
+            top_ms = top_of_axis_ns([each.times_ns for each in self._lines]) / NS_PER_MS
+            self._plots[0].setRange(xRange=(0.0, self._end), yRange=(0.0, top_ms), padding=0)
+
+    def fit_chosen(self) -> None:
+        """Show all frames: nothing is ever selected here."""
+        self.fit()
+
+    def go_live(self) -> None:
+        """Show the end, as much of it as is visible now."""
+        if self._plots:
+            low, high = self._plots[0].getViewBox().viewRange()[0]
+            self._plots[0].setXRange(self._end - (high - low), self._end, padding=0)
+
+    @property
+    def _end(self) -> float:
+        """Where the longest run ends."""
+        return max(each.end for each in self._lines)
+
+    # ---------------------------------------------------------------- drawing
+
+    @Slot()
+    def _draw_again(self) -> None:
+        """Draw in other colours or places, and keep what is in view."""
+        ranges = self._plots[0].getViewBox().viewRange() if self._plots else None
+        self._draw()
+        if ranges is not None and self._plots:
+            self._plots[0].setRange(xRange=ranges[0], yRange=ranges[1], padding=0)
+
+    def _draw(self) -> None:
+        """Make plots for the runs, and show all frames."""
+        self.frames_read.emit("")
+        self.graphics.clear()
+        self.graphics.setBackground(self._color(ColorRole.BACKGROUND))
+        self._plots, self._pointers = [], []
+        self._lines = [_line(each, by_frame=self._by_frame) for each in self._runs]
+        if not self._lines:
+            return
+        numbers = range(len(self._lines))
+        for shown in [[each] for each in numbers] if self._is_stacked else [numbers]:
+            self._add_plot(shown)
+        for plot in self._plots[:-1]:
+            plot.getAxis("bottom").setStyle(showValues=False)
+            plot.getAxis("bottom").setTicks([])
+        for plot in self._plots[1:]:
+            plot.setXLink(self._plots[0])
+            plot.setYLink(self._plots[0])
+        # Linked to the others, it has their range.
+        self._plots[-1].getViewBox().sigRangeChanged.connect(self._label_axes)
+        for plot in self._plots:
+            plot.getViewBox().sigResized.connect(self._label_axes)
+        self.fit()
+        self._label_axes()
+
+    def _add_plot(self, numbers: Sequence[int]) -> None:
+        """Add a plot of some runs below the others."""
+        color, font = self._color, self.font()
+        plot = self.graphics.addPlot(row=len(self._plots), col=0)
+        self._plots.append(plot)
+        plot.setMenuEnabled(False)
+        plot.hideButtons()
+        plot.setMouseEnabled(x=True, y=False)
+        plot.getViewBox().setLimits(**self._limits())
+        for side in ("left", "bottom", "right"):
+            plot.showAxis(side)
+            axis = plot.getAxis(side)
+            axis.setStyle(tickFont=font, tickAlpha=255, hideOverlappingLabels=False)
+            axis.setPen(color(ColorRole.GRID if side == "right" else ColorRole.MUTED_TEXT))
+            axis.setTextPen(color(ColorRole.MUTED_TEXT))
+            axis.setZValue(-1000)
+            axis.enableAutoSIPrefix(False)
+            axis.label.setFont(font)
+        # As wide in each plot, so that frames are below each other.
+        plot.getAxis("left").setWidth(self._width_of("100.55"))
+        # With lines across the plot, an axis has no room for a label at its end: so these are
+        # of the other one, beside the rates of the budgets.
+        plot.getAxis("right").setWidth(self._width_of("99.9 fps"))
+        plot.getAxis("right").setStyle(maxTextLevel=0)
+        plot.getAxis("right").setGrid(255)
+        plot.setTitle(
+            " &nbsp; ".join(map(self._named, numbers)),
+            color=color(ColorRole.TEXT),
+            size=f"{font.pointSizeF()}pt",
+            justify="right",
+        )
+        plot.layout.setRowFixedHeight(0, self.fontMetrics().height() + 6)
+        for number, budget_ms in enumerate(self._budgets_ms):
+            self._add_budget(plot, budget_ms, is_first=number == 0)
+        for number in numbers:
+            self._add_curve(plot, number)
+        pointer = pg.InfiniteLine(angle=90, pen=_pen(color(ColorRole.ACCENT)))
+        pointer.setVisible(False)
+        plot.addItem(pointer, ignoreBounds=True)
+        self._pointers.append(pointer)
+
+    def _named(self, number: int) -> str:
+        """Return the name of a run beside a line like its own, as HTML."""
+        stroke = curve_stroke(number, self._theme.name, 1.0)
+        name = plain(self._runs[number].name)
+        most = max(_NAMES // len(self._runs), _LEAST_NAME)
+        shown = name if len(name) <= most else f"{name[: most - 1]}…"
+        sample = "╌╌" if stroke.dash else "━━"
+        return f'<span style="color: {stroke.color}">{sample}</span> {escape(shown)}'
+
+    def _add_curve(self, plot: pg.PlotItem, number: int) -> None:
+        line = self._lines[number]
+        stroke = curve_stroke(number, self._theme.name, 1.0)
+        # A step for each frame, as long as the frame.
+        curve = pg.PlotDataItem(
+            pen=_pen(QColor(stroke.color), stroke.dash),
+            stepMode="right",
+            autoDownsampleFactor=1.0,
+        )
+        plot.addItem(curve)
+        # Only now: the plot has set its own.
+        curve.setDownsampling(auto=len(line.times_ns) > _ALL_DRAWN, method="peak")
+        curve.setClipToView(True)
+        # pyqtgraph joins frames in groups and leaves out the last group unless it is full; the
+        # end is repeated until it is.
+        share = min(self._end / line.end / _NARROW, 0.5)
+        count = 1 + int(len(line.times_ns) * share / (1 - share))
+        starts = np.concatenate((line.starts, np.full(count, line.end)))
+        times_ms = line.times_ns / NS_PER_MS
+        last_ms = np.full(count + 1, times_ms[-1])
+        curve.setData(starts, np.concatenate((times_ms, last_ms)))
+
+    def _add_budget(self, plot: pg.PlotItem, budget_ms: float, *, is_first: bool) -> None:
+        line = pg.InfiniteLine(
+            budget_ms,
+            angle=0,
+            pen=_pen(self._color(ColorRole.MUTED_TEXT), () if is_first else (3, 2)),
+        )
+        line.setZValue(10)
+        plot.addItem(line, ignoreBounds=True)
+
+    def _limits(self) -> dict[str, float]:
+        longest = max(self._lines, key=lambda each: each.end)
+        top_ms = max(int(each.times_ns.max()) for each in self._lines) * 1.2 / NS_PER_MS
+        few = longest.end * min(_FEWEST_FRAMES / len(longest.times_ns), 1.0)
+        return {
+            "xMin": 0.0,
+            "xMax": longest.end,
+            "yMin": 0.0,
+            "yMax": top_ms,
+            "minXRange": few,
+            "minYRange": min(_LEAST_MS, top_ms),
+        }
+
+    def _width_of(self, label: str) -> int:
+        """Return how wide an axis with such labels is."""
+        return self.fontMetrics().horizontalAdvance(label) + 24
+
+    @Slot()
+    def _label_axes(self) -> None:
+        """Put ticks where round numbers are, in the units of the other plots."""
+        for plot in self._plots:
+            box = plot.getViewBox()
+            (low, high), (bottom, top) = box.viewRange()
+            most = max(2, int(box.height() / _BETWEEN_TICKS_Y))
+            found = duration_ticks(top * NS_PER_MS, most, bottom * NS_PER_MS)
+            _show_ticks(plot.getAxis("left"), found.ticks, NS_PER_MS, f"frame time ({found.unit})")
+            room_ms = (top - bottom) / max(box.height(), 1.0) * self.fontMetrics().height()
+            labelled: list[float] = []
+            for each in self._budgets_ms:
+                if all(abs(each - other) >= room_ms for other in labelled):
+                    labelled.append(each)
+            rates = [(each, f"{1000 / each:.3g} fps") for each in labelled]
+            lines = [(each.value_ns / NS_PER_MS, "") for each in found.ticks]
+            plot.getAxis("right").setTicks([rates, lines])
+        plot = self._plots[-1]
+        most = max(2, int(plot.getViewBox().width() / _BETWEEN_TICKS_X))
+        axis = plot.getAxis("bottom")
+        if self._by_frame:
+            _show_ticks(axis, count_ticks(int(low), int(high), most), 1, "frames")
+        else:
+            found = instant_ticks(low * NS_PER_SECOND, high * NS_PER_SECOND, most)
+            _show_ticks(axis, found.ticks, NS_PER_SECOND, f"time ({found.unit})")
+
+    def _color(self, role: ColorRole) -> QColor:
+        return self._theme.color(role)
+
+    # ---------------------------------------------------------------- reading off
+
+    @Slot(object)
+    def _read_at(self, place: QPointF) -> None:
+        """Say what is at a place of the plots; beside them, have their frame times scaled."""
+        if QGuiApplication.mouseButtons() is not Qt.MouseButton.NoButton:
+            return
+        boxes = [plot.getViewBox() for plot in self._plots]
+        box = next((each for each in boxes if each.sceneBoundingRect().contains(place)), None)
+        for each in boxes:
+            each.setMouseEnabled(x=True, y=box is None)
+        at = None if box is None else box.mapSceneToView(place).x()
+        for pointer in self._pointers:
+            pointer.setVisible(at is not None)
+            if at is not None:
+                pointer.setValue(at)
+        width = 0.0 if box is None else box.viewPixelSize()[0]
+        self.frames_read.emit("" if at is None else self._text_at(at, width))
+
+    def _text_at(self, at: float, width: float) -> str:
+        """Return what the runs have at a place, in a column of pixels: their longest frames."""
+        found = [
+            (line, place)
+            for line in self._lines
+            if (place := line.longest_at(at, width)) is not None
+        ]
+        if not found:
+            return ""
+        if self._by_frame:
+            first, last = found[0][1][0], max(stop for _, (_, stop, _) in found)
+            several = f"longest of frames {first:,} to {last:,}"
+            parts = [f"frame {first:,}" if first == last else several]
+        else:
+            parts = [format_instant(round(at * NS_PER_SECOND))]
+        for line, (*_, longest) in found:
+            at_ns = int(line.times_ns[:longest].sum())
+            where = f"at {format_instant(at_ns)}" if self._by_frame else f"(frame {longest:,})"
+            duration = format_duration(int(line.times_ns[longest]))
+            parts.append(f"{plain(line.name)} {duration} {where}")
+        return " · ".join(parts)
+
+    # ---------------------------------------------------------------- events
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not take_key(event, self):
+            super().keyPressEvent(event)
+
+    @override
+    def leaveEvent(self, event: QEvent) -> None:
+        for pointer in self._pointers:
+            pointer.setVisible(False)
+        self.frames_read.emit("")
+        super().leaveEvent(event)
+
+    @override
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = QMenu(self)
+        menu.addAction("Fit", self.fit).setEnabled(bool(self._plots))
+        menu.addSeparator()
+        menu.addActions(self.copying)
+        open_menu(menu, event.globalPos())
+
+    @override
+    def sizeHint(self) -> QSize:
+        return QSize(420, 160)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return QSize(160, 60)
+
+
+def _line(run: ComparedRun, *, by_frame: bool) -> _Line:
+    if by_frame:
+        starts = np.arange(len(run.times_ns) + 1, dtype=np.float64)
+    else:
+        starts = np.concatenate(((0.0,), np.cumsum(run.times_ns) / NS_PER_SECOND))
+    return _Line(run.name, run.times_ns, starts)
+
+
+def _pen(color: QColor, dash: Sequence[float] = ()) -> QPen:
+    """Return a pen of one pixel, whatever is zoomed."""
+    pen = QPen(color, 1.0)
+    pen.setCosmetic(True)
+    if dash:
+        pen.setDashPattern(list(dash))
+    return pen
+
+
+def _show_ticks(axis: pg.AxisItem, ticks: Iterable[Tick], unit: int, name: str) -> None:
+    axis.setTicks([[(each.value_ns / unit, each.label) for each in ticks]])
+    if name != axis.labelText:
+        axis.setLabel(name)

@@ -30,7 +30,7 @@ from inspector.sessions.compared import run_of_file, run_of_session
 
 from ..kit.background import Background
 from ..kit.guards import guarded
-from ..kit.labels import WrappedLabel
+from ..kit.labels import ElidedLabel, WrappedLabel
 from ..kit.layouts import bar, choice_buttons, fill, menu_button, tool_button, without_icons
 from ..kit.save_dialog import SaveDialog
 from ..plotting.distribution_view import DistributionView
@@ -104,6 +104,7 @@ class ComparisonWindow(QDialog):
         distribution: Their distributions, overlaid.
         table: What differs.
         verdict: The verdict in words, for each run but the first.
+        reading: What the runs have at the pointer.
         sources: What is compared, the first one first.
     """
 
@@ -137,6 +138,8 @@ class ComparisonWindow(QDialog):
         self.stack_buttons = choice_buttons(self, ("Overlaid", "Stacked"))
         self.axis_buttons = choice_buttons(self, ("Time", "Frames"))
         self.kind_buttons = choice_buttons(self, [each.value for each in ChartKind])
+        self.fit_button = tool_button("Fit", "Show all frames (F)")
+        self.reading = ElidedLabel()
         self._names = QHBoxLayout()
         self._lay_out()
         self._connect()
@@ -151,8 +154,10 @@ class ComparisonWindow(QDialog):
         for label in (self.verdict, self.problem):
             label.setContentsMargins(8, 2, 8, 2)
         upper, left = QWidget(), QWidget()
-        how = bar(*self.stack_buttons.buttons(), 10, *self.axis_buttons.buttons())
-        how.addStretch(1)
+        how = bar(
+            *self.stack_buttons.buttons(), 10, *self.axis_buttons.buttons(), 10, self.fit_button, 10
+        )
+        how.addWidget(self.reading, 1)
         fill(upper, how, (self.plot, 1), spacing=2)
         kinds = bar(*self.kind_buttons.buttons())
         kinds.addStretch(1)
@@ -176,6 +181,8 @@ class ComparisonWindow(QDialog):
         self.cancel_button.clicked.connect(self.cancel)
         self.add_button.clicked.connect(self.files_wanted)
         self.report_button.clicked.connect(self._ask_for_report)
+        self.fit_button.clicked.connect(self.plot.fit)
+        self.plot.frames_read.connect(self.reading.show_text)
         self.stack_buttons.idClicked.connect(self._arrange)
         self.axis_buttons.idClicked.connect(self._arrange)
         self.kind_buttons.idClicked.connect(self._show_kind)
@@ -292,8 +299,7 @@ class ComparisonWindow(QDialog):
         runs = [each.run for each in self.sources if each.run is not None]
         budgets_ms = self._bridge.budgets_ms
         text = "Reading …" if self._background.is_running else "Nothing to compare."
-        self.plot.empty_text = text
-        self.plot.show_runs(runs, budgets_ms)
+        self.plot.show_runs(runs, budgets_ms, empty_text=text)
         curves = [Curve(each.name, each.distribution) for each in runs]
         self.distribution.show_curves(curves, budgets_ms, empty_text=text)
 

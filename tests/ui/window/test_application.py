@@ -42,7 +42,7 @@ def watch(window, *arguments):
     )
     window.completed.connect(lambda: QTimer.singleShot(300, window.close))
 
-HEAVY = {"numpy", "asyncio", "msgspec", "decimal", "ssl"}
+HEAVY = {"numpy", "pyqtgraph", "asyncio", "msgspec", "decimal", "ssl"}
 main_window.MainWindow.__init__ = watch
 sys.exit(application.main())
 """

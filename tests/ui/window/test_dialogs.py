@@ -100,6 +100,7 @@ def test_that_about_puts_the_versions_on_the_clipboard(qtbot: QtBot) -> None:
     text = QGuiApplication.clipboard().text()
     assert text.startswith("Timeline Inspector ")
     assert "PySide6 6." in text
+    assert "pyqtgraph 0." in text
 
 
 def test_that_an_empty_mark_is_a_mark(qtbot: QtBot) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from importlib.metadata import version
 
 import numpy as np
 from PySide6 import __version__ as pyside_version
@@ -36,7 +37,8 @@ class AboutDialog(QDialog):
             (
                 f"Timeline Inspector {inspector.__version__}",
                 f"Python {platform.python_version()}, PySide6 {pyside_version}",
-                f"NumPy {np.__version__}",
+                # Importing it would take longer than showing this dialog.
+                f"pyqtgraph {version('pyqtgraph')}, NumPy {np.__version__}",
                 f"{platform.platform()}, {QGuiApplication.platformName()}",
                 f"Settings: {settings_path}",
             )

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QDockWidget, QFileDialog, Q
 from inspector.display_text import as_plain
 from inspector.foreign.paths import RECORDING_SUFFIX
 from inspector.sessions.scene import built_in_scenes
-from inspector.window_loader import open_beside
+from inspector.window_loader import open_beside, quick_imports
 
 from ...actions.menus import MenuId
 from ...actions.panels import panel_around
@@ -180,8 +180,9 @@ class WindowActions(QObject):
         paths = list(paths)
         if not paths:
             return
-        # Not needed before, and it brings charts with it.
-        from ...comparison.window import ComparisonWindow, Source  # noqa: PLC0415
+        # Not needed before, and it brings pyqtgraph with it.
+        with quick_imports():
+            from ...comparison.window import ComparisonWindow, Source  # noqa: PLC0415
 
         window = self._comparison
         if window is None:
