@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.sessions.session import ShowsCapture, time_name
+from inspector.sessions.session import time_name
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 from ..kit.clipboard import add_copying
@@ -325,7 +325,7 @@ class FrameTimesPanel(QWidget):
         session: object = self._bridge.session
         wanted = StatisticsWanted(
             *(series, frames, self.measure, self.plot.budgets_ns[:1], chosen is not None),
-            are_samples=isinstance(session, ShowsCapture) and bool(session.samples),
+            are_samples=bool(getattr(session, "samples", "")),
             without_inspector=left_out,
         )
         self._statistics.request(wanted)

@@ -358,9 +358,9 @@ class WindowContents(QObject):
     def _need_lanes(self, _events: int = 0) -> None:
         """Show the lanes of a capture only if it has more than frames."""
         timeline, place = self._bridge.timeline, self._window.docks.in_middle
-        is_needed = not isinstance(self._bridge.session, ShowsCapture)
         # A capture of frames alone has one clock, and nothing on it.
-        is_needed = is_needed or len(timeline.clocks) > 1 or bool(timeline.members.by_id)
+        is_needed = len(timeline.clocks) > 1 or bool(timeline.members.by_id)
+        is_needed = is_needed or not isinstance(self._bridge.session, ShowsCapture)
         if place.is_wanted and place.isHidden() is is_needed:
             place.need(is_needed=is_needed)
 
