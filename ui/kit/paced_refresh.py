@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
 #: Milliseconds between refreshes of text, at best: digits that change faster are a blur.
-TEXT_MS: Final = 150
+TEXT_MS: Final = 190
 #: The same for pictures: as often as there is something new, and as the playhead is dragged.
 PICTURE_MS: Final = 16
 
