@@ -38,12 +38,13 @@ from ..plotting.bulk_paint import (
     FLAG,
     TARGET,
     Glyph,
+    PixelRects,
     fill_rects,
     glyph_rects,
+    row_rects,
 )
 from ..plotting.frame_bars import budget_text
 from ..plotting.frame_series import FrameSeries, Window
-from ..plotting.marked_frames import marked_rects, paint_marked
 from ..plotting.shared_view import SharedView
 from .frame_axis import FrameArea
 from .timeline_marks import MarkGroup, MarkKind, TimelineMarks
@@ -70,6 +71,9 @@ _MOST_LISTED: Final = 8
 _AWAY: Final = 14
 #: Half the width of the grips at the ends of the playhead.
 _GRIP: Final = 5.0
+#: Height of the heads of frames that another panel marks, and the opacity of what is below.
+_HEAD: Final = 5
+_SHADE: Final = 0.3
 #: A selected frame narrower than this is shown as a line.
 _NARROW: Final = 3
 Lines = tuple[tuple[str, str], ...]
@@ -217,8 +221,8 @@ class FrameOverlayItem(QGraphicsObject):
         self._draw_holds(painter, rect)
         if self.marked is not None and self.series is not None:
             window = Window(low, high, max(int(rect.width()), 1), int(rect.height()))
-            rects = marked_rects(self.series, self.marked, window)
-            paint_marked(painter, rects, self._theme)
+            rects = _marked_rects(self.series, self.marked, window)
+            _paint_marked(painter, rects, self._theme)
         if self.chosen is not None:
             self._draw_chosen(painter, rect, self.chosen, low, scale)
         if self.selected is not None:
@@ -468,3 +472,23 @@ def chosen_text(history: FrameHistory, start: int, stop: int) -> str:
     if stop - start == 1:
         return f"{frames} · {format_instant(first)}"
     return f"{frames} · {format_duration(last - first)}"
+
+
+def _marked_rects(series: FrameSeries, marked: NDArray[np.int64], window: Window) -> PixelRects:
+    """Return the columns that have a frame of ``marked`` (ascending), a pixel wide at least."""
+    columns = series.columns(window)
+    if not len(columns):
+        return np.zeros((0, 4), dtype=np.int32)
+    has_any = np.diff(np.searchsorted(marked, columns.edges)) > 0
+    lefts, rights = columns.lefts[has_any], columns.rights[has_any]
+    return row_rects(lefts, 0, np.maximum(rights, lefts + 1), window.height)
+
+
+def _paint_marked(painter: QPainter, rects: PixelRects, theme: Theme) -> None:
+    """Shade columns, with a head that stands out where they are a pixel wide."""
+    color = QColor(theme.color(ColorRole.ACCENT))
+    heads = rects.copy()
+    heads[:, 3] = _HEAD - 1
+    fill_rects(painter, heads, color)
+    color.setAlphaF(_SHADE)
+    fill_rects(painter, rects, color)
