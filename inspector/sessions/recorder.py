@@ -223,9 +223,20 @@ class Recorder:
         if pictures is None or pictures.keep is None or writer is None:
             return ""
         if writer.picture_bytes:
-            return self._picture_cost(writer.picture_bytes, writer.picture_frames)
+            return self._cost_of(writer)
         kept = [packed for _, packed in pictures.since(-1)]
         return self._picture_cost(bytes_a_frame(kept), 1) if kept else ""
+
+    def _cost_of(self, writer: RecordingWriter) -> str:
+        """Return what the pictures in a file take, and how many a slow disk has cost."""
+        lost = writer.lost_pictures
+        texts = [
+            self._picture_cost(writer.picture_bytes, writer.picture_frames)
+            if writer.picture_bytes
+            else "",
+            f"{lost:,} left out because the disk is slow" if lost else "",
+        ]
+        return ", ".join(filter(None, texts))
 
     def _picture_cost(self, size: float, frames: int) -> str:
         return cost_text(size, frames, float(self._session.frame_rate))
@@ -246,9 +257,7 @@ class Recorder:
             self._note_end(writer)
 
     def _note_end(self, writer: RecordingWriter) -> None:
-        size, frames = writer.picture_bytes, writer.picture_frames
-        cost = self._picture_cost(size, frames) if size else ""
-        self._note(RecordingOutcome(writer.path, writer.problem, cost))
+        self._note(RecordingOutcome(writer.path, writer.problem, self._cost_of(writer)))
 
     def save_last(self, duration_ns: int, path: Path | None = None) -> Path:
         """Save the last session time to a file, in another thread; returns the file.

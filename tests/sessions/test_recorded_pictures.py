@@ -18,6 +18,7 @@ from inspector.events.recording import open_recording
 from inspector.events.recording import pictures as pictures_module
 from inspector.events.recording.columns import pack, unpack
 from inspector.events.recording.layout import check_tables
+from inspector.events.recording.writing import writer
 from inspector.pictures.pictures import Picture, unpacked
 from inspector.pictures.shapes import circle, polygon, text
 from inspector.sessions.hosted import HostedSession
@@ -160,6 +161,26 @@ def test_that_what_pictures_take_is_said(session: HostedSession, tmp_path: Path)
     assert early.endswith(" kB a minute")
     assert recording.pictures.brief.startswith("5, ")
     assert recording.pictures.brief.endswith(" kB a minute")
+
+
+def test_that_pictures_lost_to_a_slow_disk_are_said(
+    session: HostedSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.pictures.is_watched = True
+    step(session, 5)
+    session.recorder.start(tmp_path / "a.tlrec")
+    # Full for those who hand over, empty for those who wait.
+    full = writer._PICTURES_WAITING
+    monkeypatch.setattr(
+        writer.RecordingWriter, "_are_pictures_behind", lambda _writer, size: size == full
+    )
+
+    step(session, 3)
+    session.refresh()
+    session.recorder.stop()
+
+    (outcome,) = session.recorder.outcomes_since(0)
+    assert outcome.picture_cost.endswith(" left out because the disk is slow")
 
 
 class Blocks:
