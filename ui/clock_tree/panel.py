@@ -41,6 +41,7 @@ from .view import ClockTreeView
 
 if TYPE_CHECKING:
     from inspector.commands.command import Command
+    from inspector.events.timeline import Timeline
     from inspector.sessions.session import Session
 
     from ..kit.theme import Theme
@@ -301,7 +302,7 @@ class ClockTreePanel(QWidget):
         menu = QMenu(self)
         timeline = self.model.timeline
         requests = Requests(self._submit, self._bridge.accepts)
-        if timeline is not None and self.model.index_of(node).isValid():
+        if timeline is not None and self._is_there(node, timeline):
             if is_member(node):
                 add_member_actions(menu, timeline, member_of(node), requests, self)
             else:
@@ -325,6 +326,14 @@ class ClockTreePanel(QWidget):
         menu.addMenu(self.columns.make_menu(menu))
         self.previewer.watch(menu)
         return menu
+
+    def _is_there(self, node: int, timeline: Timeline) -> bool:
+        """Whether a row is shown whose clock or member has not gone since the last refresh."""
+        if not self.model.index_of(node).isValid():
+            return False
+        if is_member(node):
+            return member_of(node) in timeline.members.by_id
+        return node in timeline.clocks
 
     def _edit_rate(self, clock_id: int) -> None:
         self.view.setCurrentIndex(self.model.index_of(clock_id))

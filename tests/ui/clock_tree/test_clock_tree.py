@@ -12,9 +12,11 @@ from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Capability
+from inspector.frames.scheduler.scheduler import Scheduler
+from inspector.vocabulary import MemberKind
 from tests.ui.world import PlayedSession
 from ui.clock_tree.panel import ClockTreePanel
-from ui.clock_tree.rows import ClockColumn
+from ui.clock_tree.rows import ClockColumn, node_of
 from ui.kit.theme import ColorRole, Theme
 from ui.session.bridge import Selection, SessionBridge
 
@@ -366,3 +368,26 @@ def test_that_a_state_says_as_much_as_there_is_room_for(stand: Stand) -> None:
         "“game” paused",
         "stopped by “game” (paused by you since 00:00.000)",
     ]
+
+
+def test_that_a_row_that_has_gone_offers_what_is_for_the_tree(stand: Stand) -> None:
+    scheduler = Scheduler(stand.game, name="fights")
+    scheduler.schedule_update(stand, 0, callback=print)
+    stand.refresh()
+    members = stand.bridge.timeline.members
+    owner, target = (
+        next(each.id for each in members.by_id.values() if each.kind is kind)
+        for kind in (MemberKind.SCHEDULER, MemberKind.TARGET)
+    )
+    stand.view.expand(stand.panel.model.index_of(node_of(owner)))
+    stand.refresh()
+    gone = [stand.enemies.id, node_of(target)]
+    assert all(stand.panel.model.index_of(node).isValid() for node in gone)
+
+    stand.enemies.remove()
+    scheduler.unschedule_target(stand)
+    stand.bridge.refresh_now()
+
+    for node in gone:
+        menu = stand.panel.make_menu(node)
+        assert stand.menu_texts(menu) == stand.menu_texts(stand.panel.make_menu(0))
