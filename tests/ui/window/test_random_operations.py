@@ -1,6 +1,6 @@
 """Thousands of things a user might do, one after the other, and nothing goes wrong.
 
-``RANDOM_OPERATIONS`` sets how many; 50 000 take about five minutes.
+``RANDOM_OPERATIONS`` sets how many, ``RANDOM_SEED`` which; 50 000 take about five minutes.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
 OPERATIONS = int(os.environ.get("RANDOM_OPERATIONS", "9000"))
+SEED = int(os.environ.get("RANDOM_SEED", "2026"))
 
 #: These ask the system for a file or end the window.
 _NOT_TRIGGERED = {"open", "quit"}
@@ -329,7 +330,7 @@ def test_that_random_operations_do_no_harm(
     window.show()
     WindowContents(window, SessionBridge(make_source=make_source))
     window.open_path(next(each.path for each in built_in_scenes() if each.path.stem == scene))
-    user = RandomUser(window, sources, seed=2026)
+    user = RandomUser(window, sources, seed=SEED)
 
     def settle() -> Counter[str]:
         user.leave_dialogs()
