@@ -129,9 +129,15 @@ def tell(report: Report) -> int:
 def x_server(number: int, home: Path) -> Iterator[dict[str, str]]:
     """Run an X server with a window manager; yield the environment of its programs."""
     (home / "openbox.xml").write_text(_WINDOW_MANAGER, encoding="utf-8")
+    # A link opens nothing: another program would cover the window and print into its log.
+    opener = home / "bin" / "xdg-open"
+    opener.parent.mkdir(exist_ok=True)
+    opener.write_text("#!/bin/sh\n", encoding="utf-8")
+    opener.chmod(0o755)
     display = f":{number}"
     environment = {
         **os.environ,
+        "PATH": f"{opener.parent}{os.pathsep}{os.environ['PATH']}",
         "DISPLAY": display,
         "QT_QPA_PLATFORM": "xcb",
         "PYTHONDONTWRITEBYTECODE": "1",
