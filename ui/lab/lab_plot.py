@@ -32,6 +32,7 @@ from ..kit.labels import EmptyNotice
 from ..kit.theme import ColorRole, Theme, mixed
 from ..plotting.axis_range import AxisRange
 from ..plotting.gestures import MOVING_KEYS, Drag, take_key, take_wheel
+from ..plotting.lane_view import drawable
 from ..plotting.own_view import OwnView
 
 if TYPE_CHECKING:
@@ -155,7 +156,8 @@ class LabPlot(QAbstractScrollArea):
     def x_of(self, at_ns: float) -> float:
         """Return the x of an instant in the viewport, in pixels."""
         left, right = self._track_span()
-        return left + (at_ns - self.view.range.low) / self.view.range.span * (right - left)
+        shown = self.view.range
+        return drawable(left + (at_ns - shown.low) / shown.span * (right - left))
 
     def _extent(self) -> tuple[float, float, int]:
         left, right = self._track_span()

@@ -23,8 +23,15 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
 
 _EVERY: Final = 110
+#: Pixels; what is further from the left edge is drawn there: painters take 32-bit numbers.
+_FARTHEST: Final = 1 << 20
 #: Changes of rate that are followed exactly; more are sampled.
 _MOST_CHANGES: Final = 400
+
+
+def drawable(x: float) -> float:
+    """Return a pixel that a painter can take, however far it is out of view."""
+    return min(max(x, -_FARTHEST), _FARTHEST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,8 +88,8 @@ class LaneWindow:
     def x(self, at_ns: float) -> float:
         """Return the pixel of an instant."""
         if self.bends is not None:
-            return self.left + self.bends.place(at_ns)
-        return self.left + (at_ns - self.low) / self.per_pixel
+            return drawable(self.left + self.bends.place(at_ns))
+        return drawable(self.left + (at_ns - self.low) / self.per_pixel)
 
     def xs(self, at_ns: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the pixels of instants."""
@@ -91,7 +98,8 @@ class LaneWindow:
             places = np.interp(instants, self.bends.instants, self.bends.places)
         else:
             places = (instants - self.low) / self.per_pixel
-        return self.left + places
+        xs: NDArray[np.float64] = np.clip(self.left + places, -_FARTHEST, _FARTHEST)
+        return xs
 
     def inner_xs(self, at_ns: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the pixels of instants, the nearest in view."""

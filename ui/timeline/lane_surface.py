@@ -20,7 +20,7 @@ from inspector.timebase import format_duration
 from ..kit.guards import guarded
 from ..plotting.frame_series import XAxis
 from ..plotting.lane_painter import SLICE_LEVELS
-from ..plotting.lane_view import LaneWindow
+from ..plotting.lane_view import LaneWindow, drawable
 from ..plotting.machines import state_numbers
 from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection, SelectionKind
@@ -218,7 +218,7 @@ class LaneSurface(QAbstractScrollArea):
     def x_of(self, place: float) -> float:
         """Return the x of a position on the axis."""
         shown = self.view.range
-        return self.header_width + (place - shown.low) / shown.span * self.lane_width
+        return drawable(self.header_width + (place - shown.low) / shown.span * self.lane_width)
 
     def row_at(self, y: float) -> LaneRow | None:
         """Return the row at a height of the viewport."""

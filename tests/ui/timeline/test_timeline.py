@@ -360,6 +360,25 @@ def test_that_a_firing_is_seen_at_any_zoom(panel: TimelinePanel, session: LanesS
     assert session is not None
 
 
+def test_that_what_is_billions_of_pixels_away_is_not_in_the_way(
+    panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    session.play(5_000)
+    bridge.refresh_now()
+    panel.refresh()
+    canvas = panel.canvas
+    canvas.view.show_ns(1, 3)
+    bridge.set_playhead(canvas.present_ns - 1)
+    canvas.caret_ns = canvas.present_ns
+    canvas.viewport().grab()
+    canvas.view.show_ns(canvas.present_ns - 3, canvas.present_ns - 1)
+    bridge.set_playhead(1)
+    canvas.caret_ns = 0
+    canvas.viewport().grab()
+    # A fault while painting fails every test of the window.
+    assert canvas.present_ns / canvas.lane_window().per_pixel > 1 << 31
+
+
 def turn_wheel(canvas: LaneCanvas, place: QPointF, notches: int) -> None:
     viewport = canvas.viewport()
     on_screen = QPointF(viewport.mapToGlobal(place.toPoint()))
