@@ -7,12 +7,18 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 # Before anything imports Qt. For a real display: QT_QPA_PLATFORM=xcb.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.patient_qtbot import PatientQtBot
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QCoreApplication
 
 # Never a deadline: the machine may be busy, and a slow example is not a wrong one.
 settings.register_profile(
@@ -71,6 +77,13 @@ def sample_file() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture
+def qtbot(qapp: QCoreApplication, request: pytest.FixtureRequest) -> PatientQtBot:
+    """Take the place of the plugin's own."""
+    assert qapp is not None
+    return PatientQtBot(request)
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,41 @@
+"""The ``qtbot`` of the tests: it gives up only where something is wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytestqt.qtbot import QtBot
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtCore import SignalInstance
+    from pytestqt.wait_signal import SignalBlocker
+
+_PATIENCE_MS: Final = 60_000
+
+
+class PatientQtBot(QtBot):
+    """Waits for a minute, not five seconds, as a busy machine may need."""
+
+    @override
+    def waitUntil(
+        self, callback: Callable[[], bool | None], *, timeout: int = _PATIENCE_MS
+    ) -> None:
+        """Wait until a function finds something."""
+        super().waitUntil(callback, timeout=timeout)
+
+    @override
+    def waitSignal(
+        self,
+        signal: SignalInstance,
+        *,
+        timeout: int = _PATIENCE_MS,
+        raising: bool | None = None,
+        check_params_cb: Callable[..., bool] | None = None,
+    ) -> SignalBlocker:
+        """Wait until a signal is emitted."""
+        return super().waitSignal(
+            signal, timeout=timeout, raising=raising, check_params_cb=check_params_cb
+        )
