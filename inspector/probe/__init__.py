@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Server", "frame", "mark", "serve", "start"]
 
-#: How long a program that is launched waits for the inspector's answer.
-_HELLO_S = 2.0
-
 _program: Optional[Program] = None
 _link: Optional[Link] = None
 #: What a child that is forked does: the arguments of :func:`start` or :func:`serve`.
@@ -64,7 +61,7 @@ def start(
 ) -> None:
     """Dial an inspector; used by what launches programs and enters them late.
 
-    Returns once the inspector has answered, or after two seconds. Without an inspector the program
+    Returns once the inspector has answered, or after five seconds. Without an inspector the program
     runs as it would without a probe.
 
     Args:
@@ -95,7 +92,7 @@ def start(
         program.pause(program.own_clock)
     _link = Link(program, token, grant, address=connect)
     _link.start()
-    _link.wait_until_settled(_HELLO_S)
+    _link.wait_until_settled()
     if _link.problem:
         program.release()
         sys.stderr.write(f"timeline probe: not attached: {_link.problem}\n")
@@ -236,4 +233,4 @@ def _in_child() -> None:
         _link = Link(_program, token, grant, address=connect)
         _link.start()
         # As at the start of a program: nothing of the child runs before it is seen.
-        _link.wait_until_settled(_HELLO_S)
+        _link.wait_until_settled()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _RECEIVE_BYTES = 64 * 1024
 #: With more messages than this on their way out, nothing is received: who asks has to listen.
 _MOST_QUEUED_BYTES = 1 << 20
+_INTERNET = (socket.AF_INET, socket.AF_INET6)
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 #: ``struct ucred``: process, user, group.
 _CREDENTIALS = struct.Struct("3i")
@@ -32,7 +33,7 @@ class Connection:
 
     def __init__(self, sock: socket.socket) -> None:
         sock.setblocking(False)
-        if sock.family in (socket.AF_INET, socket.AF_INET6):
+        if sock.family in _INTERNET:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._sock = sock
         self._reader = FrameReader()
@@ -109,13 +110,25 @@ class Connection:
             messages.append(wire.unpacked_json(payload))
         return messages
 
-    def close(self, *last: dict[str, Any]) -> None:
-        """Close; last messages are sent if the socket takes them."""
+    def close(self, *last: dict[str, Any], patience_ns: int = 0) -> None:
+        """Send last messages, and close.
+
+        Args:
+            last: The messages.
+            patience_ns: How long to wait, again and again, for the other side to take more;
+                0 sends what the socket takes at once.
+        """
+        self._sock.settimeout(patience_ns / 1e9)
         try:
             for message in last:
                 self.send(message)
             self.flush()
-        except (LinkClosed, WireError):
+            if patience_ns and self._sock.family in _INTERNET:
+                # Closed with unread data, TCP drops what it has not delivered yet.
+                self._sock.shutdown(socket.SHUT_WR)
+                while self._sock.recv(_RECEIVE_BYTES):
+                    pass
+        except (LinkClosed, WireError, OSError):
             pass
         self._sock.close()
 

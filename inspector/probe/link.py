@@ -31,6 +31,8 @@ _GONE_NS = 50_000_000
 #: While slices of a keyframe are due.
 _BUSY_TICK_NS = 1_000_000
 _COST_NS = 1_000_000_000
+#: An inspector that has asked to be dialled answers, on a busy machine too.
+_ANSWER_NS = 2 * wire.HELLO_NS
 #: Connections that have not said hello yet.
 _MOST_STRANGERS = 8
 
@@ -144,8 +146,8 @@ class Attachment:
         except WireError as error:
             return wire.refusal(number, error)
 
-    def _send_events(self) -> None:
-        messages, frames = self.sink.taken()
+    def _send_events(self, *, is_last: bool = False) -> None:
+        messages, frames = self.sink.taken(is_last=is_last)
         for message in messages:
             self._connection.send(message)
         for data in frames:
@@ -153,9 +155,7 @@ class Attachment:
 
     def _go_on_with_keyframe(self) -> None:
         program, sink, requests = self._program, self.sink, self._requests
-        counts = sink.told_loss()
-        if counts:
-            self._say("Events.lost", counts=counts)
+        counts = self._tell_loss()
         if counts or (requests.is_keyframe_wanted and self.keyframe is None):
             requests.is_keyframe_wanted = False
             self._send_events()
@@ -177,6 +177,12 @@ class Attachment:
             self._say("Events.keyframe", state="partial")
         if sink.has_room:
             keyframe.go_on()
+
+    def _tell_loss(self, *, is_last: bool = False) -> dict[str, int] | None:
+        counts = self.sink.told_loss(is_last=is_last)
+        if counts:
+            self._say("Events.lost", counts=counts)
+        return counts
 
     def _tell_changes(self) -> None:
         program = self._program
@@ -209,18 +215,20 @@ class Attachment:
         )
         self._cost_ns, self._made, self._dropped = now_ns, made, dropped
 
-    def end(self, *last: dict[str, Any]) -> None:
-        """Let the program go on, and close."""
+    def end(self, *last: dict[str, Any], patience_ns: int = 0) -> None:
+        """Let the program go on, send what it has done until now, and close."""
         self._program.detach()
-        self._connection.close(*last)
+        self._send_events(is_last=True)
+        self._tell_loss(is_last=True)
+        self._connection.close(*last, patience_ns=patience_ns)
 
 
 class _Stranger:
     """A connection whose hello is awaited."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, patience_ns: int = wire.HELLO_NS) -> None:
         self.connection = connection
-        self.until_ns = monotonic_ns() + wire.HELLO_NS
+        self.until_ns = monotonic_ns() + patience_ns
 
 
 class Link:
@@ -245,6 +253,7 @@ class Link:
         self._address = address
         self._listener = listener
         self._strangers: list[_Stranger] = []
+        self._dialled: Optional[_Stranger] = None
         self._attachment: Optional[Attachment] = None
         self._connection: Optional[Connection] = None
         self._thread: Optional[Thread] = None
@@ -266,12 +275,17 @@ class Link:
     def start(self) -> None:
         """Begin, or go on after :meth:`stop`."""
         self._is_stopping = False
+        try:
+            # What has woken the thread before.
+            self._woken.recv(64)
+        except (BlockingIOError, InterruptedError):
+            pass
         self._thread = Thread(target=self._run, name="timeline-probe", daemon=True)
         self._thread.start()
 
-    def wait_until_settled(self, seconds: float) -> bool:
-        """Wait until the inspector has answered, or is known not to."""
-        return self._settled.wait(seconds)
+    def wait_until_settled(self) -> None:
+        """Wait a while until the inspector has answered, or is known not to."""
+        self._settled.wait(wire.HELLO_NS / 1e9)
 
     def stop(self) -> None:
         """End the thread and nothing else; it takes about a millisecond."""
@@ -291,8 +305,10 @@ class Link:
         """End the link in good order: what waits is sent, and everything goes on."""
         self.stop()
         if self._attachment is not None:
-            self._attachment._send_events()
-            self._end(wire.notification("Link.bye", {"reason": reason}))
+            # An inspector that takes nothing for so long is gone.
+            self._end(wire.notification("Link.bye", {"reason": reason}), wire.SILENCE_NS)
+        self._hang_up()
+        self._settled.set()
         if self._listener is not None:
             self._listener.close()
             self._listener = None
@@ -307,6 +323,8 @@ class Link:
         self._thread = None
         for stranger in self._strangers:
             stranger.connection.abandon()
+        if self._dialled is not None:
+            self._dialled.connection.abandon()
         if self._connection is not None:
             self._connection.abandon()
         if self._listener is not None:
@@ -316,7 +334,7 @@ class Link:
 
     def _run(self) -> None:
         try:
-            if self._listener is None and self._connection is None:
+            if self._listener is None and not self._settled.is_set():
                 self._dial()
             while not self._is_stopping:
                 if self._attachment is None and self._listener is None:
@@ -326,9 +344,12 @@ class Link:
                     self._attend(self._attachment, has_news=has_news)
         except Exception as error:  # noqa: BLE001 - whatever happens here, the program goes on
             self.problem = f"{type(error).__name__}: {error}"
+            self._hang_up()
             self._end(wire.notification("Link.bye", {"reason": self.problem}))
         finally:
-            self._settled.set()
+            # Stopped for a fork, it goes on to wait for the inspector's answer.
+            if self._dialled is None:
+                self._settled.set()
 
     def _wait(self) -> bool:
         """Wait for sockets or time; returns whether the inspector may have sent something."""
@@ -348,11 +369,6 @@ class Link:
             if connection.wants_to_send:
                 writers.append(connection)
         ready = self._waiting.wait(readers, writers, timeout_ns)
-        if self._woken in ready:
-            try:
-                self._woken.recv(64)
-            except (BlockingIOError, InterruptedError):
-                pass
         if self._listener in ready or self._strangers:
             self._meet_strangers()
         return connection in ready
@@ -360,34 +376,43 @@ class Link:
     # ------------------------------------------------------------------ beginnings
 
     def _dial(self) -> None:
+        """Dial and say hello, or go on to wait for the answer after :meth:`stop`."""
         try:
-            connection = dialled(self._address)
+            if self._dialled is None:
+                self._dialled = _Stranger(dialled(self._address), _ANSWER_NS)
+                hello = {**self._hello(), "token": self._token}
+                self._dialled.connection.send(wire.request(0, "Link.hello", hello))
+            self._await_answer(self._dialled)
         except (LinkClosed, ValueError) as error:
             self.problem = str(error)
-            return
-        connection.send(wire.request(0, "Link.hello", {**self._hello(), "token": self._token}))
-        until_ns = monotonic_ns() + wire.HELLO_NS
-        try:
-            while not self._is_stopping:
-                connection.flush()
-                messages = connection.receive()
-                while messages:
-                    message = messages.pop(0)
-                    if "error" in message:
-                        raise LinkClosed(message["error"]["message"])
-                    if "result" in message:
-                        _check_hello(message["result"], "inspector")
-                        self._attach(connection, messages)
-                        return
-                if monotonic_ns() > until_ns:
-                    raise LinkClosed("the inspector does not answer")
-                writers = [connection] if connection.wants_to_send else []
-                self._waiting.wait([connection, self._woken], writers, wire.PING_NS)
-        except LinkClosed as error:
-            self.problem = str(error)
+            self._hang_up()
         except WireError as error:
             self.problem = error.message
-        connection.close()
+            self._hang_up()
+
+    def _hang_up(self) -> None:
+        if self._dialled is not None:
+            self._dialled.connection.close()
+            self._dialled = None
+
+    def _await_answer(self, inspector: _Stranger) -> None:
+        connection = inspector.connection
+        while not self._is_stopping:
+            connection.flush()
+            messages = connection.receive()
+            while messages:
+                message = messages.pop(0)
+                if "error" in message:
+                    raise LinkClosed(message["error"]["message"])
+                if "result" in message:
+                    _check_hello(message["result"], "inspector")
+                    self._dialled = None
+                    self._attach(connection, messages)
+                    return
+            if monotonic_ns() > inspector.until_ns:
+                raise LinkClosed("the inspector does not answer")
+            writers = [connection] if connection.wants_to_send else []
+            self._waiting.wait([connection, self._woken], writers, wire.PING_NS)
 
     def _attach(self, connection: Connection, behind: list[dict[str, Any]]) -> None:
         """Begin with an inspector, and with what has arrived together with its hello."""
@@ -484,11 +509,11 @@ class Link:
             self.problem = error.message
             self._end(wire.refusal(0, error))
 
-    def _end(self, last: dict[str, Any]) -> None:
+    def _end(self, last: dict[str, Any], patience_ns: int = 0) -> None:
         attachment = self._attachment
         self._attachment = self._connection = None
         if attachment is not None:
-            attachment.end(last)
+            attachment.end(last, patience_ns=patience_ns)
         else:
             self._program.detach()
 

@@ -103,10 +103,11 @@ class Sink:
         """The inspector has received so many events."""
         self.acknowledged = min(max(events, self.acknowledged), self.sent)
 
-    def taken(self) -> tuple[list[dict[str, Any]], list[bytes]]:
+    def taken(self, *, is_last: bool = False) -> tuple[list[dict[str, Any]], list[bytes]]:
         """Take what waits: messages with texts, and frames of events that go behind them.
 
-        Instants never decrease from one event to the next.
+        Instants never decrease from one event to the next. The last events are sent whatever is
+        acknowledged.
         """
         waiting = self._waiting
         count = len(waiting)
@@ -116,7 +117,9 @@ class Sink:
         events = waiting[:count]
         del waiting[:count]
         self.by_kind.update(map(_kind, events))
-        room = 0 if self.is_lossy else max(WINDOW_EVENTS - self.unacknowledged, 0)
+        room = count if is_last else max(WINDOW_EVENTS - self.unacknowledged, 0)
+        if self.is_lossy:
+            room = 0
         if count > room:
             self._lose(events[room:])
             del events[room:]
@@ -145,9 +148,10 @@ class Sink:
         self._texts_sent = first
         return messages
 
-    def told_loss(self) -> dict[str, int] | None:
+    def told_loss(self, *, is_last: bool = False) -> dict[str, int] | None:
         """Return what was lost by kind, once events can be sent again; from then on they are."""
-        if not self.is_lossy or self.unacknowledged > WINDOW_EVENTS - _ROOM_AFTER_LOSS:
+        has_room = is_last or self.unacknowledged <= WINDOW_EVENTS - _ROOM_AFTER_LOSS
+        if not self.is_lossy or not has_room:
             return None
         with self._lock:
             counts = {str(kind): count for kind, count in sorted(self.lost.items())}

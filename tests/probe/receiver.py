@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import selectors
 import socket
 import subprocess
@@ -20,7 +21,7 @@ from inspector.probe.kinds import CLOCK_ADDED, CLOCK_ANCHORED, TIMER_ADDED, TIME
 from inspector.probe.wire import FrameReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from inspector.vocabulary import RawEvent
 
@@ -43,10 +44,12 @@ class Receiver:
         acknowledges: Whether events are acknowledged.
         pings: Whether it shows that it is there.
         reads: Whether it receives.
+        others: The links with other programs of the same inlet.
     """
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, others: Sequence[Receiver] = ()) -> None:
         self.sock = sock
+        self.others = others
         sock.setblocking(False)
         self._reader = FrameReader()
         self._out = bytearray()
@@ -108,9 +111,16 @@ class Receiver:
                         return
                     self._take(data)
                 elif mask & selectors.EVENT_WRITE:
-                    del self._out[: self.sock.send(self._out)]
+                    self._write()
         except OSError:
             self.close()
+
+    def _write(self) -> None:
+        try:
+            del self._out[: self.sock.send(self._out)]
+        except OSError:
+            # What the program has said before it closed is still to be read.
+            self._out.clear()
 
     def _take(self, data: bytes) -> None:
         count = len(self.events)
@@ -148,6 +158,9 @@ class Receiver:
             assert time.monotonic() < until, f"waited in vain; heard {self.messages[-5:]}"
             assert not self.is_closed or found(), f"closed; heard {self.messages[-5:]}"
             self.turn()
+            for other in self.others:
+                # Programs let go of an inspector that is silent.
+                other.turn(0)
 
     def listen(self, seconds: float) -> None:
         """Receive for a time."""
@@ -250,15 +263,37 @@ class Inlet:
         self._sock = socket.socket(socket.AF_UNIX)
         self._sock.bind(str(self._path))
         self._sock.listen(16)
-        self._sock.settimeout(PATIENCE_S)
+        self._sock.setblocking(False)
+        self._accepted: list[Receiver] = []
         self.address = f"unix:{self._path}"
+
+    @property
+    def is_dialled(self) -> bool:
+        """Whether a program has dialled whose link was not asked for yet."""
+        return bool(select.select([self._sock], [], [], 0)[0])
+
+    def met(self) -> Receiver:
+        """Return the next link, once the program has said hello."""
+        until = time.monotonic() + PATIENCE_S
+        while not self.is_dialled:
+            assert time.monotonic() < until, "no program has dialled"
+            for other in self._accepted:
+                other.turn(0)
+            time.sleep(0.01)
+        receiver = Receiver(self._sock.accept()[0], self._accepted)
+        self._accepted.append(receiver)
+        receiver.wait_for(lambda: receiver.hello)
+        return receiver
 
     def accepted(self) -> Receiver:
         """Return the next link, with the hello exchanged."""
-        receiver = Receiver(self._sock.accept()[0])
-        receiver.wait_for(lambda: receiver.hello)
+        receiver = self.met()
         receiver.send(wire.answer(0, {"protocol": wire.PROTOCOL, "role": "inspector"}))
         return receiver
+
+    def hang_up(self) -> None:
+        for each in self._accepted:
+            each.close()
 
     def close(self) -> None:
         self._sock.close()

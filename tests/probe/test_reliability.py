@@ -243,9 +243,12 @@ for _ in range(20):
     os.wait()
 print("forked", flush=True)
 """
-    with attached(code, python=interpreter(version)) as (_, process):
+    with inlet() as opened, program(code, opened.address, python=interpreter(version)) as process:
+        for _ in range(21):
+            opened.accepted()
         assert process.stdout is not None
         assert process.stdout.readline() == "forked\n"
+        opened.hang_up()
 
 
 def test_that_a_program_goes_on_when_the_socket_is_removed() -> None:

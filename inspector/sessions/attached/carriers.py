@@ -52,7 +52,11 @@ class Carrier(Protocol):
     text: str
 
     def send(self, kind: int, payload: bytes) -> None:
-        """Send a message soon; never blocks."""
+        """Send a message soon; never blocks.
+
+        After the other side has closed, what it said before is still to be received: then
+        nothing is sent, and :meth:`receive` tells of the end.
+        """
 
     def receive(self, timeout_s: float) -> list[tuple[int, bytes]]:
         """Return messages as type and payload, waiting at most so long for the first.
@@ -113,6 +117,7 @@ class StreamCarrier:
         self._socket = connected
         self._frames = FrameReader()
         self._waiting = bytearray()
+        self._broken = ""
         self._waker = Waker()
         self._selector = DefaultSelector()
         self._selector.register(connected, EVENT_READ)
@@ -128,7 +133,7 @@ class StreamCarrier:
         """Send a message soon.
 
         Raises:
-            CarrierClosedError: The connection has ended, or the other side reads nothing.
+            CarrierClosedError: The other side reads nothing.
         """
         if len(self._waiting) > _MOST_WAITING:
             message = "it reads nothing"
@@ -143,7 +148,9 @@ class StreamCarrier:
         except BlockingIOError:
             pass
         except OSError as error:
-            raise CarrierClosedError(_reason(error)) from None
+            # What the other side has said before it closed is still to be read.
+            self._broken = _reason(error)
+            self._waiting.clear()
         events = EVENT_READ | (EVENT_WRITE if self._waiting else 0)
         self._selector.modify(self._socket, events)
 
@@ -156,6 +163,8 @@ class StreamCarrier:
         if events & EVENT_WRITE:
             self._flush()
         if not events & EVENT_READ:
+            if self._broken:
+                raise CarrierClosedError(self._broken)
             return []
         try:
             data = self._socket.recv(_READ_BYTES)
