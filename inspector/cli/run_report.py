@@ -206,14 +206,14 @@ def spread(times_ns: NsColumn) -> Spread | None:
 
 def interval_shares(frames: FrameTimes) -> IntervalShares | None:
     """Return where the time between frames went, ``None`` if that was not measured."""
-    if frames.shares is None:
+    if not frames.has_shares:
         return None
     names = (*(share.text for share in Share), UNKNOWN)
     longest = int(frames.interval_ns.argmax())
     interval_ns = int(frames.interval_ns[longest])
     return IntervalShares(
         dict(zip(names, (int(each.sum()) for each in frames.share_columns.values()), strict=True)),
-        named_shares(frames.shares[:, longest].tolist(), interval_ns),
+        named_shares([int(frames.share(each)[longest]) for each in Share], interval_ns),
         int(frames.index[longest]),
         interval_ns,
     )

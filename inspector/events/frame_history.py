@@ -5,12 +5,12 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from inspector.vocabulary import Phase, Share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -51,6 +51,30 @@ class Frame:
         return max(self.interval_ns - sum(self.shares), 0)
 
 
+class StoredColumns(Protocol):
+    """The columns of frames in a file, each read when it is first used."""
+
+    @property
+    def first(self) -> int:
+        """Number of the first frame."""
+
+    @property
+    def count(self) -> int:
+        """How many frames there are."""
+
+    def __len__(self) -> int:
+        """Return how many columns there are."""
+
+    def __getitem__(self, number: int) -> array[int]:
+        """Return a whole column, which is kept."""
+
+    def __iter__(self) -> Iterator[array[int]]:
+        """Return the columns."""
+
+    def part(self, number: int, low: int, high: int) -> NDArray[np.int64]:
+        """Return a column from one place up to another, which is not kept."""
+
+
 class FrameHistory:
     """Append-only columns of whole nanoseconds, one entry per frame.
 
@@ -68,10 +92,17 @@ class FrameHistory:
         self.first = 0
         self._length = 0
         # Frames beyond the length belong to a copy that has continued.
-        self._columns = [array("q") for _ in range(_SHARES_FROM + len(Share))]
+        self._columns: list[array[int]] | StoredColumns = [
+            array("q") for _ in range(_SHARES_FROM + len(Share))
+        ]
 
     def __len__(self) -> int:
         return self._length
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the frames are in a file, so that parts of them can be read alone."""
+        return not isinstance(self._columns, list)
 
     @property
     def end(self) -> int:
@@ -156,15 +187,20 @@ class FrameHistory:
         """
         import numpy as np  # noqa: PLC0415 - the fold must not need numpy
 
-        if isinstance(column, Phase):
-            values = self._columns[_PHASES_FROM + column]
-        elif isinstance(column, Share):
-            values = self._columns[_SHARES_FROM + column]
-        else:
-            values = self._columns[_COLUMNS.index(column)]
-        low = min(max(start - self.first, 0), self._length)
-        high = min(max(stop - self.first, low), self._length)
+        low, high = self._places(start, stop)
+        values = self._columns[_number_of(column)]
         return np.frombuffer(values, dtype=np.int64, count=high, offset=0)[low:].copy()
+
+    def part(self, column: str | Phase | Share, start: int, stop: int) -> NDArray[np.int64]:
+        """Return one column as :meth:`numpy` does; what is read from a file for it is not kept."""
+        stored = self._columns
+        if isinstance(stored, list):
+            return self.numpy(column, start, stop)
+        return stored.part(_number_of(column), *self._places(start, stop))
+
+    def _places(self, start: int, stop: int) -> tuple[int, int]:
+        low = min(max(start - self.first, 0), self._length)
+        return low, min(max(stop - self.first, low), self._length)
 
     def index_at(self, at_ns: int) -> int:
         """Return the index after the last frame that had begun at an instant."""
@@ -242,9 +278,17 @@ class FrameHistory:
 
     def _own_columns(self) -> list[array[int]]:
         """Return the columns to extend, copied if a copy has continued differently."""
-        if len(self._columns[0]) != self._length:
-            self._columns = [column[: self._length] for column in self._columns]
-        return self._columns
+        columns = self._columns
+        if not isinstance(columns, list) or len(columns[0]) != self._length:
+            columns = self._columns = [column[: self._length] for column in columns]
+        return columns
+
+    @classmethod
+    def stored(cls, columns: StoredColumns) -> FrameHistory:
+        """Return the frames in a file."""
+        found = cls()
+        found.first, found._length, found._columns = columns.first, columns.count, columns
+        return found
 
     @classmethod
     def holding(cls, first: int, columns: Sequence[array[int]]) -> FrameHistory:
@@ -274,3 +318,11 @@ class FrameHistory:
         twin._length = self._length
         twin._columns = self._columns
         return twin
+
+
+def _number_of(column: str | Phase | Share) -> int:
+    if isinstance(column, Phase):
+        return _PHASES_FROM + column
+    if isinstance(column, Share):
+        return _SHARES_FROM + column
+    return _COLUMNS.index(column)

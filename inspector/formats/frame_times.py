@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
@@ -13,6 +13,7 @@ from inspector.analysis.landmarks import Landmark, landmarks_between, landmarks_
 from inspector.display_text import in_quotes
 from inspector.errors import ExportError
 from inspector.events.annotations import Annotation
+from inspector.events.frame_history import FrameHistory
 from inspector.events.timeline import Timeline
 from inspector.foreign.numbers import count_in
 from inspector.timebase import parse_duration_ns
@@ -35,9 +36,13 @@ NsColumn: TypeAlias = "NDArray[np.int64]"
 CAPTURED: Final = "capture"
 
 
-_COLUMNS: Final = ("index", "at_ns", "interval_ns", "delta_ns", "busy_ns")
 #: What is in no share of the interval.
 UNKNOWN_COLUMN: Final = "unknown_share_ns"
+#: Names in files of where the interval went.
+SHARE_COLUMNS: Final = (*(share.column for share in Share), UNKNOWN_COLUMN)
+_EAGER: Final = ("at_ns", "interval_ns")
+#: Frames that are read from a file at a time.
+_AT_ONCE: Final = 20_000
 
 
 class FrameColumns(Protocol):
@@ -55,6 +60,83 @@ class FrameColumns(Protocol):
         """Return a copy of a column from frame ``start`` up to, not including, ``stop``."""
 
 
+class FrameDetails(Protocol):
+    """What frames have besides their instants and intervals, which few readers need."""
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether it was measured where the interval went."""
+
+    def column(self, name: str | Phase | Share) -> NsColumn:
+        """Return ``delta_ns``, ``busy_ns``, the time in a phase, or a share of the interval."""
+
+    def between(self, start: int, stop: int) -> FrameDetails:
+        """Return those of the frames at places ``start`` up to, not including, ``stop``."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownDetails:
+    """Details of frames in memory.
+
+    Attributes:
+        delta_ns: Local time of the root clock passed to each frame's callbacks.
+        busy_ns: Time spent in each frame's callbacks.
+        phases: Time spent in each phase, shape (phases, frames), rows by ``Phase``.
+        shares: Where the interval went, shape (shares, frames), rows by ``Share``; ``None`` if
+            that was not measured.
+    """
+
+    delta_ns: NsColumn
+    busy_ns: NsColumn
+    phases: NsColumn
+    shares: NsColumn | None = None
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether it was measured where the interval went."""
+        return self.shares is not None
+
+    def column(self, name: str | Phase | Share) -> NsColumn:
+        """Return a column."""
+        if isinstance(name, Phase):
+            found: NsColumn = self.phases[name]
+            return found
+        if isinstance(name, Share):
+            assert self.shares is not None, "it was not measured"
+            share: NsColumn = self.shares[name]
+            return share
+        return self.delta_ns if name == "delta_ns" else self.busy_ns
+
+    def between(self, start: int, stop: int) -> KnownDetails:
+        """Return those of some frames."""
+        return self.kept(slice(start, stop))
+
+    def kept(self, is_kept: NDArray[np.bool_] | slice) -> KnownDetails:
+        """Return those of some frames."""
+        shares = None if self.shares is None else self.shares[:, is_kept]
+        phases = self.phases[:, is_kept]
+        return KnownDetails(self.delta_ns[is_kept], self.busy_ns[is_kept], phases, shares)
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredDetails:
+    """Details of frames in a recording, read whenever they are asked for."""
+
+    history: FrameHistory
+    start: int
+    stop: int
+    has_shares: bool
+
+    def column(self, name: str | Phase | Share) -> NsColumn:
+        """Return a column."""
+        return self.history.part(name, self.start, self.stop)
+
+    def between(self, start: int, stop: int) -> _StoredDetails:
+        """Return those of some frames."""
+        begin, end, _step = slice(start, stop).indices(self.stop - self.start)
+        return replace(self, start=self.start + begin, stop=self.start + max(begin, end))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameTimes:
     """Consecutive frames, one array entry each, all int64.
@@ -63,11 +145,7 @@ class FrameTimes:
         index: Number of the frame within its session.
         at_ns: Session time at which the frame began, never descending.
         interval_ns: Source time between the starts of the previous frame and this one.
-        delta_ns: Local time of the root clock passed to this frame's callbacks.
-        busy_ns: Time spent in this frame's callbacks.
-        phases: Time spent in each phase, shape (phases, frames), rows by ``Phase``.
-        shares: Where the interval went, shape (shares, frames), rows by ``Share``; ``None`` if
-            that was not measured.
+        details: What else was measured.
         interventions: Interventions before or in these frames.
         landmarks: Bookmarks, notes, named ranges and marks in these frames.
         samples: Why these are samples and not every frame, so that nothing can be said that
@@ -78,10 +156,7 @@ class FrameTimes:
     index: NsColumn
     at_ns: NsColumn
     interval_ns: NsColumn
-    delta_ns: NsColumn
-    busy_ns: NsColumn
-    phases: NsColumn
-    shares: NsColumn | None = None
+    details: FrameDetails
     interventions: tuple[Intervention, ...] = ()
     landmarks: tuple[Landmark, ...] = ()
     samples: str = ""
@@ -90,12 +165,55 @@ class FrameTimes:
     def __len__(self) -> int:
         return len(self.index)
 
+    @property
+    def delta_ns(self) -> NsColumn:
+        """Local time of the root clock passed to each frame's callbacks."""
+        return self.details.column("delta_ns")
+
+    @property
+    def busy_ns(self) -> NsColumn:
+        """Time spent in each frame's callbacks."""
+        return self.details.column("busy_ns")
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether it was measured where the interval went."""
+        return self.details.has_shares
+
+    def phase(self, phase: Phase) -> NsColumn:
+        """Return the time spent in a phase of each frame."""
+        return self.details.column(phase)
+
+    def share(self, share: Share) -> NsColumn:
+        """Return a share of each interval, if that was measured."""
+        return self.details.column(share)
+
+    @property
+    def phases(self) -> NsColumn:
+        """The time spent in all phases, shape (phases, frames)."""
+        return self._rows(Phase)
+
+    @property
+    def shares(self) -> NsColumn | None:
+        """Where the interval went, shape (shares, frames); ``None`` if that was not measured."""
+        return self._rows(Share) if self.has_shares else None
+
+    def _rows(self, names: type[Phase | Share]) -> NsColumn:
+        import numpy as np  # noqa: PLC0415 - as in from_history
+
+        return np.stack([self.details.column(each) for each in names])
+
+    def parts(self) -> Iterator[Self]:
+        """Yield these frames in parts, of which little is in memory at a time."""
+        for start in range(0, len(self), _AT_ONCE):
+            yield self.between(start, start + _AT_ONCE)
+
     @classmethod
     def from_history(cls, history: FrameColumns, start: int = 0, stop: int | None = None) -> Self:
         """Return the frames from ``start`` up to, not including, ``stop`` that are kept.
 
         Args:
-            history: The frame history of a timeline.
+            history: The frame history of a timeline; that of a recording is read as needed.
             start: Number of the first frame.
             stop: Number of the frame after the last; by default all that follow.
         """
@@ -104,26 +222,20 @@ class FrameTimes:
         end = history.end if stop is None else min(stop, history.end)
         begin = max(start, history.first)
         end = max(begin, end)
+        index = np.arange(begin, end, dtype=np.int64)
+        if isinstance(history, FrameHistory) and history.is_stored:
+            at_ns, interval_ns = (history.part(each, begin, end) for each in _EAGER)
+            has_shares = any(history.part(each, begin, end).any() for each in Share)
+            return cls(index, at_ns, interval_ns, _StoredDetails(history, begin, end, has_shares))
 
         def column(name: str | Phase | Share) -> NsColumn:
             return history.numpy(name, begin, end)
 
-        def rows(names: tuple[Phase | Share, ...]) -> NsColumn:
-            found = np.empty((len(names), end - begin), dtype=np.int64)
-            for row, name in enumerate(names):
-                found[row] = column(name)
-            return found
-
-        shares = rows(tuple(Share))
-        return cls(
-            index=np.arange(begin, end, dtype=np.int64),
-            at_ns=column("at_ns"),
-            interval_ns=column("interval_ns"),
-            delta_ns=column("delta_ns"),
-            busy_ns=column("busy_ns"),
-            phases=rows(tuple(Phase)),
-            shares=shares if shares.any() else None,
+        phases, shares = (np.stack([column(each) for each in names]) for names in (Phase, Share))
+        details = KnownDetails(
+            column("delta_ns"), column("busy_ns"), phases, shares if shares.any() else None
         )
+        return cls(index, column("at_ns"), column("interval_ns"), details)
 
     @classmethod
     def from_timeline(
@@ -158,10 +270,7 @@ class FrameTimes:
             index=index,
             at_ns=self.at_ns[start:stop],
             interval_ns=self.interval_ns[start:stop],
-            delta_ns=self.delta_ns[start:stop],
-            busy_ns=self.busy_ns[start:stop],
-            phases=self.phases[:, start:stop],
-            shares=None if self.shares is None else self.shares[:, start:stop],
+            details=self.details.between(start, stop),
             facts=None if self.facts is None else self.facts.kept(slice(start, stop)),
             interventions=tuple(
                 each
@@ -172,25 +281,38 @@ class FrameTimes:
         )
 
     @property
+    def unknown_ns(self) -> NsColumn:
+        """The part of each interval that is in no share, if those were measured."""
+        rest_ns = self.interval_ns.copy()
+        for share in Share:
+            rest_ns -= self.share(share)
+        return rest_ns.clip(0, out=rest_ns)
+
+    @property
     def share_columns(self) -> dict[str, NsColumn]:
         """Where the interval went, by name of the column in files; empty if not measured."""
-        if self.shares is None:
+        if not self.has_shares:
             return {}
-        named = {share.column: column for share, column in zip(Share, self.shares, strict=True)}
-        return named | {UNKNOWN_COLUMN: (self.interval_ns - self.shares.sum(axis=0)).clip(0)}
+        columns = (*map(self.share, Share), self.unknown_ns)
+        return dict(zip(SHARE_COLUMNS, columns, strict=True))
 
     def without_inspector(self, budget: FrameBudget) -> tuple[Self, int]:
         """Leave out frames over budget because of the inspector alone; return how many they are.
 
         For statistics only: the frames left no longer follow one another.
         """
-        if self.shares is None:
+        if not self.has_shares:
             return self, 0
-        kept = ~budget.is_over_because_of(self.interval_ns, self.shares[Share.INSPECTOR])
-        columns = {name: getattr(self, name)[kept] for name in _COLUMNS}
-        phases, shares = self.phases[:, kept], self.shares[:, kept]
-        facts = None if self.facts is None else self.facts.kept(kept)
-        fewer = replace(self, phases=phases, shares=shares, facts=facts, **columns)
+        kept = ~budget.is_over_because_of(self.interval_ns, self.share(Share.INSPECTOR))
+        details = KnownDetails(self.delta_ns, self.busy_ns, self.phases, self.shares).kept(kept)
+        fewer = replace(
+            self,
+            index=self.index[kept],
+            at_ns=self.at_ns[kept],
+            interval_ns=self.interval_ns[kept],
+            details=details,
+            facts=None if self.facts is None else self.facts.kept(kept),
+        )
         return fewer, len(self) - len(fewer)
 
     def measured(self, measure: Measure) -> NsColumn:

@@ -30,10 +30,18 @@ def series_of(
         refresh_ms: Refresh interval or target, ``None`` if unknown; without it no frame is long.
     """
     facts = frames.facts or NO_FACTS
-    if frames.shares is not None and refresh_ms is not None:
-        columns = (frames.interval_ns, frames.shares, frames.phases[Phase.TIMERS])
-        causes = long_frame_causes(*columns, FrameBudget.of_ms(refresh_ms))
-        facts = replace(facts, causes=causes)
+    if frames.has_shares and refresh_ms is not None:
+        budget = FrameBudget.of_ms(refresh_ms)
+        causes = [
+            long_frame_causes(
+                each.interval_ns,
+                np.stack([each.share(share) for share in Share]),
+                each.phase(Phase.TIMERS),
+                budget,
+            )
+            for each in frames.parts()
+        ]
+        facts = replace(facts, causes=np.concatenate(causes))
     return FrameSeries(frames.measured(measure) / NS_PER_MS, refresh_ms, facts)
 
 

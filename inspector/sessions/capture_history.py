@@ -202,7 +202,7 @@ class _FrameEvents:
 
     def __init__(self, frames: FrameTimes) -> None:
         self._frames = frames
-        self._phases = [phase for phase in Phase if frames.phases[phase].any()]
+        self._phases = [phase for phase in Phase if frames.phase(phase).any()]
         self._width = 2 + len(self._phases)
 
     def __len__(self) -> int:
@@ -219,7 +219,7 @@ class _FrameEvents:
         for place, phase in enumerate(self._phases, 1):
             found[:, place, 1], found[:, place, 2] = PHASE_ENDED, phase
             found[:, place, 3] = frames.index[part]
-            found[:, place, 4] = frames.phases[phase][part]
+            found[:, place, 4] = frames.phase(phase)[part]
         found[:, -1, 1] = FRAME_ENDED
         found[:, -1, 3], found[:, -1, 4] = frames.interval_ns[part], frames.busy_ns[part]
         return found.reshape(-1, 5)[start - first * width : end - first * width]
@@ -295,7 +295,7 @@ def _history_of(frames: FrameTimes) -> FrameHistory:
         return made[key]
 
     nothing = np.broadcast_to(np.int64(0), len(frames))
-    phases = [row if row.any() else nothing for row in frames.phases]
+    phases = [row if row.any() else nothing for row in map(frames.phase, Phase)]
     columns = (frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns, nothing, *phases)
     columns += (nothing,) * len(Share)
     first = int(frames.index[0]) if len(frames) else 0

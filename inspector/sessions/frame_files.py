@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Iterable
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -38,7 +37,7 @@ from inspector.formats.captures.json_trace import JsonTraceReader, is_json
 from inspector.formats.captures.perfetto_trace import PerfettoReader, is_perfetto
 from inspector.formats.captures.source import CaptureSource
 from inspector.formats.captures.tracy_csv import TracyReader, is_tracy
-from inspector.formats.frame_times import CAPTURED, FrameTimes, NsColumn, Provenance
+from inspector.formats.frame_times import CAPTURED, FrameTimes, KnownDetails, NsColumn, Provenance
 from inspector.sessions.provenance import provenance_of_recording, rate_in_file
 from inspector.timebase import MAX_NS
 from inspector.vocabulary import Phase, Share
@@ -210,7 +209,9 @@ def _is_recognised(importer: Importer, head: bytes) -> bool:
 
 
 def _read_recording(path: Path) -> FrameFile:
-    with closing(open_recording(path)) as recording, as_far_as_it_goes(recording):
+    recording = open_recording(path)
+    # It closes with the last that reads these frames.
+    with as_far_as_it_goes(recording):
         frames = FrameTimes.from_timeline(
             recording.state_before(recording.end), annotations=recording.annotations
         )
@@ -371,10 +372,7 @@ def _frames(path: Path, columns: dict[str, NsColumn]) -> FrameTimes:
         raise _damaged(path, "frames that go back in time")
     phases = [columns[name] for name in PHASE_COLUMNS]
     is_idle = all(phase.strides == (0,) for phase in phases)
-    return FrameTimes(
-        index=columns["frame"],
-        at_ns=columns["at_ns"],
-        interval_ns=columns["interval_ns"],
+    details = KnownDetails(
         delta_ns=columns["delta_ns"],
         busy_ns=columns["busy_ns"],
         phases=np.broadcast_to(np.int64(0), (len(Phase), len(phases[0])))
@@ -384,6 +382,7 @@ def _frames(path: Path, columns: dict[str, NsColumn]) -> FrameTimes:
         if _SHARE_COLUMNS[0] in columns
         else None,
     )
+    return FrameTimes(columns["frame"], columns["at_ns"], columns["interval_ns"], details)
 
 
 def _column(path: Path, name: str, values: msgspec.Raw | None) -> NsColumn:

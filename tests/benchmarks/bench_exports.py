@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
+import sys
 import tracemalloc
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
@@ -15,14 +18,26 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from inspector.events.recording import About
+from inspector.events.recording.writing.file import RecordingFile
+from inspector.events.timeline import Timeline
 from inspector.formats.captures.capture import Stream
 from inspector.formats.captures.frame_times_csv import write_csv
-from inspector.formats.captures.frame_times_json import columns_of, write_json
+from inspector.formats.captures.frame_times_json import column_readers, write_json
 from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.formats.svg import svg_text
 from inspector.sessions.frame_files import read_frame_file
+from inspector.vocabulary import (
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    FRAME_SHARES,
+    PHASE_ENDED,
+    Phase,
+    RawEvent,
+    two_durations,
+)
 from tests.benchmarks.measuring import Case, Effort, measure, powers_of_ten
 from tests.benchmarks.report import Row, absent_row, ratio_row
 
@@ -37,6 +52,10 @@ _MOST_SORTS: Final = 25
 _TO_SAVETXT, _TO_DUMPS = 3.0, 0.5
 #: How much of the time pandas may take to read all columns, of which we check each.
 _TO_PANDAS: Final = 0.5
+#: How many times the memory of a short recording the export of a long one may take.
+_MOST_OF_SHORT: Final = 2.0
+#: Frames that are recorded at once.
+_AT_ONCE: Final = 10_000
 #: Memory that an export may take beside the frames, of what those take.
 _MOST_MEMORY: Final = 1.0
 
@@ -52,7 +71,7 @@ def write_exports(effort: Effort) -> Iterator[Row]:
     """Draw and write frames, against a sort, ``numpy.savetxt`` and ``json.dumps`` of them."""
     count = 10_000 if effort.is_quick else 1_000_000
     frames = _frames(count)
-    table = np.column_stack(list(columns_of(frames).values()))
+    table = np.column_stack([read(frames) for read in column_readers(frames).values()])
 
     def to_csv() -> None:
         write_csv(frames, _PROVENANCE, _OPTIONS, io.BytesIO())
@@ -92,6 +111,73 @@ def write_exports(effort: Effort) -> Iterator[Row]:
     yield Row(f"{name} to CSV, memory to frames", share, most, unit="x")
 
 
+def export_recordings(effort: Effort) -> Iterator[Row]:
+    """Export a recording on the command line, and see how much memory that takes."""
+    count = 10_000 if effort.is_quick else 1_000_000
+    with TemporaryDirectory() as folder:
+        path, short = Path(folder) / "run.tlrec", Path(folder) / "short.tlrec"
+        _record(path, count)
+        _record(short, 10)
+        for suffix in ("svg", "png", "csv", "json", "html", "trace.json"):
+            took_s, most_mb = _exported(path, suffix)
+            _, least_mb = _exported(short, suffix)
+            yield Row(
+                f"export_recordings/{powers_of_ten(count)} frames to {suffix.upper()}, memory",
+                most_mb / least_mb,
+                _MOST_OF_SHORT,
+                detail=f"{most_mb:.0f} MB against those of 10 frames, {took_s:.1f} s of CPU time",
+                unit="x",
+            )
+
+
+def _record(path: Path, count: int) -> None:
+    """Record frames with their phases and shares, as those of a scene are."""
+    timeline = Timeline([""])
+    file = RecordingFile(path, About(title="benchmark"), timeline, 0)
+    times_ns = _frames(count).interval_ns.tolist()
+    at_ns = 0
+    for start in range(0, count, _AT_ONCE):
+        events: list[RawEvent] = []
+        for index, took_ns in enumerate(times_ns[start : start + _AT_ONCE], start):
+            at_ns += took_ns
+            shares = (
+                two_durations(took_ns // 8, took_ns // 90),
+                two_durations(0, took_ns // 70),
+                took_ns // 2,
+            )
+            events += [
+                (at_ns, FRAME_BEGAN, 0, index, took_ns),
+                (at_ns, PHASE_ENDED, Phase.UPDATE, index, took_ns // 9),
+                (at_ns, FRAME_SHARES, *shares),
+                (at_ns, FRAME_ENDED, 0, took_ns, took_ns // 8),
+            ]
+        file.add(events)
+    file.finish()
+
+
+#: Runs a command, and prints how much memory it took at most.
+_MEASURED: Final = """
+import sys
+from pathlib import Path
+from inspector.cli.main import main
+code = main(sys.argv[1:])
+status = Path("/proc/self/status").read_text().split()
+print(status[status.index("VmHWM:") + 1])
+sys.exit(code)
+"""
+
+
+def _exported(path: Path, suffix: str) -> tuple[float, float]:
+    """Export in a process of its own; return its CPU time and its memory in megabytes."""
+    command = [sys.executable, "-c", _MEASURED, "export", str(path), "-o", f"{path}.{suffix}"]
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    before = os.times()
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    after = os.times()
+    took_s = sum(after[2:4]) - sum(before[2:4])
+    return took_s, int(done.stdout.split()[-1]) / 1024
+
+
 def read_exports(effort: Effort) -> Iterator[Row]:
     """Read an exported CSV, against ``pandas.read_csv`` of the same file."""
     count = 10_000 if effort.is_quick else 1_000_000
@@ -116,4 +202,4 @@ def _does(work: Callable[[], object]) -> Callable[[], nullcontext[Callable[[], o
     return lambda: nullcontext(work)
 
 
-BENCHMARKS = (write_exports, read_exports)
+BENCHMARKS = (write_exports, export_recordings, read_exports)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
 from inspector.vocabulary import Phase
 
 MakeFrames = Callable[[Sequence[int]], FrameTimes]
@@ -27,9 +27,7 @@ def make_frames() -> MakeFrames:
             index=np.arange(len(interval_ns), dtype=np.int64),
             at_ns=np.cumsum(interval_ns),
             interval_ns=interval_ns,
-            delta_ns=interval_ns.copy(),
-            busy_ns=busy_ns,
-            phases=phases,
+            details=KnownDetails(interval_ns.copy(), busy_ns, phases),
         )
 
     return make

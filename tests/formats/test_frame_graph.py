@@ -20,7 +20,7 @@ from inspector.formats.display_list import (
 )
 from inspector.formats.font_metrics import text_width
 from inspector.formats.frame_graph.frame_graph import frame_graph
-from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
 from inspector.formats.options import GRAPH_COLORS, ExportOptions
 from inspector.vocabulary import Phase
 
@@ -308,7 +308,8 @@ def test_that_work_outside_the_phases_is_shown_as_such(
     make_frames: MakeFrames, provenance: Provenance
 ) -> None:
     frames = make_frames([20 * MS] * 5)
-    frames = replace(frames, busy_ns=frames.busy_ns + 3 * MS)
+    details = KnownDetails(frames.delta_ns, frames.busy_ns + 3 * MS, frames.phases)
+    frames = replace(frames, details=details)
     picture = frame_graph(frames, provenance, ExportOptions(stacked=True, measure="busy"))
     assert "other work" in texts(picture)
 

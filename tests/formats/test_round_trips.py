@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.landmarks import LANDMARK_KINDS, Landmark
 from inspector.formats.export import export_frames, exporters
-from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.formats.traces.session_trace import Events
 from inspector.sessions.frame_files import read_frame_file
@@ -74,12 +74,14 @@ def frames_and_provenance(draw: st.DrawFn) -> tuple[FrameTimes, Provenance]:
         index=np.arange(count, dtype=np.int64) + draw(st.integers(0, 10**9)),
         at_ns=np.cumsum(np.array(intervals, dtype=np.int64)) + draw(st.integers(0, 10**15)),
         interval_ns=np.array(intervals, dtype=np.int64),
-        delta_ns=np.array(draw(column), dtype=np.int64),
-        busy_ns=np.array(draw(column), dtype=np.int64),
-        phases=np.array([draw(column) for _ in Phase], dtype=np.int64),
-        shares=np.array([draw(column) for _ in Share], dtype=np.int64)
-        if draw(st.booleans())
-        else None,
+        details=KnownDetails(
+            delta_ns=np.array(draw(column), dtype=np.int64),
+            busy_ns=np.array(draw(column), dtype=np.int64),
+            phases=np.array([draw(column) for _ in Phase], dtype=np.int64),
+            shares=np.array([draw(column) for _ in Share], dtype=np.int64)
+            if draw(st.booleans())
+            else None,
+        ),
         interventions=draw(st.sampled_from([(), (intervention,)])),
         landmarks=draw(st.sampled_from([(), (landmark,)])),
     )
@@ -92,7 +94,8 @@ def frames_and_provenance(draw: st.DrawFn) -> tuple[FrameTimes, Provenance]:
 def test_that_every_exporter_is_known_here() -> None:
     assert set(CARRIED) == {each.key for each in exporters()}
     of_other_tools = {"samples", "facts"}
-    names = {each.name for each in fields(FrameTimes)} - of_other_tools
+    names = {each.name for of in (FrameTimes, KnownDetails) for each in fields(of)}
+    names -= {"details"} | of_other_tools
     assert names == _ALL - {"provenance"}
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, write_csv
 from inspector.formats.captures.frame_times_json import write_json
 from inspector.formats.captures.number_cells import number_rows
-from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.vocabulary import Phase
 from tests.formats.read_captures import read_frame_times
@@ -90,9 +90,11 @@ def test_that_what_is_written_is_read_again(
         index=np.arange(len(column)),
         at_ns=start_ns + np.cumsum(column),
         interval_ns=column,
-        delta_ns=column[::-1].copy(),
-        busy_ns=column // 2,
-        phases=np.zeros((len(Phase), len(column)), dtype=np.int64),
+        details=KnownDetails(
+            delta_ns=column[::-1].copy(),
+            busy_ns=column // 2,
+            phases=np.zeros((len(Phase), len(column)), dtype=np.int64),
+        ),
     )
     path = tmp_path_factory.getbasetemp() / "again.csv"
     with path.open("wb") as stream:

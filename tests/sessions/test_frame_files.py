@@ -13,7 +13,7 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.errors import CaptureError, ExportError, UnreadableFileError
 from inspector.formats import file_formats
 from inspector.formats.export import export_frames
-from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.scene import find_scene
@@ -57,7 +57,8 @@ def test_that_shares_of_intervals_are_exported_where_they_were_measured(
     provenance = Provenance("A small game", datetime(2026, 5, 4, tzinfo=UTC), "0.1.0", "qt")
     path, bare = tmp_path / f"run{suffix}", tmp_path / f"bare{suffix}"
     shares = np.stack([frames.interval_ns // (2 + share) // 5 for share in Share])
-    measured = replace(frames, shares=shares)
+    details = KnownDetails(frames.delta_ns, frames.busy_ns, frames.phases, shares)
+    measured = replace(frames, details=details)
     export_frames(measured, provenance, ExportOptions(), path)
     export_frames(frames, provenance, ExportOptions(), bare)
 

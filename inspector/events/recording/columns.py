@@ -139,7 +139,9 @@ def _add_wide(
     return width, is_steps, 0, odd
 
 
-def unpack(data: bytes, columns: int, count: int, out: Block | None = None) -> Block:
+def unpack(
+    data: bytes, columns: int, count: int, out: Block | None = None, only: int | None = None
+) -> Block:
     """Return the columns in the bytes of :func:`pack`.
 
     Args:
@@ -147,6 +149,7 @@ def unpack(data: bytes, columns: int, count: int, out: Block | None = None) -> B
         columns: Number of columns.
         count: Entries per column.
         out: The array to fill, instead of a new one.
+        only: The one column to return; by default all.
 
     Raises:
         ValueError, IndexError: The bytes are too few, too many or invalid.
@@ -156,11 +159,16 @@ def unpack(data: bytes, columns: int, count: int, out: Block | None = None) -> B
         raise ValueError(message)
     head = np.frombuffer(data, _HEAD, columns)
     place = columns * _HEAD.itemsize
-    block = np.empty((columns, count), np.int64) if out is None else out
-    for column, (least, width, is_steps, _, odd) in zip(block, head.tolist(), strict=True):
+    rows = columns if only is None else 1
+    block = np.empty((rows, count), np.int64) if out is None else out
+    for number, (least, width, is_steps, _, odd) in enumerate(head.tolist()):
         if width not in _ALL_WIDTHS or odd > count:
             message = f"invalid column: {width} bytes, {odd} odd entries"
             raise ValueError(message)
+        if only not in {None, number}:
+            place += width * count + _ODD_BYTES * odd
+            continue
+        column = block[number if only is None else 0]
         if width:
             column[:] = np.frombuffer(data, f"<u{width}", count, place)
         else:

@@ -14,7 +14,7 @@ import numpy as np
 
 from inspector.errors import CaptureError
 from inspector.foreign.files import open_binary
-from inspector.formats.captures.frame_times_json import columns_of, head_of
+from inspector.formats.captures.frame_times_json import column_readers, head_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,9 @@ def write_arrow(
 
 
 def _table(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> Any:  # noqa: ANN401 - of pyarrow
-    columns = {name: np.ascontiguousarray(column) for name, column in columns_of(frames).items()}
+    columns = {
+        name: np.ascontiguousarray(read(frames)) for name, read in column_readers(frames).items()
+    }
     head = json.dumps(head_of(frames, provenance, options))
     return import_module(PACKAGE).table(columns, metadata={_HEAD: head.encode()})
 

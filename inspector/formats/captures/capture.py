@@ -18,7 +18,7 @@ from inspector.analysis.statistics.frame_series import NO_FACTS, FrameFacts
 from inspector.display_text import in_quotes, one_line
 from inspector.errors import CaptureError
 from inspector.foreign.paths import is_there
-from inspector.formats.frame_times import FrameTimes, NsColumn
+from inspector.formats.frame_times import FrameTimes, KnownDetails, NsColumn
 from inspector.vocabulary import Phase
 
 #: Streams beyond are not kept apart: a capture has a handful, a damaged one any number.
@@ -69,9 +69,11 @@ class Stream:
             index=np.arange(len(self), dtype=np.int64),
             at_ns=at_ns,
             interval_ns=self.interval_ns,
-            delta_ns=self.interval_ns,
-            busy_ns=nothing if self.busy_ns is None else self.busy_ns,
-            phases=np.broadcast_to(np.int64(0), (len(Phase), len(self))),
+            details=KnownDetails(
+                delta_ns=self.interval_ns,
+                busy_ns=nothing if self.busy_ns is None else self.busy_ns,
+                phases=np.broadcast_to(np.int64(0), (len(Phase), len(self))),
+            ),
             samples=self.samples,
             facts=self.facts,
         )

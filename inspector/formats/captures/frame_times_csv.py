@@ -27,7 +27,7 @@ from typing import BinaryIO, Final
 from inspector.formats.captures.number_cells import number_rows
 from inspector.formats.csv_cells import quoted, text_cell
 from inspector.formats.font_metrics import plain
-from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
+from inspector.formats.frame_times import SHARE_COLUMNS, FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.vocabulary import Phase
 
@@ -56,22 +56,23 @@ def write_csv(
 ) -> None:
     """Write ``frames`` as a table with one header line."""
     extra = _extra_columns(frames, options)
-    shares = frames.share_columns
+    shares = SHARE_COLUMNS if frames.has_shares else ()
     stream.write(f"{','.join((*CSV_COLUMNS, *shares, *extra))}\r\n".encode())
-    in_ns = (frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns)
-    columns: list[tuple[NsColumn, int]] = [
-        *((column, 0) for column in (frames.index, *in_ns, *frames.phases)),
-        *((column, DECIMALS_OF_MS) for column in in_ns),
-        *((column, 0) for column in shares.values()),
-    ]
-    for part, text in number_rows(columns, len(frames)):
-        if extra:
-            index = frames.index[part].tolist()
-            lines = text.decode().split("\r\n")[:-1]
-            rows = zip(lines, *(_cells(each, index) for each in extra.values()), strict=True)
-            stream.write("".join(f"{','.join(row)}\r\n" for row in rows).encode())
-        else:
-            stream.write(text)
+    for part in frames.parts():
+        in_ns = (part.at_ns, part.interval_ns, part.delta_ns, part.busy_ns)
+        columns: list[tuple[NsColumn, int]] = [
+            *((column, 0) for column in (part.index, *in_ns, *map(part.phase, Phase))),
+            *((column, DECIMALS_OF_MS) for column in in_ns),
+            *((column, 0) for column in part.share_columns.values()),
+        ]
+        for rows, text in number_rows(columns, len(part)):
+            if extra:
+                index = part.index[rows].tolist()
+                lines = text.decode().split("\r\n")[:-1]
+                full = zip(lines, *(_cells(each, index) for each in extra.values()), strict=True)
+                stream.write("".join(f"{','.join(row)}\r\n" for row in full).encode())
+            else:
+                stream.write(text)
 
 
 def _extra_columns(frames: FrameTimes, options: ExportOptions) -> dict[str, dict[int, str]]:

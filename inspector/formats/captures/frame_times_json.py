@@ -8,7 +8,9 @@ or in these frames, ``landmarks`` the bookmarks, notes, named ranges and marks i
 """
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
+from operator import attrgetter, methodcaller
 from typing import BinaryIO, Final
 
 from inspector.analysis.intervention_list import Intervention
@@ -17,8 +19,9 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget, percentile_frame_time_ns
 from inspector.formats.captures.frame_times_csv import PHASE_COLUMNS
 from inspector.formats.captures.number_cells import number_rows
-from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
+from inspector.formats.frame_times import UNKNOWN_COLUMN, FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
+from inspector.vocabulary import Phase, Share
 
 JSON_FORMAT: Final = "timeline-inspector frame times"
 JSON_VERSION: Final = 1
@@ -32,27 +35,30 @@ def write_json(
     # File names may hold undecodable bytes, which JSON can escape.
     stream.write(text.removesuffix("\n}").encode(errors="backslashreplace"))
     separator = ',\n  "columns": {'
-    for name, column in columns_of(frames).items():
+    for name, read in column_readers(frames).items():
         stream.write(f"{separator}\n    {json.dumps(name)}: [".encode())
-        for rows, lines in number_rows([(column, 0)], len(column)):
-            is_last = rows.stop == len(column)
-            stream.write(lines.replace(b"\r\n", b",")[: -1 if is_last else None])
+        comma = b""
+        for part in frames.parts():
+            for _rows, lines in number_rows([(read(part), 0)], len(part)):
+                stream.write(comma + lines.replace(b"\r\n", b",").removesuffix(b","))
+                comma = b","
         stream.write(b"]")
         separator = ","
     stream.write(b"\n  }\n}\n")
 
 
-def columns_of(frames: FrameTimes) -> dict[str, NsColumn]:
-    """Return the columns by the names that the CSV has for them."""
-    return {
-        "frame": frames.index,
-        "at_ns": frames.at_ns,
-        "interval_ns": frames.interval_ns,
-        "delta_ns": frames.delta_ns,
-        "busy_ns": frames.busy_ns,
-        **dict(zip(PHASE_COLUMNS, frames.phases, strict=True)),
-        **frames.share_columns,
+def column_readers(frames: FrameTimes) -> dict[str, Callable[[FrameTimes], NsColumn]]:
+    """Return what reads each column, of a part of the frames, by the names in the CSV."""
+    plain = ("at_ns", "interval_ns", "delta_ns", "busy_ns")
+    readers: dict[str, Callable[[FrameTimes], NsColumn]] = {"frame": attrgetter("index")}
+    readers |= {name: attrgetter(name) for name in plain}
+    readers |= {
+        name: methodcaller("phase", phase) for name, phase in zip(PHASE_COLUMNS, Phase, strict=True)
     }
+    if frames.has_shares:
+        readers |= {share.column: methodcaller("share", share) for share in Share}
+        readers[UNKNOWN_COLUMN] = attrgetter("unknown_ns")
+    return readers
 
 
 def head_of(

@@ -42,7 +42,7 @@ from inspector.formats.display_list import (
 from inspector.formats.export import export_frames
 from inspector.formats.font_metrics import font, text_width
 from inspector.formats.frame_graph.frame_graph import frame_graph
-from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
 from inspector.formats.options import ExportOptions, ThemeName
 from inspector.formats.svg import svg_text
 from inspector.vocabulary import Phase
@@ -72,9 +72,8 @@ def frames_of(count: int) -> FrameTimes:
     phases = np.zeros((len(Phase), count), dtype=np.int64)
     phases[Phase.UPDATE] = busy_ns // 2
     phases[Phase.DRAW] = busy_ns // 3
-    return FrameTimes(
-        numbers, np.cumsum(interval_ns), interval_ns, interval_ns.copy(), busy_ns, phases
-    )
+    details = KnownDetails(interval_ns.copy(), busy_ns, phases)
+    return FrameTimes(numbers, np.cumsum(interval_ns), interval_ns, details)
 
 
 def graph(theme: ThemeName = "light", *, stacked: bool = False, count: int = 400) -> DisplayList:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
 from collections import OrderedDict
 from contextlib import contextmanager
@@ -19,9 +18,9 @@ from inspector.events.recording.layout import (
     CHUNK_EVENTS,
     TIMER_COLUMNS,
     RecordingError,
-    frame_columns_in,
 )
 from inspector.events.recording.pictures import RecordedBlocks
+from inspector.events.recording.reading.frames import StoredFrames
 from inspector.events.recording.reading.opening import DAMAGE, OpenFile
 from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.reading.soundness import UNKNOWN_TEXT, Soundness
@@ -43,10 +42,6 @@ _LOOKED_THROUGH_BYTES: Final = 64 * 1024 * 1024
 _CURSOR, _COUNT, _FIRST_NS, _LAST_NS = range(4)
 #: A longer gap among the events is not plausible: some readers iterate over it.
 _MOST_MISSING_EVENTS: Final = 1 << 28
-#: Rows of a block of frames.
-_FRAME_AT: Final = 2
-#: A longer gap among the frames is not plausible.
-_MOST_MISSING_FRAMES: Final = 1_000_000
 #: A command, its context and its form.
 _EVENTS_OF_COMMAND: Final = 3
 #: Longest name or path.
@@ -86,7 +81,7 @@ class Recording:
         self._keyframes: list[int] = []
         self._asked: dict[int, int] | None = None
         self._frames: FrameHistory | None = None
-        self._frame_cursors = np.empty(0, np.int64)
+        self._stored: StoredFrames | None = None
         index, meta = self._index, file.meta
         self.first = self.end = _whole(meta.get("first_cursor"))
         if index.shape[1]:
@@ -151,7 +146,9 @@ class Recording:
         return read_annotations(self._file.rows)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; states that were returned keep their frames."""
+        if self._stored is not None:
+            self._stored.keep()
         self._file.close()
 
     # ---------------------------------------------------------------- events
@@ -427,45 +424,15 @@ class Recording:
     def _give_frames(self, timeline: Timeline, cursor: int, least: int) -> None:
         """Set the completed frames of a timeline; they are shared, so this is cheap."""
         whole = self._all_frames()
-        count = int(np.searchsorted(self._frame_cursors, cursor, side="right"))
-        twin = whole.copy()
-        twin._length = max(count, min(least - whole.first, len(whole)))
-        timeline.frames = twin
+        count = 0 if self._stored is None else self._stored.count_until(cursor)
+        timeline.frames = whole.until(whole.first + max(count, least - whole.first))
 
     def _all_frames(self) -> FrameHistory:
         if self._frames is None:
-            self._frames = FrameHistory()
-            blocks = self._frame_blocks()
-            if blocks:
-                columns = np.concatenate(blocks, axis=1)
-                self._frames.first = int(columns[0, 0])
-                self._frames.extend([array("q", column.tobytes()) for column in columns[2:]])
-                self._frame_cursors = columns[1]
+            version = _whole(self._file.meta.get("schema_version"))
+            self._stored = StoredFrames(self._file, version)
+            self._frames = FrameHistory.stored(self._stored)
         return self._frames
-
-    def _frame_blocks(self) -> list[Block]:
-        """Return all readable frames, without gaps."""
-        found: list[Block] = []
-        columns = frame_columns_in(_whole(self._file.meta.get("schema_version")))
-        text = "SELECT first_frame, count, crc, data FROM frame_chunks ORDER BY first_frame"
-        for first, count, crc, data in self._file.rows(text):
-            try:
-                if crc32(data) != crc:
-                    message = f"the frames from {first:,} on are damaged"
-                    raise ValueError(message)
-                # Each has its own number, at least a byte.
-                if count > len(data):
-                    message = f"{count:,} frames in {len(data):,} bytes"
-                    raise ValueError(message)
-                frames = _checked_frames(data, columns, count)
-                block = _behind(found[-1] if found else None, frames)
-            except DAMAGE as error:
-                at_ns = int(found[-1][_FRAME_AT, -1]) if found else None
-                self._file.note_damage("frame_chunks", error, at_ns)
-                continue
-            if block.shape[1]:
-                found.append(block)
-        return found
 
 
 @contextmanager
@@ -487,42 +454,3 @@ def as_far_as_it_goes(recording: Recording) -> Iterator[None]:
 def _whole(value: object) -> int:
     """Return a plausible whole number, otherwise 0."""
     return value if type(value) is int and 0 <= value < MAX_NS else 0
-
-
-def _checked_frames(data: bytes, columns: int, count: int) -> Block:
-    """Unpack and check frames.
-
-    Raises:
-        ValueError, IndexError: They are invalid.
-    """
-    block = unpack(data, columns, count)
-    numbers, cursors = block[0], block[1]
-    first = int(numbers[0])
-    is_in_order = (numbers == np.arange(first, first + count)).all()
-    if first < 0 or not is_in_order or (cursors[1:] < cursors[:-1]).any():
-        message = f"the frames from {first:,} on do not follow one another"
-        raise ValueError(message)
-    if (np.abs(block[2:] >> 1) > MAX_NS >> 2).any():
-        message = f"the frames from {first:,} on have impossible times"
-        raise ValueError(message)
-    return block
-
-
-def _behind(former: Block | None, block: Block) -> Block:
-    """Return frames after others, with a gap filled by frames of no duration.
-
-    Raises:
-        ValueError: The gap is not plausible.
-    """
-    if former is None:
-        return block
-    last, first = int(former[0, -1]), int(block[0, 0])
-    if first <= last:
-        return block[:, last + 1 - first :]
-    if first - last > _MOST_MISSING_FRAMES:
-        message = f"the frames from {last + 1:,} to {first - 1:,} are missing"
-        raise ValueError(message)
-    filler = np.zeros((len(block), first - last - 1), np.int64)
-    filler[0] = np.arange(last + 1, first)
-    filler[1], filler[2] = former[1, -1], former[2, -1]
-    return np.concatenate([filler, block], axis=1)

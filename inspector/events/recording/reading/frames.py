@@ -1,0 +1,213 @@
+"""The frames of a recording, read from its file as they are asked for."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from zlib import crc32
+
+import numpy as np
+
+from inspector.events.recording.columns import unpack
+from inspector.events.recording.layout import FRAME_COLUMNS, frame_columns_in
+from inspector.events.recording.reading.opening import DAMAGE
+from inspector.timebase import MAX_NS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from inspector.events.recording.columns import Block
+    from inspector.events.recording.reading.opening import OpenFile
+
+#: Rows of a block of frames: numbers, cursors, and then the columns of a frame history.
+_CURSOR, _AT = 1, 2
+#: A longer gap among the frames is not plausible.
+_MOST_MISSING: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """Frames that are read together.
+
+    Attributes:
+        key: Number of the first frame in its row of the file, -1 for frames that are missing.
+        rows: Number of frames in that row.
+        skipped: How many of these the chunk before has too.
+        last_cursor: Cursor of the end of its last frame.
+    """
+
+    key: int
+    rows: int
+    skipped: int
+    last_cursor: int
+
+
+class StoredFrames:
+    """The columns of a frame history in a file, each read when it is first used.
+
+    Every frame is checked when this is made, and only where each is and when it began is kept.
+
+    Attributes:
+        first: Number of the first frame.
+        is_read: Which columns are in memory.
+    """
+
+    def __init__(self, file: OpenFile, schema_version: int) -> None:
+        self._file = file
+        self._stored = frame_columns_in(schema_version)
+        self._chunks: list[_Chunk] = []
+        # Place of the first frame of each chunk, and behind the last.
+        self._places = [0]
+        self.first = 0
+        self._columns: dict[int, array[int]] = {}
+        self._kept: dict[int, bytes] = {}
+        begins = array("q")
+        for block in self._checked_blocks():
+            begins.frombytes(block[_AT].tobytes())
+        self._columns[0] = begins
+
+    @property
+    def is_read(self) -> frozenset[int]:
+        """The numbers of the columns that are in memory."""
+        return frozenset(self._columns)
+
+    def __len__(self) -> int:
+        return len(FRAME_COLUMNS) - _AT
+
+    @property
+    def count(self) -> int:
+        """How many frames there are."""
+        return self._places[-1]
+
+    def __getitem__(self, number: int) -> array[int]:
+        """Return a whole column, which is kept."""
+        found = self._columns.get(number)
+        if found is None:
+            found = array("q")
+            found.frombytes(self.part(number, 0, self.count).tobytes())
+            self._columns[number] = found
+        return found
+
+    def __iter__(self) -> Iterator[array[int]]:
+        return (self[number] for number in range(len(self)))
+
+    def part(self, number: int, low: int, high: int) -> NDArray[np.int64]:
+        """Return a column from one place up to another, which is not kept."""
+        if number in self._columns:
+            return np.frombuffer(self._columns[number], np.int64)[low:high]
+        found = np.zeros(max(high - low, 0), np.int64)
+        if number + _AT >= self._stored:
+            return found
+        at = low
+        for place in range(max(bisect_right(self._places, low) - 1, 0), len(self._chunks)):
+            chunk, begin = self._chunks[place], self._places[place]
+            end = min(self._places[place + 1], high)
+            if end <= at:
+                break
+            if chunk.key >= 0:
+                column = self._read(chunk, number + _AT)[chunk.skipped :]
+                found[at - low : end - low] = column[at - begin : end - begin]
+            at = end
+        return found
+
+    def count_until(self, cursor: int) -> int:
+        """Return how many frames end before a cursor."""
+        place = bisect_right(self._chunks, cursor, key=lambda chunk: chunk.last_cursor)
+        if place == len(self._chunks):
+            return self.count
+        chunk, begin = self._chunks[place], self._places[place]
+        if chunk.key < 0:
+            return begin
+        cursors = self._read(chunk, _CURSOR)[chunk.skipped :]
+        return begin + int(np.searchsorted(cursors, cursor, side="right"))
+
+    def _read(self, chunk: _Chunk, row: int) -> NDArray[np.int64]:
+        try:
+            block = unpack(self._data(chunk.key), self._stored, chunk.rows, only=row)
+        except DAMAGE as error:
+            # It was sound when the file was opened: the disk fails.
+            self._file.note_damage("frame_chunks", error)
+            block = np.zeros((1, chunk.rows), np.int64)
+        column: NDArray[np.int64] = block[0]
+        return column
+
+    def _data(self, key: int) -> bytes:
+        """Return the bytes of a row.
+
+        Raises:
+            ValueError: They cannot be read.
+        """
+        kept = self._kept.get(key)
+        if kept is None:
+            kept = self._file.value("SELECT data FROM frame_chunks WHERE first_frame = ?", key)
+        return kept
+
+    def keep(self) -> None:
+        """Take the bytes into memory, as the file is about to be closed."""
+        for chunk in self._chunks:
+            if chunk.key >= 0:
+                with suppress(*DAMAGE):
+                    self._kept[chunk.key] = self._data(chunk.key)
+
+    def _checked_blocks(self) -> Iterator[Block]:
+        """Yield all readable frames, and those of no duration that fill gaps."""
+        last = last_cursor = last_ns = -1
+        text = "SELECT first_frame, count, crc, data FROM frame_chunks ORDER BY first_frame"
+        for first, count, crc, data in self._file.rows(text):
+            try:
+                block = _checked(first, count, crc, data, self._stored)
+                missing = first - last - 1 if self._chunks else 0
+                if missing > _MOST_MISSING:
+                    message = f"the frames from {last + 1:,} to {first - 1:,} are missing"
+                    raise ValueError(message)
+            except DAMAGE as error:
+                at_ns = last_ns if self._chunks else None
+                self._file.note_damage("frame_chunks", error, at_ns)
+                continue
+            skipped = min(max(-missing, 0), count)
+            if skipped == count:
+                continue
+            if missing > 0:
+                filler = np.zeros((_AT + 1, missing), np.int64)
+                filler[_AT] = last_ns
+                self._add(_Chunk(-1, missing, 0, last_cursor))
+                yield filler
+            if not self._chunks:
+                self.first = int(first)
+            last, last_cursor, last_ns = (int(row[-1]) for row in block[: _AT + 1])
+            self._add(_Chunk(int(first), int(count), skipped, last_cursor))
+            yield block[:, skipped:]
+
+    def _add(self, chunk: _Chunk) -> None:
+        self._chunks.append(chunk)
+        self._places.append(self._places[-1] + chunk.rows - chunk.skipped)
+
+
+def _checked(first: int, count: int, crc: int, data: bytes, columns: int) -> Block:
+    """Unpack and check frames.
+
+    Raises:
+        ValueError, IndexError: They are invalid.
+    """
+    if crc32(data) != crc:
+        message = f"the frames from {first:,} on are damaged"
+        raise ValueError(message)
+    # Each has its own number, at least a byte.
+    if count > len(data):
+        message = f"{count:,} frames in {len(data):,} bytes"
+        raise ValueError(message)
+    block = unpack(data, columns, count)
+    numbers, cursors = block[0], block[_CURSOR]
+    is_in_order = (numbers == np.arange(first, first + count)).all()
+    if first < 0 or not is_in_order or (cursors[1:] < cursors[:-1]).any():
+        message = f"the frames from {first:,} on do not follow one another"
+        raise ValueError(message)
+    if (np.abs(block[_AT:] >> 1) > MAX_NS >> 2).any():
+        message = f"the frames from {first:,} on have impossible times"
+        raise ValueError(message)
+    return block
