@@ -26,6 +26,7 @@ from inspector.formats.export import (
 from inspector.formats.frame_times import FrameTimes, Part, parse_range
 from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
 from inspector.formats.traces.session_trace import Events
+from inspector.sessions.capture_history import CaptureHistory
 from inspector.sessions.frame_files import FrameFile, is_recording, read_frame_file
 
 if TYPE_CHECKING:
@@ -146,11 +147,13 @@ def _export_file(
         InspectorError: It cannot be read, or something cannot be written.
     """
     path, column = split_column(file)
-    read = read_frames(path, column, options.stream, err)
+    wanted = [exporter for _path, exporter in targets]
+    needs_frames = not all(exporter in TRACE_EXPORTERS for exporter in wanted)
+    read = read_frames(path, column, options.stream, err, needs_frames=needs_frames)
     if not read.has_work and (options.measure == "busy" or options.stacked):
         message = f"{path} does not contain the time spent in callbacks. Use --measure interval."
         raise CaptureError(message)
-    if not len(read.frames):
+    if not len(read.frames) and (needs_frames or read.slices is None):
         message = f"{path} has no frames to draw. Choose another file."
         raise CaptureError(message)
     part = part_in(options)
@@ -159,11 +162,8 @@ def _export_file(
     told = []
     with ExitStack() as stack:
         events = None
-        wanted = [exporter for _path, exporter in targets]
-        if any(exporter in TRACE_EXPORTERS for exporter in wanted) or (
-            is_recording(path) and any(exporter in TIMELINE_EXPORTERS for exporter in wanted)
-        ):
-            events = stack.enter_context(_events_in(path, part, read.frames))
+        if any(exporter in (*TRACE_EXPORTERS, *TIMELINE_EXPORTERS) for exporter in wanted):
+            events = stack.enter_context(_events_in(path, part, read))
         for target, exporter in targets:
             written = export_frames(
                 *(frames, read.provenance, graph, target),
@@ -178,21 +178,27 @@ def _export_file(
 
 
 @contextmanager
-def _events_in(path: Path, part: Part, frames: FrameTimes) -> Iterator[Events]:
-    """Open the events of a recording.
+def _events_in(path: Path, part: Part, read: FrameFile) -> Iterator[Events]:
+    """Open the events of a file: those of a recording, or what a capture comes to.
 
     Raises:
-        RecordingError: The file is none, or cannot be opened.
+        RecordingError: A recording cannot be opened.
     """
+    within = part.instants(read.frames)
+    if not is_recording(path):
+        yield Events(CaptureHistory(read.frames, read.slices), *within)
+        return
     recording = open_recording(path)
     try:
         with as_far_as_it_goes(recording):
-            yield Events(recording, *part.instants(frames))
+            yield Events(recording, *within)
     finally:
         recording.close()
 
 
-def read_frames(path: Path, column: str | None, stream: str | None, err: TextIO) -> FrameFile:
+def read_frames(
+    path: Path, column: str | None, stream: str | None, err: TextIO, *, needs_frames: bool = True
+) -> FrameFile:
     """Read frame times, and say what the user should know about them.
 
     Raises:
@@ -200,7 +206,9 @@ def read_frames(path: Path, column: str | None, stream: str | None, err: TextIO)
     """
     progress = Progress(err)
     try:
-        read = read_frame_file(path, column, stream=stream, on_progress=progress.show)
+        read = read_frame_file(
+            path, column, stream=stream, needs_frames=needs_frames, on_progress=progress.show
+        )
     finally:
         progress.clear()
     say(err, *read.notes)

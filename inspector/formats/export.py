@@ -178,6 +178,9 @@ def export_frames(  # noqa: PLR0913 - what, how, and where
         if events is None:
             message = f"Cannot write {path}: these are frame times without events."
             raise ExportError(message)
+        if frames.samples:
+            message = f"Cannot write {path}: these are samples and not every frame of a trace."
+            raise ExportError(message)
         data = events
     with EXPORTERS.guarding(chosen):
         return chosen.write_files(path, data, provenance, options, replaces=replaces_pages)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from inspector.events.frame_history import FrameHistory
 from inspector.events.log import readable
 from inspector.events.timeline import Timeline
+from inspector.formats.captures.capture import Slices, frames_as_slices
 from inspector.vocabulary import (
     CALL_ENDED,
     CLOCK_ADDED,
@@ -34,7 +35,6 @@ from inspector.vocabulary import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from inspector.formats.captures.capture import Slices
     from inspector.formats.frame_times import FrameTimes, NsColumn
     from inspector.vocabulary import RawEvent
 
@@ -63,6 +63,8 @@ class CaptureHistory:
 
     def __init__(self, frames: FrameTimes, slices: Slices | None) -> None:
         """Describe frames, and the slices of a trace."""
+        self._slices = slices
+        self._frame_times = frames
         self.strings = ["", _ROOT_NAME]
         self._opening: list[RawEvent] = []
         self._add_clock(_ROOT, 0, 1)
@@ -76,6 +78,14 @@ class CaptureHistory:
         self._opened.apply_all(self._opening)
         self.end = len(self._opening) + len(self._body)
         self.last_ns = self.events(self.end - 1, self.end)[0][0]
+
+    @property
+    def slices(self) -> Slices | None:
+        """Its slices; frames of which only their times are known are slices too."""
+        frames = self._frame_times
+        if self._slices is not None or frames.busy_ns.any():
+            return self._slices
+        return frames_as_slices(frames, _ROOT_NAME)
 
     def events(self, start: int, end: int) -> list[RawEvent]:
         """Return the events between two cursors."""

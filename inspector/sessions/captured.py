@@ -16,7 +16,7 @@ from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.errors import CaptureError
 from inspector.events.annotations import KINDS, Annotation, AnnotationError
 from inspector.events.log import EventLog
-from inspector.formats.captures.capture import Capture, CaptureReader, Stream
+from inspector.formats.captures.capture import NO_FRAMES, Capture, CaptureReader, Stream
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.capture_history import CaptureHistory
 from inspector.sessions.frame_files import FrameFile, file_of, open_frame_file
@@ -341,7 +341,7 @@ def _file_shown(capture: Capture, stream: Stream | None) -> FrameFile:
             capture.no_frames.replace("Name a slice with --stream", "Choose one"),
             *capture.notes,
         )
-        return replace(file_of(capture, Stream("", "", np.zeros(0, dtype=np.int64))), notes=notes)
+        return replace(file_of(capture, NO_FRAMES), notes=notes)
     is_said = capture.slices is None and len(capture.streams) > 1
     return replace(file_of(capture, stream), notes=capture.notes_on(stream)[int(is_said) :])
 

@@ -24,7 +24,7 @@ from inspector.foreign.files import open_binary
 from inspector.foreign.numbers import shown
 from inspector.formats.captures.arrow_table import is_arrow, read_arrow
 from inspector.formats.captures.capframex_json import CapFrameXReader, is_capframex
-from inspector.formats.captures.capture import Capture, CaptureReader, Stream
+from inspector.formats.captures.capture import NO_FRAMES, Capture, CaptureReader, Slices, Stream
 from inspector.formats.captures.frame_table import FrameTableReader
 from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, PHASE_COLUMNS
 from inspector.formats.captures.frame_times_json import (
@@ -64,6 +64,7 @@ class FrameFile:
         has_work: Whether the file says how long the callbacks took.
         column: What the file calls the frame times; empty if it has no name for them.
         samples: Why these are samples and not every frame; empty if they are all.
+        slices: The slices of a trace, ``None`` for a table of frames.
     """
 
     frames: FrameTimes
@@ -72,6 +73,7 @@ class FrameFile:
     has_work: bool
     column: str = "interval_ns"
     samples: str = ""
+    slices: Slices | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ def read_frame_file(
     column: str | None = None,
     *,
     stream: str | None = None,
+    needs_frames: bool = True,
     on_progress: Callable[[float], None] = lambda _done: None,
 ) -> FrameFile:
     """Read the frame times in a file, by the first importer that recognises what is in it.
@@ -104,6 +107,7 @@ def read_frame_file(
         column: Column of frame times, in a table that does not say which.
         stream: Name of one of several streams, or a part of it; by default the one with the most
             frames, in a trace the most likely slice.
+        needs_frames: Whether a trace of which no slice is taken for a frame is refused.
         on_progress: Called with the share that was read.
 
     Raises:
@@ -116,6 +120,8 @@ def read_frame_file(
         while read.read_on():
             on_progress(read.done)
         capture = read.capture()
+        if stream is None and capture.no_frames and not needs_frames:
+            return replace(file_of(capture, NO_FRAMES), notes=capture.notes)
         return file_of(capture, capture.stream(stream))
     if stream is not None:
         message = f"{path} has a single stream. Omit --stream."
@@ -168,6 +174,7 @@ def file_of(capture: Capture, stream: Stream) -> FrameFile:
         has_work=stream.busy_ns is not None,
         column=stream.column,
         samples=stream.samples,
+        slices=capture.slices,
     )
 
 

@@ -40,10 +40,27 @@ def test_that_a_run_is_written_as_a_trace(run: Run, tmp_path: Path) -> None:
     assert len(read.frames) == 120
 
 
-def test_that_frame_times_without_events_are_no_trace(run: Run) -> None:
-    run("run 4 --frames 9 --quiet --export a.csv")
+def test_that_exported_frame_times_become_a_trace_of_frames(run: Run, tmp_path: Path) -> None:
+    run("run 1 --frames 60 --quiet --export a.csv")
 
-    code, _, err = run("export a.csv --as pftrace")
+    code, _, _ = run("export a.csv --as pftrace")
 
-    assert code == ExitCode.FAILED
-    assert "a.csv is not a recording" in err
+    assert code == ExitCode.OK
+    assert len(read_frame_file(tmp_path / "a.pftrace").frames) == 60
+
+
+def test_that_a_trace_without_frames_can_be_written_in_another_format(
+    run: Run, tmp_path: Path
+) -> None:
+    event = '{"ph": "X", "pid": 1, "tid": 1, "name": "load", "ts": 5, "dur": 7}'
+    (tmp_path / "a.json").write_text(f"[{event}]")
+
+    code, out, _ = run("export a.json --as pftrace")
+    refused, _, err = run("export a.json --as svg")
+
+    assert (code, out) == (ExitCode.OK, "wrote a.pftrace\n")
+    slices = read_frame_file(tmp_path / "a.pftrace", needs_frames=False).slices
+    assert slices is not None
+    assert (slices.names, slices.took_ns.tolist()) == (("load",), [7000])
+    assert refused == ExitCode.FAILED
+    assert "none is taken for a frame" in err

@@ -402,3 +402,48 @@ def test_that_what_is_no_budget_is_refused(text: str) -> None:
 def test_that_budgets_read_again_are_the_same(budgets_ms: list[float]) -> None:
     assert parse_budgets_ms(budgets_to_text(budgets_ms)) == tuple(budgets_ms)
     assert parse_budgets_ms(budgets_to_text(DEFAULT_BUDGETS_MS)) == DEFAULT_BUDGETS_MS
+
+
+def test_that_the_title_names_what_the_format_holds(qtbot: QtBot, tmp_path: Path) -> None:
+    session = virtual_session(find_scene("4"))
+    pass_seconds(session, 1)
+    frames = session.timeline.frames
+    source = ExportSource(
+        frames,
+        (FrameRange("all", "All frames", 0, frames.end),),
+        provenance_of(session),
+        events=Events(session.history),
+    )
+    dialog = ExportDialog(source, ExportChoices(ExportOptions(), tmp_path), Theme("light"))
+    qtbot.addWidget(dialog)
+
+    found = {}
+    for name in ("PNG", "CSV", "HTML", "PDF report", "Timeline SVG", "Perfetto"):
+        choose(dialog, "Format", name)
+        dialog.show_preview()
+        found[name] = dialog.windowTitle(), dialog._suggested_path().name
+
+    stem = "the-smallest-scene-worth-looking-at"
+    assert found == {
+        "PNG": ("Export frame times", f"{stem}-frame-times.png"),
+        "CSV": ("Export frame times", f"{stem}-frame-times.csv"),
+        "HTML": ("Export a report", f"{stem}.html"),
+        "PDF report": ("Export a report", f"{stem}.report.pdf"),
+        "Timeline SVG": ("Export the timeline", f"{stem}.timeline.svg"),
+        "Perfetto": ("Export a trace", f"{stem}.pftrace"),
+    }
+
+
+def test_that_samples_are_refused_where_every_frame_is_needed(qtbot: QtBot, tmp_path: Path) -> None:
+    source = ExportSource(
+        History(),
+        (FrameRange("all", "All frames", 0, FRAMES),),
+        Provenance("A game", datetime(2026, 1, 2, tzinfo=UTC), "1.0"),
+        samples="One of every second.",
+    )
+    dialog = ExportDialog(source, ExportChoices(ExportOptions(), tmp_path), Theme("light"))
+    qtbot.addWidget(dialog)
+
+    assert not dialog.export_to(tmp_path / "a.presentmon.csv")
+
+    assert "samples" in dialog.problem

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
     from inspector.analysis.intervention_list import Intervention
     from inspector.analysis.landmarks import Landmark
+    from inspector.analysis.statistics.frame_series import FrameFacts
     from inspector.formats.display_list import DisplayList
     from inspector.formats.export import AnyExporter
     from inspector.formats.frame_times import FrameColumns
@@ -68,6 +69,7 @@ _POINTS_PER_INCH: Final = 72
 _PNG: Final = ".png"
 #: The range that is typed.
 _TYPED: Final = "typed"
+_FRAME_TIMES: Final = "frame times"
 #: Formats that have more in them than the graph.
 _REPORTS: Final = ("HTML", "PDF report")
 _MEASURE_TITLES: Final[Mapping[Measure, str]] = {
@@ -107,6 +109,8 @@ class ExportSource:
         interventions: Interventions of the session.
         landmarks: Bookmarks, notes, named ranges and marks.
         events: Events of the session, of which traces are written; ``None`` without any.
+        samples: Why the frames are samples; empty if they are all.
+        facts: What a capture says of the frames besides; ``None`` for nothing.
     """
 
     history: FrameColumns
@@ -115,6 +119,8 @@ class ExportSource:
     interventions: tuple[Intervention, ...] = ()
     landmarks: tuple[Landmark, ...] = ()
     events: Events | None = None
+    samples: str = ""
+    facts: FrameFacts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +174,14 @@ class ExportDialog(QDialog):
             parent: The owner.
         """
         super().__init__(parent)
-        self.setWindowTitle("Export frame times")
         self.setObjectName("export_dialog")
         frames = FrameTimes.from_history(source.history)
         self._frames = replace(
-            frames, interventions=source.interventions, landmarks=source.landmarks
+            frames,
+            interventions=source.interventions,
+            landmarks=source.landmarks,
+            samples=source.samples,
+            facts=source.facts,
         )
         self._provenance = source.provenance
         self._events = source.events
@@ -278,7 +287,7 @@ class ExportDialog(QDialog):
         """Prompt for a file, and write it."""
         exporter = self._exporter
         kinds = {exporter.suffix: f"{exporter.format}, {exporter.description}"}
-        dialog = SaveDialog("Export frame times", self._suggested_path(), kinds, self)
+        dialog = SaveDialog(self.windowTitle(), self._suggested_path(), kinds, self)
         dialog.file_given.connect(self.export_to)
         dialog.open()
 
@@ -313,8 +322,18 @@ class ExportDialog(QDialog):
 
     def _suggested_path(self) -> Path:
         scene = file_stem(self._provenance.scene, "frame-times")
-        what = "" if self._exporter in TIMELINE_EXPORTERS else "-frame-times"
+        what = "-frame-times" if self._contents == _FRAME_TIMES else ""
         return self._folder / f"{scene}{what}{self._exporter.suffix}"
+
+    @property
+    def _contents(self) -> str:
+        """What the selected format holds."""
+        exporter = self._exporter
+        if exporter in TIMELINE_EXPORTERS:
+            return "the timeline"
+        if exporter in TRACE_EXPORTERS:
+            return "a trace"
+        return "a report" if exporter.format in _REPORTS else _FRAME_TIMES
 
     # ---------------------------------------------------------------- preview
 
@@ -323,6 +342,7 @@ class ExportDialog(QDialog):
         """Draw what would be written, or show what is wrong."""
         self._pause.stop()
         exporter = self._exporter
+        self.setWindowTitle(f"Export {self._contents}")
         try:
             frames, about = self.chosen_frames, self._provenance
             self._enable_fields(frames, is_picture=exporter.is_picture)

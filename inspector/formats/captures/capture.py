@@ -79,6 +79,10 @@ class Stream:
         )
 
 
+#: Where nothing stands for a frame.
+NO_FRAMES: Final = Stream("", "", np.zeros(0, dtype=np.int64))
+
+
 @dataclass(frozen=True, slots=True)
 class Track:
     """A thread, or another row of slices that follow or contain each other.
@@ -115,6 +119,16 @@ class Slices:
 
     def __len__(self) -> int:
         return len(self.start_ns)
+
+
+def frames_as_slices(frames: FrameTimes, process: str) -> Slices:
+    """Return frames as slices that last as long as their intervals."""
+    at_ns, took_ns = frames.at_ns, frames.interval_ns
+    # An instant is where its interval ends, if they add up to it.
+    ends = np.array_equal(at_ns[1:] - took_ns[1:], at_ns[:-1])
+    number = np.zeros(len(frames), np.int32)
+    tracks, names = (Track(process, "frames"),), ("frame",)
+    return Slices(tracks, names, at_ns - took_ns if ends else at_ns, took_ns, number, number)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -231,7 +231,7 @@ def _median_points(data: PlotData, scale: Scale) -> tuple[Point, ...]:
         [percentile_frame_time_ns(piece, 50) for piece in pieces], dtype=np.float64
     )
     width = (scale.high - scale.low) / column_count
-    centers = columns[starts] + 0.5
+    centers = columns[starts].astype(np.float64) + 0.5
     return scale.points(scale.low + centers * width, medians_ns)
 
 

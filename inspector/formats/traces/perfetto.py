@@ -47,7 +47,7 @@ def write_perfetto(
         OSError: It cannot be written.
     """
     writer = _PerfettoWriter(stream)
-    writer.track(PROCESS, provenance.scene, PROCESS)
+    writer.track(PROCESS, provenance.scene, PROCESS, is_process=True)
     write_trace(events, writer)
     writer.end_slices()
 
@@ -67,13 +67,26 @@ class _PerfettoWriter:
         self._new_names = b""
         self._counters: dict[tuple[int, str], bytes] = {}
         self._heads: dict[tuple[int, int], bytes] = {}
+        self._pids: dict[int, int] = {}
         # Ends of the slices of each track that have begun, the innermost last.
         self._open: dict[int, list[int]] = {}
 
-    def track(self, track: int, name: str, parent: int) -> None:
+    def track(
+        self,
+        track: int,
+        name: str,
+        parent: int,
+        *,
+        is_process: bool = False,
+        number: int | None = None,
+    ) -> None:
         told = number_field(1, track + 1) + _BY_RANK
-        if track == PROCESS:
-            told += bytes_field(3, number_field(1, _PID) + bytes_field(6, name))
+        if is_process:
+            self._pids[track] = _PID + track if number is None else number
+            told += bytes_field(3, number_field(1, self._pids[track]) + bytes_field(6, name))
+        elif number is not None:
+            pid = number_field(1, self._pids[parent])
+            told += bytes_field(4, pid + number_field(2, number) + bytes_field(5, name))
         else:
             told += bytes_field(2, name) + number_field(5, parent + 1) + number_field(12, track)
         self._write(bytes_field(60, told))

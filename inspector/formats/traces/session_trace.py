@@ -2,14 +2,18 @@
 
 Each clock is a track below that of its parent: its firings are instants, its pauses slices, its
 rate a counter. Frames are slices of a track of their own, with phases and calls nested in them,
-and each state machine is a track of states. Every format of a trace is a :class:`TraceWriter`.
+and each state machine is a track of states. A capture with slices is written as it is. Every
+format of a trace is a :class:`TraceWriter`.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+
+import numpy as np
 
 from inspector.analysis.frame_events import FrameEvents, FrameReader
 from inspector.events.handlers import handlers_of, merged
@@ -18,6 +22,7 @@ from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Phase
 
 if TYPE_CHECKING:
     from inspector.events.history import History
+    from inspector.formats.captures.capture import Slices
 
 #: The process, above all tracks.
 PROCESS: Final = 0
@@ -27,6 +32,8 @@ _MACHINES: Final = 1_000_000
 #: Events that are read at a time.
 _AT_ONCE: Final = 20_000
 _NS_PER_US: Final = 1000
+_NUMBERED: Final = re.compile(r"(.+) \((\d{1,9})\)")
+_NUMBER_ALONE: Final = re.compile(r"(?:process|thread) (\d{1,9})")
 
 
 class Reach(StrEnum):
@@ -43,8 +50,24 @@ class TraceWriter(Protocol):
     Slices of a track come with those around others first, and in the order of their beginnings.
     """
 
-    def track(self, track: int, name: str, parent: int) -> None:
-        """Name a track before its first event; its number is its place among its siblings."""
+    def track(
+        self,
+        track: int,
+        name: str,
+        parent: int,
+        *,
+        is_process: bool = False,
+        number: int | None = None,
+    ) -> None:
+        """Name a track before its first event.
+
+        Args:
+            track: Its number, and its place among its siblings.
+            name: Its name.
+            parent: The track above it.
+            is_process: Whether it is a process.
+            number: The system's number of the process or thread, ``None`` without one.
+        """
 
     def slice(self, track: int, name: str, at_ns: int, took_ns: int, **args: object) -> None:
         """Add a stretch of time."""
@@ -71,9 +94,23 @@ class Events:
     end_ns: int | None = None
 
 
+@runtime_checkable
+class HasSlices(Protocol):
+    """The past of a capture."""
+
+    @property
+    def slices(self) -> Slices | None:
+        """Its slices, ``None`` if they are to be made of its events."""
+
+
 def write_trace(events: Events, writer: TraceWriter) -> None:
     """Write what a history has kept, in pieces."""
     history, start_ns, end_ns = events.history, events.start_ns, events.end_ns
+    if isinstance(history, HasSlices) and history.slices is not None:
+        _write_slices(
+            history.slices, start_ns, history.last_ns if end_ns is None else end_ns, writer
+        )
+        return
     first = max(history.first, history.cursor_at(start_ns - 1)) if start_ns else history.first
     last = history.end if end_ns is None else history.cursor_at(end_ns)
     writer.track(_FRAMES, "frames", PROCESS)
@@ -86,6 +123,41 @@ def write_trace(events: Events, writer: TraceWriter) -> None:
             for step in steps.get(kind, ()):
                 step(at_ns, subject, a, b)
     reader.end(history.last_ns if end_ns is None else min(end_ns, history.last_ns))
+
+
+def _write_slices(slices: Slices, start_ns: int, end_ns: int, writer: TraceWriter) -> None:
+    """Write the slices of a capture that are in progress between two instants."""
+    starts, took, tracks = slices.start_ns, slices.took_ns, slices.track
+    chosen = np.flatnonzero((starts + took >= start_ns) & (starts <= end_ns))
+    # Those around others come later in a capture, as they end later.
+    order = np.lexsort((-chosen, -took[chosen], starts[chosen], tracks[chosen]))
+    processes: dict[str, int] = {}
+    track = -1
+    for place in chosen[order].tolist():
+        if tracks[place] != track:
+            track = int(tracks[place])
+            about = slices.tracks[track]
+            above = processes.get(about.process)
+            if above is None:
+                above = processes[about.process] = _CLOCKS + len(processes)
+                name, number = _numbered(about.process)
+                writer.track(above, name, PROCESS, is_process=True, number=number)
+            name, number = _numbered(about.name)
+            writer.track(_MACHINES + track, name, above, number=number)
+        name = slices.names[slices.name[place]]
+        at_ns, took_ns = int(starts[place]), int(took[place])
+        if took_ns:
+            writer.slice(_MACHINES + track, name, at_ns, took_ns)
+        else:
+            writer.instant(_MACHINES + track, name, at_ns, Reach.TRACK)
+
+
+def _numbered(name: str) -> tuple[str, int | None]:
+    """Return name and number of a process or thread, which importers show in one text."""
+    if match := _NUMBERED.fullmatch(name):
+        return match[1], int(match[2])
+    match = _NUMBER_ALONE.fullmatch(name)
+    return name, int(match[1]) if match else None
 
 
 class _TraceReader:

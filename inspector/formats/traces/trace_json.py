@@ -40,7 +40,7 @@ def write_trace_json(
     head = json.dumps({"displayTimeUnit": "ms", "otherData": about}, ensure_ascii=False)
     stream.write(_encoded(f'{head[:-1]}, "traceEvents": [\n'))
     writer = _JsonWriter(stream)
-    writer.track(PROCESS, provenance.scene, PROCESS)
+    writer.track(PROCESS, provenance.scene, PROCESS, is_process=True)
     write_trace(events, writer)
     stream.write(b"\n]}\n")
 
@@ -52,35 +52,52 @@ class _JsonWriter:
         self._stream = stream
         self._is_first = True
         self._paths: dict[int, str] = {PROCESS: ""}
+        # Process and thread of each track.
+        self._places: dict[int, tuple[int, int]] = {}
 
-    def _write(self, values: dict[str, Any]) -> None:
-        line = json.dumps({"pid": _PID, **values}, ensure_ascii=False, separators=(",", ":"))
+    def _write(self, track: int, values: dict[str, Any]) -> None:
+        pid, tid = self._places.get(track, (_PID, track))
+        about = {"pid": pid, "tid": tid, **values}
+        line = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
         self._stream.write(_encoded(line if self._is_first else f",\n{line}"))
         self._is_first = False
 
-    def track(self, track: int, name: str, parent: int) -> None:
-        if track == PROCESS:
-            self._write({"ph": "M", "name": "process_name", "tid": 0, "args": {"name": name}})
+    def track(
+        self,
+        track: int,
+        name: str,
+        parent: int,
+        *,
+        is_process: bool = False,
+        number: int | None = None,
+    ) -> None:
+        if is_process:
+            self._places[track] = _PID + track if number is None else number, 0
+            if name != f"process {number}":
+                self._write(track, {"ph": "M", "name": "process_name", "args": {"name": name}})
+            return
+        self._places[track] = self._places[parent][0], track if number is None else number
+        if name == f"thread {number}":
             return
         above = self._paths.get(parent, "")
         self._paths[track] = path = f"{above} / {name}" if above else name
-        self._write({"ph": "M", "name": "thread_name", "tid": track, "args": {"name": path}})
+        self._write(track, {"ph": "M", "name": "thread_name", "args": {"name": path}})
         index = {"sort_index": track}
-        self._write({"ph": "M", "name": "thread_sort_index", "tid": track, "args": index})
+        self._write(track, {"ph": "M", "name": "thread_sort_index", "args": index})
 
     def slice(self, track: int, name: str, at_ns: int, took_ns: int, **args: object) -> None:
-        values = {"ph": "X", "tid": track, "name": name, "ts": _us(at_ns), "dur": _us(took_ns)}
-        self._write({**values, "args": args} if args else values)
+        values = {"ph": "X", "name": name, "ts": _us(at_ns), "dur": _us(took_ns)}
+        self._write(track, {**values, "args": args} if args else values)
 
     def instant(self, track: int, name: str, at_ns: int, reach: Reach, **args: object) -> None:
-        values = {"ph": "i", "tid": track, "name": name, "ts": _us(at_ns), "s": reach}
-        self._write({**values, "args": args} if args else values)
+        values = {"ph": "i", "name": name, "ts": _us(at_ns), "s": reach}
+        self._write(track, {**values, "args": args} if args else values)
 
     def counter(self, track: int, name: str, unit: str, at_ns: int, value: float) -> None:
         path = self._paths.get(track, f"clock {track}")
         told = f"{name} of {path}" if path else name
         told += f" ({unit})" if unit else ""
-        self._write({"ph": "C", "name": told, "ts": _us(at_ns), "args": {"value": value}})
+        self._write(track, {"ph": "C", "name": told, "ts": _us(at_ns), "args": {"value": value}})
 
 
 def _us(ns: int) -> float:

@@ -20,6 +20,7 @@ from inspector.formats.options import (
 )
 from inspector.formats.traces.session_trace import Events
 from inspector.sessions.provenance import provenance_of
+from inspector.sessions.session import ShowsCapture
 
 from ...export.export_dialog import ExportChoices, ExportDialog, ExportSource, FrameRange
 
@@ -84,6 +85,7 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
             interventions_between(session.timeline),
             landmarks_between(session.timeline, session.annotations),
             Events(session.history, end_ns=session.history.last_ns),
+            *((session.samples, session.facts) if isinstance(session, ShowsCapture) else ()),
         ),
         ExportChoices(
             options,
