@@ -211,8 +211,11 @@ class ClockColumns(ColumnChoices):
         left_out: set[int] = set()
         settled = self._hidden | self._by_hand.keys()
         least = self._least_widths(settled)
+        # What is slightly too much is taken from names. Without them a scroll bar would come, and
+        # might go again for the room that it takes, over and over.
+        tolerance = _SLIGHT if ClockColumn.NAME in least else 0
         for column in _LEFT_OUT_IN_TURN:
-            if sum(least.values()) - room <= _SLIGHT:
+            if sum(least.values()) - room <= tolerance:
                 break
             if column in least:
                 left_out.add(int(column))

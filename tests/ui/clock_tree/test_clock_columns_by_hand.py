@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from typing_extensions import override
 
 from tests.ui.clock_tree.clock_columns_stand import LARGE, Stand
 from tests.ui.shell import open_shell
@@ -199,3 +201,33 @@ def test_that_what_cannot_be_kept_of_columns_is_passed_over(qtbot: QtBot, kept: 
 
     assert min(stand.widths()) > 0
     assert stand.end() == stand.view.viewport().width()
+
+
+class Resizes(QObject):
+    """Counts how often what it watches gets another size, and ends what never would."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() == QEvent.Type.Resize
+        return self.count > 100
+
+
+def test_that_scroll_bars_do_not_come_and_go_for_ever(stand: Stand) -> None:
+    for number in range(4):
+        stand.game.child(f"c {number}")
+    stand.refresh()
+    # Names of a width of their own have nothing to spare for other columns.
+    stand.header.resizeSection(ClockColumn.NAME, 60)
+    resizes = Resizes()
+    stand.view.viewport().installEventFilter(resizes)
+
+    # In some of these a vertical scroll bar is needed only beside a horizontal one.
+    for width, height in product(range(140, 180), range(190, 222, 4)):
+        resizes.count = 0
+        stand.panel.resize(width, height)
+        QApplication.processEvents()
+        assert resizes.count < 10, (width, height)
