@@ -60,6 +60,16 @@ class CallId(NamedTuple):
     number: int
     is_member: bool = False
 
+    @property
+    def key(self) -> int:
+        """The identity as one number, below 0 for members; 0 is no call."""
+        return -self.number if self.is_member else self.number
+
+    @classmethod
+    def of_key(cls, key: int) -> CallId:
+        """Return the identity with a key."""
+        return cls(abs(key), is_member=key < 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Call:

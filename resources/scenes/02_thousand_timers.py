@@ -8,7 +8,7 @@ herd is a row, each group a column, the slowest on the left.
 
 Try:
 
-* Sort the timer queue by *Fires in* and select a herd: only its timers are listed, and pausing it
+* Sort the timer queue by *Due in* and select a herd: only its timers are listed, and pausing it
   costs the same as pausing a branch with one timer.
 * Set the rate of "meadow" to 3 and watch the frame times.
 * Filter the clock tree for "night": these groups stand still until dusk.

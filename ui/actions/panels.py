@@ -71,7 +71,7 @@ PANELS: Final = Registry(
         Panel("details", "Details", PanelArea.RIGHT, ".details.panel:DetailsPanel",
               "the selection and the reasons for its state"),
         Panel("timer_queue", "Timers", PanelArea.BOTTOM, ".timer_queue.panel:TimerQueuePanel",
-              "every pending timer, the next one to fire first"),
+              "everything that waits to be called, what is due next first"),
         Panel("event_list", "Events", PanelArea.BOTTOM, ".events.panel:EventListPanel",
               "everything that has happened, in order"),
         Panel("findings", "Findings", PanelArea.BOTTOM, ".findings.panel:FindingsPanel",

@@ -9,7 +9,7 @@ import numpy as np
 from inspector.calls.call import CallId, call_of
 from inspector.timebase import format_instant
 
-from ..kit.texts.call_texts import fires_in_text
+from ..kit.texts.call_texts import due_in_text
 from ..kit.texts.clock_texts import fraction_text, rate_algebra
 from ..kit.texts.run_states import reason_text, run_state_of
 from ..session.bridge import Selection
@@ -73,7 +73,7 @@ def clock_rows(timeline: Timeline, clock_id: int, clock_counts: ClockCounts) -> 
                 "Next",
                 (
                     Link(f"“{next_timer.name}”", Selection.timer(next_timer.id.number)),
-                    Link(f" {_in(fires_in_text(next_timer, timeline.at_ns))}"),
+                    Link(f" {_in(due_in_text(next_timer, timeline.at_ns))}"),
                 ),
             )
         )

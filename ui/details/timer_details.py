@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from inspector.calls.call import CallId, call_of, short_site
 from inspector.timebase import format_duration
 
-from ..kit.texts.call_texts import fires_in_text
+from ..kit.texts.call_texts import due_in_text
 from .detail_rows import (
     DetailRow,
     heading,
@@ -53,7 +53,7 @@ def timer_rows(
             "Due, session",
             "never at present rates" if due_ns is None else instant_with_ns(due_ns),
         ),
-        DetailRow("Fires in", fires_in_text(call, timeline.at_ns)),
+        DetailRow("Fires in", due_in_text(call, timeline.at_ns)),
         *why,
         heading("History"),
         DetailRow("Fired", f"{fired:,} times" if fired != 1 else "once"),

@@ -1,4 +1,4 @@
-"""The columns of the queue: what is said of a timer of a clock, and of a call in frames."""
+"""The columns of the queue: what is said of a call, whatever schedules it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import Field, MemberKind, Phase
 
 from ..kit.table.columns import Column, ColumnEnum
-from ..kit.texts.call_texts import called_in_text, fires_in_text
+from ..kit.texts.call_texts import due_in_text
 from ..kit.texts.clock_texts import path_text
-from ..kit.texts.run_states import RunState, RunStateKind
+from ..kit.texts.run_states import RunStateKind
 
 if TYPE_CHECKING:
     from inspector.calls.call import Call
     from inspector.events.members import MemberState
     from inspector.events.timeline import Timeline
+
+    from ..kit.texts.run_states import RunState
 
 _PHASES: Final = frozenset(map(int, Phase))
 
@@ -30,22 +32,17 @@ class QueueRow:
         call: The call.
         timeline: Where its clock and what it hangs under have their names.
         at_ns: Session time as of which it waits.
+        run_state: What it does then, and why.
+        waits: Whether something keeps it from being made.
         member: The call as a member, ``None`` for a timer of a clock.
-        run_state: What a member does then, and why.
     """
 
     call: Call
     timeline: Timeline
     at_ns: int
+    run_state: RunState
+    waits: bool
     member: MemberState | None = None
-    run_state: RunState | None = None
-
-    @property
-    def waits(self) -> bool:
-        """Whether something keeps it from being made."""
-        if self.run_state is not None:
-            return not self.run_state.kind.is_lively
-        return self.call.session_due_ns is None
 
 
 def _clock(row: QueueRow) -> str:
@@ -56,6 +53,10 @@ def _clock(row: QueueRow) -> str:
 def _clock_tip(row: QueueRow) -> str:
     known = row.call.clock_id in row.timeline.clocks
     return path_text(row.timeline, row.call.clock_id) if known else ""
+
+
+def _name(row: QueueRow) -> str:
+    return row.call.name or _kind(row)
 
 
 def _name_of(row: QueueRow, member_id: int) -> str:
@@ -69,6 +70,17 @@ def _nanoseconds(ns: int | None, unknown: str = "") -> str:
 
 def _instant(ns: int | None, unknown: str = "") -> str:
     return unknown if ns is None else format_instant(ns)
+
+
+def _due_in(row: QueueRow) -> str:
+    return due_in_text(row.call, row.at_ns)
+
+
+def _due_in_tip(row: QueueRow) -> str:
+    left = row.call.left_ns
+    if row.call.waits_on_clock or left is None:
+        return _due_in(row)
+    return f"{_due_in(row)}\n{format_duration(left)} in the time of its scheduler"
 
 
 def _interval(row: QueueRow) -> str:
@@ -94,6 +106,8 @@ def _duration(ns: int | None) -> str:
 
 
 def _path(row: QueueRow) -> str:
+    if row.member is None:
+        return row.call.name
     above = reversed(row.timeline.members.path(row.call.id.number))
     return " / ".join(each.name for each in above if each.name)
 
@@ -111,6 +125,8 @@ def _kind(row: QueueRow) -> str:
 
 
 def _kind_tip(row: QueueRow) -> str:
+    if row.member is None:
+        return _kind(row)
     rules = row.timeline.members.field_text(row.call.id.number, Field.RULES)
     return ", ".join(filter(None, (_kind(row), rules)))
 
@@ -118,101 +134,84 @@ def _kind_tip(row: QueueRow) -> str:
 def _state(row: QueueRow) -> str:
     """Return a run state without what other columns say already."""
     run_state = row.run_state
-    if run_state is None or run_state.kind is RunStateKind.RUNNING:
+    if run_state.kind is RunStateKind.RUNNING:
         return "running"
     return "ready, the session is held" if run_state.kind is RunStateKind.HELD else run_state.text
-
-
-def _state_tip(row: QueueRow) -> str:
-    return "" if row.run_state is None else row.run_state.text
 
 
 _column = Column[QueueRow]
 
 
-class TimerColumn(ColumnEnum):
-    """The columns of the timers of clocks."""
+class CallColumn(ColumnEnum):
+    """The columns of the queue; what has no meaning for a call is empty."""
 
     # fmt: off
     NAME = _column(
-        "Timer", lambda row: row.call.name, "Name or callback of the timer",
-        lambda row: row.call.name, sample="the player presses a button")
+        "Call", _name, "Name of the timer or callback", _path, sample="the player presses a button")
+    TARGET = _column(
+        "Target", lambda row: _name_of(row, row.call.owner_id),
+        "The target the call belongs to; pausing a target pauses its calls",
+        lambda row: _name_of(row, row.call.owner_id), sample="name of target")
     CLOCK = _column(
-        "Clock", _clock, "The clock whose local time it waits for", _clock_tip,
+        "Clock", _clock, "The clock that it waits on, or that drives its scheduler", _clock_tip,
         sample="name of a clock")
     KIND = _column(
-        "Kind", _kind, "Once or repeating, with the policy for missed ticks", _kind,
-        sample="interval (delay)")
+        "Kind", _kind,
+        "Timer of a clock, with the policy for missed ticks; of a scheduler or ticker; or called "
+        "in every frame", _kind_tip, sample="interval (delay)")
     DUE_LOCAL = _column(
         "Due, local (m:s)", lambda row: _instant(row.call.due_ns),
-        "Local time of its clock at which it fires", lambda row: _nanoseconds(row.call.due_ns),
-        sample="0:00:00.000", is_number=True)
+        "Time of the next call, on its clock or its scheduler",
+        lambda row: _nanoseconds(row.call.due_ns), sample="0:00:00.000", is_number=True)
     DUE_SESSION = _column(
-        "Due, session (m:s)", lambda row: _instant(row.call.session_due_ns, "–"),
+        "Due, session (m:s)",
+        lambda row: _instant(row.call.session_due_ns, "–" if row.waits else ""),
         "Session time of that instant, at present rates and pauses",
         lambda row: _nanoseconds(row.call.session_due_ns, "never at present rates"),
         sample="0:00:00.000", is_number=True)
     REMAINING = _column(
-        "Fires in", lambda row: fires_in_text(row.call, row.at_ns),
-        "Session time until then, or what it waits for",
-        lambda row: fires_in_text(row.call, row.at_ns), sample="waiting: “enemies” is paused",
-        is_number=True)
+        "Due in", _due_in, "Session time until the next call, or what it waits for", _due_in_tip,
+        sample="waiting: “enemies” is paused", is_number=True)
+    SCHEDULER = _column(
+        "Scheduler", lambda row: _name_of(row, row.call.scheduler_id),
+        "The scheduler, ticker or child clock that calls it",
+        lambda row: _name_of(row, row.call.scheduler_id), sample="Cocos Creator 2.4")
     INTERVAL = _column(
-        "Every", _interval, "Local time between two ticks of a repeating timer", _interval,
+        "Every", _interval, "Time of its clock or scheduler between two calls", _interval,
         sample="000.0 ms", is_number=True)
-    FIRED = _column(
-        "Fired (×)", _calls, "How often it has fired", _calls, sample="000,000", is_number=True)
+    CALLS = _column(
+        "Calls (×)", _calls, "How often it was called", _calls_tip, sample="000,000",
+        is_number=True)
+    LEFT = _column(
+        "Left (×)", _left, "Calls left; ∞ for unlimited", _left, sample="000", is_number=True)
     LATENESS = _column(
         "Last late by", lambda row: _duration(row.call.last_lateness_ns),
-        "Lateness of its last firing", lambda row: _nanoseconds(row.call.last_lateness_ns),
+        "Lateness of its last call", lambda row: _nanoseconds(row.call.last_lateness_ns),
         sample="000.0 ms", is_number=True)
+    TOOK = _column(
+        "Last took", lambda row: _duration(row.call.took_ns), "Measured duration of the last call",
+        lambda row: _nanoseconds(row.call.took_ns), sample="00.0 µs", is_number=True)
+    PRIORITY = _column(
+        "Priority", lambda row: "" if row.call.priority is None else str(row.call.priority),
+        "Order among update callbacks; lower runs first", sample="-00", is_number=True)
+    STATE = _column(
+        "State", _state, "What it is doing, or what stops it", lambda row: row.run_state.text,
+        sample="stopped by “enemies”")
     CALL_SITE = _column(
         "Set at", lambda row: short_site(row.call.call_site), "Source line that scheduled it",
         lambda row: row.call.call_site or "unknown")
     # fmt: on
 
 
-class CallColumn(ColumnEnum):
-    """The columns of what is called in frames."""
-
-    # fmt: off
-    NAME = _column(
-        "Call", lambda row: row.call.name or row.call.kind.text, "Name of the callback", _path,
-        sample="Player.update_all")
-    TARGET = _column(
-        "Target", lambda row: _name_of(row, row.call.owner_id),
-        "The target the call belongs to; pausing a target pauses its calls",
-        lambda row: _name_of(row, row.call.owner_id), sample="name of target")
-    SCHEDULER = _column(
-        "Scheduler", lambda row: _name_of(row, row.call.scheduler_id),
-        "The scheduler, ticker or child clock that calls it",
-        lambda row: _name_of(row, row.call.scheduler_id), sample="Cocos Creator 2.4")
-    CLOCK = _column(
-        "Clock", _clock, "The clock that drives the scheduler", _clock_tip, sample="clock name")
-    KIND = _column(
-        "Kind", _kind, "Called in every frame, a timer of a scheduler or ticker, or a loop",
-        _kind_tip, sample="in before update")
-    PRIORITY = _column(
-        "Priority", lambda row: "" if row.call.priority is None else str(row.call.priority),
-        "Order among update callbacks; lower runs first", sample="-00", is_number=True)
-    DUE = _column(
-        "Due (m:s)", lambda row: _instant(row.call.due_ns),
-        "Time of the next call, on its scheduler or its clock",
-        lambda row: _nanoseconds(row.call.due_ns), sample="00:00.000", is_number=True)
-    REMAINING = _column(
-        "Called in", lambda row: called_in_text(row.call),
-        "Scheduler time until the next call, or what it waits for",
-        lambda row: called_in_text(row.call), sample="waiting: “enemy” is paused", is_number=True)
-    INTERVAL = _column(
-        "Every", _interval, "Scheduler time between two calls", _interval, sample="000.0 ms",
-        is_number=True)
-    CALLS = _column(
-        "Calls (×)", _calls, "How often it was called", _calls_tip, sample="000,000",
-        is_number=True)
-    LEFT = _column(
-        "Left (×)", _left, "Calls left; ∞ for unlimited", _left, sample="000", is_number=True)
-    TOOK = _column(
-        "Last took", lambda row: _duration(row.call.took_ns), "Measured duration of the last call",
-        lambda row: _nanoseconds(row.call.took_ns), sample="00.0 µs", is_number=True)
-    STATE = _column("State", _state, "What it is doing, or what stops it", _state_tip)
-    # fmt: on
+#: Columns that say nothing of timers of clocks, and those that speak of them only.
+MEMBER_COLUMNS: Final = frozenset(
+    {
+        CallColumn.TARGET,
+        CallColumn.SCHEDULER,
+        CallColumn.PRIORITY,
+        CallColumn.LEFT,
+        CallColumn.TOOK,
+        CallColumn.STATE,
+    }
+)
+TIMER_COLUMNS: Final = frozenset({CallColumn.LATENESS, CallColumn.CALL_SITE})

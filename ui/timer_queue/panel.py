@@ -1,154 +1,101 @@
-"""The timer queue panel: what is due next on every clock, and what is called in frames."""
+"""The timer queue panel: what is called next, whatever schedules it."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QModelIndex, Qt, Slot
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QStackedWidget,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+from typing_extensions import override
 
+from inspector.calls.call import CallId
 from inspector.commands.members import UnscheduleMember
 from inspector.commands.timers import ClearTimer
 from inspector.display_text import one_line
 
 from ..kit.clipboard import copy_text
-from ..kit.filter_line import FilterLine
 from ..kit.labels import say
 from ..kit.layouts import bar, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh
+from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import ENTER
 from ..kit.texts.member_texts import UNSCHEDULABLE
 from ..previews.previewing import Previewer
 from ..previews.selected import member_toggle
 from ..previews.tree_menus import Requests, menu_text
 from ..session.bridge import Selection, SelectionKind
-from .columns import CallColumn, TimerColumn
-from .frame_call_order import FrameCallOrder
-from .model import QueueCounts, QueueModel
-from .queue_menus import add_call_actions, add_timer_actions
-from .timer_order import TimerOrder
+from .call_queue import CallGroup, CallQueue
+from .columns import MEMBER_COLUMNS, TIMER_COLUMNS, CallColumn
+from .model import QueueModel
+from .queue_menus import add_member_call_actions, add_timer_actions
 from .view import QueueView
 from .waiting import WaitingSection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from inspector.events.members import MemberState
+    from inspector.events.timeline import Timeline
     from inspector.sessions.session import Session
 
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """What the panel says of one of its tables.
-
-    Attributes:
-        noun: What it lists, as the filter says it.
-        one: A row of it.
-        counted: What its rows are, behind their number.
-        without_scene: Why it is empty without a scene.
-        without_any: Why it is empty in a scene.
-        elsewhere: Why it is empty for a branch, to be followed by how many are elsewhere.
-    """
-
-    noun: str
-    one: str
-    counted: str
-    without_scene: str
-    without_any: str
-    elsewhere: str
+_TIPS: Final = {
+    CallGroup.CLOCK_TIMERS: "Timers that wait on a clock",
+    CallGroup.FRAME_TIMERS: "Timers of schedulers and tickers, loops and timeouts",
+    CallGroup.EVERY_FRAME: "Update callbacks and callbacks of the frame",
+}
+#: Under what it is remembered which groups are hidden.
+HIDDEN_GROUPS: Final = "timer_queue.hidden"
 
 
-_TIMERS: Final = _Words(
-    "timers",
-    "timer",
-    "pending",
-    "No timers: no scene is loaded.",
-    "No timer is pending.",
-    "No timer is pending {branch}; {total:,} are pending elsewhere.",
-)
-_CALLS: Final = _Words(
-    "frame calls",
-    "call",
-    "calls",
-    "No frame calls: no scene is loaded.",
-    "No frame calls: the scene has no scheduler, ticker or frame callback.",
-    "No frame calls {branch}; {total:,} elsewhere.",
-)
-#: Under what the choice of the table is remembered, and what it is for the frame calls.
-SHOWN_TABLE: Final = "timer_queue.shown"
-FRAME_CALLS: Final = "frame calls"
-
-
-class TimerQueuePanel(QWidget):
-    """Pending timers, or frame calls, of all clocks or of the selected branch.
+class TimerQueuePanel(TablePanel):
+    """The calls of all clocks or of the selected branch; those that wait are above.
 
     Attributes:
-        model: The pending timers.
-        view: Their table.
-        calls_model: What is called in frames.
-        calls_view: Its table.
+        queue: The calls.
+        model: Those that do not wait.
+        table: Their table.
+        waiting: The section of those that wait.
+        group_buttons: What shows and hides a group of calls.
+        branch_button: What limits the calls to the selected branch.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        self.queue = CallQueue()
+        self.model = QueueModel(self.queue, theme)
+        self.table = table = QueueView(self.model, "Calls", bridge.panel_choices)
+        super().__init__(table, theme, parent, filter_hint="Filter calls")
         self._bridge = bridge
-        self._theme = theme
         self._last_clock_id = 0
         self.previewer = Previewer(bridge, self)
-        self.model = QueueModel(TimerOrder(), theme)
-        self.calls_model = QueueModel(FrameCallOrder(), theme)
-        self.view = QueueView(self.model, "Pending timers", bridge.panel_choices)
-        self.calls_view = QueueView(self.calls_model, "Frame calls", bridge.panel_choices)
-        self.waiting = WaitingSection(self.view, theme, bridge.panel_choices)
-        self.notice, self.calls_notice = self.view.notice, self.calls_view.notice
-        self.filter_line = FilterLine("Filter timers")
-        self.timers_button = _switch("Clock timers", "Timers that wait on a clock")
-        self.calls_button = _switch(
-            "Frame calls", "Callbacks of schedulers, tickers and the frame, in call order"
-        )
+        self.waiting = WaitingSection(self.queue, table, theme, bridge.panel_choices)
+        self.group_buttons = {group: _group_button(group) for group in CallGroup}
         self.branch_button = tool_button(
-            tip="Show only timers of the selected branch", is_checkable=True
+            tip="Show only calls of the selected branch", is_checkable=True
         )
-        self.count_label = QLabel()
-        self._stack = QStackedWidget()
         self._lay_out()
         self._pace = PacedRefresh(self, bridge.pace)
         self._connect()
-        self._apply_theme()
         self.show_session(bridge.session)
 
     # ------------------------------------------------------------------ building
 
     def _lay_out(self) -> None:
-        switch = QHBoxLayout()
-        switch.setSpacing(0)
-        group = QButtonGroup(self)
-        for button in (self.timers_button, self.calls_button):
-            group.addButton(button)
-            switch.addWidget(button)
-        top = bar(switch, (self.filter_line, 1), self.branch_button, self.count_label)
-        timers = QWidget()
-        fill(timers, self.waiting, (self.view, 1), spacing=0)
-        for table in (timers, self.calls_view):
-            self._stack.addWidget(table)
-        fill(self, top, (self._stack, 1))
-        are_calls = self._bridge.panel_choices.get(SHOWN_TABLE) == FRAME_CALLS
-        (self.calls_button if are_calls else self.timers_button).setChecked(True)
-        self._apply_switch()
+        groups = QHBoxLayout()
+        groups.setSpacing(0)
+        hidden = self._bridge.panel_choices.get(HIDDEN_GROUPS, "").split(",")
+        for group, button in self.group_buttons.items():
+            groups.addWidget(button)
+            button.setChecked(group.name.lower() not in hidden)
+        self._take_groups()
+        top = bar(groups, (self.filter_line, 1), self.branch_button, self.count_label)
+        tables = QWidget()
+        fill(tables, self.waiting, (self.view, 1), spacing=0)
+        fill(self, top, (tables, 1))
+        self._apply_theme()
 
     def _connect(self) -> None:
         bridge = self._bridge
@@ -157,294 +104,261 @@ class TimerQueuePanel(QWidget):
         bridge.selection_changed.connect(self.show_selection)
         bridge.pointed_changed.connect(self._show_pointed)
         bridge.playhead_changed.connect(self._pace.request)
-        self._theme.changed.connect(self._apply_theme)
         self._pace.due.connect(self.refresh)
-        self.calls_button.toggled.connect(self._switch_table)
-        self.filter_line.filter_changed.connect(self._apply_filter)
-        self.filter_line.left_downwards.connect(self._enter_table)
         self.branch_button.toggled.connect(self._apply_branch)
-        for view, model in self._timer_tables:
-            view.chosen.connect(self._select_timer)
-            view.pointed.connect(self._point_at_timer)
-            view.make_menu = partial(self._make_timer_menu, model)
-            view.doubleClicked.connect(partial(self._show_clock_of, model))
-            view.on(Qt.Key.Key_Delete, partial(self._clear_marked, view))
-        self.calls_view.chosen.connect(self._select_call)
-        self.calls_view.make_menu = self._make_call_menu_of_row
-        self.calls_view.doubleClicked.connect(self._show_above)
-        self.calls_view.on(Qt.Key.Key_Delete, self._unschedule_marked)
-        for key in ENTER:
-            self.calls_view.on(key, self._toggle_marked)
+        for button in self.group_buttons.values():
+            button.toggled.connect(self._apply_groups)
+        self.waiting.view.doubleClicked.connect(self.activate)
+        for view in self._views:
+            view.chosen.connect(self._select)
+            view.pointed.connect(self._point_at)
+            view.make_menu = partial(self._make_menu_of_row, view)
+            view.on(Qt.Key.Key_Delete, partial(self._cancel_marked, view))
+            for key in ENTER:
+                view.on(key, partial(self._toggle_marked, view))
+
+    @property
+    def _views(self) -> tuple[QueueView, QueueView]:
+        return self.table, self.waiting.view
+
+    @contextmanager
+    def _arranging(self) -> Iterator[None]:
+        with self.view.arranging(), self.waiting.view.arranging():
+            yield
 
     # ------------------------------------------------------------------ following
 
     @Slot(object)
     def show_session(self, session: Session | None) -> None:
-        """Show the timers and calls of another session."""
+        """Show the calls of another session."""
         self._last_clock_id = 0
         self._take_state(session)
 
     def _take_state(self, session: Session | None) -> None:
         """Show the state at the playhead, or at the present."""
         with self._arranging():
-            for model in self._models:
-                if session is None:
-                    model.set_timeline(None)
-                else:
-                    model.set_timeline(self._bridge.shown, self._bridge.strings)
+            shown = None if session is None else self._bridge.shown
+            self.queue.set_source(shown, ("",) if session is None else self._bridge.strings)
+            self.model.show_source()
+            self.waiting.model.show_source()
         self.show_selection(self._bridge.selection)
         self._apply_branch()
 
     @Slot()
     def refresh(self) -> None:
-        """Show what is new in the table that is in front."""
+        """Show what is new."""
         session = self._bridge.session
-        if session is not None and self.model.timeline is not self._bridge.shown:
+        if session is not None and self.queue.timeline is not self._bridge.shown:
             self._take_state(session)
             return
-        self._table.refresh()
-        if not self.shows_calls:
-            self.waiting.refresh(are_any=bool(self.model.counts.waiting))
-        self._update_counts()
+        self.table.refresh()
+        self.waiting.refresh(are_any=bool(self.model.counts.waiting))
+        self.update_counts()
 
     @Slot(object)
     def show_selection(self, selection: Selection) -> None:
-        """Mark the selected timer or call; remember the selected clock as the branch to show."""
-        kind = selection.kind
-        for view, _model in self._timer_tables:
-            view.mark(selection.id if kind is SelectionKind.TIMER else 0)
-        self.calls_view.mark(selection.id if kind is SelectionKind.MEMBER else 0)
-        if kind is SelectionKind.CLOCK:
+        """Mark the selected call; remember the selected clock as the branch to show."""
+        for view in self._views:
+            view.mark(_key_of(selection))
+        if selection.kind is SelectionKind.CLOCK:
             self._last_clock_id = selection.id
             self._apply_branch()
 
     @Slot(object)
     def _show_pointed(self, thing: Selection) -> None:
-        for view, _model in self._timer_tables:
-            view.point_at(thing.id if thing.kind is SelectionKind.TIMER else 0)
+        for view in self._views:
+            view.point_at(_key_of(thing))
 
-    @Slot(int)
-    def _point_at_timer(self, timer_id: int) -> None:
-        self._bridge.point_at(Selection.timer(timer_id) if timer_id else Selection())
+    @Slot(object)
+    def _point_at(self, key: int) -> None:
+        self._bridge.point_at(_selection(key))
 
-    @Slot(int)
-    def _select_timer(self, timer_id: int) -> None:
-        self._bridge.select(Selection.timer(timer_id))
-
-    @Slot(int)
-    def _select_call(self, member_id: int) -> None:
-        self._bridge.select(Selection.member(member_id))
+    @Slot(object)
+    def _select(self, key: int) -> None:
+        self._bridge.select(_selection(key))
 
     # ------------------------------------------------------------------ what is shown
 
-    @property
-    def shows_calls(self) -> bool:
-        """Whether frame calls are in front, and not the timers of clocks."""
-        return self.calls_button.isChecked()
-
-    @property
-    def _words(self) -> _Words:
-        return _CALLS if self.shows_calls else _TIMERS
-
-    @property
-    def _table(self) -> QueueView:
-        return self.calls_view if self.shows_calls else self.view
-
-    @property
-    def _timer_tables(self) -> tuple[tuple[QueueView, QueueModel], ...]:
-        return (self.view, self.model), (self.waiting.view, self.waiting.model)
-
-    @property
-    def _models(self) -> tuple[QueueModel, ...]:
-        return self.model, self.waiting.model, self.calls_model
-
-    @contextmanager
-    def _arranging(self) -> Iterator[None]:
-        with self.view.arranging(), self.waiting.view.arranging(), self.calls_view.arranging():
-            yield
-
-    @Slot()
-    def _switch_table(self) -> None:
-        self._bridge.panel_choices[SHOWN_TABLE] = FRAME_CALLS if self.shows_calls else "timers"
-        self._apply_switch()
-        self.refresh()
-
-    def _apply_switch(self) -> None:
-        self._stack.setCurrentIndex(self.shows_calls)
-        self.filter_line.setPlaceholderText(f"Filter {self._words.noun}")
-        self.filter_line.setAccessibleName(self.filter_line.placeholderText())
-
-    @Slot()
-    def _enter_table(self) -> None:
-        self._table.setFocus()
-
-    @Slot(str)
-    def _apply_filter(self, text: str) -> None:
-        with self._arranging():
-            for model in self._models:
-                model.set_filter(text)
-        self._take_order()
+    @override
+    def filter_rows(self, text: str) -> None:
+        self.queue.words = tuple(text.casefold().split())
+        self._take_calls()
 
     @Slot()
     def _apply_branch(self) -> None:
-        timeline = self.model.timeline
+        timeline = self.queue.timeline
         name = ""
         if timeline is not None and self._last_clock_id in timeline.clocks:
             name = timeline.clocks[self._last_clock_id].name
         shown = menu_text(f"Only branch “{name}”")
         self.branch_button.setText(shown if name else "Only selected branch")
         is_limited = self.branch_button.isChecked() and bool(self._last_clock_id)
-        branch_id = self._last_clock_id if is_limited else None
-        with self._arranging():
-            for model in self._models:
-                model.set_branch(branch_id)
-        self._take_order()
+        self.queue.branch_id = self._last_clock_id if is_limited else None
+        self._take_calls()
 
-    def _take_order(self) -> None:
-        for view in (self.view, self.waiting.view, self.calls_view):
-            view.take_order()
+    def _take_groups(self) -> None:
+        shown = (group for group, button in self.group_buttons.items() if button.isChecked())
+        self.queue.groups = frozenset(shown)
+
+    @Slot()
+    def _apply_groups(self) -> None:
+        self._take_groups()
+        hidden = [each.name.lower() for each in CallGroup if each not in self.queue.groups]
+        self._bridge.panel_choices[HIDDEN_GROUPS] = ",".join(hidden)
+        self._take_calls()
+
+    def _take_calls(self) -> None:
+        """Show the calls that are wanted now."""
+        self.table.refresh()
+        with self.waiting.view.arranging():
+            self.waiting.model.refresh()
+        self.waiting.view.take_order()
         self.waiting.fit()
-        self._update_counts()
+        self.update_counts()
 
-    def _update_counts(self) -> None:
-        say(self.timers_button, f"Clock timers ({self.model.total():,})")
-        say(self.calls_button, f"Frame calls ({self.calls_model.total():,})")
-        counts = (self.calls_model if self.shows_calls else self.model).counts
-        passing = counts.shown if self.shows_calls else counts.shown + counts.waiting
-        text = f"{passing:,}"
-        if passing != counts.total:
+    @override
+    def update_counts(self) -> None:
+        counts = {group: self.queue.count(group) for group in CallGroup}
+        for group, button in self.group_buttons.items():
+            say(button, f"{group.value} ({counts[group]:,})")
+        shown = {group for group in self.queue.groups if counts[group]}
+        are_timers = CallGroup.CLOCK_TIMERS in shown
+        are_members = bool(shown - {CallGroup.CLOCK_TIMERS})
+        for columns, is_used in (
+            (TIMER_COLUMNS, are_timers or not are_members),
+            (MEMBER_COLUMNS, are_members),
+        ):
+            for column in columns:
+                self.view.choices.use(column, is_used=is_used)
+        super().update_counts()
+
+    @override
+    def count_text(self) -> str:
+        counts = self.model.counts
+        text = f"{counts.passing:,}"
+        if counts.passing != counts.total:
             text += f" of {counts.total:,}"
-        text += f" {self._words.counted}"
-        if counts.waiting:
-            text += f", {counts.waiting:,} waiting"
-        say(self.count_label, text)
-        self._table.notice.show_text("" if counts.shown else self._why_empty(counts))
+        return f"{text} calls" + (f", {counts.waiting:,} waiting" if counts.waiting else "")
 
-    def _why_empty(self, counts: QueueCounts) -> str:
-        """Return why there is no row."""
-        words, timeline = self._words, self.model.timeline
+    @override
+    def why_empty(self) -> str:
+        counts, timeline = self.model.counts, self.queue.timeline
         if timeline is None or not timeline.clocks:
-            return words.without_scene
+            return "No calls: no scene is loaded."
         if not counts.total:
-            return words.without_any
-        if counts.waiting:
-            return "No timer will fire: all wait for a stopped clock."
+            return "No call is scheduled."
+        if counts.passing:
+            return "No call is due: all of them wait."
         if not counts.in_branch:
-            return words.elsewhere.format(branch=self._branch_text(), total=counts.total)
-        one = counts.in_branch == 1
-        hidden = f"the only {words.one}" if one else f"all {counts.in_branch:,} {words.one}s"
+            return f"No calls {self._branch_text(timeline)}; {counts.total:,} elsewhere."
+        if not self.queue.words:
+            return f"No calls of the kinds that are shown; {counts.in_branch:,} of other kinds."
+        hidden = "the only call" if counts.in_branch == 1 else f"all {counts.in_branch:,} calls"
         return f"The filter hides {hidden}."
 
-    def _branch_text(self) -> str:
-        timeline = self.model.timeline
-        clock = None if timeline is None else timeline.clocks.get(self._last_clock_id)
+    def _branch_text(self, timeline: Timeline) -> str:
+        clock = timeline.clocks.get(self._last_clock_id)
         return (
-            f"in branch “{one_line(clock.name)}”" if clock else ("in the branch, which was removed")
+            f"in branch “{one_line(clock.name)}”" if clock else "in the branch, which was removed"
         )
 
     # ------------------------------------------------------------------ commands
 
-    def _make_timer_menu(self, model: QueueModel, row: int) -> QMenu:
-        return self.make_menu(model.id_at(row) or 0)
+    def _make_menu_of_row(self, view: QueueView, row: int) -> QMenu:
+        return self.make_call_menu(view.calls.id_at(row) or 0)
 
-    def _make_call_menu_of_row(self, row: int) -> QMenu:
-        return self.make_call_menu(self.calls_model.id_at(row) or 0)
-
-    def make_menu(self, timer_id: int) -> QMenu:
-        """Return what can be done with a timer; empty when it is not pending any more."""
+    def make_call_menu(self, key: int) -> QMenu:
+        """Return what can be done with a call, by its key; empty when it is gone."""
         menu = QMenu(self)
-        timeline = self.model.timeline
-        if timeline is None or timer_id not in timeline.timers:
+        timeline, call_id = self.queue.timeline, CallId.of_key(key)
+        if timeline is None or not self._is_there(call_id):
             return menu
-        add_timer_actions(menu, timeline, timer_id, self._requests, self._bridge.select)
+        requests = Requests(self._bridge.submit, self._bridge.accepts)
+        number, select, call_site = call_id.number, self._bridge.select, ""
+        if call_id.is_member:
+            add_member_call_actions(menu, timeline, number, requests, select)
+        else:
+            add_timer_actions(menu, timeline, number, requests, select)
+            call_site = timeline.timers.row(number).call_site
         menu.addSeparator()
-        menu.addAction("Copy row", partial(self._copy_row, timer_id))
-        call_site = timeline.timers.row(timer_id).call_site
+        menu.addAction("Copy row", partial(self._copy_row, key))
         if call_site:
             menu.addAction("Copy source line", partial(copy_text, call_site))
         self.previewer.watch(menu)
         return menu
 
-    def make_call_menu(self, member_id: int) -> QMenu:
-        """Return what can be done with a frame call; empty when it is gone."""
-        menu = QMenu(self)
-        timeline = self.calls_model.timeline
-        if timeline is None or member_id not in timeline.members.by_id:
-            return menu
-        add_call_actions(menu, timeline, member_id, self._requests, self._bridge.select)
-        menu.addSeparator()
-        menu.addAction("Copy row", partial(self._copy_row, member_id))
-        self.previewer.watch(menu)
-        return menu
+    def _is_there(self, call_id: CallId) -> bool:
+        timeline = self.queue.timeline
+        if timeline is None:
+            return False
+        return call_id.number in (timeline.members.by_id if call_id.is_member else timeline.timers)
 
-    @property
-    def _requests(self) -> Requests:
-        return Requests(self._bridge.submit, self._bridge.accepts)
-
-    def _copy_row(self, subject_id: int) -> None:
-        for model in (self.calls_model,) if self.shows_calls else self._models[:2]:
-            row = model.row_of(subject_id)
+    def _copy_row(self, key: int) -> None:
+        for view in self._views:
+            row = view.calls.row_of(key)
             if row is not None:
-                copy_text(model.row_text(row))
+                copy_text(view.calls.row_text(row))
 
-    def _show_clock_of(self, model: QueueModel, index: QModelIndex) -> None:
-        timer_id = model.id_at(index.row())
-        timeline = self.model.timeline
-        if timer_id is None or timeline is None or index.column() != TimerColumn.CLOCK:
-            return
-        if timer_id in timeline.timers:
-            self._bridge.select(Selection.clock(timeline.timers.row(timer_id).clock_id))
-
-    @Slot(QModelIndex)
-    def _show_above(self, index: QModelIndex) -> None:
+    @override
+    def activate(self, index: QModelIndex) -> None:
         """Select the clock, scheduler or target whose name was double-clicked."""
-        number, timeline = self.calls_model.id_at(index.row()), self.calls_model.timeline
-        if number is None or timeline is None or number not in timeline.members.by_id:
+        model = index.model()
+        row = model.row_at(index.row()) if isinstance(model, QueueModel) else None
+        if row is None or not self._is_there(row.call.id):
             return
-        members = timeline.members
-        member, scheduler = members.by_id[number], members.scheduler_of(number)
-        column = index.column()
-        if column == CallColumn.CLOCK and member.clock_id in timeline.clocks:
-            self._bridge.select(Selection.clock(member.clock_id))
-        elif column == CallColumn.SCHEDULER and scheduler is not None:
-            self._bridge.select(Selection.member(scheduler.id))
-        elif column == CallColumn.TARGET and index.data():
-            self._bridge.select(Selection.member(member.parent_id))
+        call, timeline = row.call, row.timeline
+        match index.column():
+            case CallColumn.CLOCK if call.clock_id in timeline.clocks:
+                self._bridge.select(Selection.clock(call.clock_id))
+            case CallColumn.SCHEDULER if call.scheduler_id in timeline.members.by_id:
+                self._bridge.select(Selection.member(call.scheduler_id))
+            case CallColumn.TARGET if call.owner_id in timeline.members.by_id:
+                self._bridge.select(Selection.member(call.owner_id))
 
-    def _clear_marked(self, view: QueueView) -> None:
-        if view.marked_id:
-            self._bridge.submit(ClearTimer(view.marked_id))
+    def _marked_call(self, view: QueueView) -> CallId | None:
+        """Return the marked call, if it is in a table and still scheduled."""
+        call_id = CallId.of_key(view.marked_id)
+        is_shown = any(each.calls.row_of(view.marked_id) is not None for each in self._views)
+        return call_id if is_shown and self._is_there(call_id) else None
 
-    def _unschedule_marked(self) -> None:
-        member = self._marked_call
-        if member is not None and member.kind in UNSCHEDULABLE:
-            self._bridge.submit(UnscheduleMember(member.id))
+    def _cancel_marked(self, view: QueueView) -> None:
+        """Clear the marked timer, or unschedule the marked call."""
+        call_id, timeline = self._marked_call(view), self.queue.timeline
+        if call_id is None or timeline is None:
+            return
+        if not call_id.is_member:
+            self._bridge.submit(ClearTimer(call_id.number))
+        elif timeline.members.by_id[call_id.number].kind in UNSCHEDULABLE:
+            self._bridge.submit(UnscheduleMember(call_id.number))
 
-    def _toggle_marked(self) -> None:
-        """Pause or resume the marked call."""
-        member = self._marked_call
-        command = None if member is None else member_toggle(member)
+    def _toggle_marked(self, view: QueueView) -> None:
+        """Pause or resume the marked call, if it can be paused by itself."""
+        call_id, timeline = self._marked_call(view), self.queue.timeline
+        if call_id is None or timeline is None or not call_id.is_member:
+            return
+        command = member_toggle(timeline.members.by_id[call_id.number])
         if command is not None:
             self._bridge.submit(command)
 
-    @property
-    def _marked_call(self) -> MemberState | None:
-        """The marked call, if it is in the table."""
-        timeline, number = self.calls_model.timeline, self.calls_view.marked_id
-        if timeline is None or self.calls_model.row_of(number) is None:
-            return None
-        return timeline.members.by_id.get(number)
 
-    # ------------------------------------------------------------------ looks
-
-    @Slot()
-    def _apply_theme(self) -> None:
-        self.filter_line.set_icon(self._theme.icon("find"))
-        self._table.repaint_rows()
+def _key_of(selection: Selection) -> int:
+    """Return the key of a selected call, 0 for anything else."""
+    if selection.kind is SelectionKind.TIMER:
+        return CallId(selection.id).key
+    is_member = selection.kind is SelectionKind.MEMBER
+    return CallId(selection.id, is_member=True).key if is_member else 0
 
 
-def _switch(text: str, tip: str) -> QToolButton:
-    button = tool_button(text, tip, is_checkable=True)
+def _selection(key: int) -> Selection:
+    call_id = CallId.of_key(key)
+    if not call_id.number:
+        return Selection()
+    kind = Selection.member if call_id.is_member else Selection.timer
+    return kind(call_id.number)
+
+
+def _group_button(group: CallGroup) -> QToolButton:
+    button = tool_button(group.value, _TIPS[group], is_checkable=True)
     # What is chosen stands out in both themes only beside what is flat.
     button.setAutoRaise(True)
     return button

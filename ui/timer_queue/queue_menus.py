@@ -1,4 +1,4 @@
-"""The context menus of the queue: what can be done with a timer, and with a frame call."""
+"""The context menus of the queue: what can be done with a timer, and with a call of a member."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def add_timer_actions(
     menu.addAction("Show its clock", partial(select, Selection.clock(clock.id)))
 
 
-def add_call_actions(
+def add_member_call_actions(
     menu: QMenu,
     timeline: Timeline,
     number: int,
     requests: Requests,
     select: Callable[[Selection], object],
 ) -> None:
-    """Add what changes a frame call, what is above it and its clock."""
+    """Add what changes a call of a member, what is above it and its clock."""
     panel = menu.parentWidget()
     assert panel is not None, "the menu of a panel"
     add_member_actions(menu, timeline, number, requests, panel)

@@ -18,15 +18,18 @@ class QueueView(TableView):
     """Shows a :class:`QueueModel`.
 
     A row of the table is a place in the order; which call is marked is kept by its
-    number and found again after every refresh.
+    key and found again after every refresh.
+
+    Attributes:
+        calls: The model.
 
     Signals:
-        chosen: The user has marked a row; the number of its call.
-        pointed: Another call is under the pointer; its number, 0 for none.
+        chosen: The user has marked a row; the key of its call.
+        pointed: Another call is under the pointer; its key, 0 for none.
     """
 
-    chosen = Signal(int)
-    pointed = Signal(int)
+    chosen = Signal(object)  # int
+    pointed = Signal(object)  # int
 
     def __init__(self, model: QueueModel, name: str, choices: MutableMapping[str, str]) -> None:
         """Show a model.
@@ -37,8 +40,8 @@ class QueueView(TableView):
             choices: Where it is kept how somebody wants the columns.
         """
         super().__init__(model, name, choices)
-        self._calls = model
-        self._marked_id = self._pointed_id = 0
+        self.calls = model
+        self._marked_id = self._pointed_id = 0  # Keys of calls.
         RowPointing(self).pointed.connect(self._tell_pointed)
         # The model sorts when the view hears of it, which is after this connection was made.
         order_changed = self.horizontalHeader().sortIndicatorChanged
@@ -53,25 +56,25 @@ class QueueView(TableView):
     def refresh(self) -> None:
         """Show what is new: only cells that say something else are painted."""
         with self.arranging():
-            self._calls.refresh()
+            self.calls.refresh()
         self.take_order()
 
-    def mark(self, number: int) -> None:
+    def mark(self, key: int) -> None:
         """Mark a call and bring it into view; 0 marks none."""
-        if number != self._marked_id:
-            self._marked_id = number
+        if key != self._marked_id:
+            self._marked_id = key
             row = self._follow_marked()
             if row is not None:
-                self.scrollTo(self._calls.index(row, 0))
+                self.scrollTo(self.calls.index(row, 0))
 
-    def point_at(self, number: int) -> None:
+    def point_at(self, key: int) -> None:
         """Tint the row of a call that is under the pointer in some panel; 0 for none."""
-        self._pointed_id = number
-        self.show_pointed(self._calls.row_of(number) if number else None)
+        self._pointed_id = key
+        self.show_pointed(self.calls.row_of(key) if key else None)
 
     @Slot(QModelIndex)
     def _tell_pointed(self, index: QModelIndex) -> None:
-        self.pointed.emit((self._calls.id_at(index.row()) if index.isValid() else None) or 0)
+        self.pointed.emit((self.calls.id_at(index.row()) if index.isValid() else None) or 0)
 
     @Slot()
     def take_order(self) -> None:
@@ -83,7 +86,7 @@ class QueueView(TableView):
 
     def _follow_marked(self) -> int | None:
         """Mark the row in which the marked call is now; the view does not scroll."""
-        row = self._calls.row_of(self._marked_id) if self._marked_id else None
+        row = self.calls.row_of(self._marked_id) if self._marked_id else None
         current = self.currentIndex()
         if row == (current.row() if current.isValid() else None):
             return row
@@ -92,12 +95,12 @@ class QueueView(TableView):
                 self.selectionModel().clear()
             else:
                 column = current.column() if current.isValid() else 0
-                self.setCurrentIndex(self._calls.index(row, column))
+                self.setCurrentIndex(self.calls.index(row, column))
         return row
 
     @Slot(QModelIndex, QModelIndex)
     def _choose_row(self, current: QModelIndex, _previous: QModelIndex) -> None:
-        number = self._calls.id_at(current.row())
+        number = self.calls.id_at(current.row())
         if not self.is_arranging and number is not None:
             self._marked_id = number
             self.chosen.emit(number)

@@ -1,4 +1,4 @@
-"""The section above the queue: the timers that wait for a stopped clock, and what stops it."""
+"""The section above the queue: the calls that wait, and what stops them."""
 
 from __future__ import annotations
 
@@ -8,53 +8,61 @@ from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtWidgets import QHeaderView, QSizePolicy, QToolButton, QWidget
 from typing_extensions import override
 
-from inspector.calls.blockers import clock_blockers
+from inspector.calls.call import call_of
 from inspector.display_text import one_line
 
 from ..kit.guards import guarded
 from ..kit.layouts import bar, fill
 from .model import QueueModel
-from .timer_order import TimerOrder
 from .view import QueueView
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
+    from inspector.calls.call import CallId
     from inspector.events.timeline import Timeline
 
     from ..kit.theme import Theme
+    from .call_queue import CallQueue
 
 #: More rows are reached by scrolling, so that what fires next stays in view.
 _MOST_ROWS: Final = 6
-#: Stopped clocks that are named before the rest is counted.
+#: Stopped clocks, targets … that are named before the rest is counted.
 _MOST_NAMES: Final = 3
 _FOLDED: Final = "timer_queue.waiting"
 
 
 @guarded
 class WaitingSection(QWidget):
-    """Timers that wait for a stopped clock, by that clock; takes no room while there are none.
+    """Calls that wait, by what stops them; takes no room while there are none.
 
     Attributes:
-        model: The timers.
+        model: The calls.
         view: Their table; its columns are those of the table below.
         button: Says how many wait and for what; folds the table.
     """
 
-    def __init__(self, below: QueueView, theme: Theme, choices: MutableMapping[str, str]) -> None:
+    def __init__(
+        self,
+        queue: CallQueue,
+        below: QueueView,
+        theme: Theme,
+        choices: MutableMapping[str, str],
+    ) -> None:
         """Stand above a table.
 
         Args:
-            below: The table of the other timers.
+            queue: All calls.
+            below: The table of the others.
             theme: What the cells are painted with.
             choices: Where it is kept that the section is folded.
         """
         super().__init__()
         self._below, self._choices = below, choices
-        self._order = TimerOrder(waits=True)
-        self.model = QueueModel(self._order, theme)
+        self._queue = queue
+        self.model = QueueModel(queue, theme, waits=True)
         # Its columns follow those below, so nothing of them is to be kept.
-        self.view = QueueView(self.model, "Waiting timers", {})
+        self.view = QueueView(self.model, "Waiting calls", {})
         self.view.horizontalHeader().hide()
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
@@ -64,7 +72,7 @@ class WaitingSection(QWidget):
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         # A long list of names is cut, and does not widen the panel.
         self.button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.button.setToolTip("Show or hide the timers whose clock is stopped")
+        self.button.setToolTip("Show or hide calls whose clock, target or scheduler is stopped")
         self.button.setChecked(choices.get(_FOLDED) != "folded")
         self.button.toggled.connect(self._fold)
         fill(self, bar((self.button, 1), margins=(4, 0, 4, 0)), self.view, spacing=0)
@@ -77,13 +85,13 @@ class WaitingSection(QWidget):
         self.hide()
 
     def refresh(self, *, are_any: bool) -> None:
-        """Show what is new, if any timer waits or did so."""
+        """Show what is new, if any call waits or did so."""
         if are_any or self.model.rowCount():
             self.view.refresh()
             self.fit()
 
     def fit(self) -> None:
-        """Take the room that the waiting timers need, none without any."""
+        """Take the room that the waiting calls need, none without any."""
         count = self.model.rowCount()
         self.setVisible(bool(count))
         if not count:
@@ -98,13 +106,13 @@ class WaitingSection(QWidget):
         self.view.setMaximumHeight(min(count, _MOST_ROWS) * row + frame)
 
     def _text(self, count: int) -> str:
-        timeline = self.model.timeline
-        stoppers = sorted(self._order.stoppers.items(), key=lambda each: -each[1])
+        timeline = self._queue.timeline
+        stoppers = sorted(self._queue.stoppers.values(), key=lambda each: -each[1])
         names = [
-            f"{_why(timeline, clock_id)} ({waiting:,})"
+            f"{_why(timeline, example)} ({waiting:,})"
             if len(stoppers) > 1
-            else _why(timeline, clock_id)
-            for clock_id, waiting in stoppers[:_MOST_NAMES]
+            else _why(timeline, example)
+            for example, waiting in stoppers[:_MOST_NAMES]
         ]
         more = len(stoppers) - _MOST_NAMES
         names += [f"{more:,} more"] * (more > 0)
@@ -126,6 +134,7 @@ class WaitingSection(QWidget):
             ours.moveSection(ours.visualIndex(column), visual)
             ours.setSectionHidden(column, theirs.isSectionHidden(column))
             ours.resizeSection(column, theirs.sectionSize(column))
+        self.model.show_order(self._below.choices.order)
         self.view.repaint_rows()
 
     @override
@@ -136,10 +145,11 @@ class WaitingSection(QWidget):
         return False
 
 
-def _why(timeline: Timeline | None, clock_id: int) -> str:
-    """Say in a few words why a clock stands still."""
-    if timeline is None or clock_id not in timeline.clocks:
-        return "due too far away"
+def _why(timeline: Timeline | None, call_id: CallId) -> str:
+    """Say in a few words why a call waits."""
+    call = None if timeline is None else call_of(timeline, call_id)
+    if call is not None and call.blockers:
+        return one_line(call.blockers[0].text)
     # A selection is shown at once, what has become of the clock with the next refresh.
-    reasons = (each.text for each in clock_blockers(timeline, clock_id))
-    return one_line(next(reasons, "just resumed"))
+    is_never = call is not None and call.session_due_ns is None
+    return "due too far away" if is_never else "just resumed"

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+
+from inspector.vocabulary import NEVER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+#: Keys behind every number: endless, without such a value, waiting.
+ENDLESS: Final = NEVER - 3
+NO_VALUE: Final = NEVER - 2
+WAITING: Final = NEVER - 1
 #: Rows sorted beyond those asked for, so that scrolling a little asks for nothing.
 _MARGIN = 64
 #: Packed keys must stay below the sign bit, with one to spare.
@@ -107,3 +113,15 @@ def _packed(
     if (high - low).bit_length() + bits > _PACKED_BITS:
         return keys, ties
     return ((keys - low) << bits) | (ties - first), None
+
+
+def compact(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return keys with those behind every number next to the largest, so that they can be packed.
+
+    Args:
+        keys: int64; changed in place.
+    """
+    behind = keys >= ENDLESS
+    if behind.any() and not behind.all():
+        keys[behind] -= ENDLESS - 1 - int(keys[~behind].max())
+    return keys

@@ -27,11 +27,10 @@ from ui.kit.table.painted_views import Painted, PaintedTable
 from ui.kit.table.table_view import set_up_table
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
-from ui.timer_queue.columns import TimerColumn
-from ui.timer_queue.frame_call_order import FrameCallOrder
+from ui.timer_queue.call_queue import CallQueue
+from ui.timer_queue.columns import CallColumn
 from ui.timer_queue.model import QueueModel
 from ui.timer_queue.panel import TimerQueuePanel
-from ui.timer_queue.timer_order import TimerOrder
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel
@@ -215,7 +214,7 @@ def test_that_another_order_is_painted_without_a_refresh(stand: Stand) -> None:
     timers = stand.painting_of(stand.queue.view)
 
     titles = stand.queue.view.horizontalHeader()
-    titles.setSortIndicator(TimerColumn.NAME, Qt.SortOrder.DescendingOrder)
+    titles.setSortIndicator(CallColumn.NAME, Qt.SortOrder.DescendingOrder)
     for _ in range(2):
         QApplication.processEvents()
 
@@ -418,7 +417,7 @@ def test_that_rows_that_cannot_be_read_say_so_and_are_logged_once(
             stand.queue.view.repaint_rows()
             stand.refresh()
 
-    assert stand.queue.view.shown_text(0, TimerColumn.NAME) == "?"
+    assert stand.queue.view.shown_text(0, CallColumn.NAME) == "?"
     assert [record.getMessage() for record in caplog.records] == [
         "a fault in QueueView.cells_of; shown as “?”"
     ]
@@ -519,19 +518,15 @@ def test_that_a_row_of_the_tree_says_what_its_cells_say(words: str) -> None:
 
 def test_that_a_row_of_timers_calls_or_events_says_what_its_cells_say() -> None:
     session = _crowd()
-    strings = session.log.strings
-    timers, waiting = (
-        QueueModel(TimerOrder(waits=waits), Theme("light"), session.timeline, strings)
-        for waits in (False, True)
-    )
-    calls = QueueModel(FrameCallOrder(), Theme("light"), session.timeline)
+    queue = CallQueue(session.timeline, session.log.strings)
+    running, waiting = (QueueModel(queue, Theme("light"), waits=waits) for waits in (False, True))
     events = EventListModel(Theme("light"))
     events.set_groups(frozenset(EventGroup))
     events.set_log(session.log, session.timeline)
 
-    assert timers.rowCount() + waiting.rowCount() == len(session.timeline.timers)
-    for model in (timers, waiting, calls, events):
-        assert model.rowCount() or model is timers
+    assert running.rowCount() + waiting.rowCount() == queue.total()
+    for model in (running, waiting, events):
+        assert model.rowCount()
         for row in range(model.rowCount()):
             assert _is_same(list(model.row_cells(row)), model.index(row, 0))
 

@@ -179,11 +179,11 @@ def test_that_the_queue_shows_the_timers_of_the_past(shell: Shell) -> None:
     settle()
     queue.refresh()
 
-    assert queue.model.timeline is shell.bridge.shown
+    assert queue.queue.timeline is shell.bridge.shown
     row = queue.model.row_of(end)
     assert row is not None
     assert "59.5 s" in queue.model.row_text(row)
-    assert queue.view.marked_id == end
+    assert queue.table.marked_id == end
     shell.bridge.go_live()
     queue.refresh()
-    assert queue.model.timeline is shell.bridge.timeline
+    assert queue.queue.timeline is shell.bridge.timeline

@@ -22,7 +22,7 @@ from ui.details.panel import DetailsPanel
 from ui.events.panel import EventListPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
-from ui.timer_queue.columns import CallColumn, TimerColumn
+from ui.timer_queue.columns import CallColumn
 from ui.timer_queue.panel import TimerQueuePanel
 
 
@@ -135,7 +135,7 @@ class Desk:
     def use_the_window(self) -> None:  # noqa: C901 - one case an operation
         """Do something that a user does."""
         dice, timeline = self.dice, self.session.timeline
-        match dice.randrange(13):
+        match dice.randrange(12):
             case 0:
                 self.bridge.select(Selection.clock(dice.choice([*timeline.clocks, 999])))
             case 1:
@@ -148,7 +148,7 @@ class Desk:
                 line.apply_now()
             case 4:
                 order = dice.choice(list(Qt.SortOrder))
-                self.queue.view.sortByColumn(dice.randrange(-1, len(TimerColumn)), order)
+                self.queue.view.sortByColumn(dice.randrange(-1, len(CallColumn)), order)
             case 5:
                 self.queue.branch_button.click()
             case 6:
@@ -159,10 +159,7 @@ class Desk:
             case 8 | 9:
                 self.bridge.select(Selection.member(self.any_member()))
             case 10:
-                dice.choice((self.queue.timers_button, self.queue.calls_button)).click()
-            case 11:
-                order = dice.choice(list(Qt.SortOrder))
-                self.queue.calls_view.sortByColumn(dice.randrange(-1, len(CallColumn)), order)
+                dice.choice(list(self.queue.group_buttons.values())).click()
             case _:
                 nodes = [self.any_clock().id, node_of(self.any_member())]
                 index = self.clocks.model.index_of(dice.choice(nodes))
@@ -188,18 +185,13 @@ def test_that_panels_keep_up_with_anything(qtbot: QtBot, seed: int) -> None:
         if not desk.clocks.filter_line.filter_text:
             shown = desk.clocks.model.shown_branch(0)
             assert [node for node in shown if not is_member(node)] == timeline.branch(1)
-        if desk.queue.shows_calls:
-            calls = desk.queue.calls_model.counts
-            assert calls.shown == desk.queue.calls_model.rowCount()
-            assert calls.total == desk.queue.calls_model.total()
-        else:
-            counts = desk.queue.model.counts
-            assert counts.total == len(timeline.timers)
-            assert counts.shown == desk.queue.model.rowCount()
+        counts = desk.queue.model.counts
+        assert counts.total == desk.queue.queue.total()
+        assert counts.shown == desk.queue.model.rowCount()
+        assert counts.passing == counts.shown + desk.queue.waiting.model.rowCount()
         numbers = [*timeline.members.by_id, 999]
         for make_menu, ids in (
             (desk.clocks.make_menu, [0, *timeline.clocks, *map(node_of, numbers)]),
-            (desk.queue.make_menu, [0, *timeline.timers.ids()]),
-            (desk.queue.make_call_menu, numbers),
+            (desk.queue.make_call_menu, [0, *timeline.timers.ids(), *(-each for each in numbers)]),
         ):
             make_menu(desk.dice.choice(ids)).deleteLater()

@@ -18,7 +18,7 @@ from ui.frame_times.panel import FrameTimesPanel
 from ui.kit.theme import Theme
 from ui.plotting.frame_series import FrameColumns, FrameSeries
 from ui.session.bridge import SessionBridge
-from ui.timer_queue import model as queue_model
+from ui.timer_queue import call_queue
 from ui.timer_queue.model import QueueModel
 from ui.timer_queue.panel import TimerQueuePanel
 
@@ -134,7 +134,7 @@ def cost_of_plot(meter: Meter, size: tuple[int, int, int]) -> Counter[str]:
 
 def test_timer_queue_formats_what_is_in_view_whatever_the_number_of_timers(meter: Meter) -> None:
     meter.count(QueueModel, "data")
-    meter.count(queue_model, "call_of")
+    meter.count(call_queue, "call_of")
     few, many = cost_of_queue(meter, _FEW), cost_of_queue(meter, _MANY)
     assert few["call_of"] > 0
     assert many["call_of"] == few["call_of"]

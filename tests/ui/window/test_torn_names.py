@@ -22,7 +22,7 @@ from ui.kit.prompts import RatePrompt
 from ui.kit.theme import Theme
 from ui.previews.preview_card import PreviewCard
 from ui.session.bridge import Selection
-from ui.timer_queue.columns import TimerColumn
+from ui.timer_queue.columns import CallColumn
 from ui.timer_queue.panel import TimerQueuePanel
 
 CLOCK = "name\nwith newline 😀"
@@ -73,7 +73,7 @@ def test_that_the_clock_tree_shows_a_name_in_one_line(shell: Shell) -> None:
 
 def test_that_the_timer_queue_shows_names_in_one_line(shell: Shell) -> None:
     model = queue(shell).model
-    name = model.index(0, TimerColumn.NAME)
+    name = model.index(0, CallColumn.NAME)
 
     assert name.data() == SHOWN_TIMER
     assert name.data(Qt.ItemDataRole.ToolTipRole) == TIMER
@@ -84,7 +84,7 @@ def test_that_what_a_timer_waits_for_is_said_in_one_line(shell: Shell) -> None:
     menu.actions()[0].trigger()
     shell.advance(0.1)
 
-    remaining = queue(shell).waiting.model.index(0, TimerColumn.REMAINING).data()
+    remaining = queue(shell).waiting.model.index(0, CallColumn.REMAINING).data()
 
     assert remaining == f"waiting: “{SHOWN_CLOCK}” is paused"
 

@@ -98,6 +98,8 @@ class ColumnChoices(QObject):
 
     def use(self, column: int, *, is_used: bool) -> None:
         """Leave out a column that says nothing at present, or have it shown again."""
+        if is_used is (column not in self._unused):
+            return
         (self._unused.discard if is_used else self._unused.add)(column)
         self._header.setSectionHidden(column, column in self._hidden | self._unused)
         self.order_changed.emit()

@@ -93,6 +93,7 @@ class ColumnCells(Generic[RowT]):
                 for each, spec in ((each, each.spec) for each in self.columns)
             ]
         parts, gap, found = self._parts, roles.gap(), []
+        is_plain = type(self).is_bold is ColumnCells.is_bold
         for column in columns:
             text, alignment, mark, tick, is_apart = parts[column]
             meaning = self.color_of(row, column)
@@ -101,7 +102,7 @@ class ColumnCells(Generic[RowT]):
                     one_line(text(row)),
                     alignment,
                     None if meaning is None else self.color(meaning),
-                    self.is_bold(row, column),
+                    not is_plain and self.is_bold(row, column),
                     mark(row) if mark is not None else gap if is_apart else None,
                     tick=None if tick is None else tick(row),
                 )
@@ -207,6 +208,23 @@ class TableModel(ColumnCells[RowT], QAbstractTableModel):
         """Begin without rows."""
         super().__init__()
         self.use_columns(columns, theme)
+        self._shown: Sequence[ColumnEnum] = self.columns
+
+    @override
+    def show_order(self, order: Sequence[ColumnEnum]) -> tuple[set[ColumnEnum], set[ColumnEnum]]:
+        self._shown = tuple(order)
+        return super().show_order(order)
+
+    @override
+    def row_cells(self, key: int) -> Sequence[Cell]:
+        row = self.row_at(key)
+        if row is None or len(self._shown) == len(self.columns):
+            return super().row_cells(key)
+        # What is not shown is not put into words.
+        found = list(self._no_cells)
+        for column, cell in zip(self._shown, self.cells(row, self._shown), strict=True):
+            found[column] = cell
+        return found
 
     @override
     def columnCount(self, parent: _Index = QModelIndex()) -> int:

@@ -286,9 +286,8 @@ class TableView(Arranging, PaintedTable):
             for column in columns:
                 width = self.choices.usual_width(column) + gap
                 self.choices.set_usual_width(column, width)
-        if widened or narrowed:
-            titles.viewport().update()
-            self.repaint_rows()
+        titles.viewport().update()
+        self.repaint_rows()
 
     def width_for(self, text: str) -> int:
         """Return how wide a column has to be for a text."""

@@ -1,22 +1,22 @@
-"""The frame calls in order: columns of numbers, for ordering and counting many."""
+"""The calls of schedulers, tickers, loops and the frame as numbers, for ordering many."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
-from typing_extensions import override
 
 from inspector.calls.blockers import clock_blockers, member_blockers
 from inspector.calls.call import SCHEDULED
+from inspector.calls.dues import DueTimes
 from inspector.events.members import CLOCK_CALLS, TIMED_CALLS, WITH_TIME
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, MemberKind, Phase
 
 from .columns import CallColumn, kind_text
-from .model import QueueCounts, QueueOrder
+from .windowed_order import ENDLESS, NO_VALUE, WAITING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,99 +24,20 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
 
     from ..kit.table.columns import ColumnEnum
-    from .windowed_order import WindowedOrder
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 # Asked for with every call in every refresh: plain numbers, found without a call of Python.
 _PAUSED: Final = int(Field.PAUSED)
 _DUE: Final = int(Field.DUE)
+_REMAINING: Final = int(Field.REMAINING)
 _TIME: Final = int(Field.TIME)
 _RATE: Final = int(Field.RATE)
 _PRIORITY: Final = int(Field.PRIORITY)
 _PHASE: Final = int(Field.PHASE)
-#: Behind every number that is known.
-_LAST: Final = NEVER - 1
-_BY_FIELD: Final[dict[ColumnEnum, int]] = {
-    CallColumn.INTERVAL: int(Field.INTERVAL),
-    CallColumn.PRIORITY: _PRIORITY,
-}
-
-
-class FrameCallOrder(QueueOrder):
-    """What is called in frames, in the order in which it is called."""
-
-    def __init__(self) -> None:
-        """Begin without calls."""
-        super().__init__(CallColumn, is_of_members=True)
-        self._table: CallTable | None = None
-        self._made_at: object = None
-        self._chosen = np.zeros(0, np.bool_)
-        self._chosen_by: object = None
-        self._in_branch = 0
-        self._total = (-1, 0)
-
-    @override
-    def set_source(self, timeline: Timeline | None, strings: Sequence[str]) -> None:
-        super().set_source(timeline, strings)
-        self._table, self._total = None, (-1, 0)
-
-    @override
-    def versions(self, timeline: Timeline) -> tuple[int, int, int, int]:
-        return *_structure(timeline), timeline.members.values_version, timeline.mapping_version
-
-    @override
-    def total(self, timeline: Timeline) -> int:
-        members = timeline.members
-        if self._total[0] != members.structure_version:
-            count = sum(member.kind in SCHEDULED for member in members.by_id.values())
-            self._total = (members.structure_version, count)
-        return self._total[1]
-
-    @override
-    def take(
-        self,
-        timeline: Timeline,
-        order: WindowedOrder,
-        column: ColumnEnum | None,
-        *,
-        is_descending: bool,
-    ) -> QueueCounts:
-        table = self._table
-        if table is None or self._made_at != _structure(timeline):
-            table = self._table = CallTable(timeline)
-            self._made_at, self._chosen_by = _structure(timeline), None
-        if self._chosen_by != (self.branch_id, self.words):
-            self._choose(timeline, table)
-        waiting = table.waiting()
-        places = table.call_order(waiting)
-        if column is not None:
-            keys = table.keys(column, waiting)[places]
-            places = places[np.argsort(-keys if is_descending else keys, kind="stable")]
-        shown = table.ids[places[self._chosen[places]]]
-        ranks = np.arange(shown.size)
-        order.take(shown, ranks, ranks)
-        return QueueCounts(
-            total=len(table),
-            in_branch=self._in_branch,
-            shown=int(shown.size),
-            waiting=int(np.count_nonzero(waiting & self._chosen)),
-        )
-
-    def _choose(self, timeline: Timeline, table: CallTable) -> None:
-        """Find out which calls the branch and the filter let through."""
-        chosen = np.ones(len(table), np.bool_)
-        if self.branch_id is not None:
-            is_there = self.branch_id in timeline.clocks
-            chosen &= table.in_branch(timeline.branch(self.branch_id) if is_there else ())
-        self._in_branch = int(np.count_nonzero(chosen))
-        for word in self.words:
-            chosen &= table.having(word)
-        self._chosen, self._chosen_by = chosen, (self.branch_id, self.words)
-
-
-def _structure(timeline: Timeline) -> tuple[int, int]:
-    return timeline.structure_version, timeline.members.structure_version
+_TEXTS: Final = frozenset(
+    {CallColumn.NAME, CallColumn.KIND, CallColumn.CLOCK, CallColumn.TARGET, CallColumn.SCHEDULER}
+)
 
 
 class _Holder:
@@ -126,7 +47,7 @@ class _Holder:
         member: The target or ticker, ``None`` for the clock.
         clock_id: The clock.
         scheduler: In whose time it is called, ``None`` for the clock's.
-        above: Index of what lies above it, in :attr:`CallTable.aboves`.
+        above: Index of what lies above it, among what lies above holders.
     """
 
     __slots__ = ("above", "clock_id", "member", "scheduler")
@@ -146,8 +67,8 @@ class _Holder:
         return self.member if is_one else None
 
 
-class CallTable:
-    """All calls of a timeline, in the places in which their members came.
+class MemberCalls:
+    """All scheduled members of a timeline, in the places in which they came.
 
     Made when members come or go; what changes with every frame is asked for by the
     methods, one number a call.
@@ -155,30 +76,73 @@ class CallTable:
     Attributes:
         states: The calls.
         ids: Their numbers, int64, shape (calls,).
+        is_timed: Which of them wait for an instant, and are not called in every frame.
+        versions: What it was made at; changes when calls or clocks come or go.
+        in_branch: How many are on the clocks of the chosen branch.
+        running: The places of those that pass and have their place among what is called.
+        waiting: The places of those that pass and wait for an instant that does not come near.
+        stopped: How many pass and are stopped, with those of every frame.
+        ranks: The place of every call in the order in which they are made.
     """
 
     def __init__(self, timeline: Timeline) -> None:
         """Take the calls of a timeline."""
         self._timeline = timeline
         members = timeline.members
-        listed = SCHEDULED
-        self.states = [state for state in members.by_id.values() if state.kind in listed]
+        self.versions = timeline.structure_version, members.structure_version
+        self.states = [state for state in members.by_id.values() if state.kind in SCHEDULED]
         self.ids = _numbers(state.id for state in self.states)
         self._holders: list[_Holder] = []
         self._aboves: list[tuple[int, int]] = []
         self._holder_of = self._find_holders()
-        self._is_timed = np.array([state.kind in TIMED_CALLS for state in self.states], np.bool_)
+        self.is_timed = np.array([state.kind in TIMED_CALLS for state in self.states], np.bool_)
         self._callbacks = [
             place
             for place, state in enumerate(self.states)
             if state.kind is MemberKind.FRAME_CALLBACK
         ]
         self._group, self._place = self._call_order()
-        self._keys: dict[ColumnEnum, NDArray[np.int64]] = {}
+        self._texts: dict[ColumnEnum, list[str]] = {}
+        self._criteria: object = None
+        self._chosen = np.zeros(0, np.bool_)
+        self._is_stopped_now = self._chosen
+        self.in_branch = self.stopped = 0
+        self.running = self.waiting = self.ranks = np.zeros(0, np.int64)
 
-    def __len__(self) -> int:
-        """Return how many calls there are."""
-        return len(self.states)
+    def choose(
+        self,
+        branch: Sequence[int] | None,
+        words: Sequence[str],
+        *,
+        with_timed: bool,
+        with_others: bool,
+    ) -> None:
+        """Find out which calls pass, which of them wait, and in which order they are made.
+
+        Args:
+            branch: The clocks whose calls are wanted, ``None`` for all.
+            words: What must be in the texts of a call.
+            with_timed: Whether calls that wait for an instant are wanted.
+            with_others: Whether calls of every frame are wanted.
+        """
+        criteria = (branch, words, with_timed, with_others)
+        if criteria != self._criteria:
+            self._criteria = criteria
+            chosen = np.ones(len(self.states), np.bool_)
+            if branch is not None:
+                chosen &= self.in_clocks(branch)
+            self.in_branch = int(np.count_nonzero(chosen))
+            chosen &= np.where(self.is_timed, with_timed, with_others)
+            for word in words:
+                chosen &= self.having(word)
+            self._chosen = chosen
+        self._is_stopped_now = stopped = self.find_stopped()
+        self.stopped = int(np.count_nonzero(stopped & self._chosen))
+        waits = stopped & self.is_timed
+        self.running = np.flatnonzero(self._chosen & ~waits)
+        self.waiting = np.flatnonzero(self._chosen & waits)
+        self.ranks = np.empty(len(self.states), np.int64)
+        self.ranks[self._in_call_order()] = np.arange(len(self.states))
 
     # ------------------------------------------------------------------ structure
 
@@ -234,9 +198,9 @@ class CallTable:
         places[np.lexsort((turns, priorities))] = np.arange(len(states))
         return _numbers(ranks[each] for each in by_caller), places
 
-    def in_branch(self, clock_ids: Iterable[int]) -> NDArray[np.bool_]:
+    def in_clocks(self, clock_ids: Collection[int]) -> NDArray[np.bool_]:
         """Return which calls live by one of these clocks."""
-        wanted = set(clock_ids)
+        wanted = frozenset(clock_ids)
         chosen = np.array([holder.clock_id in wanted for holder in self._holders], np.bool_)
         return self._of_holders(chosen)
 
@@ -261,7 +225,7 @@ class CallTable:
 
     # ------------------------------------------------------------------ at present
 
-    def waiting(self) -> NDArray[np.bool_]:
+    def find_stopped(self) -> NDArray[np.bool_]:
         """Return which calls are stopped by a pause, a time scale of 0 or their clock."""
         above = np.array([self._is_stopped(*each) for each in self._aboves], np.bool_)
         holders = self._holders
@@ -281,12 +245,11 @@ class CallTable:
         )
         if holders:
             held |= above[_numbers(holder.above for holder in holders)]
-        own = np.array([state.fields.get(_PAUSED, 0) for state in self.states], np.bool_)
         stopped = self._of_holders(held)
         for place in self._callbacks:
             if not self.states[place].waits_for_clock:
                 stopped[place] = False
-        found: NDArray[np.bool_] = own | stopped
+        found: NDArray[np.bool_] = self._are_paused_themselves() | stopped
         return found
 
     def _is_stopped(self, member_id: int, clock_id: int) -> bool:
@@ -296,53 +259,100 @@ class CallTable:
             return True
         return clock_id in timeline.clocks and bool(clock_blockers(timeline, clock_id))
 
-    def dues(self) -> NDArray[np.int64]:
+    def _dues(self) -> NDArray[np.int64]:
         """Return when each is called next in its scheduler's time, ``NEVER`` for no instant."""
         return np.array([state.fields.get(_DUE, NEVER) for state in self.states], np.int64)
 
-    def call_order(self, waiting: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return the places of the calls in the order in which they are called.
+    def _in_call_order(self) -> NDArray[np.int64]:
+        """Return the places of the calls in the order in which they are made.
 
         By scheduler: update callbacks by priority, then timers, what is due next
         first, those without an instant behind them, those that wait last.
         """
-        dues = self.dues()
-        timed = self._is_timed
+        dues, timed = self._dues(), self.is_timed
         rank = np.zeros(len(self.states), np.int64)
         rank[timed] = 1
         rank[timed & (dues == NEVER)] = 2
-        rank[timed & waiting] = 3
+        rank[timed & self._is_stopped_now] = 3
         return np.lexsort((np.where(timed, dues, self._place), rank, self._group))
 
-    def keys(  # noqa: PLR0911 - one a column
-        self, column: ColumnEnum, waiting: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
-        """Return what the calls are ordered by, smallest first."""
-        states = self.states
+    def texts(self, column: ColumnEnum) -> list[str] | None:
+        """Return what all calls are called in a column, ``None`` if they are ordered by numbers."""
+        if column not in _TEXTS:
+            return None
+        if column not in self._texts:
+            self._texts[column] = self._find_texts(column)
+        return self._texts[column]
+
+    def keys(self, column: ColumnEnum | None) -> NDArray[np.int64]:  # noqa: PLR0911 - one a column
+        """Return what all calls are ordered by in a column of numbers, smallest first."""
+        states, stopped = self.states, self._is_stopped_now
         match column:
-            case CallColumn.DUE:
-                return np.where(waiting, _LAST, np.minimum(self.dues(), _LAST - 1))
-            case CallColumn.REMAINING:
-                return self._remaining(waiting)
+            case None:
+                return self.ranks
+            case CallColumn.DUE_LOCAL:
+                return np.where(stopped, WAITING, np.minimum(self._dues(), NO_VALUE))
+            case CallColumn.REMAINING | CallColumn.DUE_SESSION:
+                return self._session_dues()
             case CallColumn.CALLS:
                 return _numbers(state.calls for state in states)
             case CallColumn.TOOK:
                 return _numbers(state.took_ns for state in states)
             case CallColumn.LEFT:
-                left = _numbers(state.fields.get(Field.CALLS_LEFT, _LAST) for state in states)
-                return np.where(left < 0, _LAST - 1, left)
+                left = _numbers(state.fields.get(Field.CALLS_LEFT, NO_VALUE) for state in states)
+                return np.where(left < 0, ENDLESS, left)
             case CallColumn.STATE:
-                own = np.array([state.fields.get(_PAUSED, 0) for state in states], np.bool_)
-                return waiting.astype(np.int64) + own
+                return stopped.astype(np.int64) + self._are_paused_themselves()
+            case CallColumn.INTERVAL:
+                return _numbers(state.fields.get(Field.INTERVAL, 0) for state in states)
+            case CallColumn.PRIORITY:
+                return _numbers(state.fields.get(_PRIORITY, NO_VALUE) for state in states)
             case _:
-                return self._constant_keys(column)
+                return np.full(len(states), NO_VALUE)
 
-    def _remaining(self, waiting: NDArray[np.bool_]) -> NDArray[np.int64]:
-        now = _numbers(self._time_of(holder) for holder in self._holders)
-        dues = self.dues()
-        # What is called in every frame is called before every timer that is not overdue.
-        left = np.where(dues == NEVER, 0, np.maximum(dues - self._of_holders(now), 0))
-        return np.where(waiting, _LAST, left)
+    def _session_dues(self) -> NDArray[np.int64]:
+        """Return the session instants of the calls; behind them those of every frame."""
+        keys = np.where(self._is_stopped_now, WAITING, NO_VALUE)
+        due_of = DueTimes(self._timeline).session_due_ns
+        places = np.flatnonzero(self.is_timed & ~self._is_stopped_now)
+        found = (due_of(self.states[place]) for place in places.tolist())
+        keys[places] = [NO_VALUE if due is None else min(due, NO_VALUE) for due in found]
+        return keys
+
+    def _are_paused_themselves(self) -> NDArray[np.bool_]:
+        return np.array([state.fields.get(_PAUSED, 0) for state in self.states], np.bool_)
+
+    def waiting_groups(self, members_from: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return by waiting call: what stops it, and what is left of its time.
+
+        Args:
+            members_from: What stops a call is the number of a clock, or from here on that of a
+                member; just this for calls that are paused themselves.
+        """
+        places = self.waiting.tolist()
+        stoppers: dict[int, int] = {}
+        groups, left = [], []
+        for place in places:
+            state, index = self.states[place], int(self._holder_of[place])
+            if index not in stoppers:
+                stoppers[index] = self._stopper_of(self._holders[index], members_from)
+            is_own = bool(state.fields.get(_PAUSED))
+            groups.append(members_from if is_own else stoppers[index])
+            remaining = state.fields.get(_REMAINING)
+            if remaining is None:
+                due_ns = state.fields.get(_DUE, NEVER)
+                remaining = due_ns - self._time_of(self._holders[index])
+            left.append(max(0, min(remaining, ENDLESS)))
+        return _numbers(groups), _numbers(left)
+
+    def _stopper_of(self, holder: _Holder, members_from: int) -> int:
+        timeline, member = self._timeline, holder.member
+        found = () if member is None else member_blockers(timeline, member)
+        if not found and holder.clock_id in timeline.clocks:
+            found = clock_blockers(timeline, holder.clock_id)
+        if not found:
+            return 0
+        return found[0].clock_id or members_from + found[0].member_id
 
     def _time_of(self, holder: _Holder) -> int:
         """Return the time in which calls wait that hang there."""
@@ -351,27 +361,11 @@ class CallTable:
         timeline = self._timeline
         return timeline.local_ns(holder.clock_id) if holder.clock_id in timeline.clocks else 0
 
-    def _constant_keys(self, column: ColumnEnum) -> NDArray[np.int64]:
-        found = self._keys.get(column)
-        if found is not None:
-            return found
-        states = self.states
-        if column in _BY_FIELD:
-            number = _BY_FIELD[column]
-            missing = _LAST if column is CallColumn.PRIORITY else 0
-            keys = _numbers(state.fields.get(number, missing) for state in states)
-        else:
-            keys = self._text_keys(column)
-        if column is not CallColumn.INTERVAL:
-            # A timer can be given another interval while no call comes or goes.
-            self._keys[column] = keys
-        return keys
-
-    def _text_keys(self, column: ColumnEnum) -> NDArray[np.int64]:
+    def _find_texts(self, column: ColumnEnum) -> list[str]:
         if column is CallColumn.NAME:
-            return _ranks([state.name for state in self.states])
+            return [state.name or kind_text(state) for state in self.states]
         if column is CallColumn.KIND:
-            return _ranks([kind_text(state) for state in self.states])
+            return [kind_text(state) for state in self.states]
         clocks = self._timeline.clocks
         texts = []
         for holder in self._holders:
@@ -384,7 +378,7 @@ class CallTable:
                 member = holder.member
                 is_target = member is not None and member.kind is MemberKind.TARGET
                 texts.append(member.name if is_target and member is not None else "")
-        return self._of_holders(_ranks(texts))
+        return [texts[index] for index in self._holder_of.tolist()]
 
     def _of_holders(self, values: NDArray[_Scalar]) -> NDArray[_Scalar]:
         """Return by call what was found for what it hangs under."""
@@ -398,14 +392,6 @@ def _caller_order(state: MemberState, caller_id: int) -> tuple[int, int]:
     if state.kind is MemberKind.FRAME_CALLBACK:
         return state.fields.get(_PHASE, Phase.UPDATE), state.id
     return Phase.UPDATE, caller_id or state.id
-
-
-def _ranks(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Return the place of each text in alphabetical order; no text at all comes last."""
-    folded = [text.casefold() for text in texts]
-    order = {text: place for place, text in enumerate(sorted(set(folded) - {""}))}
-    order[""] = len(order)
-    return _numbers(order[text] for text in folded)
 
 
 def _numbers(values: Iterable[int]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""The frame calls in the panel of the timer queue: the switch, what is marked, the menu."""
+"""Calls of members in the timer queue panel: groups, what is marked, the menu."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from tests.ui.members_world import MembersSession
 from tests.ui.world import PlayedSession
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
-from ui.timer_queue import model as queue_model
-from ui.timer_queue.columns import CallColumn
-from ui.timer_queue.panel import FRAME_CALLS, SHOWN_TABLE, TimerQueuePanel
+from ui.timer_queue import call_queue
+from ui.timer_queue.call_queue import CallGroup
+from ui.timer_queue.columns import MEMBER_COLUMNS, TIMER_COLUMNS, CallColumn
+from ui.timer_queue.panel import HIDDEN_GROUPS, TimerQueuePanel
 
 
 class Thing:
@@ -63,14 +64,14 @@ class Stand:
         self.panel.resize(1400, 300)
         with qtbot.waitExposed(self.panel):
             self.panel.show()
-        self.view = self.panel.calls_view
+        self.view = self.panel.table
 
     def refresh(self) -> None:
         self.bridge.refresh_now()
         self.panel.refresh()
 
     def who(self) -> list[str]:
-        model = self.panel.calls_model
+        model = self.panel.model
         return [
             f"{model.index(row, CallColumn.TARGET).data()} "
             f"{model.index(row, CallColumn.KIND).data()}"
@@ -78,9 +79,9 @@ class Stand:
         ]
 
     def number(self, who: str) -> int:
-        number = self.panel.calls_model.id_at(self.who().index(who))
-        assert number is not None
-        return number
+        key = self.panel.model.id_at(self.who().index(who))
+        assert key is not None
+        return CallId.of_key(key).number
 
     def member(self, name: str) -> int:
         members = self.session.timeline.members.by_id.values()
@@ -92,54 +93,70 @@ class Stand:
 
     def cell(self, who: str, column: CallColumn) -> QPoint:
         """Return where a cell is in the viewport."""
-        index = self.panel.calls_model.index(self.who().index(who), column)
+        index = self.panel.model.index(self.who().index(who), column)
         return self.view.visualRect(index).center()
 
 
 @pytest.fixture
 def stand(qtbot: QtBot) -> Stand:
     stand = Stand(qtbot)
-    stand.panel.calls_button.click()
+    stand.panel.group_buttons[CallGroup.CLOCK_TIMERS].click()
+    stand.view.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
     return stand
 
 
 def _trigger(stand: Stand, who: str, text: str) -> None:
-    menu = stand.panel.make_call_menu(stand.number(who))
+    menu = stand.panel.make_call_menu(-stand.number(who))
     next(action for action in menu.actions() if action.text() == text).trigger()
 
 
-def test_that_the_switch_says_how_many_there_are_of_each(qtbot: QtBot) -> None:
+def test_that_the_buttons_say_how_many_calls_each_group_has(qtbot: QtBot) -> None:
     stand = Stand(qtbot)
 
-    assert stand.panel.timers_button.text() == "Clock timers (2)"
-    assert stand.panel.calls_button.text() == "Frame calls (3)"
-    assert stand.panel.view.isVisible()
-    assert not stand.view.isVisible()
-    stand.panel.calls_button.click()
-    assert stand.view.isVisible()
-    assert not stand.panel.view.isVisible()
-    assert stand.panel.count_label.text() == "3 calls"
+    texts = [button.text() for button in stand.panel.group_buttons.values()]
+    assert texts == ["Clock timers (2)", "Frame timers (1)", "Every frame (2)"]
+    assert stand.panel.count_label.text() == "5 calls"
+    kinds = [each.split(" ", 1)[1] for each in stand.who()]
+    assert kinds == ["frame timer", "timeout", "timeout", "update", "update"]
 
 
-def test_that_the_switch_is_remembered(qtbot: QtBot) -> None:
+def test_that_hidden_groups_are_remembered(qtbot: QtBot) -> None:
     first = Stand(qtbot)
-    first.panel.calls_button.click()
+    first.panel.group_buttons[CallGroup.CLOCK_TIMERS].click()
+    first.panel.group_buttons[CallGroup.FRAME_TIMERS].click()
 
     again = Stand(qtbot, first.bridge.panel_choices)
 
-    assert again.panel.shows_calls
-    assert again.view.isVisible()
-    assert again.who() == ["boss update", "ship update", "boss frame timer"]
-    assert not Stand(qtbot, {"timer_queue.shown": "nonsense"}).panel.shows_calls
+    assert again.who() == ["boss update", "ship update"]
+    assert again.panel.count_label.text() == "2 of 5 calls"
+    everything = Stand(qtbot, {HIDDEN_GROUPS: "nonsense"})
+    assert everything.panel.queue.groups == frozenset(CallGroup)
 
 
-def test_that_a_table_that_is_not_in_front_catches_up_when_it_comes(stand: Stand) -> None:
-    stand.panel.timers_button.click()
+def test_that_columns_without_meaning_for_any_call_that_is_shown_are_left_out(
+    qtbot: QtBot,
+) -> None:
+    stand = Stand(qtbot)
+    buttons, header = stand.panel.group_buttons, stand.view.horizontalHeader()
+
+    def hidden() -> set[CallColumn]:
+        return {column for column in CallColumn if header.isSectionHidden(column)}
+
+    assert hidden() == set()
+    buttons[CallGroup.CLOCK_TIMERS].click()
+    assert hidden() == TIMER_COLUMNS
+    for button in buttons.values():
+        button.click()
+    assert hidden() == MEMBER_COLUMNS
+
+
+def test_that_a_group_that_was_hidden_catches_up_when_it_is_shown(stand: Stand) -> None:
+    stand.panel.group_buttons[CallGroup.EVERY_FRAME].click()
     stand.scheduler.schedule_update(Thing("star"), 1)
     stand.refresh()
 
-    assert stand.panel.calls_button.text() == "Frame calls (4)"
-    stand.panel.calls_button.click()
+    assert stand.panel.group_buttons[CallGroup.EVERY_FRAME].text() == "Every frame (3)"
+    stand.panel.group_buttons[CallGroup.EVERY_FRAME].click()
     assert stand.who()[1] == "star update"
 
 
@@ -169,25 +186,27 @@ def test_that_a_selected_timer_or_clock_marks_no_call(stand: Stand) -> None:
     stand.bridge.select(Selection.timer(stand.timer.id))
 
     assert stand.marked() is None
-    stand.panel.timers_button.click()
-    assert stand.panel.view.currentIndex().isValid()
+    stand.panel.group_buttons[CallGroup.CLOCK_TIMERS].click()
+    assert stand.marked() == " timeout"
 
 
-def test_that_filter_and_branch_hold_for_both_tables(stand: Stand) -> None:
+def test_that_the_filter_holds_for_calls_of_all_groups(stand: Stand) -> None:
     stand.panel.filter_line.setText("boss")
     stand.panel.filter_line.apply_now()
 
     assert stand.who() == ["boss update", "boss frame timer"]
-    assert stand.panel.count_label.text() == "2 of 3 calls"
-    stand.panel.timers_button.click()
-    assert stand.panel.notice.text() == "The filter hides all 2 timers."
+    assert stand.panel.count_label.text() == "2 of 5 calls"
+    stand.panel.filter_line.setText("game")
+    stand.panel.filter_line.apply_now()
+    stand.panel.group_buttons[CallGroup.CLOCK_TIMERS].click()
+    assert stand.panel.count_label.text() == "4 of 5 calls"
 
 
 @pytest.mark.parametrize(
     ("filter_text", "branch", "reason"),
     [
-        ("nothing like it", "", "The filter hides all 3 calls."),
-        ("", "menu", "No frame calls in branch “menu”; 3 elsewhere."),
+        ("nothing like it", "", "The filter hides all 5 calls."),
+        ("", "menu", "No calls in branch “menu”; 5 elsewhere."),
         ("", "game", ""),
     ],
 )
@@ -202,17 +221,24 @@ def test_that_an_empty_table_says_why(
     stand.panel.filter_line.setText(filter_text)
     stand.panel.filter_line.apply_now()
 
-    assert stand.panel.calls_notice.text() == reason
-    assert stand.panel.calls_notice.isVisible() is bool(reason)
+    assert stand.panel.notice.text() == reason
+    assert stand.panel.notice.isVisible() is bool(reason)
 
 
 def test_that_a_session_without_calls_says_so(stand: Stand) -> None:
     stand.bridge.set_session(PlayedSession())
 
-    assert stand.panel.calls_notice.text().startswith("No frame calls:")
+    assert stand.panel.notice.text() == "No call is scheduled."
     stand.bridge.set_session(None)
-    assert stand.panel.calls_notice.text() == "No frame calls: no scene is loaded."
-    assert stand.panel.calls_button.text() == "Frame calls (0)"
+    assert stand.panel.notice.text() == "No calls: no scene is loaded."
+    assert stand.panel.group_buttons[CallGroup.EVERY_FRAME].text() == "Every frame (0)"
+
+
+def test_that_a_table_whose_groups_are_hidden_says_so(stand: Stand) -> None:
+    for group in (CallGroup.FRAME_TIMERS, CallGroup.EVERY_FRAME):
+        stand.panel.group_buttons[group].click()
+
+    assert stand.panel.notice.text() == "No calls of the kinds that are shown; 5 of other kinds."
 
 
 def test_that_the_menu_acts_on_the_call_its_target_and_its_clock(stand: Stand) -> None:
@@ -247,7 +273,7 @@ def test_that_the_menu_shows_what_is_above_the_call(stand: Stand) -> None:
         Selection.member(stand.member("fights")),
         Selection.clock(stand.game.id),
     ]
-    assert QGuiApplication.clipboard().text().startswith("shoot\tboss\tfights\tgame\tframe timer\t")
+    assert QGuiApplication.clipboard().text().startswith("shoot\tboss\tgame\tframe timer\t")
 
 
 def test_that_the_menu_of_a_call_that_is_gone_is_empty(stand: Stand) -> None:
@@ -256,7 +282,7 @@ def test_that_the_menu_of_a_call_that_is_gone_is_empty(stand: Stand) -> None:
     stand.scheduler.unschedule_target(stand.boss)
     stand.refresh()
 
-    assert stand.panel.make_call_menu(number).actions() == []
+    assert stand.panel.make_call_menu(-number).actions() == []
 
 
 def test_that_enter_pauses_and_resumes_and_delete_takes_back(stand: Stand, qtbot: QtBot) -> None:
@@ -268,11 +294,13 @@ def test_that_enter_pauses_and_resumes_and_delete_takes_back(stand: Stand, qtbot
     target = stand.member("boss")
     stand.refresh()
     qtbot.keyClick(stand.view, Qt.Key.Key_Delete)
-    qtbot.keySequence(stand.view, "Ctrl+C")
+    qtbot.keySequence(stand.panel.waiting.view, "Ctrl+C")
 
     assert stand.session.submitted == [PauseMember(call), UnscheduleMember(call)]
     assert "“boss” is paused" in QGuiApplication.clipboard().text()
-    _trigger(stand, "boss frame timer", "Resume its target “boss”")
+    menu = stand.panel.make_call_menu(-call)
+    texts = {action.text(): action for action in menu.actions()}
+    texts["Resume its target “boss”"].trigger()
     assert stand.session.submitted[-1] == ResumeMember(target)
 
 
@@ -308,7 +336,6 @@ def _crowd(qtbot: QtBot, calls: int) -> tuple[MembersSession, TimerQueuePanel]:
     for number in range(2, calls + 2):
         session.member(number, f"call {number}", MemberKind.UPDATE, scheduler)
         session.log.append((0, MEMBER_SET, number, Field.PRIORITY, number))
-    bridge.panel_choices[SHOWN_TABLE] = FRAME_CALLS
     bridge.set_session(session)
     panel = TimerQueuePanel(bridge, Theme("light"))
     bridge.setParent(panel)
@@ -330,7 +357,7 @@ def test_that_only_rows_in_view_are_put_into_words(
         made.add(call_id.number)
         return call_of(timeline, call_id)
 
-    monkeypatch.setattr(queue_model, "call_of", counting)
+    monkeypatch.setattr(call_queue, "call_of", counting)
     for _ in range(5):
         session.log.append((0, CALL_ENDED, 2, 0, 1_000))
         session.fold()
@@ -353,4 +380,4 @@ def test_that_the_third_click_on_a_header_brings_back_the_order_of_the_calls(
         orders.append(stand.who()[0])
 
     assert orders == ["boss update", "ship update", "boss update"]
-    assert stand.panel.calls_model.sort_column is None
+    assert stand.panel.model.sort_column is None

@@ -1,4 +1,4 @@
-"""The frame calls as a table: rows, order and texts."""
+"""Calls of members in the queue: rows, order and texts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from inspector.frames.egret.ticker import Ticker
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.vocabulary import Phase
 from tests.ui.world import World
-from ui.kit.texts.call_texts import called_in_text
+from ui.kit.texts.call_texts import due_in_text
 from ui.kit.texts.member_texts import member_run_state
 from ui.kit.texts.run_states import RunStateKind
 from ui.kit.theme import ColorRole, Theme
-from ui.timer_queue.columns import CallColumn
-from ui.timer_queue.frame_call_order import FrameCallOrder
-from ui.timer_queue.model import QueueCounts, QueueModel
+from ui.timer_queue.call_queue import CallGroup, CallQueue, QueueCounts
+from ui.timer_queue.columns import TIMER_COLUMNS, CallColumn
+from ui.timer_queue.model import QueueModel
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -52,6 +52,13 @@ class Game(World):
         self.scheduler.schedule_update(self.boss, -1)
         self.fold()
 
+    def model(self, *, waits: bool = False) -> QueueModel:
+        """Return a model in the order in which a frame makes the calls."""
+        queue = CallQueue(self.timeline, self.log.strings)
+        model = QueueModel(queue, Theme("light"), waits=waits)
+        model.sort(-1)
+        return model
+
     def frame(self, seconds: float) -> None:
         self.run_to_ms(self.tree.now_ns / 1e6 + seconds * 1e3)
         self.scheduler.run_frame()
@@ -76,6 +83,11 @@ def _who(model: QueueModel) -> list[str]:
     ]
 
 
+def _choose(model: QueueModel, branch_id: int | None = None, *words: str) -> None:
+    model.queue.branch_id, model.queue.words = branch_id, words
+    model.refresh()
+
+
 def _row(model: QueueModel, who: str) -> int:
     return _who(model).index(who)
 
@@ -83,15 +95,14 @@ def _row(model: QueueModel, who: str) -> int:
 def test_that_updates_come_in_call_order_and_timers_by_what_is_due(
     game: Game, qtmodeltester: ModelTester
 ) -> None:
-    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
+    model = game.model()
 
     assert _who(model) == ["boss update", "ship update", "boss frame timer", "star frame timer"]
-    assert model.sort_column is None
     qtmodeltester.check(model)
 
 
 def test_that_the_order_follows_priorities_and_dues(game: Game) -> None:
-    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
+    model = game.model()
 
     game.scheduler.schedule_update(game.boss, 9)
     game.frame(0.45)
@@ -101,15 +112,86 @@ def test_that_the_order_follows_priorities_and_dues(game: Game) -> None:
     assert _who(model) == ["ship update", "boss update", "star frame timer", "boss frame timer"]
 
 
-def test_that_timers_that_wait_come_behind_those_that_are_called(game: Game) -> None:
-    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
+def test_that_what_is_due_next_comes_first_and_calls_of_every_frame_last(game: Game) -> None:
+    game.root.set_timeout(0.3, print, name="timer")
+    game.scheduler.schedule_update(game.star, 2)
+    game.fold()
+    model = game.model()
+
+    model.sort(CallColumn.REMAINING)
+
+    names = [_cell(model, row, CallColumn.NAME) for row in range(model.rowCount())]
+    assert names == ["shoot", "timer", "twinkle", *["Thing.update"] * 3]
+    assert _who(model)[3:] == ["boss update", "star update", "ship update"]
+
+
+def test_that_timers_that_wait_are_apart_by_what_stops_them(game: Game) -> None:
+    model, waiting = game.model(), game.model(waits=True)
+    late = game.game.child("late")
+    late.set_timeout(9, print)
 
     game.scheduler.pause_target(game.boss)
+    late.pause()
     game.fold()
     model.refresh()
+    waiting.refresh()
 
-    assert _who(model) == ["boss update", "ship update", "star frame timer", "boss frame timer"]
-    assert model.counts == QueueCounts(total=4, in_branch=4, shown=4, waiting=2)
+    assert _who(model) == ["boss update", "ship update", "star frame timer"]
+    assert _who(waiting) == [" timeout", "boss frame timer"]
+    texts = [_cell(waiting, row, CallColumn.REMAINING) for row in range(2)]
+    assert texts == ["waiting: “late” is paused", "waiting: “boss” is paused"]
+    assert model.counts == QueueCounts(total=5, in_branch=5, passing=5, shown=3, waiting=3)
+
+
+def test_that_calls_that_wait_come_by_what_is_left_of_their_time(game: Game) -> None:
+    game.scheduler.schedule(game.star.tick, 0.1, target=game.ship, name="blink")
+    game.game.set_timeout(0.3, print, name="timer")
+    game.game.pause()
+    game.fold()
+
+    waiting = game.model(waits=True)
+
+    names = [_cell(waiting, row, CallColumn.NAME) for row in range(waiting.rowCount())]
+    assert names == ["blink", "shoot", "timer", "twinkle"]
+
+
+@pytest.mark.parametrize("column", [CallColumn.NAME, CallColumn.CLOCK, CallColumn.KIND])
+def test_that_timers_and_members_have_one_alphabetical_order(
+    game: Game, column: CallColumn
+) -> None:
+    for name in ("apple", "Shoot", "shooting", "zebra"):
+        game.root.child(f"{name} clock").set_interval(1, print, name=name)
+    for name in ("aa", "ab", "shoo", "ZZ"):
+        game.scheduler.schedule(game.star.tick, 0.5, target=game.ship, name=name)
+    game.fold()
+    model = game.model()
+
+    model.sort(column)
+
+    texts = [str(_cell(model, row, column)).casefold() for row in range(model.rowCount())]
+    assert texts == sorted(texts)
+    assert len(texts) == 9
+
+
+@pytest.mark.parametrize(
+    ("groups", "names"),
+    [
+        ({CallGroup.CLOCK_TIMERS}, ["timer"]),
+        ({CallGroup.FRAME_TIMERS}, ["shoot", "twinkle"]),
+        ({CallGroup.EVERY_FRAME}, ["Thing.update", "Thing.update"]),
+        (set(), []),
+    ],
+)
+def test_that_groups_can_be_hidden(game: Game, groups: set[CallGroup], names: list[str]) -> None:
+    game.root.set_timeout(0.3, print, name="timer")
+    game.fold()
+    model = game.model()
+
+    model.queue.groups = frozenset(groups)
+    model.refresh()
+
+    assert [_cell(model, row, CallColumn.NAME) for row in range(model.rowCount())] == names
+    assert (model.counts.total, model.counts.passing) == (5, len(names))
 
 
 def test_that_calls_of_the_frame_stand_where_their_phase_is(game: Game) -> None:
@@ -118,7 +200,7 @@ def test_that_calls_of_the_frame_stand_where_their_phase_is(game: Game) -> None:
     director.on(Phase.START, lambda _: None, name="prepare", clock=game.game)
     game.fold()
 
-    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
+    model = game.model()
 
     names = [_cell(model, row, CallColumn.NAME) for row in range(model.rowCount())]
     kinds = [_cell(model, row, CallColumn.KIND) for row in range(model.rowCount())]
@@ -131,7 +213,7 @@ def test_that_timers_of_tickers_are_listed_with_their_ticker(game: Game) -> None
     ticker.set_interval(lambda: None, 250)
     game.fold()
 
-    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
+    model = game.model()
 
     row = _row(model, " ticker timer")
     assert _cell(model, row, CallColumn.SCHEDULER) == "display"
@@ -140,12 +222,14 @@ def test_that_timers_of_tickers_are_listed_with_their_ticker(game: Game) -> None
 
 
 def test_that_cells_say_when_how_often_and_how_long(game: Game) -> None:
-    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
+    model = game.model()
     game.frame(0.75)
     model.refresh()
 
     row = _row(model, "star frame timer")
-    shown = {column: _cell(model, row, column) for column in CallColumn}
+    shown = {
+        column: _cell(model, row, column) for column in CallColumn if column not in TIMER_COLUMNS
+    }
     assert shown.pop(CallColumn.TOOK) != ""
     assert shown == {
         CallColumn.NAME: "twinkle",
@@ -154,7 +238,8 @@ def test_that_cells_say_when_how_often_and_how_long(game: Game) -> None:
         CallColumn.CLOCK: "game",
         CallColumn.KIND: "frame timer",
         CallColumn.PRIORITY: "",
-        CallColumn.DUE: "00:01.000",
+        CallColumn.DUE_LOCAL: "00:01.000",
+        CallColumn.DUE_SESSION: "00:01.000",
         CallColumn.REMAINING: "250 ms",
         CallColumn.INTERVAL: "500 ms",
         CallColumn.CALLS: "1",
@@ -168,7 +253,7 @@ def test_that_cells_say_when_how_often_and_how_long(game: Game) -> None:
 
 
 def test_that_cells_hold_the_values_themselves(game: Game) -> None:
-    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
+    model = game.model()
     game.frame(0.75)
     model.refresh()
 
@@ -178,14 +263,14 @@ def test_that_cells_hold_the_values_themselves(game: Game) -> None:
     assert shown is not None
     call = shown.call
     assert (call.due_ns, call.left_ns, call.calls) == (1_000_000_000, 250_000_000, 1)
-    assert call.id.number == model.id_at(row)
+    assert call.id.key == model.id_at(row)
     tip = Qt.ItemDataRole.ToolTipRole
     assert _cell(model, row, CallColumn.NAME, tip) == "fights / star / twinkle"
     assert _cell(model, row, CallColumn.CLOCK, tip) == "root / game"
 
 
 def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
-    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
+    model = game.model(waits=True)
     muted = Theme("light").color(ColorRole.MUTED_TEXT)
 
     def states() -> tuple[object, object]:
@@ -202,7 +287,7 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
         "stopped by target “star” (paused by you since 00:00.000)",
     )
     row = _row(model, "star frame timer")
-    assert _cell(model, row, CallColumn.DUE) == ""
+    assert _cell(model, row, CallColumn.DUE_LOCAL) == ""
     assert _cell(model, row, CallColumn.NAME, Qt.ItemDataRole.ForegroundRole) == muted
     game.scheduler.resume_target(game.star)
     game.scheduler.time_scale = 0
@@ -216,16 +301,18 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
     )
     assert model.counts.waiting == 4
     game.game.resume()
-    assert states()[1] == "running"
+    game.fold()
+    model.refresh()
+    assert _who(model) == []
     assert model.counts.waiting == 0
 
 
 def test_that_the_filter_looks_into_name_target_scheduler_clock_and_kind(game: Game) -> None:
-    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
+    model = game.model()
     found = {}
 
     for text in ("TWINK", "boss", "fights update", "game frame", "nothing", "boss timer"):
-        model.set_filter(text)
+        _choose(model, None, *text.casefold().split())
         found[text] = _who(model)
 
     assert found == {
@@ -236,18 +323,18 @@ def test_that_the_filter_looks_into_name_target_scheduler_clock_and_kind(game: G
         "nothing": [],
         "boss timer": ["boss frame timer"],
     }
-    assert model.counts == QueueCounts(total=4, in_branch=4, shown=1, waiting=0)
+    assert model.counts == QueueCounts(total=4, in_branch=4, passing=1, shown=1, waiting=0)
 
 
 def test_that_one_branch_can_be_shown(game: Game) -> None:
     other = game.root.child("menu")
     Scheduler(other, name="menus").schedule_update(Thing("cursor"))
     game.fold()
-    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
+    model = game.model()
 
-    model.set_branch(other.id)
+    _choose(model, other.id)
     in_menu, counts = _who(model), model.counts
-    model.set_branch(game.root.id)
+    _choose(model, game.root.id)
 
     assert in_menu == ["cursor update"]
     assert (counts.in_branch, counts.total) == (1, 5)
@@ -261,8 +348,9 @@ def test_that_one_branch_can_be_shown(game: Game) -> None:
         (CallColumn.TARGET, ["boss update", "boss frame timer"]),
         (CallColumn.KIND, ["star frame timer", "boss frame timer"]),
         (CallColumn.PRIORITY, ["boss update", "ship update"]),
-        (CallColumn.DUE, ["star frame timer", "boss frame timer"]),
-        (CallColumn.REMAINING, ["boss update", "ship update"]),
+        (CallColumn.DUE_LOCAL, ["star frame timer", "boss frame timer"]),
+        (CallColumn.REMAINING, ["star frame timer", "boss frame timer"]),
+        (CallColumn.SCHEDULER, ["boss update", "ship update"]),
         (CallColumn.INTERVAL, ["boss update", "ship update"]),
         (CallColumn.CALLS, ["star frame timer", "boss update"]),
         (CallColumn.LEFT, ["star frame timer", "boss frame timer"]),
@@ -273,7 +361,7 @@ def test_that_every_column_can_decide_the_order(
     game: Game, column: CallColumn, ascending: list[str]
 ) -> None:
     game.frame(0.45)
-    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
+    model = game.model()
 
     model.sort(column)
 
@@ -284,7 +372,7 @@ def test_that_every_column_can_decide_the_order(
 
 
 def test_that_no_column_brings_back_the_order_of_the_calls(game: Game) -> None:
-    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
+    model = game.model()
     before = _who(model)
     model.sort(CallColumn.TARGET, Qt.SortOrder.DescendingOrder)
     sorted_by_target = _who(model)
@@ -296,12 +384,12 @@ def test_that_no_column_brings_back_the_order_of_the_calls(game: Game) -> None:
 
 
 def test_that_rows_come_and_go_with_their_calls(game: Game, qtmodeltester: ModelTester) -> None:
-    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
+    model = game.model()
     qtmodeltester.check(model)
 
     game.scheduler.unschedule_target(game.boss)
     game.fold()
-    assert model.total() == 2
+    assert model.queue.total() == 2
     model.refresh()
 
     assert _who(model) == ["ship update", "star frame timer"]
@@ -312,7 +400,7 @@ def test_that_rows_come_and_go_with_their_calls(game: Game, qtmodeltester: Model
 
 
 def test_that_a_row_says_the_same_until_the_next_refresh(game: Game) -> None:
-    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
+    model = game.model()
     before = model.row_cells(0)
 
     game.frame(0.1)
@@ -326,20 +414,22 @@ def test_that_a_row_says_the_same_until_the_next_refresh(game: Game) -> None:
 
 
 def test_that_another_timeline_is_shown_from_its_beginning(game: Game) -> None:
-    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
-    model.set_filter("boss")
+    model, other = game.model(), Game()
+    _choose(model, None, "boss")
 
-    model.set_timeline(None)
-    assert (model.rowCount(), model.total()) == (0, 0)
-    model.set_timeline(Game().timeline)
+    model.queue.set_source(None, ())
+    model.show_source()
+    assert (model.rowCount(), model.queue.total()) == (0, 0)
+    model.queue.set_source(other.timeline, other.log.strings)
+    model.show_source()
 
     assert _who(model) == ["boss update", "boss frame timer"]
 
 
-def _called_in(timeline: Timeline, number: int) -> str:
+def _due_in(timeline: Timeline, number: int) -> str:
     call = call_of(timeline, CallId(number, is_member=True))
     assert call is not None
-    return called_in_text(call)
+    return due_in_text(call, timeline.at_ns)
 
 
 def test_that_what_is_called_in_every_frame_runs_while_the_root_is_paused(game: Game) -> None:
@@ -353,9 +443,9 @@ def test_that_what_is_called_in_every_frame_runs_while_the_root_is_paused(game: 
     paint, move = found["paint"], found["move"]
 
     assert member_run_state(timeline, paint).kind is not RunStateKind.STOPPED
-    assert _called_in(timeline, paint.id) == "every frame"
+    assert _due_in(timeline, paint.id) == "every frame"
     assert member_run_state(timeline, move).kind is RunStateKind.STOPPED
-    assert _called_in(timeline, move.id) == "waiting: “root” is paused"
+    assert _due_in(timeline, move.id) == "waiting: “root” is paused"
     # Everything else of this game hangs under clocks below the root.
-    counts = QueueModel(FrameCallOrder(), Theme("light"), timeline).counts
+    counts = game.model().counts
     assert counts.waiting == counts.total - 1

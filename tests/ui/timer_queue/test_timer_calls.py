@@ -1,4 +1,4 @@
-"""The timer table model: cell texts, order, filter, branch, empty cases."""
+"""Timers of clocks in the queue: cell texts, order, filter, branch, empty cases."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from inspector.calls.call import short_site
 from inspector.vocabulary import NEVER
 from tests.ui.world import World
 from ui.kit.theme import Theme
-from ui.timer_queue.columns import TimerColumn
-from ui.timer_queue.model import QueueCounts, QueueModel
-from ui.timer_queue.timer_order import TimerOrder
+from ui.timer_queue.call_queue import CallQueue, QueueCounts
+from ui.timer_queue.columns import MEMBER_COLUMNS, CallColumn
+from ui.timer_queue.model import QueueModel
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -26,9 +26,13 @@ class Shown(World):
 
     def __init__(self) -> None:
         super().__init__()
-        theme, timeline, strings = Theme("light"), self.timeline, self.log.strings
-        self.model = QueueModel(TimerOrder(), theme, timeline, strings)
-        self.waiting = QueueModel(TimerOrder(waits=True), theme, timeline, strings)
+        self.queue = CallQueue(self.timeline, self.log.strings)
+        self.model = QueueModel(self.queue, Theme("light"))
+        self.waiting = QueueModel(self.queue, Theme("light"), waits=True)
+
+    def choose(self, branch_id: int | None = None, *words: str) -> None:
+        self.queue.branch_id, self.queue.words = branch_id, words
+        self.model.refresh()
 
 
 @pytest.fixture
@@ -37,11 +41,12 @@ def shown() -> Shown:
 
 
 def _cells(model: QueueModel, row: int) -> list[str]:
-    return [model.index(row, column).data() for column in TimerColumn]
+    columns = (column for column in CallColumn if column not in MEMBER_COLUMNS)
+    return [model.index(row, column).data() for column in columns]
 
 
 def _names(model: QueueModel) -> list[str]:
-    return [model.index(row, TimerColumn.NAME).data() for row in range(model.rowCount())]
+    return [model.index(row, CallColumn.NAME).data() for row in range(model.rowCount())]
 
 
 def test_that_a_row_says_everything_about_a_timer(shown: Shown, qtmodeltester: ModelTester) -> None:
@@ -62,7 +67,7 @@ def test_that_a_row_says_everything_about_a_timer(shown: Shown, qtmodeltester: M
         "1",
         "0 ns",
     ]
-    assert _cells(shown.model, 0)[-1].startswith("test_timer_table_model.py:")
+    assert _cells(shown.model, 0)[-1].startswith("test_timer_calls.py:")
     qtmodeltester.check(shown.model, force_py=True)
 
 
@@ -105,15 +110,15 @@ def test_that_waiting_timers_are_apart_grouped_by_what_stops_them(shown: Shown) 
 
     assert _names(shown.model) == ["runs"]
     assert _names(shown.waiting) == ["a1", "a2", "b1", "b2"]
-    assert [shown.waiting.index(row, TimerColumn.REMAINING).data() for row in range(4)] == [
+    assert [shown.waiting.index(row, CallColumn.REMAINING).data() for row in range(4)] == [
         "waiting: “first” is paused",
         "waiting: “first” is paused",
         "waiting: “second” is paused",
         "waiting: “second” is paused",
     ]
-    assert shown.waiting.index(1, TimerColumn.DUE_SESSION).data() == "–"
-    assert shown.model.counts == QueueCounts(total=5, in_branch=5, shown=1, waiting=4)
-    assert shown.waiting.counts == QueueCounts(total=5, in_branch=5, shown=4, waiting=4)
+    assert shown.waiting.index(1, CallColumn.DUE_SESSION).data() == "–"
+    assert shown.model.counts == QueueCounts(total=5, in_branch=5, passing=5, shown=1, waiting=4)
+    assert shown.waiting.counts == QueueCounts(total=5, in_branch=5, passing=5, shown=4, waiting=4)
 
 
 def test_that_waiting_timers_of_several_clocks_come_by_what_is_left_of_their_time(
@@ -160,9 +165,9 @@ def test_that_time_alone_changes_only_what_remains(shown: Shown) -> None:
     shown.model.refresh()
 
     after = shown.model.row_cells(0)
-    changed = [column for column in TimerColumn if after[column] != before[column]]
-    assert changed == [TimerColumn.REMAINING]
-    assert shown.model.index(0, TimerColumn.REMAINING).data() == "6.00 s"
+    changed = [column for column in CallColumn if after[column] != before[column]]
+    assert changed == [CallColumn.REMAINING]
+    assert shown.model.index(0, CallColumn.REMAINING).data() == "6.00 s"
 
 
 def test_that_rows_come_and_go_at_the_end(
@@ -190,7 +195,7 @@ def test_that_a_timer_that_is_gone_since_the_refresh_shows_nothing(shown: Shown)
 
     shown.run_to_ms(1_500)
 
-    assert _cells(shown.model, 0) == [None] * len(TimerColumn)
+    assert _cells(shown.model, 0) == [None] * (len(CallColumn) - len(MEMBER_COLUMNS))
 
 
 def test_that_all_cells_are_of_the_instant_of_the_refresh(shown: Shown) -> None:
@@ -216,10 +221,10 @@ def test_that_a_branch_shows_its_own_timers_and_those_below(shown: Shown) -> Non
     shown.fold()
     shown.model.refresh()
 
-    shown.model.set_branch(game.id)
+    shown.choose(game.id)
 
     assert _names(shown.model) == ["game", "enemies"]
-    assert shown.model.counts == QueueCounts(total=3, in_branch=2, shown=2, waiting=0)
+    assert shown.model.counts == QueueCounts(total=3, in_branch=2, passing=2, shown=2, waiting=0)
 
 
 def test_that_a_branch_that_was_removed_shows_nothing(shown: Shown) -> None:
@@ -227,13 +232,13 @@ def test_that_a_branch_that_was_removed_shows_nothing(shown: Shown) -> None:
     game.set_timeout(1, print)
     shown.root.set_timeout(1, print)
     shown.fold()
-    shown.model.set_branch(game.id)
+    shown.choose(game.id)
     game.remove()
     shown.fold()
 
     shown.model.refresh()
 
-    assert shown.model.counts == QueueCounts(total=1, in_branch=0, shown=0, waiting=0)
+    assert shown.model.counts == QueueCounts(total=1, in_branch=0, passing=0, shown=0, waiting=0)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +249,7 @@ def test_that_a_branch_that_was_removed_shows_nothing(shown: Shown) -> None:
         ("interface", ["blink"]),
         ("timeout", ["blink"]),
         ("skip", ["spawn boss"]),
-        ("test_timer_table_model", ["blink", "spawn wave", "spawn boss"]),
+        ("test_timer_calls", ["blink", "spawn wave", "spawn boss"]),
         ("nothing like that", []),
     ],
 )
@@ -256,15 +261,14 @@ def test_that_the_filter_looks_at_name_clock_kind_and_call_site(
     shown.root.set_interval(3, print, name="spawn boss", missed="skip")
     shown.fold()
 
-    shown.model.set_filter(text)
-    shown.model.refresh()
+    shown.choose(None, *text.casefold().split())
 
     assert _names(shown.model) == expected
     assert shown.model.counts.total == 3
 
 
 def test_that_names_added_later_are_filtered_too(shown: Shown) -> None:
-    shown.model.set_filter("evening")
+    shown.choose(None, "evening")
     shown.root.set_timeout(1, print, name="morning")
     shown.fold()
     shown.model.refresh()
@@ -276,27 +280,29 @@ def test_that_names_added_later_are_filtered_too(shown: Shown) -> None:
     assert _names(shown.model) == ["evening"]
 
 
-def _value(shown: Shown, row: int, column: TimerColumn) -> Any:  # noqa: ANN401
+def _value(shown: Shown, row: int, column: CallColumn) -> Any:  # noqa: ANN401
     """Return what a cell is about."""
     shown_row = shown.model.row_at(row)
     assert shown_row is not None
     call = shown_row.call
     return {
-        TimerColumn.NAME: call.name,
-        TimerColumn.CLOCK: shown.timeline.clocks[call.clock_id].name,
-        TimerColumn.KIND: call.kind,
-        TimerColumn.DUE_LOCAL: call.due_ns,
-        TimerColumn.INTERVAL: call.interval_ns,
-        TimerColumn.FIRED: call.calls,
-        TimerColumn.LATENESS: call.last_lateness_ns or 0,
-        TimerColumn.CALL_SITE: call.call_site,
+        CallColumn.NAME: call.name,
+        CallColumn.CLOCK: shown.timeline.clocks[call.clock_id].name,
+        CallColumn.KIND: call.kind.text,
+        CallColumn.DUE_LOCAL: call.due_ns,
+        CallColumn.INTERVAL: call.interval_ns,
+        CallColumn.CALLS: call.calls,
+        CallColumn.LATENESS: call.last_lateness_ns or 0,
+        CallColumn.CALL_SITE: call.call_site,
+        **dict.fromkeys(MEMBER_COLUMNS, ""),
+        CallColumn.LEFT: -call.calls_left if call.calls_left else None,
     }.get(column, call.session_due_ns)
 
 
-@pytest.mark.parametrize("column", TimerColumn)
+@pytest.mark.parametrize("column", CallColumn)
 @pytest.mark.parametrize("order", Qt.SortOrder)
 def test_that_any_column_can_decide_the_order(
-    shown: Shown, column: TimerColumn, order: Qt.SortOrder
+    shown: Shown, column: CallColumn, order: Qt.SortOrder
 ) -> None:
     clocks = [shown.root.child(name) for name in "cab"]
     for number in (3, 1, 2):
@@ -317,7 +323,7 @@ def test_that_leaving_a_sorted_column_brings_back_what_fires_next(shown: Shown) 
     shown.root.set_timeout(1, print, name="b")
     shown.root.set_timeout(2, print, name="a")
     shown.fold()
-    shown.model.sort(TimerColumn.NAME)
+    shown.model.sort(CallColumn.NAME)
     by_name = _names(shown.model)
 
     shown.model.sort(-1)

@@ -1,4 +1,4 @@
-"""The timer queue panel: what is marked, which branch, menu, why it is empty."""
+"""The timer queue panel over timers of clocks: what is marked, branch, menu, why it is empty."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inspector.commands.timers import ClearTimer, FireTimer
 from tests.ui.world import PlayedSession
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
-from ui.timer_queue.columns import TimerColumn
+from ui.timer_queue.columns import CallColumn
 from ui.timer_queue.panel import TimerQueuePanel
 
 
@@ -43,11 +43,11 @@ class Stand:
 
     def names(self) -> list[str]:
         model = self.panel.model
-        return [model.index(row, TimerColumn.NAME).data() for row in range(model.rowCount())]
+        return [model.index(row, CallColumn.NAME).data() for row in range(model.rowCount())]
 
     def marked(self) -> str | None:
         index = self.view.currentIndex()
-        name = index.siblingAtColumn(TimerColumn.NAME).data()
+        name = index.siblingAtColumn(CallColumn.NAME).data()
         return name if isinstance(name, str) else None
 
 
@@ -57,12 +57,12 @@ def stand(qtbot: QtBot) -> Stand:
 
 
 def _trigger(stand: Stand, timer_id: int, text: str) -> None:
-    menu = stand.panel.make_menu(timer_id)
+    menu = stand.panel.make_call_menu(timer_id)
     next(action for action in menu.actions() if action.text() == text).trigger()
 
 
 def test_that_a_click_selects_a_timer(stand: Stand, qtbot: QtBot) -> None:
-    where = stand.view.visualRect(stand.panel.model.index(1, TimerColumn.NAME)).center()
+    where = stand.view.visualRect(stand.panel.model.index(1, CallColumn.NAME)).center()
 
     with qtbot.waitSignal(stand.bridge.selection_changed) as selected:
         qtbot.mouseClick(stand.view.viewport(), Qt.MouseButton.LeftButton, pos=where)
@@ -102,7 +102,7 @@ def test_that_only_the_selected_branch_can_be_shown(stand: Stand) -> None:
     assert branch == ["second"]
     assert stand.names() == ["first", "second"]
     assert stand.panel.branch_button.text() == "Only branch “game”"
-    assert stand.panel.count_label.text() == "2 of 3 pending"
+    assert stand.panel.count_label.text() == "2 of 3 calls"
 
 
 def test_that_selecting_a_timer_does_not_change_the_branch(stand: Stand) -> None:
@@ -127,7 +127,7 @@ def test_that_the_menu_acts_on_the_timer(stand: Stand) -> None:
         PauseClock(stand.enemies.id),
     ]
     assert stand.bridge.selection == Selection.clock(stand.enemies.id)
-    assert QGuiApplication.clipboard().text().startswith("second\tenemies\tinterval\t00:02.000\t")
+    assert QGuiApplication.clipboard().text().startswith("second\t\tenemies\tinterval\t00:02.000\t")
 
 
 def test_that_the_menu_offers_to_resume_what_a_timer_waits_for(stand: Stand) -> None:
@@ -142,14 +142,14 @@ def test_that_the_menu_offers_to_resume_what_a_timer_waits_for(stand: Stand) -> 
 def test_that_the_menu_of_a_gone_timer_is_empty(stand: Stand) -> None:
     stand.run_to_ms(1_500)
 
-    assert stand.panel.make_menu(stand.first.id).actions() == []
+    assert stand.panel.make_call_menu(stand.first.id).actions() == []
 
 
 @pytest.mark.parametrize(
     ("filter_text", "has_branch", "reason"),
     [
-        ("nothing like it", False, "The filter hides all 3 timers."),
-        ("nothing like it", True, "The filter hides the only timer."),
+        ("nothing like it", False, "The filter hides all 3 calls."),
+        ("nothing like it", True, "The filter hides the only call."),
         ("", False, ""),
     ],
 )
@@ -172,7 +172,7 @@ def test_that_a_session_without_timers_says_so(stand: Stand) -> None:
 
     stand.run_to_ms(1)
 
-    assert stand.panel.notice.text() == "No timer is pending."
+    assert stand.panel.notice.text() == "No call is scheduled."
 
 
 def test_that_a_branch_without_timers_says_so(stand: Stand) -> None:
@@ -182,9 +182,7 @@ def test_that_a_branch_without_timers_says_so(stand: Stand) -> None:
 
     stand.panel.branch_button.click()
 
-    assert stand.panel.notice.text() == (
-        "No timer is pending in branch “enemies”; 2 are pending elsewhere."
-    )
+    assert stand.panel.notice.text() == "No calls in branch “enemies”; 2 elsewhere."
 
 
 def test_that_waiting_timers_are_counted(stand: Stand) -> None:
@@ -192,12 +190,12 @@ def test_that_waiting_timers_are_counted(stand: Stand) -> None:
 
     stand.run_to_ms(100)
 
-    assert stand.panel.count_label.text() == "3 pending, 3 waiting"
+    assert stand.panel.count_label.text() == "3 calls, 3 waiting"
 
 
 def _waiting(stand: Stand) -> list[str]:
     model = stand.panel.waiting.model
-    return [model.index(row, TimerColumn.NAME).data() for row in range(model.rowCount())]
+    return [model.index(row, CallColumn.NAME).data() for row in range(model.rowCount())]
 
 
 def test_that_waiting_timers_stand_above_with_what_stops_them(stand: Stand) -> None:
@@ -212,7 +210,7 @@ def test_that_waiting_timers_stand_above_with_what_stops_them(stand: Stand) -> N
     assert section.button.text() == "Waiting 1: “enemies” is paused"
     assert _waiting(stand) == ["second"]
     assert stand.names() == ["first", "third"]
-    assert stand.panel.count_label.text() == "3 pending, 1 waiting"
+    assert stand.panel.count_label.text() == "3 calls, 1 waiting"
 
     stand.enemies.resume()
     stand.run_to_ms(200)
@@ -270,7 +268,7 @@ def test_that_nothing_but_waiting_timers_is_no_empty_table(stand: Stand) -> None
 
     stand.run_to_ms(100)
 
-    assert stand.panel.notice.text() == "No timer will fire: all wait for a stopped clock."
+    assert stand.panel.notice.text() == "No call is due: all of them wait."
 
 
 def test_that_a_waiting_timer_is_selected_marked_and_cleared(stand: Stand, qtbot: QtBot) -> None:
@@ -294,7 +292,7 @@ def test_that_a_filter_and_a_branch_hold_for_waiting_timers(stand: Stand) -> Non
     stand.panel.filter_line.apply_now()
 
     assert _waiting(stand) == ["second"]
-    assert stand.panel.count_label.text() == "1 of 3 pending, 1 waiting"
+    assert stand.panel.count_label.text() == "1 of 3 calls, 1 waiting"
 
 
 def test_that_the_columns_are_those_of_the_table_below(stand: Stand) -> None:
@@ -302,11 +300,11 @@ def test_that_the_columns_are_those_of_the_table_below(stand: Stand) -> None:
     stand.run_to_ms(100)
     below, above = stand.view.horizontalHeader(), stand.panel.waiting.view.horizontalHeader()
 
-    below.resizeSection(TimerColumn.NAME, 211)
+    below.resizeSection(CallColumn.NAME, 211)
     below.moveSection(2, 0)
-    stand.view.choices.show_column(TimerColumn.INTERVAL, False)
+    stand.view.choices.show_column(CallColumn.INTERVAL, False)
 
-    for column in TimerColumn:
+    for column in CallColumn:
         assert above.isSectionHidden(column) == below.isSectionHidden(column)
         assert above.sectionPosition(column) == below.sectionPosition(column)
         assert above.sectionSize(column) == below.sectionSize(column)
@@ -317,7 +315,7 @@ def test_that_a_click_on_a_header_sorts_and_the_third_brings_back_what_fires_nex
 ) -> None:
     header = stand.view.horizontalHeader()
     where = header.viewport().rect().center()
-    where.setX(header.sectionViewportPosition(TimerColumn.NAME) + 20)
+    where.setX(header.sectionViewportPosition(CallColumn.NAME) + 20)
     orders = []
 
     for _ in range(3):
@@ -325,7 +323,7 @@ def test_that_a_click_on_a_header_sorts_and_the_third_brings_back_what_fires_nex
         orders.append(stand.names()[0])
 
     assert orders == ["first", "third", "first"]
-    assert stand.panel.model.sort_column is TimerColumn.REMAINING
+    assert stand.panel.model.sort_column is None
 
 
 def test_that_the_delete_key_clears_the_marked_timer(stand: Stand, qtbot: QtBot) -> None:
@@ -344,7 +342,7 @@ def test_that_another_session_is_shown_when_it_comes(stand: Stand) -> None:
 
     assert stand.names() == ["other"]
     stand.bridge.set_session(None)
-    assert stand.panel.notice.text() == "No timers: no scene is loaded."
+    assert stand.panel.notice.text() == "No calls: no scene is loaded."
 
 
 def test_that_the_copy_key_copies_the_whole_row(stand: Stand, qtbot: QtBot) -> None:
@@ -352,7 +350,7 @@ def test_that_the_copy_key_copies_the_whole_row(stand: Stand, qtbot: QtBot) -> N
 
     qtbot.keySequence(stand.view, "Ctrl+C")
 
-    assert QGuiApplication.clipboard().text().startswith("second\tenemies\tinterval\t")
+    assert QGuiApplication.clipboard().text().startswith("second\t\tenemies\tinterval\t")
 
 
 def test_that_taking_the_keyboard_does_not_change_what_is_selected(stand: Stand) -> None:

@@ -1,0 +1,321 @@
+"""The queue: the calls of clocks, schedulers, tickers, loops and the frame in one order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from inspector.calls.call import SCHEDULED, CallId, call_of
+from inspector.events.members import TIMED_CALLS
+from inspector.vocabulary import TimerKind
+
+from ..kit.texts.member_texts import member_run_state
+from ..kit.texts.run_states import run_state_of
+from .columns import CallColumn, QueueRow
+from .member_calls import MemberCalls
+from .timer_calls import TimerCalls
+from .windowed_order import NO_VALUE, compact
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from inspector.events.timeline import Timeline
+
+    from ..kit.table.columns import ColumnEnum
+    from .windowed_order import WindowedOrder
+
+_LONGEST_KEY: Final = 62
+
+
+class CallGroup(Enum):
+    """Calls that are shown or hidden together; the value is what the window calls them."""
+
+    CLOCK_TIMERS = "Clock timers"
+    FRAME_TIMERS = "Frame timers"
+    EVERY_FRAME = "Every frame"
+
+
+ALL_GROUPS: Final = frozenset(CallGroup)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueCounts:
+    """How many calls there are and how many of them are seen.
+
+    Attributes:
+        total: All in the session.
+        in_branch: Those on the clocks of the chosen branch.
+        passing: Those of them that pass the filter and are of a group that is shown.
+        shown: Those of them that are in the table.
+        waiting: Those that pass and that something stops.
+    """
+
+    total: int = 0
+    in_branch: int = 0
+    passing: int = 0
+    shown: int = 0
+    waiting: int = 0
+
+
+class CallQueue:
+    """What is called, whatever schedules it: what is due next first.
+
+    Calls are kept as numbers, and only those that are looked at are put into words. A call that
+    waits for an instant while its clock, target or scheduler is stopped is in a part of its own.
+
+    Attributes:
+        timeline: Whose calls they are.
+        branch_id: The clock whose branch is wanted, ``None`` for all.
+        words: What must be in the texts of a call.
+        groups: What is shown.
+        stoppers: By what stops waiting calls: one of them, and how many there are.
+    """
+
+    def __init__(self, timeline: Timeline | None = None, strings: Sequence[str] = ("",)) -> None:
+        """Take the calls of a timeline, with the string table of its log, which may grow."""
+        self.timeline: Timeline | None = None
+        self.branch_id: int | None = None
+        self.words: tuple[str, ...] = ()
+        self.groups = ALL_GROUPS
+        self.stoppers: dict[int, tuple[CallId, int]] = {}
+        self._chosen_at: Hashable = None
+        self._counted_at = -1
+        self._of_members = {CallGroup.FRAME_TIMERS: 0, CallGroup.EVERY_FRAME: 0}
+        self.set_source(timeline, strings)
+
+    def set_source(self, timeline: Timeline | None, strings: Sequence[str]) -> None:
+        """Take the calls of another timeline, of all clocks."""
+        self.timeline, self.branch_id = timeline, None
+        self._chosen_at, self._counted_at = None, -1
+        if timeline is not None:
+            self._timers = TimerCalls(timeline, strings)
+            self._members = MemberCalls(timeline)
+
+    @property
+    def versions(self) -> Hashable:
+        """What changes with the calls that are shown, or with their order."""
+        timeline = self.timeline
+        if timeline is None:
+            return None
+        members = timeline.members
+        values = members.values_version if self._has_members else 0
+        of_members = members.structure_version, values
+        return self._timers.versions, of_members, self.branch_id, self.words, self.groups
+
+    def count(self, group: CallGroup) -> int:
+        """Return how many calls of a group there are now, also while nothing is refreshed."""
+        timeline = self.timeline
+        if timeline is None:
+            return 0
+        if group is CallGroup.CLOCK_TIMERS:
+            return len(timeline.timers)
+        members = timeline.members
+        if self._counted_at != members.structure_version:
+            self._counted_at = members.structure_version
+            kinds = [each.kind for each in members.by_id.values() if each.kind in SCHEDULED]
+            timed = sum(kind in TIMED_CALLS for kind in kinds)
+            self._of_members[CallGroup.FRAME_TIMERS] = timed
+            self._of_members[CallGroup.EVERY_FRAME] = len(kinds) - timed
+        return self._of_members[group]
+
+    def total(self) -> int:
+        """Return how many calls there are now, also while nothing is refreshed."""
+        return sum(map(self.count, CallGroup))
+
+    def row(self, key: int) -> QueueRow | None:
+        """Return what is shown of a call, ``None`` if it is not scheduled any more."""
+        timeline = self.timeline
+        call = None if timeline is None else call_of(timeline, CallId.of_key(key))
+        if timeline is None or call is None:
+            return None
+        member = timeline.members.by_id[call.id.number] if call.id.is_member else None
+        run_state = (
+            run_state_of(timeline, call.clock_id)
+            if member is None
+            else member_run_state(timeline, member)
+        )
+        waits = bool(call.blockers) or (call.due_ns is not None and call.session_due_ns is None)
+        return QueueRow(call, timeline, timeline.at_ns, run_state, waits, member)
+
+    # ------------------------------------------------------------------ which calls
+
+    @property
+    def _has_members(self) -> bool:
+        """Whether calls of members can be among those that are shown."""
+        groups = CallGroup.FRAME_TIMERS, CallGroup.EVERY_FRAME
+        return any(group in self.groups and self.count(group) for group in groups)
+
+    def _choose(self, timeline: Timeline) -> None:
+        """Find out which calls the branch, the groups and the filter let through."""
+        versions = self.versions
+        if versions == self._chosen_at:
+            return
+        self._chosen_at = versions
+        branch: tuple[int, ...] | None = None
+        if self.branch_id is not None:
+            is_there = self.branch_id in timeline.clocks
+            branch = tuple(timeline.branch(self.branch_id)) if is_there else ()
+        groups = self.groups
+        are_timers = CallGroup.CLOCK_TIMERS in groups
+        self._timers.choose(branch, self.words, are_wanted=are_timers)
+        structure = timeline.structure_version, timeline.members.structure_version
+        if self._members.versions != structure:
+            self._members = MemberCalls(timeline)
+        self._members.choose(
+            branch,
+            self.words,
+            with_timed=CallGroup.FRAME_TIMERS in groups,
+            with_others=CallGroup.EVERY_FRAME in groups,
+        )
+
+    def take(
+        self,
+        order: WindowedOrder,
+        column: ColumnEnum | None,
+        *,
+        is_descending: bool,
+        waits: bool,
+    ) -> QueueCounts:
+        """Give the present calls that are wanted, in order.
+
+        Args:
+            order: Takes them.
+            column: What they are ordered by, ``None`` for the order in which a frame makes them.
+            is_descending: Whether the largest comes first.
+            waits: Whether those are wanted that wait, by what stops them, and not the others.
+        """
+        timeline = self.timeline
+        if timeline is None:
+            nothing = np.zeros(0, np.int64)
+            order.take(nothing, nothing, nothing)
+            return QueueCounts()
+        self._choose(timeline)
+        timers, members = self._timers, self._members
+        places = timers.waiting if waits else timers.running
+        rows = members.waiting if waits else members.running
+        ids = _joined(timers.column("id", places), -members.ids[rows], is_view=places is None)
+        keys = self._waiting_keys(ids) if waits else self._keys(column, places, rows)
+        ties = _joined(timers.column("order", places), members.ranks[rows], is_view=places is None)
+        order.take(ids, -keys if is_descending and not waits else keys, ties)
+        return QueueCounts(
+            total=self.total(),
+            in_branch=timers.in_branch + members.in_branch,
+            passing=timers.passing + members.running.size + members.waiting.size,
+            shown=len(order),
+            waiting=timers.waiting.size + members.stopped,
+        )
+
+    # ------------------------------------------------------------------ in which order
+
+    def _keys(
+        self,
+        column: ColumnEnum | None,
+        places: NDArray[np.int64] | None,
+        rows: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Return what calls are ordered by, smallest first, those of members at the end."""
+        timers, members = self._timers, self._members
+        if column is CallColumn.KIND or column in {
+            CallColumn.CLOCK,
+            CallColumn.TARGET,
+            CallColumn.SCHEDULER,
+        }:
+            return self._text_keys(column, places, rows)
+        head = timers.keys(column, places)
+        if head is None:
+            head = np.full(timers.column("id", places).size, NO_VALUE)
+        if not rows.size:
+            return head.copy() if places is None else head
+        texts = members.texts(column) if column is not None else None
+        if texts is not None:
+            head, tail = self._name_keys(head, [texts[row] for row in rows.tolist()])
+        else:
+            tail = members.keys(column)[rows]
+        if column is None:
+            # Timers of clocks have the first phase of a frame.
+            tail = tail + (int(head.max()) + 1 if head.size else 0)
+        return compact(np.concatenate((head, tail)))
+
+    def _name_keys(
+        self, ranks: NDArray[np.int64], texts: Sequence[str]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return what names are ordered by, given the ranks of those of timers."""
+        distinct = sorted({text.casefold() for text in texts})
+        step, keys = len(distinct) + 1, {}
+        for number, text in enumerate(distinct):
+            place, is_it = self._timers.names.place(text)
+            keys[text] = place * step + (step - 1 if is_it else number)
+        return ranks * step + (step - 1), _numbers(keys[text.casefold()] for text in texts)
+
+    def _text_keys(
+        self,
+        column: ColumnEnum,
+        places: NDArray[np.int64] | None,
+        rows: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        timeline, timers = self.timeline, self._timers
+        assert timeline is not None, "calls are of a timeline"
+        texts = self._members.texts(column) or []
+        tail = [texts[row].casefold() for row in rows.tolist()]
+        owners: dict[int, str] = {}
+        name = "kind" if column is CallColumn.KIND else "clock"
+        if column is CallColumn.KIND:
+            owners = {int(kind): kind.text.casefold() for kind in TimerKind}
+        elif column is CallColumn.CLOCK:
+            owners = {number: each.name.casefold() for number, each in timeline.clocks.items()}
+        ranks = _ranks([*owners.values(), *tail])
+        known = np.full(max(owners, default=0) + 1, ranks[""])
+        known[list(owners)] = [ranks[text] for text in owners.values()]
+        owner = timers.column(name, places)
+        head = known[owner] if owners else np.full(owner.size, ranks[""])
+        return np.concatenate((head, _numbers(ranks[text] for text in tail)))
+
+    def _waiting_keys(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return keys by what stops a call, then by what is left of its time."""
+        timeline = self.timeline
+        assert timeline is not None, "calls are of a timeline"
+        clock_groups, clock_left = self._timers.waiting_groups()
+        members_from = max(timeline.clocks, default=0) + 1
+        groups, left = self._members.waiting_groups(members_from)
+        groups = np.concatenate((clock_groups, groups))
+        left = np.concatenate((clock_left, left))
+        stoppers, firsts, counts = np.unique(groups, return_index=True, return_counts=True)
+        self.stoppers = {
+            stopper: (CallId.of_key(int(ids[first])), count)
+            for stopper, first, count in zip(
+                stoppers.tolist(), firsts.tolist(), counts.tolist(), strict=True
+            )
+        }
+        if not groups.size:
+            return groups
+        left -= int(left.min())
+        span = int(left.max()) + 1
+        if (span * (int(groups.max()) + 1)).bit_length() > _LONGEST_KEY:
+            return groups
+        keys: NDArray[np.int64] = groups * span + left
+        return keys
+
+
+def _joined(
+    head: NDArray[np.int64], tail: NDArray[np.int64], *, is_view: bool
+) -> NDArray[np.int64]:
+    """Return timers and members behind them; views into the timeline must not stay."""
+    if tail.size:
+        return np.concatenate((head, tail))
+    return head.copy() if is_view else head
+
+
+def _ranks(texts: Iterable[str]) -> dict[str, int]:
+    """Return the place of each text in alphabetical order; no text at all comes last."""
+    order = {text: place for place, text in enumerate(sorted(set(texts) - {""}))}
+    order[""] = len(order)
+    return order
+
+
+def _numbers(values: Iterable[int]) -> NDArray[np.int64]:
+    return np.fromiter(values, np.int64)
