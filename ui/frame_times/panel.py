@@ -19,6 +19,7 @@ from inspector.sessions.session import time_name
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 from ..kit.clipboard import add_copying
+from ..kit.labels import SteadyPlace
 from ..kit.paced_refresh import PacedRefresh
 from ..plotting.frame_bars import budget_ns_of
 from ..plotting.frame_series import XAxis
@@ -446,7 +447,7 @@ class FrameTimesPanel(QWidget):
         top.addWidget(self._legend, 1)
         line = QHBoxLayout()
         line.setContentsMargins(8, 0, 8, 0)
-        line.addWidget(self._statistics, 1)
+        line.addWidget(SteadyPlace(self._statistics), 1)
         line.addWidget(_button(self.statistics_action, self))
         layout = self._layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

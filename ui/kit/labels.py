@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QSizePolicy, QWidget
 from typing_extensions import override
 
@@ -111,7 +111,47 @@ def say(widget: QLabel | QToolButton, text: str) -> None:
     if text == widget.text():
         return
     widget.setText(text)
-    needed = widget.sizeHint()
-    if needed.width() > widget.minimumWidth() or needed.height() != widget.minimumHeight():
+    needed, least = widget.sizeHint(), widget.minimumSize()
+    if needed.width() > least.width() or needed.height() != least.height():
         # Of a widget whose size is fixed, no layout asks anything when its text changes.
-        widget.setFixedSize(needed)
+        widget.setFixedSize(max(needed.width(), least.width()), needed.height())
+
+
+@guarded
+class SteadyPlace(QWidget):
+    """Holds a label that takes what room there is: its texts move nothing around it.
+
+    Each text of a label in a layout has every layout up to the window's computed again.
+    """
+
+    def __init__(self, content: QWidget) -> None:
+        """Hold a widget, seen while that is."""
+        super().__init__()
+        self._content = content
+        content.setParent(self)
+        self.setSizePolicy(content.sizePolicy())
+        self.setVisible(not content.isHidden())
+        content.installEventFilter(self)
+
+    @override
+    def sizeHint(self) -> QSize:
+        return self._content.sizeHint()
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return self._content.minimumSizeHint()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._content.setGeometry(self.rect())
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Come and go with the label, and have the room that its font needs."""
+        kind = event.type()
+        if kind in {QEvent.Type.ShowToParent, QEvent.Type.HideToParent}:
+            self.setVisible(kind == QEvent.Type.ShowToParent)
+        elif kind in {QEvent.Type.FontChange, QEvent.Type.StyleChange}:
+            self.updateGeometry()
+        return False

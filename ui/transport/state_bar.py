@@ -29,7 +29,7 @@ from inspector.timebase import format_duration, format_instant
 
 from ..kit.guards import guarded
 from ..kit.icons import ICON_SIZE, drawn_icon
-from ..kit.labels import ElidedLabel, say
+from ..kit.labels import ElidedLabel, SteadyPlace, say
 from ..kit.layouts import tool_button
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole, mixed
@@ -180,7 +180,7 @@ class StateBar(QToolBar):
         self.label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         layout.setSpacing(8)
         layout.addWidget(self.label)
-        layout.addWidget(self.note, 1)
+        layout.addWidget(SteadyPlace(self.note), 1)
         layout.addWidget(self.problem)
         movers: list[QWidget] = [self._button(action_id) for action_id in _BUTTONS]
         movers += [self.entry, self._rewind_button, self.live_button]

@@ -27,6 +27,7 @@ from inspector.timebase import format_instant
 
 from ..kit.guards import guarded
 from ..kit.icons import ICON_SIZE, drawn_icon
+from ..kit.labels import say
 from ..kit.layouts import menu_button
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.rate_presets import RatePresets
@@ -100,7 +101,7 @@ class TransportBar(QToolBar):
         self._add_buttons()
         self.time_label = self._make_time_label()
         self.fps_button = self._make_menu_button(_FRAME_RATES, "Frames per second")
-        self.fps_button.setFixedWidth(
+        self.fps_button.setMinimumWidth(
             self.fps_button.fontMetrics().horizontalAdvance(_WIDEST_FPS) + _BESIDE_MENU_TEXT
         )
         spring = QWidget()
@@ -293,14 +294,12 @@ class TransportBar(QToolBar):
     def _show_nothing(self) -> None:
         for control in self._controls:
             control.setEnabled(False)
-        self.time_label.setText("--:--.---")
-        self.fps_button.setText(_NO_FPS)
+        say(self.time_label, "--:--.---")
+        say(self.fps_button, _NO_FPS)
         self._show_recorder(None)
 
     def _show_time(self, timeline: Timeline) -> None:
-        text = format_instant(timeline.at_ns)
-        if text != self.time_label.text():
-            self.time_label.setText(text)
+        say(self.time_label, format_instant(timeline.at_ns))
 
     def _show_rates(self, session: Session) -> None:
         can = frozenset[Capability]() if self._bridge is None else self._bridge.capabilities
@@ -324,7 +323,7 @@ class TransportBar(QToolBar):
         is_measured = is_running and measured is not None
         text = f"{measured:,.1f} fps" if is_measured else _NO_FPS
         if text != self.fps_button.text():
-            self.fps_button.setText(text)
+            say(self.fps_button, text)
             wanted = f"{frame_rate_to_text(session.frame_rate)} frames per second are wanted"
             got = "; over the last second of real time there were " if is_measured else ""
             tip = f"{wanted}{got}{f'{measured:,.2f}' if is_measured else ''}.\nClick to choose."

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from typing_extensions import override
 
 from tests.ui.crowded_session import CrowdedSession
+from tests.ui.shell import open_shell
 from ui.clock_tree.model import ClockTreeModel
 from ui.clock_tree.panel import ClockTreePanel
 from ui.frame_times.frame_plot import FramePlot
+from ui.frame_times.frame_statistics_label import FrameStatisticsLabel
 from ui.frame_times.panel import FrameTimesPanel
+from ui.kit.labels import SteadyPlace
+from ui.kit.layouts import fill
 from ui.kit.theme import Theme
 from ui.plotting.frame_series import FrameColumns, FrameSeries
 from ui.session.bridge import SessionBridge
@@ -24,6 +28,7 @@ from ui.timer_queue.panel import TimerQueuePanel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
@@ -176,3 +181,47 @@ def test_that_new_frames_paint_the_plot_and_nothing_around_it(meter: Meter) -> N
     # Statistics are a label on it; in the strip a frame is less than a pixel.
     assert paints.paints["panel"] < _REFRESHES
     assert paints.paints["strip"] < _REFRESHES
+
+
+def test_that_texts_that_change_lay_out_nothing_around_them(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    window = shell.window
+    statistics = window.frame_times.findChild(FrameStatisticsLabel)
+    assert statistics is not None
+    window.resize(1_280, 760)
+
+    def refresh() -> None:
+        shell.advance(1 / 60)
+        window.transport.show_numbers()
+        window.state_bar.show_state()
+        statistics._compute()
+        QApplication.processEvents()
+
+    # Panels that have just come settle first.
+    for _ in range(2 * _REFRESHES):
+        refresh()
+    texts = window.transport.time_label, statistics
+    before = [each.text() for each in texts]
+    parts = Paints(window=window, transport=window.transport, plot=window.frame_times)
+    for _ in range(_REFRESHES):
+        refresh()
+
+    assert all(each.text() != text for each, text in zip(texts, before, strict=True))
+    assert not parts.layouts
+
+
+def test_that_a_steady_place_has_the_room_that_its_label_wants(qtbot: QtBot) -> None:
+    outer, label = QWidget(), QLabel("a few words")
+    qtbot.addWidget(outer)
+    place = SteadyPlace(label)
+    fill(outer, place)
+    outer.show()
+
+    assert place.sizeHint() == label.sizeHint()
+    assert label.geometry() == place.rect()
+    outer.resize(outer.width() + 50, outer.height())
+    assert label.geometry() == place.rect()
+    label.hide()
+    assert place.isHidden()
+    label.show()
+    assert label.isVisible()
