@@ -1,7 +1,9 @@
 """When the window is refreshed: as often as is worth while, and never while hidden.
 
-The scene comes first: what there is to do is done in small pieces, one in a turn of the event
-loop, and none just before the scene is due. When frames slip, refreshes are further apart.
+The scene comes first: what there is to do is done in small pieces, as many in a turn of the
+event loop as take little time together, and none just before the scene is due. What a turn has
+changed is painted at once, and each time costs as much as a small panel. When frames slip,
+refreshes are further apart.
 """
 
 from __future__ import annotations
@@ -35,6 +37,8 @@ _QUIET_AFTER: Final = 15
 _PIECE_NS: Final = 6 * NS_PER_MS
 #: But not more than twice: a scene that is due all the time would never be shown.
 _MOST_WAITS: Final = 2
+#: No other piece begins in a turn that has taken so long.
+_TURN_NS: Final = 3 * NS_PER_MS
 
 
 class Slowing:
@@ -279,7 +283,7 @@ class RefreshPace(QObject):
     # ---------------------------------------------------------------- turns
 
     def take_turn(self, owner: QObject, refresh: Callable[[], object]) -> None:
-        """Have something refreshed in a turn of its own, unless its owner is gone by then."""
+        """Have something refreshed in a turn to come, unless its owner is gone by then."""
         self._pieces.append((owner, refresh))
         if not self._next_turn.isActive():
             self._next_turn.start(0)
@@ -292,21 +296,31 @@ class RefreshPace(QObject):
 
     @Slot()
     def _do_piece(self) -> None:
-        """Do what comes next, unless the scene would wait for it."""
+        """Do what comes next, unless the scene would wait for it, and more if that took little."""
         left_ns = self.until_wake_ns()
         if left_ns is not None and left_ns < _PIECE_NS and self._waits < _MOST_WAITS:
             self._waits += 1
             self._next_turn.start(max(0, -(-left_ns // NS_PER_MS)))
             return
         self._waits = 0
+        began_ns = self._clock()
         try:
-            if self._pieces:
-                self._refresh_one(*self._pieces.popleft())
-            elif self._is_due:
-                self._is_due = False
-                self.due.emit()
+            while self._pieces or self._is_due:
+                if self._pieces:
+                    self._refresh_one(*self._pieces.popleft())
+                else:
+                    self._is_due = False
+                    self.due.emit()
+                taken_ns = self._clock() - began_ns
+                # What was refreshed will take about as long to paint.
+                if taken_ns >= _TURN_NS or (
+                    left_ns is not None and left_ns - 2 * taken_ns < _PIECE_NS
+                ):
+                    break
         finally:
-            if (self._pieces or self._is_due) and not self._next_turn.isActive():
+            if not (self._pieces or self._is_due):
+                self._next_turn.stop()
+            elif not self._next_turn.isActive():
                 self._next_turn.start(0)
 
     def _refresh_one(self, owner: QObject, refresh: Callable[[], object]) -> None:

@@ -271,21 +271,48 @@ def turns_until(hands: Hands, count: int) -> None:
         QCoreApplication.processEvents()
 
 
-def test_that_each_has_a_turn_of_its_own_in_the_order_they_asked(hands: Hands) -> None:
+def seen_between_turns(hands: Hands) -> list[list[str]]:
+    """Return what was done by each time that the event loop served others, until all was."""
     between: list[list[str]] = []
-    for name in ("plot", "tree", "table"):
-        hands.ask(name)
     beat = QTimer()
     beat.timeout.connect(lambda: between.append(list(hands.done)))
     beat.start(0)
-
     turns_until(hands, 3)
     beat.stop()
+    return between
+
+
+def test_that_what_takes_long_has_a_turn_of_its_own_in_the_order_they_asked(hands: Hands) -> None:
+    for name in ("plot", "tree", "table"):
+        hands.ask(name, takes_ms=4)
+
+    between = seen_between_turns(hands)
 
     assert hands.done == ["plot", "tree", "table"]
-    # The event loop served others after each.
     assert ["plot"] in between
     assert ["plot", "tree"] in between
+
+
+def test_that_what_takes_little_is_refreshed_in_one_turn_and_painted_at_once(hands: Hands) -> None:
+    for name in ("plot", "tree", "table"):
+        hands.ask(name, takes_ms=1)
+
+    between = seen_between_turns(hands)
+
+    assert hands.done == ["plot", "tree", "table"]
+    assert ["plot"] not in between
+    assert ["plot", "tree"] not in between
+
+
+def test_that_a_turn_ends_early_enough_to_be_painted_before_the_scene_is_due(hands: Hands) -> None:
+    hands.wake_ns = 9 * MS
+    for name in ("plot", "tree", "table"):
+        hands.ask(name, takes_ms=1)
+
+    hands.pace._do_piece()
+
+    # Of 9 ms, 6 are left after two and as long again for their painting.
+    assert hands.done == ["plot", "tree"]
 
 
 def test_that_nothing_new_is_taken_in_until_all_had_their_turn(hands: Hands, qtbot: QtBot) -> None:
