@@ -12,6 +12,7 @@ from ...actions.descriptions import Facts, Needs
 from ...previews.selected import member_needs, selected_clock, selected_timer
 
 if TYPE_CHECKING:
+    from inspector.commands.command import Capability
     from inspector.events.timeline import Timeline
     from inspector.sessions.session import Session
 
@@ -27,6 +28,13 @@ _PLAYED_NEEDS: Final = frozenset(
 _DRIVEN_NEEDS: Final = frozenset({Needs.ROOT_RATE})
 _WITHOUT_CLOCK: Final = frozenset(
     {Needs.TRANSPORT, Needs.STEP, Needs.STEP_TIME, Needs.STEP_TIMER, Needs.MARK, Needs.RECORD}
+)
+#: What a session can be asked a reason for, whether about the clock that is driven or selected:
+#: plain values, as members of enumerations are looked up slowly and this is asked all the time.
+_ASKED: Final = tuple(
+    (needs, needs.capability, needs in _DRIVEN_NEEDS, needs not in _WITHOUT_CLOCK)
+    for needs in Needs
+    if needs.capability is not None
 )
 
 
@@ -50,6 +58,8 @@ class ActionStates(QObject):
         self._session: Session | None = None
         self._commands_seen = 0
         self._newest_command = 0
+        self._capabilities: frozenset[Capability] = frozenset()
+        self._possible: frozenset[Needs] = frozenset()
         bridge.session_changed.connect(self._take_session)
         for changed in (
             bridge.refreshed,
@@ -84,7 +94,12 @@ class ActionStates(QObject):
             # A scene that could not be opened at all can still be tried again.
             possible = frozenset({Needs.RELOAD}) if has_failed else frozenset()
             return Facts(has_session=has_failed, has_failed=has_failed, possible=possible)
-        possible = frozenset(each for each in Needs if each.capability in bridge.capabilities)
+        if bridge.capabilities is not self._capabilities:
+            self._capabilities = bridge.capabilities
+            self._possible = frozenset(
+                each for each in Needs if each.capability in bridge.capabilities
+            )
+        possible = self._possible
         clock = selected_clock(timeline, selection)
         return Facts(
             has_session=True,
@@ -103,13 +118,11 @@ class ActionStates(QObject):
     def _reasons(session: Session, selected: int) -> dict[Needs, str]:
         """Return why actions are not possible with the selected clock."""
         found = {}
-        for needs in Needs:
-            if needs.capability is None:
-                continue
-            clock_id = 0 if needs in _WITHOUT_CLOCK else selected
-            if needs in _DRIVEN_NEEDS:
+        for needs, capability, is_driven, has_clock in _ASKED:
+            clock_id = selected if has_clock else 0
+            if is_driven:
                 clock_id = session.driven_clock(selected)
-            if reason := session.why_not(needs.capability, clock_id):
+            if reason := session.why_not(capability, clock_id):
                 found[needs] = reason
         return found
 
