@@ -11,6 +11,7 @@ from inspector.cli.progress import Progress
 from inspector.cli.recordings import export_as_pytest
 from inspector.cli.run_report import frames_text
 from inspector.cli.terminal import say
+from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.errors import ArgumentError, CaptureError, ExportError, InspectorError
 from inspector.events.recording import as_far_as_it_goes, open_recording
 from inspector.exit_codes import ExitCode
@@ -158,7 +159,13 @@ def _export_file(
         raise CaptureError(message)
     part = part_in(options)
     frames = checked_part(read.frames, part, options.range)
-    graph = graph_options(options, worth_plotting(frames) if read.has_work else "interval")
+    if options.without_inspector:
+        check_knows_inspector(path, read)
+    measure: Measure = worth_plotting(frames) if read.has_work else "interval"
+    graph = graph_options(options, measure, target=read.provenance.frame_rate)
+    if options.without_inspector and graph.measure != "interval":
+        message = "--without-inspector is about the time between frames. Add --measure interval."
+        raise CaptureError(message)
     told = []
     with ExitStack() as stack:
         events = None
@@ -215,6 +222,21 @@ def read_frames(
     return read
 
 
+def check_knows_inspector(path: Path, read: FrameFile) -> None:
+    """Refuse to leave out what the inspector cost where that is not known.
+
+    Raises:
+        CaptureError: The file does not say it.
+    """
+    if not read.frames.has_shares:
+        message = (
+            f"{path} does not say how much of a frame the inspector took: it is measured in real "
+            "time only, and kept in recordings and what is exported of them. "
+            "Omit --without-inspector."
+        )
+        raise CaptureError(message)
+
+
 def worth_plotting(frames: FrameTimes) -> Measure:
     """Return the interval if it varies; in virtual time it may be constant."""
     times_ns = frames.interval_ns
@@ -260,7 +282,10 @@ def checked_part(frames: FrameTimes, part: Part, text: str) -> FrameTimes:
 
 
 def graph_options(
-    options: Namespace, measure: Measure, frame_rate: Fraction | None = None
+    options: Namespace,
+    measure: Measure,
+    frame_rate: Fraction | None = None,
+    target: Fraction | None = None,
 ) -> ExportOptions:
     """Return the options of the graph.
 
@@ -268,11 +293,16 @@ def graph_options(
         options: The arguments.
         measure: The time it shows by default.
         frame_rate: Target frames per second of the scene, whose budget is included.
+        target: That of a file, of which it is not.
 
     Raises:
         ArgumentError: One is out of range.
     """
     width_pt, height_pt = options.size
+    inspector_ms = None
+    if options.without_inspector:
+        rate = frame_rate or target or DEFAULT_FRAME_RATE
+        (inspector_ms, *_others) = options.budget or [float(1000 / rate)]
     try:
         return ExportOptions(
             title=options.title,
@@ -285,6 +315,7 @@ def graph_options(
             dots_per_inch=options.dpi,
             interventions="interventions" not in options.without,
             landmarks="bookmarks" not in options.without,
+            inspector_budget_ms=inspector_ms,
         )
     except ValueError as error:
         text = str(error)

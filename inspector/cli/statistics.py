@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from inspector.analysis.statistics.calls import CallChange
 from inspector.analysis.statistics.comparison import COMPARED, Change, Difference
+from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.analysis.statistics.metrics import METRICS, Metric, MetricValue, metric_values
 from inspector.analysis.statistics.runs import RunDifference, differences
+from inspector.cli.export import check_knows_inspector, checked_part, part_in
 from inspector.cli.run_report import frames_text, table
 from inspector.cli.terminal import say
 from inspector.errors import CaptureError
 from inspector.exit_codes import ExitCode
 from inspector.foreign.numbers import number_in, shown
 from inspector.formats.captures.capture import split_column
-from inspector.formats.frame_times import parse_range
+from inspector.formats.options import left_out_text
 from inspector.formats.report.comparison import write_comparison
 from inspector.formats.series import series_of
 from inspector.sessions.compared import run_of_file
@@ -28,6 +30,7 @@ from inspector.sessions.frame_files import FrameFile, read_frame_file
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
 _OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     "<": operator.lt,
@@ -71,11 +74,13 @@ class _Read:
         text: How it was named.
         file: What is in it.
         series: The frame times that are asked for.
+        left_out: How many frames are left out of them, ``None`` if none were to be.
     """
 
     text: str
     file: FrameFile
     series: FrameSeries
+    left_out: int | None = None
 
 
 def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
@@ -237,12 +242,29 @@ def _read(text: str, options: Namespace, err: TextIO) -> _Read:
     path, column = split_column(text)
     file = read_frame_file(path, column, stream=options.stream)
     say(err, *file.notes)
-    frames = parse_range(options.range).of(file.frames)
+    frames = checked_part(file.frames, part_in(options), options.range)
+    left_out = None
+    if options.without_inspector:
+        check_knows_inspector(path, file)
+        frames, left_out = frames.without_inspector(_budget(path, file, options))
     series = series_of(frames, refresh_ms=options.refresh)
     if not len(series):
-        message = f"{path} has no frames in {options.range}. Choose another file or range."
+        message = f"{path} has no frames to count. Choose another file."
         raise CaptureError(message)
-    return _Read(text, file, series)
+    return _Read(text, file, series, left_out)
+
+
+def _budget(path: Path, file: FrameFile, options: Namespace) -> FrameBudget:
+    """Return what frames are held against: the refresh rate, or the target of the scene.
+
+    Raises:
+        CaptureError: Neither is known.
+    """
+    rate = file.provenance.frame_rate
+    if options.refresh is None and rate is None:
+        message = f"{path} names no target that frames are late for. Add --refresh, such as 60."
+        raise CaptureError(message)
+    return FrameBudget.of_ms(options.refresh or float(1000 / (rate or 1)))
 
 
 def _one_text(read: _Read, values: Iterable[MetricValue]) -> str:
@@ -253,7 +275,8 @@ def _one_text(read: _Read, values: Iterable[MetricValue]) -> str:
         rows.append((tool if tool != former else "", metric.name, value.text, metric.id))
         former = tool
     column = f", column {read.file.column}" if read.file.column else ""
-    heading = f"{read.text}: {frames_text(len(read.series))}{column}"
+    without = f", {left_out_text(read.left_out)}" if read.left_out else ""
+    heading = f"{read.text}: {frames_text(len(read.series))}{without}{column}"
     return f"{heading}\n\n{table(('tool', 'statistic', 'value', 'id'), rows, right={2})}"
 
 
@@ -272,6 +295,7 @@ def _values(read: _Read, values: Iterable[MetricValue]) -> dict[str, object]:
         "column": read.file.column,
         "stream": read.file.provenance.note,
         "frames": len(read.series),
+        **({} if read.left_out is None else {"left_out": read.left_out}),
         "metrics": {
             value.metric.id: {
                 "value": value.value,

@@ -109,13 +109,9 @@ class KnownDetails:
 
     def between(self, start: int, stop: int) -> KnownDetails:
         """Return those of some frames."""
-        return self.kept(slice(start, stop))
-
-    def kept(self, is_kept: NDArray[np.bool_] | slice) -> KnownDetails:
-        """Return those of some frames."""
-        shares = None if self.shares is None else self.shares[:, is_kept]
-        phases = self.phases[:, is_kept]
-        return KnownDetails(self.delta_ns[is_kept], self.busy_ns[is_kept], phases, shares)
+        shares = None if self.shares is None else self.shares[:, start:stop]
+        phases = self.phases[:, start:stop]
+        return KnownDetails(self.delta_ns[start:stop], self.busy_ns[start:stop], phases, shares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +131,28 @@ class _StoredDetails:
         """Return those of some frames."""
         begin, end, _step = slice(start, stop).indices(self.stop - self.start)
         return replace(self, start=self.start + begin, stop=self.start + max(begin, end))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _SomeDetails:
+    """Details of frames that do not follow one another."""
+
+    details: FrameDetails
+    places: NDArray[np.intp]
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether it was measured where the interval went."""
+        return self.details.has_shares
+
+    def column(self, name: str | Phase | Share) -> NsColumn:
+        """Return a column."""
+        found: NsColumn = self.details.column(name)[self.places]
+        return found
+
+    def between(self, start: int, stop: int) -> _SomeDetails:
+        """Return those of some frames."""
+        return _SomeDetails(self.details, self.places[start:stop])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -301,16 +319,20 @@ class FrameTimes:
 
         For statistics only: the frames left no longer follow one another.
         """
+        import numpy as np  # noqa: PLC0415 - as in from_history
+
         if not self.has_shares:
             return self, 0
         kept = ~budget.is_over_because_of(self.interval_ns, self.share(Share.INSPECTOR))
-        details = KnownDetails(self.delta_ns, self.busy_ns, self.phases, self.shares).kept(kept)
+        if kept.all():
+            return self, 0
+        places = np.flatnonzero(kept)
         fewer = replace(
             self,
             index=self.index[kept],
             at_ns=self.at_ns[kept],
             interval_ns=self.interval_ns[kept],
-            details=details,
+            details=_SomeDetails(self.details, places),
             facts=None if self.facts is None else self.facts.kept(kept),
         )
         return fewer, len(self) - len(fewer)

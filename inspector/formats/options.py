@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal
 
-from inspector.analysis.statistics.frame_budget import checked_budget_ms
+from inspector.analysis.statistics.frame_budget import FrameBudget, checked_budget_ms
 from inspector.foreign.numbers import number_in, refusal
 from inspector.formats.display_list import Stroke
-from inspector.formats.frame_times import Measure
+from inspector.formats.frame_times import FrameTimes, Measure
 from inspector.vocabulary import Phase
 
 ThemeName = Literal["light", "dark"]
@@ -38,6 +38,8 @@ class ExportOptions:
         dots_per_inch: Resolution of a PNG; 144 is two pixels per point.
         interventions: Whether interventions are shown and written.
         landmarks: Whether bookmarks, notes, named ranges and marks are shown and written.
+        inspector_budget_ms: Frames over this budget because of the inspector alone do not count in
+            numbers; ``None`` if all count.
     """
 
     title: str = ""
@@ -50,6 +52,7 @@ class ExportOptions:
     dots_per_inch: float = 144.0
     interventions: bool = True
     landmarks: bool = True
+    inspector_budget_ms: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse values out of range; a ``ValueError`` names them."""
@@ -64,6 +67,17 @@ class ExportOptions:
         _check_range("width_pt", self.width_pt, SMALLEST_WIDTH_PT, LARGEST_SIDE_PT)
         _check_range("height_pt", self.height_pt, SMALLEST_HEIGHT_PT, LARGEST_SIDE_PT)
         _check_range("dots_per_inch", self.dots_per_inch, FEWEST_DOTS_PER_INCH, MOST_DOTS_PER_INCH)
+
+    def counted(self, frames: FrameTimes) -> tuple[FrameTimes, int]:
+        """Return the frames that count in numbers, and how many others there are."""
+        if self.inspector_budget_ms is None or self.measure != "interval":
+            return frames, 0
+        return frames.without_inspector(FrameBudget.of_ms(self.inspector_budget_ms))
+
+
+def left_out_text(count: int) -> str:
+    """Return in words how many frames do not count; empty if all do."""
+    return f"without {count:,} late by the inspector" if count else ""
 
 
 def _check_range(name: str, value: float, low: float, high: float) -> None:

@@ -189,6 +189,7 @@ class ExportDialog(QDialog):
         self._folder = choices.folder
         self._ranges = source.ranges
         self._problem = ""
+        self._inspector_budget_ms = choices.options.inspector_budget_ms
         self._make_fields(choices.options)
         self._range_box.setCurrentIndex(max(0, self._range_box.findData(choices.range_id)))
         self._format_box.setCurrentIndex(max(0, self._format_box.findData(choices.format_name)))
@@ -243,6 +244,7 @@ class ExportDialog(QDialog):
             dots_per_inch=float(self._resolution_box.currentData()),
             interventions=self.interventions_box.isChecked(),
             landmarks=self.landmarks_box.isChecked(),
+            inspector_budget_ms=self._inspector_budget_ms,
         )
 
     @property

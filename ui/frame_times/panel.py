@@ -117,6 +117,12 @@ class FrameTimesPanel(QWidget):
         return self.plot.measure
 
     @property
+    def inspector_budget_ms(self) -> float | None:
+        """The budget of frames that statistics leave out, ``None`` if they leave out none."""
+        is_chosen = self._budget_menu.left_out_action.isChecked()
+        return self._bridge.budgets_ms[0] if is_chosen and self._bridge.budgets_ms else None
+
+    @property
     def is_stacked(self) -> bool:
         """Whether phases are stacked."""
         return self.stack_action.isChecked()

@@ -8,7 +8,13 @@ from typing import Final
 
 from inspector.cli.command import Command
 from inspector.cli.commands.recordings import add_scene
-from inspector.cli.commands.values import add_stream, budget_ms, dots_per_inch, size
+from inspector.cli.commands.values import (
+    add_stream,
+    add_without_inspector,
+    budget_ms,
+    dots_per_inch,
+    size,
+)
 from inspector.formats.export import exporters
 
 #: What is not an exporter, as it writes a whole recording as a program.
@@ -142,6 +148,7 @@ def add_graph_options(parser: ArgumentParser) -> None:
         default=[],
         help="omit interventions, or bookmarks (with notes, ranges and marks); may be repeated",
     )
+    add_without_inspector(graph)
 
 
 EXPORT: Final = Command(

@@ -114,11 +114,6 @@ def add_outputs(parser: ArgumentParser) -> None:
         help="number of timers to list (default 20)",
     )
     output.add_argument(
-        "--without-inspector",
-        action="store_true",
-        help="leave out of the numbers the frames over budget because of the inspector alone",
-    )
-    output.add_argument(
         "--picture",
         metavar="FILE",
         type=Path,

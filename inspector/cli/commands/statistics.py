@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from inspector.cli.command import Command
-from inspector.cli.commands.values import add_stream
+from inspector.cli.commands.values import add_stream, add_without_inspector
 from inspector.foreign.numbers import number_in, refusal
 
 STATS_EPILOG: Final = """\
@@ -82,7 +82,7 @@ def add_stats_arguments(stats: ArgumentParser) -> None:
         "--range",
         metavar="A:B",
         default="all",
-        help="frames A up to, but not including, B, counted from 0 (default all)",
+        help="frames A up to, but not including, B, counted from 0; or time: 2s:5.5s (default all)",
     )
     stats.add_argument(
         "--metric",
@@ -99,6 +99,7 @@ def add_stats_arguments(stats: ArgumentParser) -> None:
         default=[],
         help="fail unless it holds, such as “p99 < 16.7ms”; may be repeated",
     )
+    add_without_inspector(stats)
     stats.add_argument("--formulas", action="store_true", help="list all metrics with formulas")
     stats.add_argument("--json", action="store_true", help="as JSON, for programs")
 

@@ -42,6 +42,15 @@ def count(text: str) -> int:
     return count
 
 
+def add_without_inspector(parser: ArgumentParser | _ArgumentGroup) -> None:
+    """Add the argument that leaves out what the inspector has cost."""
+    parser.add_argument(
+        "--without-inspector",
+        action="store_true",
+        help="leave out of the numbers the frames over budget because of the inspector alone",
+    )
+
+
 def number_of_one(text: str) -> int:
     """Parse the number of an annotation, from 0."""
     number = count_in(text.strip())

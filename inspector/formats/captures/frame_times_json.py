@@ -2,9 +2,11 @@
 
 ``format`` and ``version`` identify the format; ``columns`` maps the CSV's column names to arrays of
 whole nanoseconds, one entry per frame. ``over_budget`` counts the frames over each budget, with the
-measured time and the tolerance. Frames that are samples have neither summary nor counts, and
-``samples`` says why. ``interventions``, if there are any, lists the interventions before
-or in these frames, ``landmarks`` the bookmarks, notes, named ranges and marks in them.
+measured time and the tolerance. ``left_out``, if it is there, is the number of frames that summary
+and counts leave out, as they are over budget because of the inspector alone. Frames that are
+samples have neither summary nor counts, and ``samples`` says why. ``interventions``, if there are
+any, lists the interventions before or in these frames, ``landmarks`` the bookmarks, notes, named
+ranges and marks in them.
 """
 
 import json
@@ -65,6 +67,7 @@ def head_of(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions
 ) -> dict[str, object]:
     """Return everything but the columns."""
+    counted, left_out = options.counted(frames)
     head: dict[str, object] = {
         "format": JSON_FORMAT,
         "version": JSON_VERSION,
@@ -79,18 +82,22 @@ def head_of(
         },
         "frame_count": len(frames),
         "summary": {
-            "interval_ns": _summary(frames.interval_ns),
-            "delta_ns": _summary(frames.delta_ns),
-            "busy_ns": _summary(frames.busy_ns),
+            "interval_ns": _summary(counted.interval_ns),
+            "delta_ns": _summary(counted.delta_ns),
+            "busy_ns": _summary(counted.busy_ns),
         },
         "over_budget": {
             "measure": options.measure,
             "budgets": [
-                over_budget(frames.measured(options.measure), FrameBudget.of_ms(budget_ms)).values()
+                over_budget(
+                    counted.measured(options.measure), FrameBudget.of_ms(budget_ms)
+                ).values()
                 for budget_ms in options.budgets_ms
             ],
         },
     }
+    if options.inspector_budget_ms is not None:
+        head["left_out"] = left_out
     if frames.samples:
         head |= {"summary": None, "over_budget": None, "samples": frames.samples}
     if options.interventions and frames.interventions:

@@ -58,7 +58,7 @@ from inspector.formats.frame_graph.landmark_marks import (
     tallest,
 )
 from inspector.formats.frame_times import FrameTimes, Measure, NsColumn, Provenance
-from inspector.formats.options import GRAPH_COLORS, ExportOptions, GraphColors
+from inspector.formats.options import GRAPH_COLORS, ExportOptions, GraphColors, left_out_text
 from inspector.formats.ticks import (
     Tick,
     Ticks,
@@ -193,14 +193,17 @@ class _Graph:
         self._budgets_ms = sorted(
             {budget for budget in options.budgets_ms if budget * NS_PER_MS <= top_ns}
         )
+        counted, left_out = options.counted(frames)
+        counted_ns = counted.measured(options.measure)
         self._budget_labels = [
-            budget_texts(budget, measured_ns[:0] if frames.samples else measured_ns)
+            budget_texts(budget, counted_ns[:0] if frames.samples else counted_ns)
             for budget in self._budgets_ms
         ]
         self._title = plain(options.title) or plain(provenance.scene) or "Frame times"
         self._interventions = frames.interventions if options.interventions else ()
         self._landmarks = merged_marks(frames.landmarks) if options.landmarks else ()
-        self._summary = _summary(measured_ns, frames.samples)
+        summary = _summary(counted_ns, frames.samples)
+        self._summary = " · ".join(filter(None, (summary, left_out_text(left_out))))
         label_width = max(
             (text_width(text, SMALL_SIZE) for texts in self._budget_labels for text in texts),
             default=0.0,

@@ -17,6 +17,7 @@ from inspector.formats.file_formats import write_document
 from inspector.formats.frame_graph.frame_graph import laid_out_graph
 from inspector.formats.frame_graph.graph_pages import intervention_table
 from inspector.formats.html_page import html_page, html_table, svg_element
+from inspector.formats.options import left_out_text
 from inspector.formats.report.pages import A4, Pages, Table, room_of
 from inspector.formats.series import series_of
 from inspector.formats.ticks import grouped
@@ -191,7 +192,8 @@ def _about(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -
 
 def _statistics(frames: FrameTimes, options: ExportOptions) -> Section:
     refresh_ms = options.budgets_ms[0] if options.budgets_ms else None
-    series = series_of(frames, options.measure, refresh_ms)
+    counted, left_out = options.counted(frames)
+    series = series_of(counted, options.measure, refresh_ms)
     rows, former = [], None
     for value in metric_values(series, is_sampled=bool(frames.samples)):
         tool = value.metric.tool or "Timeline Inspector"
@@ -203,6 +205,8 @@ def _statistics(frames: FrameTimes, options: ExportOptions) -> Section:
         "Each tool defines its statistics in its own way. In the formulas, f are "
         f"frame times in milliseconds and n is their number.{against}"
     )
+    if left_out:
+        note += f" They are {left_out_text(left_out)}."
     heading = ("Tool", "Statistic", "Value", "Definition")
     table = Table(heading, tuple(rows), frozenset((2,)))
     return Section("Statistics by tool", note, table=table)
@@ -212,7 +216,8 @@ def _distributions(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions, software: str
 ) -> tuple[DisplayList, ...]:
     """Return charts of the frame times by size."""
-    curves = (Curve("", Distribution(frames.measured(options.measure))),)
+    counted, _left_out = options.counted(frames)
+    curves = (Curve("", Distribution(counted.measured(options.measure))),)
     return tuple(
         chart_picture(
             *(kind, curves, options.width_pt, options.theme),

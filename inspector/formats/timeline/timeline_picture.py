@@ -33,7 +33,7 @@ from inspector.formats.frame_graph.frame_plot import (
     top_of_range_ns,
 )
 from inspector.formats.frame_times import CAPTURED
-from inspector.formats.options import GRAPH_COLORS
+from inspector.formats.options import GRAPH_COLORS, left_out_text
 from inspector.formats.ticks import Ticks, duration_ticks, instant_ticks
 from inspector.formats.timeline.lane_rows import SMALL, LaneDrawing, Row, brief, rows_of
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration, format_instant
@@ -86,6 +86,8 @@ class _Layout:
         self.colors: GraphColors = GRAPH_COLORS[options.theme]
         self.frames, self.provenance, self.options = frames, provenance, options
         self.measured_ns = frames.measured(options.measure)
+        counted, self.left_out = options.counted(frames)
+        self.counted_ns = counted.measured(options.measure)
         stacked = self.colors if options.stacked else None
         # Session time is the axis of the lanes, so it is that of the frames.
         self.data: PlotData = replace(
@@ -138,7 +140,7 @@ class _Layout:
         options, colors = self.options, self.colors
         top_ns = top_of_range_ns(self.data.highest_ns, options.budgets_ms)
         budgets = sorted({each for each in options.budgets_ms if each * NS_PER_MS <= top_ns})
-        counted = self.measured_ns[:0] if self.frames.samples else self.measured_ns
+        counted = self.counted_ns[:0] if self.frames.samples else self.counted_ns
         labels = [budget_texts(budget, counted) for budget in budgets]
         label_width = max(
             (text_width(each, SMALL) for label in labels for each in label), default=0.0
@@ -322,6 +324,7 @@ class _Layout:
             plain(about.source),
             f"target {float(rate):g} fps" if rate is not None else "",
             plain(self.frames.samples),
+            left_out_text(self.left_out),
         )
         text = shortened(" · ".join(filter(None, parts)), width - 2 * _PAD, SMALL)
         y = crisp(height - _PAD - 12)

@@ -74,6 +74,7 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
         ),
         interventions=choices.get("interventions", "yes") != "no",
         landmarks=choices.get("landmarks", "yes") != "no",
+        inspector_budget_ms=panel.inspector_budget_ms,
     )
     folder = Path(settings.export_folder) if settings.export_folder else Path.cwd()
     ranges = _ranges(session, panel)
