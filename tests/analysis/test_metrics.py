@@ -317,3 +317,14 @@ def test_that_long_frames_are_put_down_to_their_largest_share() -> None:
 def test_that_every_metric_names_its_source() -> None:
     assert all(each.source and each.formula for each in METRICS)
     assert len({each.id for each in METRICS}) == len(METRICS)
+
+
+def test_that_the_adaptive_deviation_does_not_depend_on_its_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times_ms = np.random.default_rng(3).gamma(2, 40, 500)
+    whole = pacing.adaptive_deviation(FrameSeries(times_ms))
+
+    for size in (1, 2, 3, 7, 64, 499):
+        monkeypatch.setattr(pacing, "_BLOCK", size)
+        assert pacing.adaptive_deviation(FrameSeries(times_ms)) == pytest.approx(whole, rel=1e-9)

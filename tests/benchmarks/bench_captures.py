@@ -11,6 +11,11 @@ from tempfile import TemporaryDirectory
 from time import process_time_ns
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from inspector.analysis.statistics.frame_series import FrameSeries
+from inspector.analysis.statistics.frame_statistics import frame_statistics
+from inspector.analysis.statistics.metrics import metric_values
 from inspector.formats.captures.frame_table import FrameTableReader
 from inspector.formats.captures.json_trace import JsonTraceReader
 from inspector.sessions.captured import CapturedSession
@@ -24,6 +29,8 @@ if TYPE_CHECKING:
 
 #: How much of the time of :func:`json.loads`, which makes objects only, slices may take.
 _TO_JSON = 0.5
+#: How many times the sorts that they need statistics may take.
+_MOST_SORTS = 3.0
 _HEADER = (
     "Application,ProcessID,SwapChainAddress,PresentRuntime,SyncInterval,PresentFlags,"
     "AllowsTearing,PresentMode,FrameType,TimeInQPC,MsBetweenSimulationStart,MsBetweenPresents,"
@@ -140,8 +147,37 @@ def read_traces(effort: Effort) -> Iterator[Row]:
         )
 
 
+def compute_statistics(effort: Effort) -> Iterator[Row]:
+    """Compute all statistics of frame times, against the sorts that they need."""
+    count = 10_000 if effort.is_quick else 1_000_000
+    times_ms = np.random.default_rng(1).normal(16.7, 1.2, count).clip(0.1)
+    times_ns = (times_ms * 1e6).astype(np.int64)
+    until = np.cumsum(times_ms)
+
+    def sort_all() -> None:
+        """Sort by size, and merge two rows of instants for each of two trailing windows."""
+        np.sort(times_ms)
+        for _ in range(2):
+            np.argsort(np.concatenate((until, until - 500)), kind="stable")
+
+    cases = [
+        Case("sort", _reads(lambda: np.sort(times_ns))),
+        Case("ranks", _reads(lambda: frame_statistics(times_ns, (16_700_000,)))),
+        Case("sorts", _reads(sort_all)),
+        Case("all", _reads(lambda: metric_values(FrameSeries(times_ms, 16.7)))),
+    ]
+    measured = measure(cases, effort.repeats(7))
+    name = f"compute_statistics/{powers_of_ten(count)} frames"
+    most = None if effort.is_quick else _MOST_SORTS
+    yield Row(f"{name}, percentiles, in sorts", measured.ratio("ranks", "sort"), most, unit="x")
+    detail = f"of every tool, in {measured.median_ns('all') / 1e6:.0f} ms of CPU time"
+    yield Row(
+        f"{name}, all, in sorts", measured.ratio("all", "sorts"), most, detail=detail, unit="x"
+    )
+
+
 def _reads(work: Callable[[], object]) -> Callable[[], nullcontext[Callable[[], object]]]:
     return lambda: nullcontext(work)
 
 
-BENCHMARKS = (read_tables, read_traces)
+BENCHMARKS = (read_tables, read_traces, compute_statistics)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MS_PER_SECOND: Final = 1000.0
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +74,14 @@ class FrameSeries:
         self.times_ms = times_ms
         self.refresh_ms = refresh_ms
         self.facts = facts
+        self._found: dict[object, Any] = {}
+
+    def once(self, compute: Callable[[FrameSeries], T]) -> T:
+        """Return what a function makes of this, computed once for all statistics that need it."""
+        if compute not in self._found:
+            self._found[compute] = compute(self)
+        found: T = self._found[compute]
+        return found
 
     def __len__(self) -> int:
         return len(self.times_ms)

@@ -205,7 +205,7 @@ def _below_count(rate: float, series: FrameSeries) -> int:
 
 
 def _variance(place: int, series: FrameSeries) -> float:
-    return 100 * pacing.variance_shares(series)[place]
+    return 100 * series.once(pacing.variance_shares)[place]
 
 
 def _below(rate: float, series: FrameSeries) -> float:

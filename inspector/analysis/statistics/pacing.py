@@ -39,6 +39,8 @@ NOT_RESPONDING_MS: Final = 5_000.0
 _MS_PER_SECOND: Final = 1000.0
 _WINDOW_MS: Final = 500.0
 _OUTLIER: Final = 3.0
+#: Frames that are taken at a time.
+_BLOCK: Final = 1 << 13
 
 
 def trailing_mean(series: FrameSeries) -> NDArray[np.float64]:
@@ -59,13 +61,17 @@ def trailing_mean(series: FrameSeries) -> NDArray[np.float64]:
     return means
 
 
+def _is_steady(series: FrameSeries) -> NDArray[np.bool_]:
+    return series.times_ms <= STUTTERING_FACTOR * trailing_mean(series)
+
+
 def stuttering_time_share(series: FrameSeries) -> float:
     """Return the share of time in frames over 2.5 times the trailing mean, 0 to 1.
 
     ``sum(f_i : f_i > 2.5 MA_i) / sum f`` (CapFrameX, "stuttering time").
     """
     times = series.times_ms
-    slow = times > STUTTERING_FACTOR * trailing_mean(series)
+    slow = ~series.once(_is_steady)
     return float(times[slow].sum()) / series.total_ms
 
 
@@ -75,7 +81,7 @@ def low_rate_time_share(series: FrameSeries) -> float:
     ``sum(f_i : f_i <= 2.5 MA_i and 1000 / f_i < 25) / sum f`` (CapFrameX, "low FPS time").
     """
     times = series.times_ms
-    steady = times <= STUTTERING_FACTOR * trailing_mean(series)
+    steady = series.once(_is_steady)
     return float(times[steady & (times > _MS_PER_SECOND / LOW_RATE)].sum()) / series.total_ms
 
 
@@ -116,14 +122,21 @@ def _adaptive_deviation(times: NDArray[np.float64]) -> float:
     if count < 2:  # noqa: PLR2004 - a deviation needs two
         return 0.0
     sums = np.concatenate(([0.0], np.cumsum(times)))
-    ends = np.arange(1, count + 1)
-    # The last begin from which the frames up to each still last 500 ms or more. Merging the two
-    # ascending rows takes a fifth of the time of looking each up.
-    merged = np.argsort(np.concatenate((sums, sums[1:] - _WINDOW_MS)), kind="stable")
-    places = np.flatnonzero(merged > count)
-    begins = np.clip(places - np.arange(count) - 1, 0, ends - 1)
-    means = (sums[ends] - sums[begins]) / (ends - begins)
-    return float(np.sqrt(((times - means) ** 2).sum() / (count - 1)))
+    squares, low = 0.0, 0
+    # In blocks that fit into the processor's cache, which takes half the time.
+    for start in range(0, count, _BLOCK):
+        stop = min(start + _BLOCK, count)
+        ends, until = np.arange(start + 1, stop + 1), sums[start + 1 : stop + 1]
+        # The last begin from which the frames up to each still last 500 ms or more. Merging the
+        # two ascending rows takes a fifth of the time of looking each up.
+        candidates = sums[low : stop + 1]
+        merged = np.argsort(np.concatenate((candidates, until - _WINDOW_MS)), kind="stable")
+        places = np.flatnonzero(merged >= len(candidates))
+        begins = np.clip(places - np.arange(stop - start) - 1 + low, 0, ends - 1)
+        low = int(begins[-1])
+        deviations = times[start:stop] - (until - sums[begins]) / (ends - begins)
+        squares += float(deviations @ deviations)
+    return sqrt(squares / (count - 1))
 
 
 def variance_shares(series: FrameSeries) -> tuple[float, ...]:
