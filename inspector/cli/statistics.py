@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Final, TextIO
 
 from inspector.analysis.statistics.calls import CallChange
@@ -21,11 +21,13 @@ from inspector.errors import CaptureError
 from inspector.exit_codes import ExitCode
 from inspector.foreign.numbers import number_in, shown
 from inspector.formats.captures.capture import split_column
+from inspector.formats.captures.tracy_csv import zone_sums
 from inspector.formats.options import left_out_text
 from inspector.formats.report.comparison import write_comparison
 from inspector.formats.series import series_of
 from inspector.sessions.compared import run_of_file
 from inspector.sessions.frame_files import FrameFile, read_frame_file
+from inspector.timebase import format_duration
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -99,6 +101,8 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
     if not options.files:
         parser.error("name one or more files, or use --formulas")
     conditions = [_condition(text, parser) for text in options.conditions]
+    if len(options.files) == 1 and _show_zones(options, out, err):
+        return ExitCode.OK
     wanted = [_metric(each, parser, "--metric").id for each in options.metric]
     if not wanted and len(options.files) > 1:
         wanted = list(_FEW)
@@ -138,6 +142,41 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
         what = value.text if value.value is not None else f"undefined: {value.why_not}"
         say(err, f"{text}: {condition.text} does not hold: {value.metric.id} is {what}")
     return ExitCode.FAILED if failed else ExitCode.OK
+
+
+def _show_zones(options: Namespace, out: TextIO, err: TextIO) -> bool:
+    """Print the sums of Tracy's zones, if that is what the file has.
+
+    Raises:
+        InspectorError: It cannot be read, or an option asks for more than sums.
+    """
+    path, column = split_column(options.files[0])
+    sums = None if column else zone_sums(path)
+    if sums is None:
+        return False
+    if options.conditions or options.metric or options.stream or options.range != "all":
+        message = (
+            f"{path} has the sums of Tracy's zones, which are shown as they are. Omit --metric, "
+            "--assert, --range and --stream."
+        )
+        raise CaptureError(message)
+    zones, notes = sums
+    say(err, *notes)
+    if options.json:
+        _write_json(out, {"file": str(path), "zones": [asdict(each) for each in zones]})
+        return True
+    rows = [
+        (
+            *(each.name, f"{each.calls:,}", format_duration(each.total_ns), f"{each.share:.2f} %"),
+            *map(format_duration, (each.mean_ns, each.min_ns, each.max_ns)),
+            *(format_duration(round(each.deviation_ns)), each.place),
+        )
+        for each in zones
+    ]
+    titles = ("zone", "calls", "total", "share", "mean", "shortest", "longest", "deviation")
+    out.write(f"{path}: {len(rows):,} zones, sums by Tracy\n\n")
+    out.write(table((*titles, "place"), rows, right=set(range(1, len(titles)))) + "\n")
+    return True
 
 
 def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
@@ -267,7 +306,7 @@ def _budget(path: Path, file: FrameFile, options: Namespace) -> FrameBudget:
     return FrameBudget.of_ms(options.refresh or float(1000 / (rate or 1)))
 
 
-def _one_text(read: _Read, values: Iterable[MetricValue]) -> str:
+def _one_text(read: _Read, values: Sequence[MetricValue]) -> str:
     rows, former = [], None
     for value in values:
         metric = value.metric
@@ -277,7 +316,14 @@ def _one_text(read: _Read, values: Iterable[MetricValue]) -> str:
     column = f", column {read.file.column}" if read.file.column else ""
     without = f", {left_out_text(read.left_out)}" if read.left_out else ""
     heading = f"{read.text}: {frames_text(len(read.series))}{without}{column}"
-    return f"{heading}\n\n{table(('tool', 'statistic', 'value', 'id'), rows, right={2})}"
+    lines = [heading, "", table(("tool", "statistic", "value", "id"), rows, right={2})]
+    missing: dict[str, list[str]] = {}
+    for value in values:
+        if value.why_not:
+            missing.setdefault(value.why_not, []).append(value.metric.id)
+    if missing:
+        lines += ["", *(f"no {', '.join(ids)}: {why}" for why, ids in missing.items())]
+    return "\n".join(lines)
 
 
 def _many_text(files: list[_Read], values: list[list[MetricValue]]) -> str:

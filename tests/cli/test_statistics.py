@@ -36,6 +36,24 @@ def test_that_each_statistic_stands_under_its_tool(run: Run, uneven: Path) -> No
     assert "Apple Hitch time ratio - apple.hitches" in lines
 
 
+def test_that_what_is_undefined_says_why(run: Run, uneven: Path) -> None:
+    _, out, _ = run(f"stats {uneven} --metric apple.hitches --metric presentmon.animation-error")
+
+    error, refresh = out.splitlines()[-2:]
+    assert error.startswith("no presentmon.animation-error: This needs an animation error, or ")
+    assert error.endswith("a frame of a session begins, not when it is displayed.")
+    assert refresh == "no apple.hitches: The refresh rate is unknown: say it with --refresh."
+
+
+def test_that_a_session_has_no_animation_error_and_says_why(run: Run) -> None:
+    run("run 4 --frames 30 --record a.tlrec --quiet")
+
+    code, _, err = run('stats a.tlrec --assert "presentmon.animation-error < 1"')
+
+    assert code == ExitCode.FAILED
+    assert "not when it is displayed" in err
+
+
 def test_that_several_files_are_rows(run: Run, uneven: Path, tmp_path: Path) -> None:
     even = capture(tmp_path, "even.csv", [10.0] * 50)
 
@@ -116,7 +134,7 @@ def test_that_a_file_without_frames_is_said(run: Run, uneven: Path) -> None:
     code, _, err = run(f"stats {uneven} --range 100:200")
 
     assert code == ExitCode.FAILED
-    assert "no frames in 100:200" in err
+    assert "There is no frame in the range 100:200" in err
 
 
 def test_that_a_slower_capture_is_told_and_fails_a_condition(run: Run, tmp_path: Path) -> None:
@@ -185,3 +203,39 @@ def test_that_clocks_and_timers_of_recordings_are_compared(run: Run, tmp_path: P
     (attack,) = (each for each in calls if (each["label"], each["what"]) == ("attack", "Calls"))
     assert attack["change"] == pytest.approx(1, abs=0.1)
     assert attack["verdict"] == "more"
+
+
+TRACY = """\
+name,src_file,src_line,total_ns,total_perc,counts,mean_ns,min_ns,max_ns,std_ns
+draw<int, 3>,src/draw.cpp,12,4000000,40.5,8,500000,100000,900000,1234.5
+update,src/game.cpp,7,6000000,59.5,2,3000000,1000000,5000000,0
+update,src/game.cpp,7,oops,59.5,2,3000000,1000000,5000000,0
+"""
+
+
+def test_that_sums_of_tracy_are_a_table(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "zones.csv").write_text(TRACY, encoding="utf-8")
+
+    code, out, err = run("stats zones.csv")
+    _, text, _ = run("stats zones.csv --json")
+
+    assert code == ExitCode.OK
+    assert "1 row is damaged and skipped." in err
+    rows = [line.split() for line in out.splitlines()[4:]]
+    assert rows[0][:6] == ["update", "2", "6.00", "ms", "59.50", "%"]
+    assert rows[1][:3] == ["draw<int,", "3>", "8"]
+    assert rows[1][-1] == "src/draw.cpp:12"
+    zones = json.loads(text)["zones"]
+    assert [each["name"] for each in zones] == ["update", "draw<int, 3>"]
+    assert zones[1]["deviation_ns"] == 1234.5
+
+
+def test_that_what_sums_cannot_answer_is_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "zones.csv").write_text(TRACY, encoding="utf-8")
+
+    code, out, err = run('stats zones.csv --assert "p99 < 5ms"')
+    _, _, refused = run("export zones.csv -o a.svg")
+
+    assert (code, out) == (ExitCode.FAILED, "")
+    assert "Omit --metric, --assert, --range and --stream." in err
+    assert "“timeline-inspector stats” shows them as a table." in refused

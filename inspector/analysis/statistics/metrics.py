@@ -218,8 +218,13 @@ _MANGOHUD, _ANDROID, _APPLE, _FLUTTER = "MangoHud", "Android", "Apple", "Flutter
 _EDGES: Final = pacing.VARIANCE_EDGES_MS
 
 
-_DISPLAY_TIMES: Final = "times of display, such as MsBetweenDisplayChange"
-_ANIMATION_ERRORS: Final = "an animation error, or the times of simulation and display"
+_NO_SESSION: Final = (
+    "; the inspector sees when a frame of a session begins, not when it is displayed"
+)
+_DISPLAY_TIMES: Final = f"times of display, such as MsBetweenDisplayChange{_NO_SESSION}"
+_ANIMATION_ERRORS: Final = (
+    f"an animation error, or the times of simulation and display{_NO_SESSION}"
+)
 
 
 def _caused(cause: Cause, series: FrameSeries) -> int | None:

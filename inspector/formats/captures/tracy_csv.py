@@ -1,7 +1,8 @@
 """Reads what ``tracy-csvexport`` writes: zones (``-u``), GPU zones (``-g``) and messages (``-m``).
 
 Names are not quoted and may contain the separator, so rows are taken apart from the right. Its
-default output has sums only, no instants, and so nothing to show on a timeline.
+default output has sums only, no instants, and so nothing to show on a timeline: it is a table of
+statistics.
 """
 
 from __future__ import annotations
@@ -53,13 +54,80 @@ _FORMS: Final = (
     ),
     _Form(("MessageName", "total_ns"), at=1, track="messages"),
 )
-_SUMS: Final = ("name", "src_file", "src_line", "total_ns")
+_ALL_SUMS: Final = (
+    *("name", "src_file", "src_line", "total_ns", "total_perc", "counts"),
+    *("mean_ns", "min_ns", "max_ns", "std_ns"),
+)
+_SUMS: Final = _ALL_SUMS[:4]
 _HEADER: Final = re.compile(rb"(?:name(.)src_file\1|MessageName(.)total_ns(?:\s|$))")
 
 
 def is_tracy(head: bytes) -> bool:
     """Return whether a file begins like a table of Tracy."""
     return _HEADER.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneSums:
+    """All calls of a zone together.
+
+    Attributes:
+        name: Its name.
+        place: Its file and line.
+        calls: How often it was entered.
+        total_ns: Time in it.
+        share: Of the time of the capture, in percent.
+        mean_ns: Mean of a call.
+        min_ns: The shortest.
+        max_ns: The longest.
+        deviation_ns: Their standard deviation.
+    """
+
+    name: str
+    place: str
+    calls: int
+    total_ns: int
+    share: float
+    mean_ns: int
+    min_ns: int
+    max_ns: int
+    deviation_ns: float
+
+
+def zone_sums(path: Path) -> tuple[list[ZoneSums], tuple[str, ...]] | None:
+    """Return the zones in Tracy's default form, longest in total first, and sentences on damage.
+
+    ``None`` if the file is something else.
+
+    Raises:
+        UnreadableFileError: The file cannot be read.
+        CaptureError: There is no zone in it.
+    """
+    source = CaptureSource(path)
+    header = source.head.split(b"\n", 1)[0].decode("utf-8-sig", "replace").rstrip("\r")
+    match = _HEADER.match(header.encode()) if is_tracy(source.head) else None
+    separator = (match[1] or b"").decode("utf-8", "replace") if match else ""
+    columns = tuple(header.split(separator)) if separator else ()
+    if columns[: len(_ALL_SUMS)] != _ALL_SUMS:
+        return None
+    found, damaged = [], 0
+    for line in b"".join(source.pieces()).decode("utf-8", "replace").splitlines()[1:]:
+        name, *cells = line.rsplit(separator, len(columns) - 1)
+        try:
+            file, number, total, share, calls, mean, least, most, deviation = cells[:9]
+            whole = (int(each) for each in (calls, total))
+            spread = (int(float(each)) for each in (mean, least, most))
+            sums = (*whole, float(share), *spread, float(deviation))
+        except (ValueError, OverflowError):
+            damaged += bool(line.strip())
+            continue
+        found.append(ZoneSums(name[:_LONGEST_NAME], f"{file}:{number}", *sums))
+    if not found:
+        message = f"{path} has no zones. Export it again."
+        raise CaptureError(message)
+    what = "1 row is" if damaged == 1 else f"{damaged:,} rows are"
+    notes = (*source.notes, *((f"{what} damaged and skipped.",) if damaged else ()))
+    return sorted(found, key=lambda zone: -zone.total_ns), notes
 
 
 class TracyReader:
@@ -81,8 +149,9 @@ class TracyReader:
         if columns[: len(_SUMS)] == _SUMS:
             message = (
                 f"{path} has the sums of zones from tracy-csvexport without instants, so there is "
-                "nothing to show over time. Export with -u for each zone, -g for those of the "
-                "GPU, or -m for messages."
+                "nothing to show over time. “timeline-inspector stats” shows them as a table. "
+                "For a timeline, export with -u for each zone, -g for those of the GPU, or -m for "
+                "messages."
             )
             raise CaptureError(message)
         form = next((each for each in _FORMS if each.columns == columns), None)
