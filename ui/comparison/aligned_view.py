@@ -32,7 +32,7 @@ from ..kit.guards import guarded
 from ..kit.labels import EmptyNotice
 from ..kit.layouts import fill, open_menu
 from ..kit.theme import ColorRole, Theme
-from ..plotting.gestures import take_key
+from ..plotting.gestures import is_plain, take_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 if sys.excepthook == exception_hooks.sys_excepthook:
     exception_hooks.remove()
 
+_NAME: Final = "Frame times of what is compared"
 _BETWEEN_TICKS_X: Final = 90
 _BETWEEN_TICKS_Y: Final = 34
 #: Characters for all names above a plot, and for each at least.
@@ -90,15 +91,15 @@ class AlignedView(QWidget):
     """Shows runs in one plot or below each other, by time or by frame.
 
     The wheel zooms at the pointer and dragging moves; over the axis of frame times they scale it.
-    The keys are those of :mod:`..plotting.gestures`. Where a column of pixels has several frames,
-    the longest is drawn and read.
+    The keys are those of :mod:`..plotting.gestures`; the arrow keys read off frame by frame, and
+    Escape ends that. Where a column of pixels has several frames, the longest is drawn and read.
 
     Attributes:
         graphics: The plots.
         copying: The actions that copy.
 
     Signals:
-        frames_read: What the runs have at the pointer, empty for nothing.
+        frames_read: What the runs have at the pointer or the keys' place, empty for nothing.
     """
 
     frames_read = Signal(str)
@@ -112,6 +113,8 @@ class AlignedView(QWidget):
         self._is_stacked = self._by_frame = False
         self._plots: list[pg.PlotItem] = []
         self._pointers: list[pg.InfiniteLine] = []
+        # Where it is read, in frames or seconds; None for nowhere.
+        self._place: float | None = None
         self.graphics = pg.GraphicsLayoutWidget()
         # The keys are of this widget, whatever is clicked in it.
         self.graphics.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -120,7 +123,7 @@ class AlignedView(QWidget):
         self.graphics.scene().sigMouseMoved.connect(self._read_at)
         self._notice = EmptyNotice(self.graphics)
         fill(self, (self.graphics, 1))
-        self.setAccessibleName("Frame times of what is compared")
+        self.setAccessibleName(_NAME)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.copying = add_copying(self, self.rows)
         theme.changed.connect(self._draw_again)
@@ -220,10 +223,11 @@ class AlignedView(QWidget):
 
     def _draw(self) -> None:
         """Make plots for the runs, and show all frames."""
-        self.frames_read.emit("")
+        self._pointers = []
+        self._read(None)
         self.graphics.clear()
         self.graphics.setBackground(self._color(ColorRole.BACKGROUND))
-        self._plots, self._pointers = [], []
+        self._plots = []
         self._lines = [_line(each, by_frame=self._by_frame) for each in self._runs]
         if not self._lines:
             return
@@ -381,13 +385,44 @@ class AlignedView(QWidget):
         box = next((each for each in boxes if each.sceneBoundingRect().contains(place)), None)
         for each in boxes:
             each.setMouseEnabled(x=True, y=box is None)
-        at = None if box is None else box.mapSceneToView(place).x()
+        self._read(None if box is None else box.mapSceneToView(place).x())
+
+    def _read(self, at: float | None) -> None:
+        """Say what is at a place of the axis, ``None`` for nowhere."""
+        self._place = at
         for pointer in self._pointers:
             pointer.setVisible(at is not None)
             if at is not None:
                 pointer.setValue(at)
-        width = 0.0 if box is None else box.viewPixelSize()[0]
-        self.frames_read.emit("" if at is None else self._text_at(at, width))
+        width = self._plots[0].getViewBox().viewPixelSize()[0] if self._plots else 0.0
+        text = "" if at is None else self._text_at(at, width)
+        self.setAccessibleName(f"{_NAME}: {text}" if text else _NAME)
+        self.frames_read.emit(text)
+
+    def read_beside(self, step: int) -> None:
+        """Read the next frame of the longest run, or the one before; none shares its pixels."""
+        if not self._plots:
+            return
+        box = self._plots[0].getViewBox()
+        (low, high), width = box.viewRange()[0], box.viewPixelSize()[0]
+        starts = max(self._lines, key=lambda line: line.end).starts[:-1]
+        at = self._place
+        if at is None or not low <= at <= high:
+            # The outermost that begin within the view, or the one across all of it.
+            first = int(np.searchsorted(starts, low, "left" if step > 0 else "right"))
+            last = int(np.searchsorted(starts, high, "right")) - 1
+            number = first if step > 0 else last
+        elif step > 0:
+            here = int(np.searchsorted(starts, at, "right")) - 1
+            number = max(here + 1, int(np.searchsorted(starts, at + width, "left")))
+        else:
+            here = int(np.searchsorted(starts, at, "right")) - 1
+            number = min(here - 1, int(np.searchsorted(starts, at - width, "right")) - 1)
+        number = min(max(number, 0), len(starts) - 1)
+        place = float(starts[number])
+        if not low <= place <= high:
+            box.translateBy(x=place - (low + high) / 2)
+        self._read(place)
 
     def _text_at(self, at: float, width: float) -> str:
         """Return what the runs have at a place, in a column of pixels: their longest frames."""
@@ -415,14 +450,21 @@ class AlignedView(QWidget):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not take_key(event, self):
-            super().keyPressEvent(event)
+        if take_key(event, self):
+            return
+        match event.key() if is_plain(event) else None:
+            case Qt.Key.Key_Left:
+                self.read_beside(-1)
+            case Qt.Key.Key_Right:
+                self.read_beside(1)
+            case Qt.Key.Key_Escape if self._place is not None:
+                self._read(None)
+            case _:
+                super().keyPressEvent(event)
 
     @override
     def leaveEvent(self, event: QEvent) -> None:
-        for pointer in self._pointers:
-            pointer.setVisible(False)
-        self.frames_read.emit("")
+        self._read(None)
         super().leaveEvent(event)
 
     @override

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.analysis.statistics.runs import ComparedRun
 from inspector.formats.options import curve_stroke
-from inspector.timebase import NS_PER_MS
+from inspector.timebase import NS_PER_MS, format_instant
 from ui.comparison.aligned_view import AlignedView
 from ui.kit.theme import ColorRole, Theme
 
@@ -338,3 +338,69 @@ def test_that_ticks_are_within_what_is_shown_and_round(view: AlignedView) -> Non
         float(label) == pytest.approx(place) for place, label in ticks
     )
     assert all(a < b for (a, _), (b, _) in pairwise(ticks))
+
+
+def test_that_the_arrow_keys_read_frame_by_frame(view: AlignedView, qtbot: QtBot) -> None:
+    texts: list[str] = []
+    view.frames_read.connect(texts.append)
+
+    qtbot.keyClick(view, Qt.Key.Key_Right)
+    qtbot.keyClick(view, Qt.Key.Key_Right)
+    qtbot.keyClick(view, Qt.Key.Key_Right)
+    qtbot.keyClick(view, Qt.Key.Key_Left)
+
+    # The runs last 1 s and 0.8 s: each frame of the longer one is several pixels.
+    assert texts == [
+        f"{format_instant(number * 10 * NS_PER_MS)} · before 10.0 ms (frame {number}) · "
+        f"after 20.0 ms (frame {number // 2})"
+        for number in (0, 1, 2, 1)
+    ]
+    assert view.accessibleName() == f"Frame times of what is compared: {texts[-1]}"
+    assert all(pointer.isVisible() for pointer in view._pointers)
+
+    qtbot.keyClick(view, Qt.Key.Key_Escape)
+    assert texts[-1] == ""
+    assert view.accessibleName() == "Frame times of what is compared"
+    assert not any(pointer.isVisible() for pointer in view._pointers)
+
+
+def test_that_keys_that_read_stay_within_the_frames_and_move_the_view(
+    view: AlignedView, qtbot: QtBot
+) -> None:
+    view.arrange(is_stacked=False, by_frame=True)
+    qtbot.keyClick(view, Qt.Key.Key_Left)
+    assert "frame 99" in view.accessibleName()
+    qtbot.keyClick(view, Qt.Key.Key_Right)
+    assert "frame 99" in view.accessibleName()
+
+    qtbot.keyClick(view, Qt.Key.Key_Escape)
+    view.plots[0].setXRange(10, 20, padding=0)
+    for _ in range(30):
+        qtbot.keyClick(view, Qt.Key.Key_Right)
+
+    assert "frame 39" in view.accessibleName()
+    low, high = shown(view)
+    assert low <= 39 <= high
+
+
+def test_that_a_key_reads_the_longest_frame_of_the_pixels_it_moves_by(
+    qtbot: QtBot, theme: Theme
+) -> None:
+    view = AlignedView(theme)
+    qtbot.addWidget(view)
+    view.resize(500, 300)
+    view.show()
+    qtbot.waitExposed(view)
+    times = [10.0] * 100_000
+    times[70] = 90.0
+    view.show_runs([run("long", *times)], [16.667])
+    view.arrange(is_stacked=False, by_frame=True)
+    QApplication.processEvents()
+
+    qtbot.keyClick(view, Qt.Key.Key_Right)
+    assert "longest of frames 0 to" in view.accessibleName()
+    assert "90.0 ms" in view.accessibleName()
+    for _ in range(3):
+        qtbot.keyClick(view, Qt.Key.Key_Right)
+    width = view.plots[0].getViewBox().viewPixelSize()[0]
+    assert view._place == pytest.approx(3 * width, abs=4)
