@@ -1,14 +1,18 @@
-"""The distribution of frame times on the screen: read and chosen with pointer or keys."""
+"""The distribution of frame times on the screen: read and chosen with pointer or keys.
+
+It has the same shapes as in a report, as large as there is room.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 from typing_extensions import override
 
+from inspector.formats.display_list import Box
 from inspector.formats.distribution_chart import (
     ChartKind,
     Curve,
@@ -17,25 +21,33 @@ from inspector.formats.distribution_chart import (
     distribution_chart,
 )
 
+from ..kit.clipboard import add_copying
 from ..kit.guards import guarded
-from .chart_view import ChartView
+from ..kit.layouts import open_menu
+from ..kit.picture import load_fonts, paint_items
+from ..kit.theme import ColorRole, Theme
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from PySide6.QtCore import QEvent
+    from PySide6.QtGui import QResizeEvent
 
-    from inspector.formats.display_list import Item
-
-    from ..kit.theme import Theme
+#: Height of a line of the window's font, in points of the chart.
+_LINE_PT: Final = 11.5
+_PAD: Final = 3.0
 
 
 @guarded
-class DistributionView(ChartView):
-    """Shows a chart of frame times, and lets bins of it be chosen.
+class DistributionView(QWidget):
+    """Paints a chart of frame times, and lets bins of it be chosen, and copied.
 
     A click chooses a bin, dragging several, a click beside them none; the arrow keys move from
     bin to bin, with Shift they choose more, Escape none.
+
+    Attributes:
+        empty_text: Said instead of a chart without data.
+        copying: The actions that copy.
 
     Signals:
         band_chosen: Other frame times are chosen: from and up to, in nanoseconds; ``None``
@@ -47,7 +59,15 @@ class DistributionView(ChartView):
     bin_read = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "Distribution of frame times", parent)
+        super().__init__(parent)
+        self.empty_text = ""
+        self._theme = theme
+        self.setAccessibleName("Distribution of frame times")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.copying = add_copying(self, self.rows)
+        theme.changed.connect(self.forget_chart)
         self._kind = ChartKind.HISTOGRAM
         self._curves: tuple[Curve, ...] = ()
         self._budgets_ms: tuple[float, ...] = ()
@@ -88,15 +108,10 @@ class DistributionView(ChartView):
             self._first = None
         self.forget_chart()
 
-    @override
     def forget_chart(self) -> None:
+        """Make the shapes again when they are painted."""
         self._chart = None
-        super().forget_chart()
-
-    @override
-    def items(self) -> Sequence[Item]:
-        chart = self.chart()
-        return () if chart is None else chart.items
+        self.update()
 
     def chart(self) -> DistributionChart | None:
         """Return the chart in points; ``None`` without frames."""
@@ -108,8 +123,8 @@ class DistributionView(ChartView):
             )
         return self._chart
 
-    @override
     def rows(self) -> list[tuple[str, ...]]:
+        """Return what is shown as a table, the titles first."""
         chart = self.chart()
         return [] if chart is None else chart_rows(chart)
 
@@ -118,6 +133,21 @@ class DistributionView(ChartView):
         return f"{self._kind.value} of {counts}" if counts else self.empty_text
 
     # ---------------------------------------------------------------- places
+
+    @property
+    def scale(self) -> float:
+        """Pixels per point of the chart."""
+        return self.fontMetrics().height() / _LINE_PT
+
+    def box(self) -> Box:
+        """Return the room for the chart, in points."""
+        scale = self.scale
+        return Box(
+            _PAD,
+            _PAD,
+            max(self.width() / scale - 2 * _PAD, 40.0),
+            max(self.height() / scale - 2 * _PAD, 30.0),
+        )
 
     def place_of(self, number: int) -> QPointF:
         """Return the middle of a bin, in pixels."""
@@ -193,6 +223,38 @@ class DistributionView(ChartView):
             super().keyPressEvent(event)
 
     @override
-    def add_to_menu(self, menu: QMenu) -> None:
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = QMenu(self)
         menu.addAction("Choose no bins", self.choose_nothing).setEnabled(self._band_ns is not None)
         menu.addSeparator()
+        menu.addActions(self.copying)
+        open_menu(menu, event.globalPos())
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self.forget_chart()
+
+    @override
+    def sizeHint(self) -> QSize:
+        return QSize(420, 160)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return QSize(160, 60)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        color = self._theme.color
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), color(ColorRole.BACKGROUND))
+        chart = self.chart()
+        if chart is not None:
+            load_fonts()
+            painter.scale(self.scale, self.scale)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            paint_items(chart.items, painter)
+        else:
+            painter.setPen(color(ColorRole.MUTED_TEXT))
+            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            painter.drawText(QRectF(self.rect()), int(flags), self.empty_text)
+        painter.end()
