@@ -29,6 +29,7 @@ from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
 from inspector.formats.traces.session_trace import Events
 from inspector.sessions.capture_history import CaptureHistory
 from inspector.sessions.frame_files import FrameFile, is_recording, read_frame_file
+from inspector.timebase import format_instant
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -103,7 +104,9 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        message = f"The folder {folder} cannot be made: {error.strerror or error}."
+        reason = error.strerror or error
+        why = "it is a file" if isinstance(error, FileExistsError) else reason
+        message = f"The folder {folder} cannot be made: {why}. Choose another --out."
         raise ExportError(message) from None
 
 
@@ -152,7 +155,8 @@ def _export_file(
     needs_frames = not all(exporter in TRACE_EXPORTERS for exporter in wanted)
     read = read_frames(path, column, options.stream, err, needs_frames=needs_frames)
     if not read.has_work and (options.measure == "busy" or options.stacked):
-        message = f"{path} does not contain the time spent in callbacks. Use --measure interval."
+        instead = "Omit --stacked" if options.stacked else "Use --measure interval"
+        message = f"{path} does not contain the time spent in callbacks. {instead}."
         raise CaptureError(message)
     if not len(read.frames) and (needs_frames or read.slices is None):
         message = f"{path} has no frames to draw. Choose another file."
@@ -271,11 +275,15 @@ def checked_part(frames: FrameTimes, part: Part, text: str) -> FrameTimes:
     found = part.of(frames)
     count = len(frames)
     if count and not len(found):
+        are = "1 frame" if count == 1 else f"{count:,} frames"
+        first, last = (format_instant(int(frames.at_ns[place])) for place in (0, -1))
+        where = (
+            f"{are} from {first} to {last}"
+            if part.is_time
+            else f"{are} numbered from 0 to {count - 1:,}, as they come in the file"
+        )
         message = (
-            f"There is no frame in the range {text}: "
-            f"{'1 frame is' if count == 1 else f'{count:,} frames are'} "
-            f"numbered from 0 to {count - 1:,}, as they come in the file. "
-            "Choose another --range."
+            f"There is no frame in the range {text}: there are {where}. Choose another --range."
         )
         raise ExportError(message)
     return found

@@ -23,7 +23,7 @@ from inspector.foreign.numbers import number_in, shown
 from inspector.formats.captures.capture import split_column
 from inspector.formats.captures.tracy_csv import zone_sums
 from inspector.formats.options import left_out_text
-from inspector.formats.report.comparison import write_comparison
+from inspector.formats.report.comparison import check_comparison, write_comparison
 from inspector.formats.series import series_of
 from inspector.sessions.compared import run_of_file
 from inspector.sessions.frame_files import FrameFile, read_frame_file
@@ -190,6 +190,8 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
     """
     parser: ArgumentParser = options.parser
     conditions = [_change(text, parser) for text in options.conditions]
+    if options.output is not None:
+        check_comparison(options.output)
     runs = []
     for text in (options.before, *options.after):
         run = run_of_file(*split_column(text), options.stream)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from inspector.cli import main as cli
 from inspector.exit_codes import ExitCode
 from inspector.testing import scene_file
@@ -94,7 +96,7 @@ def test_that_a_range_without_a_frame_writes_no_graph(run: Run, tmp_path: Path) 
     code, _out, err = run(f"export {table} -o {graph} --range 9999:")
 
     assert code == ExitCode.FAILED
-    assert "5 frames are numbered from 0 to 4" in err
+    assert "there are 5 frames numbered from 0 to 4" in err
     assert not graph.exists()
 
 
@@ -235,3 +237,30 @@ def test_that_as_timeline_takes_the_kind_of_picture_from_the_name(run: Run, tmp_
     assert (code, out) == (ExitCode.OK, "wrote lanes.svg (60 frames)\n")
     assert "Timeline, 00:00" in (tmp_path / "lanes.svg").read_text("utf-8")
     assert not (tmp_path / "a.timeline.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("export a.csv -o a.svg --stacked", "time spent in callbacks. Omit --stacked."),
+        ("export a.csv -o a.svg --stream x", "a.csv has a single stream. Omit --stream."),
+        ("export a.csv --as svg --out taken", "cannot be made: it is a file. Choose another --out"),
+        (
+            "export a.csv -o a.svg --range 9s:",
+            "3 frames from 00:00.016 to 00:00.051. Choose another",
+        ),
+        ("compare a.csv a.csv -o a.svg", "a.svg does not say what to write. Give it the suffix"),
+        ("compare a.csv a.csv -o no/a.html", "Cannot write no/a.html: no does not exist."),
+    ],
+)
+def test_that_what_cannot_be_is_refused_before_anything_is_written(
+    run: Run, tmp_path: Path, arguments: str, said: str
+) -> None:
+    (tmp_path / "a.csv").write_text("frametime_ms\n16\n17\n18\n", encoding="utf-8")
+    (tmp_path / "taken").touch()
+
+    code, out, err = run(arguments)
+
+    assert (code, out) == (ExitCode.FAILED, "")
+    assert said in err
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.csv", "taken"]

@@ -29,10 +29,11 @@ from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration, format
 
 from ..kit.clipboard import add_copying
 from ..kit.guards import guarded
+from ..kit.keys import is_plain
 from ..kit.labels import EmptyNotice
 from ..kit.layouts import fill, open_menu
 from ..kit.theme import ColorRole, Theme
-from ..plotting.gestures import is_plain, take_key
+from ..plotting.gestures import take_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -162,6 +162,9 @@ class Capture:
             if self.no_frames:
                 raise CaptureError(self.no_frames)
             return self.streams[0]
+        if len(self.streams) == 1 and not self.streams[0].name:
+            message = f"{self.path} has a single stream. Omit --stream."
+            raise CaptureError(message)
         text = wanted.casefold()
         matching = [each for each in self.streams if each.name == wanted] or [
             each for each in self.streams if text in each.name.casefold()

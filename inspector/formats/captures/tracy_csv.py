@@ -115,13 +115,14 @@ def zone_sums(path: Path) -> tuple[list[ZoneSums], tuple[str, ...]] | None:
         name, *cells = line.rsplit(separator, len(columns) - 1)
         try:
             file, number, total, share, calls, mean, least, most, deviation = cells[:9]
-            whole = (int(each) for each in (calls, total))
-            spread = (int(float(each)) for each in (mean, least, most))
-            sums = (*whole, float(share), *spread, float(deviation))
+            sums = ZoneSums(
+                *(name[:_LONGEST_NAME], f"{file}:{number}", int(calls), int(total), float(share)),
+                *(int(float(mean)), int(float(least)), int(float(most)), float(deviation)),
+            )
         except (ValueError, OverflowError):
             damaged += bool(line.strip())
             continue
-        found.append(ZoneSums(name[:_LONGEST_NAME], f"{file}:{number}", *sums))
+        found.append(sums)
     if not found:
         message = f"{path} has no zones. Export it again."
         raise CaptureError(message)

@@ -42,6 +42,19 @@ _DEFINITION: Final = (
 )
 
 
+def check_comparison(path: Path) -> None:
+    """Refuse a file that cannot be written, before anything is compared.
+
+    Raises:
+        ExportError: The folder cannot be written, or its suffix is another.
+    """
+    if path.suffix.lower() not in COMPARISON_FORMATS:
+        known = " or ".join(COMPARISON_FORMATS)
+        message = f"{path} does not say what to write. Give it the suffix {known}."
+        raise ExportError(message)
+    check_target(path)
+
+
 def write_comparison(
     found: Sequence[RunDifference],
     path: Path,
@@ -59,14 +72,9 @@ def write_comparison(
     Raises:
         ExportError: The file cannot be written, or its suffix is another.
     """
-    suffix = path.suffix.lower()
-    if suffix not in COMPARISON_FORMATS:
-        known = " or ".join(COMPARISON_FORMATS)
-        message = f"{path} does not say what to write. Give it the suffix {known}."
-        raise ExportError(message)
-    check_target(path)
+    check_comparison(path)
     created = datetime.now(UTC)
-    is_pdf = suffix == ".pdf"
+    is_pdf = path.suffix.lower() == ".pdf"
     width = room_of(A4) if is_pdf else _WIDTH
     report = comparison_report(found, theme, budgets_ms, created, width)
     with replacing(path) as stream:
