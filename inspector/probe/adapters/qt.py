@@ -11,11 +11,12 @@ import gc
 import sys
 from threading import current_thread, get_ident, main_thread
 from typing import TYPE_CHECKING, Any, Callable, Optional
-from weakref import WeakKeyDictionary, WeakSet, ref
+from weakref import ref
 
 from ..kinds import INTERVAL_SKIP, TIMEOUT
 from ..program import name_of
 from . import Adapter
+from .qt_animations import Animations, replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from ..program import Program, Timer
 
 _MS = 1_000_000
-#: Between two steps of an animation whose clock does not run at rate 1.
-_ANIMATION_MS = 16
 #: A timer of Qt that is earlier than this is served at other instants than was thought.
 _EARLY_NS = 50_000_000
 
@@ -39,7 +38,7 @@ class QtAdapter(Adapter):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
-        self._loops: dict[int, _Loop] = {}
+        self._loops: dict[int, QtLoop] = {}
 
     def installed(self, module: ModuleType) -> None:
         core: Any = module
@@ -48,21 +47,21 @@ class QtAdapter(Adapter):
         self.version = core.qVersion()
         self.wake_type = core.QEvent.Type(core.QEvent.registerEventType())
         self._watcher_class = _watcher_class(core)
-        self.animations = _Animations(self)
+        self.animations = Animations(self)
         _hook_timers(self)
         _hook_single_shot(self)
         _hook_elapsed(self)
         if current_thread() is main_thread():
             self.loop()
 
-    def loop(self) -> _Loop:
+    def loop(self) -> QtLoop:
         """Return the loop of the calling thread."""
         found = self._loops.get(get_ident())
         if found is None:
             is_main = current_thread() is main_thread()
             name = self.library if is_main else f"{self.library} {current_thread().name}"
             clock = self.program.clock(name, adapter=self)
-            found = self._loops[get_ident()] = _Loop(self, clock, self._watcher_class())
+            found = self._loops[get_ident()] = QtLoop(self, clock, self._watcher_class())
             found.watcher.loop = found
         return found
 
@@ -91,7 +90,7 @@ class QtAdapter(Adapter):
     def _forget(self, number: int) -> None:
         self.loop().forget(number, self.program.call_site())
 
-    def _loop_of(self, clock: Clock) -> _Loop:
+    def _loop_of(self, clock: Clock) -> QtLoop:
         return next(loop for loop in list(self._loops.values()) if loop.clock is clock)
 
     def changed(self, clock: Clock) -> None:
@@ -107,7 +106,7 @@ class QtAdapter(Adapter):
             loop.calls.append(call)
             self._wake(loop)
 
-    def _wake(self, loop: _Loop) -> None:
+    def _wake(self, loop: QtLoop) -> None:
         core = self.core
         if core.QCoreApplication.instance() is not None:
             core.QCoreApplication.postEvent(loop.watcher, core.QEvent(self.wake_type))
@@ -152,7 +151,7 @@ class _QtTimer:
 
     def __init__(  # noqa: PLR0913 - what a timer is
         self,
-        loop: _Loop,
+        loop: QtLoop,
         owner: Any,
         number: int,
         interval_ms: int,
@@ -181,7 +180,7 @@ class _QtTimer:
         )
 
 
-class _Loop:
+class QtLoop:
     """The timers of one thread; used on that thread only, but for ``calls``."""
 
     def __init__(self, adapter: QtAdapter, clock: Clock, watcher: Any) -> None:
@@ -383,7 +382,7 @@ def _watcher_class(core: Any) -> Any:
     class Watcher(core.QObject):  # type: ignore[misc]
         """Sees the events of the objects with timers; is woken by an event of its own."""
 
-        loop: _Loop
+        loop: QtLoop
 
         def eventFilter(self, _watched: Any, event: Any) -> bool:  # noqa: N802
             # The type of the object; that of the event takes a quarter of the whole.
@@ -409,17 +408,6 @@ def _watcher_class(core: Any) -> Any:
             return bool(core.QObject.event(self, event))
 
     return Watcher
-
-
-def _replacing(original: Any) -> Callable[[Any], Any]:
-    """Name a replacement as what it replaces; ``functools.wraps`` would read all of its help."""
-
-    def named(replacement: Any) -> Any:
-        replacement.__name__ = original.__name__
-        replacement.__wrapped__ = original
-        return replacement
-
-    return named
 
 
 def _value(number: Any) -> int:
@@ -461,21 +449,21 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
 
     # A signal passes what it carries to as many parameters as there are: bools are dropped,
     # because a timer that is connected to clicked starts with its own interval.
-    @_replacing(start)
+    @replacing(start)
     def timer_start(self: Any, msec: Any = None) -> None:
         restarted(self, start, *(() if msec is None or isinstance(msec, bool) else (msec,)))
 
-    @_replacing(stop)
+    @replacing(stop)
     def timer_stop(self: Any) -> None:
         if program.emit is not None:
             adapter.forget(_value(self.timerId()))
         stop(self)
 
-    @_replacing(set_interval)
+    @replacing(set_interval)
     def timer_set_interval(self: Any, msec: Any) -> None:
         restarted(self, set_interval, msec)
 
-    @_replacing(set_single_shot)
+    @replacing(set_single_shot)
     def timer_set_single_shot(self: Any, single_shot: Any) -> None:
         set_single_shot(self, single_shot)
         timer = adapter.known_here(_value(self.timerId()))
@@ -485,7 +473,7 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
                 period_ns = 0 if timer.is_once else timer.interval_ms * _MS
                 timer.shown.armed(timer.due_ns, period_ns)
 
-    @_replacing(remaining_time)
+    @replacing(remaining_time)
     def timer_remaining_time(self: Any) -> int:
         if program.emit is not None:
             timer = adapter.known_here(_value(self.timerId()))
@@ -493,7 +481,7 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
                 return max(0, -((timer.loop.clock.local_ns() - timer.due_ns) // _MS))
         return int(remaining_time(self))
 
-    @_replacing(start_timer)
+    @replacing(start_timer)
     def object_start_timer(self: Any, interval: Any, *args: Any, **kwargs: Any) -> int:
         number: int = start_timer(self, interval, *args, **kwargs)
         if program.emit is not None and isinstance(interval, (int, float)):
@@ -502,7 +490,7 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
             program.guarded(adapter, start_basic, self, number, interval, precision)
         return number
 
-    @_replacing(kill_timer)
+    @replacing(kill_timer)
     def object_kill_timer(self: Any, number: Any) -> None:
         if program.emit is not None:
             adapter.forget(_value(number))
@@ -518,7 +506,7 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
     ) -> None:
         adapter.loop().add(owner, number, msec, precision, name=name, again=again)
 
-    @_replacing(basic_start)
+    @replacing(basic_start)
     def basic_timer_start(self: Any, msec: Any, *args: Any) -> None:
         if program.emit is None:
             basic_start(self, msec, *args)
@@ -530,7 +518,7 @@ def _hook_timers(adapter: QtAdapter) -> None:  # noqa: C901, PLR0915 - hooks of 
         number = _value(self.timerId())
         program.guarded(adapter, start_basic, args[-1], number, msec, precision, again, name)
 
-    @_replacing(basic_stop)
+    @replacing(basic_stop)
     def basic_timer_stop(self: Any) -> None:
         if program.emit is not None:
             adapter.forget(_value(self.timerId()))
@@ -564,7 +552,7 @@ def _hook_single_shot(adapter: QtAdapter) -> None:
     single_shot = core.QTimer.singleShot
     kept: set[Any] = set()
 
-    @_replacing(single_shot)
+    @replacing(single_shot)
     def timer_single_shot(msec: Any, *args: Any) -> None:
         call = args[-1]
         precise = bool(args[1:]) and isinstance(args[0], core.Qt.TimerType)
@@ -595,183 +583,34 @@ def _hook_elapsed(adapter: QtAdapter) -> None:
     start, restart, elapsed = elapsed_class.start, elapsed_class.restart, elapsed_class.elapsed
     nsecs_elapsed, has_expired = elapsed_class.nsecsElapsed, elapsed_class.hasExpired
 
-    @_replacing(start)
+    @replacing(start)
     def elapsed_start(self: Any) -> None:
         start(self)
         self.timeline_clock = clock = adapter.clock_here()
         self.timeline_began_ns = clock.local_ns()
 
-    @_replacing(nsecs_elapsed)
+    @replacing(nsecs_elapsed)
     def elapsed_nsecs(self: Any) -> int:
         clock = getattr(self, "timeline_clock", None)
         if clock is None or not self.isValid():
             return int(nsecs_elapsed(self))
         return int(clock.local_ns() - self.timeline_began_ns)
 
-    @_replacing(elapsed)
+    @replacing(elapsed)
     def elapsed_ms(self: Any) -> int:
         passed_ns: int = elapsed_nsecs(self)
         return passed_ns // _MS
 
-    @_replacing(restart)
+    @replacing(restart)
     def elapsed_restart(self: Any) -> int:
         passed_ms: int = elapsed_ms(self)
         elapsed_start(self)
         return passed_ms
 
-    @_replacing(has_expired)
+    @replacing(has_expired)
     def elapsed_has_expired(self: Any, timeout: int) -> bool:
         return timeout >= 0 and elapsed_ms(self) > timeout
 
     elapsed_class.start, elapsed_class.restart = elapsed_start, elapsed_restart
     elapsed_class.elapsed, elapsed_class.nsecsElapsed = elapsed_ms, elapsed_nsecs
     elapsed_class.hasExpired = elapsed_has_expired
-
-
-class _Animation:
-    """A running animation.
-
-    Attributes:
-        from_ns: Local time since which its time is set, None while Qt does that.
-        from_ms: Its time at that instant.
-    """
-
-    __slots__ = ("from_ms", "from_ns", "loop", "shown")
-
-    def __init__(self, loop: _Loop) -> None:
-        self.loop = loop
-        self.shown: Optional[Timer] = None
-        self.from_ns: Optional[int] = None
-        self.from_ms = 0
-
-
-class _Animations:
-    """The running animations that Python has started; Qt's own clock for them is out of reach.
-
-    While the clock does not run at rate 1 they are paused, and a timer sets their time.
-    """
-
-    def __init__(self, adapter: QtAdapter) -> None:
-        self._adapter = adapter
-        self._running: WeakKeyDictionary[Any, _Animation] = WeakKeyDictionary()
-        self._connected: WeakSet[Any] = WeakSet()
-        self._tickers: dict[_Loop, Any] = {}
-        self._class = animation = adapter.core.QAbstractAnimation
-        self._original_pause, self._original_state = animation.pause, animation.state
-        self._original_resume = animation.resume
-        self._hook("start", self._started)
-        self._hook("resume", self._started)
-        self._hook("stop", self._stopped)
-        self._hook("pause", self._stopped)
-
-        @_replacing(animation.state)
-        def state(instance: Any) -> Any:
-            found = self._original_state(instance)
-            known = self._running.get(instance)
-            is_driven = known is not None and known.from_ns is not None
-            is_paused = found == animation.State.Paused
-            return animation.State.Running if is_driven and is_paused else found
-
-        animation.state = state
-
-    def _hook(self, name: str, then: Callable[[Any, bool], None]) -> None:
-        original, adapter, animation = getattr(self._class, name), self._adapter, self._class
-
-        @_replacing(original)
-        def replacement(instance: Any, *args: Any, **kwargs: Any) -> None:
-            if adapter.program.emit is None:
-                original(instance, *args, **kwargs)
-                return
-            was = self._original_state(instance)
-            known = self._running.get(instance)
-            is_driven = known is not None and known.from_ns is not None
-            if not (is_driven and was == animation.State.Paused and name in {"start", "resume"}):
-                was_stopped = was == animation.State.Stopped
-                original(instance, *args, **kwargs)
-                adapter.program.guarded(adapter, then, instance, was_stopped)
-
-        setattr(self._class, name, replacement)
-
-    def _started(self, instance: Any, was_stopped: object) -> None:
-        if self._original_state(instance) != self._class.State.Running or instance.group():
-            return
-        if instance in self._running:
-            if not was_stopped:
-                return
-            # It has ended, and is started again by what it calls at its end.
-            self._ended(instance)
-        program, loop = self._adapter.program, self._adapter.loop()
-        known = self._running[instance] = _Animation(loop)
-        left_ms = instance.totalDuration() - instance.currentTime()
-        if instance.totalDuration() > 0:
-            name, site = type(instance).__name__, program.call_site()
-            property_name = getattr(instance, "propertyName", bytes)()
-            name += f" {bytes(property_name).decode()}" if len(property_name) else ""
-            due_ns = loop.clock.local_ns() + left_ms * _MS
-            known.shown = program.timer(loop.clock, name, site, due_ns)
-        if instance not in self._connected:
-            self._connected.add(instance)
-            weak = ref(instance)
-            instance.finished.connect(lambda: self._finished(weak()))
-        if not loop.clock.is_plain:
-            self.changed(loop)
-
-    def _stopped(self, instance: Any, _was_stopped: object) -> None:
-        known = self._running.pop(instance, None)
-        if known is not None and known.shown is not None:
-            known.shown.cleared(self._adapter.program.call_site())
-
-    def _finished(self, instance: Any) -> None:
-        if instance is not None and self._original_state(instance) == self._class.State.Stopped:
-            self._ended(instance)
-
-    def _ended(self, instance: Any) -> None:
-        known = self._running.pop(instance, None)
-        if known is not None and known.shown is not None:
-            known.shown.fired(max(known.loop.clock.local_ns() - known.shown.due_ns, 0))
-
-    def changed(self, loop: _Loop) -> None:
-        """The clock of a loop was paused or resumed, or has another rate."""
-        is_plain, local_ns = loop.clock.is_plain, loop.clock.local_ns()
-        self._tick(loop)
-        is_any_driven = False
-        for instance, known in list(self._running.items()):
-            if known.loop is not loop:
-                continue
-            if self._original_state(instance) == self._class.State.Stopped:
-                self._ended(instance)
-            elif is_plain and known.from_ns is not None:
-                known.from_ns = None
-                self._unnoticed(instance, self._original_resume)
-            elif not is_plain:
-                is_any_driven = True
-                if known.from_ns is None:
-                    known.from_ns, known.from_ms = local_ns, instance.currentTime()
-                    self._unnoticed(instance, self._original_pause)
-        ticker = self._tickers.get(loop)
-        if is_any_driven and not loop.clock.is_held:
-            if ticker is None:
-                ticker = self._tickers[loop] = self._adapter.core.QTimer()
-                ticker.timeout.connect(lambda: self._tick(loop))
-            type(ticker).start.__wrapped__(ticker, _ANIMATION_MS)
-        elif ticker is not None:
-            type(ticker).stop.__wrapped__(ticker)
-
-    @staticmethod
-    def _unnoticed(instance: Any, call: Callable[[Any], None]) -> None:
-        was_blocked = instance.blockSignals(True)
-        call(instance)
-        instance.blockSignals(was_blocked)
-
-    def _tick(self, loop: _Loop) -> None:
-        local_ns = loop.clock.local_ns()
-        for instance, known in list(self._running.items()):
-            if known.loop is loop and known.from_ns is not None:
-                passed_ms = (local_ns - known.from_ns) // _MS
-                if instance.direction() == self._class.Direction.Backward:
-                    passed_ms = -passed_ms
-                instance.setCurrentTime(max(known.from_ms + passed_ms, 0))
-
-    def is_ticker(self, timer: Any) -> bool:
-        """Return whether a timer is the adapter's own."""
-        return any(timer is ticker for ticker in self._tickers.values())
