@@ -103,6 +103,11 @@ def in_timer():
     timer.join()
 def told():
     pass
+def in_join():
+    endless.join(0.02)
+endless = threading.Thread(target=threading.Event().wait, daemon=True)
+endless.start()
+forever(in_join)
 forever(in_condition)
 forever(lambda: threading.Event().wait(timeout=0.02))
 forever(lambda: queue.Queue().get(timeout=0.02))
@@ -110,7 +115,7 @@ forever(lambda: Future().result(0.02))
 forever(in_timer)
 time.sleep(100)
 """
-_NAMES = {"Condition.wait", "Event.wait", "Queue.get", "Future.result", "told"}
+_NAMES = {"Condition.wait", "Event.wait", "Queue.get", "Future.result", "Thread.join", "told"}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -163,6 +168,29 @@ threading.Event().wait(timeout=100)
         assert process.stdout.readline() == "done False\n"
         receiver.wait_for(lambda: len(receiver.timeline().timers) == 2)
         assert receiver.firings()["Queue.get"] == 0
+
+
+def test_that_a_join_is_over_with_the_thread() -> None:
+    code = """
+import threading
+go = threading.Event()
+thread = threading.Thread(target=go.wait)
+try:
+    thread.join(1)
+except RuntimeError as error:
+    print(error, flush=True)
+thread.start()
+threading.Timer(0.01, go.set).start()
+print(thread.join(100), thread.is_alive(), flush=True)
+threading.Event().wait()
+"""
+    with attached(code) as (receiver, process):
+        assert process.stdout is not None
+        assert process.stdout.readline() == "cannot join thread before it is started\n"
+        assert process.stdout.readline() == "None False\n"
+        receiver.wait_for(lambda: "Thread.join" in receiver.timer_names().values())
+        receiver.wait_for(lambda: len(receiver.timeline().timers) == 0)
+        assert receiver.firings()["Thread.join"] == 0
 
 
 def test_that_what_waits_for_sockets_keeps_the_time_of_the_machine() -> None:

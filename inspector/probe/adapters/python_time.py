@@ -1,9 +1,10 @@
 """Python's ``time``: what a program reads there follows a clock, and its sleeps are timers.
 
-The functions of the module are replaced before the program runs, and the wait of conditions, on
-which events, queues, thread timers and futures wait. Parts of the standard library that wait on
-sockets and processes keep the machine's time: what they wait for is outside of the program. Calls
-from C, such as ``datetime.now()`` and ``lock.acquire(timeout=…)``, keep it too.
+The functions of the module are replaced before the program runs, and so are the join of threads
+and the wait of conditions, on which events, queues, thread timers and futures wait. Parts of the
+standard library that wait on sockets and processes keep the machine's time: what they wait for is
+outside of the program. Calls from C, such as ``datetime.now()`` and ``lock.acquire(timeout=…)``,
+keep it too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 import sys
 import threading
 import time
-from functools import wraps
+from functools import partial, wraps
 from threading import get_ident
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
@@ -78,7 +79,7 @@ class PythonTimeAdapter(Adapter):
         self._replace(module, "sleep", self._sleep_function(module))
         for name in ("threading", "queue"):
             when_imported(name, self._follow_in)
-        self._follow_waits(threading.Condition)
+        self._follow_waits()
         for name in _REAL_TIME:
             when_imported(name, self._spare)
 
@@ -137,8 +138,7 @@ class PythonTimeAdapter(Adapter):
         follow = self._sleep
 
         def sleep(seconds: Any, /) -> None:
-            is_sound = isinstance(seconds, (int, float)) and 0 < seconds < _LONGEST_S
-            if program.emit is not None and is_sound:
+            if program.emit is not None and _is_span(seconds):
                 follow(seconds)
                 return
             # An inspector that comes meanwhile finds these in the frame.
@@ -169,22 +169,36 @@ class PythonTimeAdapter(Adapter):
 
     # ----------------------------------------------------------------------- waits
 
-    def _follow_waits(self, condition_type: Any) -> None:
-        program, native, follow = self.program, condition_type.wait, self._wait
+    def _follow_waits(self) -> None:
+        program, follow = self.program, self._wait
+        condition_type: Any = threading.Condition
+        thread_type: Any = threading.Thread
+        native_wait, native_join = condition_type.wait, thread_type.join
 
-        @wraps(native)
+        @wraps(native_wait)
         def wait(condition: Any, timeout: Any = None) -> Any:
-            if timeout is None or program.emit is None:
-                return native(condition, timeout)
-            is_sound = isinstance(timeout, (int, float)) and 0 < timeout < _LONGEST_S
-            return follow(native, condition, timeout) if is_sound else native(condition, timeout)
+            if program.emit is None or not _is_span(timeout):
+                return native_wait(condition, timeout)
+            return follow("Condition.wait", timeout, partial(native_wait, condition))
 
-        condition_type.wait = wait
+        @wraps(native_join)
+        def join(thread: Any, timeout: Any = None) -> None:
+            def has_ended(seconds: float) -> bool:
+                native_join(thread, seconds)
+                return not thread.is_alive()
 
-    def _wait(self, native: Any, condition: Any, timeout: float) -> bool:
+            if program.emit is None or not _is_span(timeout):
+                native_join(thread, timeout)
+            else:
+                follow("Thread.join", timeout, has_ended)
+
+        condition_type.wait, thread_type.join = wait, join
+
+    def _wait(self, name: str, timeout: float, is_over: Callable[[float], bool]) -> bool:
+        """Wait for local time, in slices of real seconds; returns whether it was over before."""
         clock = self.clock
         due_ns = clock.local_ns() + math.ceil(timeout * 1e9)
-        timer = self.program.timer(clock, *self._name_and_site(), due_ns)
+        timer = self.program.timer(clock, *self._name_and_site(name), due_ns)
         try:
             while True:
                 wait_ns = clock.real_ns_until(due_ns)
@@ -192,16 +206,16 @@ class PythonTimeAdapter(Adapter):
                     timer.fired(clock.local_ns() - due_ns)
                     return False
                 slice_s = _PLAIN_SLICE_S if clock.is_plain else _SCALED_SLICE_S
-                if native(condition, slice_s if wait_ns is None else min(wait_ns / 1e9, slice_s)):
+                if is_over(slice_s if wait_ns is None else min(wait_ns / 1e9, slice_s)):
                     timer.cleared()
                     return True
         except BaseException:
             timer.cleared()
             raise
 
-    def _name_and_site(self) -> tuple[str, int]:
+    def _name_and_site(self, name: str) -> tuple[str, int]:
         """Return the name of the wait of the calling thread, and the place that waits."""
-        name, frame = "Condition.wait", sys._getframe(3)
+        frame = sys._getframe(3)
         above: Optional[FrameType] = frame
         while above is not None and above.f_globals.get("__name__") in _WAITING:
             code = above.f_code
@@ -234,3 +248,8 @@ class PythonTimeAdapter(Adapter):
 
     def capabilities(self, clock: Clock) -> dict[str, Capability]:
         return {"clear_timer": "A thread that waits cannot be woken before its time."}
+
+
+def _is_span(seconds: Any) -> bool:
+    """Return whether something is a time that is waited for, and not for ever."""
+    return isinstance(seconds, (int, float)) and 0 < seconds < _LONGEST_S
