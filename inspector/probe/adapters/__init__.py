@@ -154,6 +154,7 @@ ADAPTERS: tuple[AdapterEntry, ...] = (
     AdapterEntry("pygame", ("pygame",), "PygameAdapter"),
     AdapterEntry("pyglet", ("pyglet.clock",), "PygletAdapter"),
     AdapterEntry("qt", ("PySide6.QtCore", "PyQt6.QtCore"), "QtAdapter"),
+    AdapterEntry("qt_animations", ("PySide6.QtCore", "PyQt6.QtCore"), "QtAnimationsAdapter"),
     AdapterEntry("kivy", ("kivy.clock",), "KivyAdapter"),
     AdapterEntry("clock_tree", ("inspector.clocks.transport",), "ClockTreeAdapter"),
     AdapterEntry("panda3d", ("direct.task.Task",), "PandaAdapter"),

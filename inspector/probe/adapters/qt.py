@@ -1,4 +1,4 @@
-"""PySide6 and PyQt6: QTimer, QBasicTimer, startTimer, singleShot, animations and QElapsedTimer.
+"""PySide6 and PyQt6: QTimer, QBasicTimer, startTimer, singleShot and QElapsedTimer.
 
 A timer of Qt is a number that an object holds and the event dispatcher of its thread serves. Only
 the dispatcher is told to serve it sooner, later or not at all: the object, its interval and the
@@ -16,7 +16,6 @@ from weakref import ref
 from ..kinds import INTERVAL_SKIP, TIMEOUT
 from ..program import name_of
 from . import Adapter
-from .qt_animations import Animations, replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..clocks import Clock
     from ..program import Program, Timer
+    from .qt_animations import QtAnimationsAdapter
 
 _MS = 1_000_000
 #: A timer of Qt that is earlier than this is served at other instants than was thought.
@@ -39,6 +39,7 @@ class QtAdapter(Adapter):
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self._loops: dict[int, QtLoop] = {}
+        self.animations: Optional[QtAnimationsAdapter] = None
 
     def installed(self, module: ModuleType) -> None:
         core: Any = module
@@ -47,7 +48,6 @@ class QtAdapter(Adapter):
         self.version = core.qVersion()
         self.wake_type = core.QEvent.Type(core.QEvent.registerEventType())
         self._watcher_class = _watcher_class(core)
-        self.animations = Animations(self)
         _hook_timers(self)
         _hook_single_shot(self)
         _hook_elapsed(self)
@@ -341,7 +341,9 @@ class QtLoop:
                     for info in dispatcher.registeredTimers(found):
                         number = _value(info.timerId)
                         active.add(number)
-                        if number not in self.timers and not animations.is_ticker(found):
+                        if number not in self.timers and not (
+                            animations and animations.is_own(found)
+                        ):
                             self._find(found, number, info)
                 except RuntimeError:
                     continue  # deleted by Qt
@@ -373,7 +375,9 @@ class QtLoop:
             self.is_stale = False
             for timer in list(self.timers.values()):
                 self.serve(timer)
-            self.adapter.animations.changed(self)
+            animations = self.adapter.animations
+            if animations is not None:
+                animations.program.guarded(animations, animations.follow, self)
 
 
 def _watcher_class(core: Any) -> Any:
@@ -408,6 +412,17 @@ def _watcher_class(core: Any) -> Any:
             return bool(core.QObject.event(self, event))
 
     return Watcher
+
+
+def replacing(original: Any) -> Callable[[Any], Any]:
+    """Name a replacement as what it replaces; ``functools.wraps`` would read all of its help."""
+
+    def named(replacement: Any) -> Any:
+        replacement.__name__ = original.__name__
+        replacement.__wrapped__ = original
+        return replacement
+
+    return named
 
 
 def _value(number: Any) -> int:

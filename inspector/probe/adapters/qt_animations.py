@@ -5,24 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import WeakKeyDictionary, WeakSet, ref
 
+from . import Adapter
+from .qt import QtAdapter, replacing
+
 if TYPE_CHECKING:
-    from ..program import Timer
-    from .qt import QtAdapter, QtLoop
+    from types import ModuleType
+
+    from ..program import Program, Timer
+    from .qt import QtLoop
 
 _MS = 1_000_000
 #: Between two steps of an animation whose clock does not run at rate 1.
 _STEP_MS = 16
-
-
-def replacing(original: Any) -> Callable[[Any], Any]:
-    """Name a replacement as what it replaces; ``functools.wraps`` would read all of its help."""
-
-    def named(replacement: Any) -> Any:
-        replacement.__name__ = original.__name__
-        replacement.__wrapped__ = original
-        return replacement
-
-    return named
 
 
 class _Animation:
@@ -42,18 +36,29 @@ class _Animation:
         self.from_ms = 0
 
 
-class Animations:
+class QtAnimationsAdapter(Adapter):
     """The running animations that Python has started; Qt's own clock for them is out of reach.
 
     While the clock does not run at rate 1 they are paused, and a timer sets their time.
     """
 
-    def __init__(self, adapter: QtAdapter) -> None:
-        self._adapter = adapter
+    library = "Qt animations"
+    hides = QtAdapter.hides
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
         self._running: WeakKeyDictionary[Any, _Animation] = WeakKeyDictionary()
         self._connected: WeakSet[Any] = WeakSet()
         self._tickers: dict[QtLoop, Any] = {}
-        self._class = animation = adapter.core.QAbstractAnimation
+
+    def installed(self, module: ModuleType) -> None:
+        core: Any = module
+        timers = self.program.adapters["qt"]
+        assert isinstance(timers, QtAdapter)
+        self._timers = timers
+        self.library = f"{module.__name__.partition('.')[0]} animations"
+        self.version = core.qVersion()
+        self._class = animation = core.QAbstractAnimation
         self._original_pause, self._original_state = animation.pause, animation.state
         self._original_resume = animation.resume
         self._hook("start", self._started)
@@ -70,13 +75,14 @@ class Animations:
             return animation.State.Running if is_driven and is_paused else found
 
         animation.state = state
+        timers.animations = self
 
     def _hook(self, name: str, then: Callable[[Any, bool], None]) -> None:
-        original, adapter, animation = getattr(self._class, name), self._adapter, self._class
+        original, program, animation = getattr(self._class, name), self.program, self._class
 
         @replacing(original)
         def replacement(instance: Any, *args: Any, **kwargs: Any) -> None:
-            if adapter.program.emit is None:
+            if program.emit is None:
                 original(instance, *args, **kwargs)
                 return
             was = self._original_state(instance)
@@ -85,7 +91,7 @@ class Animations:
             if not (is_driven and was == animation.State.Paused and name in {"start", "resume"}):
                 was_stopped = was == animation.State.Stopped
                 original(instance, *args, **kwargs)
-                adapter.program.guarded(adapter, then, instance, was_stopped)
+                program.guarded(self, then, instance, was_stopped)
 
         setattr(self._class, name, replacement)
 
@@ -97,7 +103,7 @@ class Animations:
                 return
             # It has ended, and is started again by what it calls at its end.
             self._ended(instance)
-        program, loop = self._adapter.program, self._adapter.loop()
+        program, loop = self.program, self._timers.loop()
         known = self._running[instance] = _Animation(loop)
         left_ms = instance.totalDuration() - instance.currentTime()
         if instance.totalDuration() > 0:
@@ -111,12 +117,12 @@ class Animations:
             weak = ref(instance)
             instance.finished.connect(lambda: self._finished(weak()))
         if not loop.clock.is_plain:
-            self.changed(loop)
+            self.follow(loop)
 
     def _stopped(self, instance: Any, _was_stopped: object) -> None:
         known = self._running.pop(instance, None)
         if known is not None and known.shown is not None:
-            known.shown.cleared(self._adapter.program.call_site())
+            known.shown.cleared(self.program.call_site())
 
     def _finished(self, instance: Any) -> None:
         if instance is not None and self._original_state(instance) == self._class.State.Stopped:
@@ -127,7 +133,7 @@ class Animations:
         if known is not None and known.shown is not None:
             known.shown.fired(max(known.loop.clock.local_ns() - known.shown.due_ns, 0))
 
-    def changed(self, loop: QtLoop) -> None:
+    def follow(self, loop: QtLoop) -> None:
         """The clock of a loop was paused or resumed, or has another rate."""
         is_plain, local_ns = loop.clock.is_plain, loop.clock.local_ns()
         self._tick(loop)
@@ -148,7 +154,7 @@ class Animations:
         ticker = self._tickers.get(loop)
         if is_any_driven and not loop.clock.is_held:
             if ticker is None:
-                ticker = self._tickers[loop] = self._adapter.core.QTimer()
+                ticker = self._tickers[loop] = self._timers.core.QTimer()
                 ticker.timeout.connect(lambda: self._tick(loop))
             type(ticker).start.__wrapped__(ticker, _STEP_MS)
         elif ticker is not None:
@@ -169,6 +175,6 @@ class Animations:
                     passed_ms = -passed_ms
                 instance.setCurrentTime(max(known.from_ms + passed_ms, 0))
 
-    def is_ticker(self, timer: Any) -> bool:
+    def is_own(self, timer: Any) -> bool:
         """Return whether a timer is the adapter's own."""
         return any(timer is ticker for ticker in self._tickers.values())
