@@ -328,9 +328,13 @@ def program(
     *,
     python: str = sys.executable,
     options: str = "",
+    silence_s: float = PATIENCE_S,
 ) -> Iterator[subprocess.Popen[str]]:
-    """Run code in a process, with a probe that dials an address if there is one."""
-    head = LOADER
+    """Run code in a process, with a probe that dials an address if there is one.
+
+    A test that waits for something else says nothing meanwhile, which the probe bears for so long.
+    """
+    head = f"{LOADER}from timeline_probe import wire; wire.SILENCE_NS = int({silence_s} * 1e9)\n"
     if address:
         head += f"timeline_probe.start({address!r}, {TOKEN!r}{options})\n"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -350,9 +354,16 @@ def program(
 
 
 @contextmanager
-def attached(code: str, **options: str) -> Iterator[tuple[Receiver, subprocess.Popen[str]]]:
-    """Run code in a process to which a receiver is attached."""
-    with inlet() as opened, program(code, opened.address, **options) as process:
+def attached(
+    code: str, *, python: str = sys.executable, options: str = "", silence_s: float = PATIENCE_S
+) -> Iterator[tuple[Receiver, subprocess.Popen[str]]]:
+    """Run code in a process to which a receiver is attached; see :func:`program`."""
+    with (
+        inlet() as opened,
+        program(
+            code, opened.address, python=python, options=options, silence_s=silence_s
+        ) as process,
+    ):
         receiver = opened.accepted()
         try:
             yield receiver, process

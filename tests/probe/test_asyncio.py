@@ -10,6 +10,8 @@ import pytest
 
 from inspector.probe.kinds import (
     CLOCK_RATE,
+    FRAME_BEGAN,
+    FRAME_ENDED,
     RATE_DENOMINATOR,
     TIMER_ADDED,
     TIMER_CLEARED,
@@ -40,6 +42,14 @@ def ticks_in(receiver: Receiver, seconds: float) -> int:
     before = receiver.firings()[TICK]
     receiver.listen(seconds)
     return receiver.firings()[TICK] - before
+
+
+def wait_until_idle(receiver: Receiver) -> None:
+    """Wait until the loop of a program that is held has ended the turn in which it was."""
+    turns = {FRAME_BEGAN, FRAME_ENDED}
+    receiver.wait_for(
+        lambda: [kind for _, kind, *_ in receiver.events if kind in turns][-1:] == [FRAME_ENDED]
+    )
 
 
 def own_clock(receiver: Receiver) -> int:
@@ -89,6 +99,7 @@ def test_that_a_held_loop_fires_nothing_and_bursts_nothing() -> None:
 
         assert receiver.ask("Clock.pause", clock=top, cause=5) == {}
         receiver.wait_until_held()
+        wait_until_idle(receiver)
         assert ticks_in(receiver, 0.3) == 0
         assert receiver.timeline().clocks[top].pause_cause == 5
         receiver.ask("Clock.resume", clock=top, cause=6)
@@ -205,16 +216,14 @@ def test_that_a_program_goes_on_when_the_inspector_is_killed_while_it_is_held() 
 
 
 def test_that_a_program_goes_on_when_the_inspector_falls_silent() -> None:
-    with attached(TICKS) as (receiver, process):
+    with attached(TICKS, silence_s=0.5) as (receiver, process):
         wait_for_ticks(receiver)
         receiver.ask("Clock.pause", clock=own_clock(receiver))
+        wait_until_idle(receiver)
         before = receiver.firings()[TICK]
+        receiver.pings = False
 
-        time.sleep(2.5)
-        receiver._pinged = time.monotonic()
-        receiver.turn(0.1)
-        while not receiver.is_closed:
-            receiver.turn(0.1)
+        receiver.wait_for(lambda: receiver.is_closed)
 
         assert receiver.said("Link.bye")[-1]["reason"] == "the inspector does not answer"
         assert receiver.firings()[TICK] == before

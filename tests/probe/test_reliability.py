@@ -262,7 +262,7 @@ def test_that_a_program_goes_on_when_the_socket_is_removed() -> None:
 
 
 def test_that_a_program_that_was_stopped_is_not_taken_for_a_silent_inspector() -> None:
-    with attached(TICKS) as (receiver, process):
+    with attached(TICKS, silence_s=2) as (receiver, process):
         wait_for_ticks(receiver)
         receiver.ask("Clock.pause", clock=own_clock(receiver))
         os.kill(process.pid, signal.SIGSTOP)

@@ -80,18 +80,21 @@ def test_that_a_page_is_seen_held_stepped_and_slowed(page: Path) -> None:
         pass_s(session, 0.3)
         assert len(events(session, FRAME_ENDED)) == held
 
+        began_s = time.monotonic()
         session.submit(StepFrames(3))
         settle(session, lambda: len(events(session, FRAME_ENDED)) == held + 3)
         settle(session, lambda: session.status.phase is SessionPhase.HELD)
+        stepped_ms = (time.monotonic() - began_s) * 1e3
         pass_s(session, 0.3)
         assert len(events(session, FRAME_ENDED)) == held + 3
-        assert 45 < local_ms(session, clock) - held_ms < 120
+        assert 45 < local_ms(session, clock) - held_ms < stepped_ms
 
         session.submit(SetRate(clock, Fraction(1, 4)))
         session.submit(Run())
         settle(session, lambda: len(events(session, FRAME_ENDED)) > held + 20)
-        deltas = [event[4] / 1e6 for event in events(session, FRAME_BEGAN)[-10:]]
-        assert sum(deltas) / len(deltas) < 12
+        frames = events(session, FRAME_BEGAN)[-10:]
+        passed_ns = frames[-1][0] - frames[0][0]
+        assert sum(frame[4] for frame in frames[1:]) < passed_ns / 2
 
 
 def test_that_a_page_that_is_loaded_again_is_followed_again(page: Path) -> None:
@@ -243,14 +246,19 @@ def test_that_an_engine_follows_the_clock_of_its_page(
             return int(title) if title.isdecimal() else 0
 
         settle(session, lambda: game_ms() > 0)
+
+        def told_ms() -> tuple[int, float]:
+            """Return the time of the game and of its clock when it is told the next time."""
+            before_ms = game_ms()
+            settle(session, lambda: game_ms() != before_ms)
+            return game_ms(), local_ms(session, clock)
+
         session.submit(SetRate(clock, Fraction(1, 4)))
-        pass_s(session, 1.2)
-        before_ms, began_ms = game_ms(), local_ms(session, clock)
-        pass_s(session, 4)
-        # The title is told once a second, so up to a second of it is missing at either end.
-        passed_ms = local_ms(session, clock) - began_ms
-        assert 800 < passed_ms < 1_200
-        assert abs(game_ms() - before_ms - passed_ms) < 400
+        told_ms()
+        before_ms, began_ms = told_ms()
+        pass_s(session, 3)
+        after_ms, ended_ms = told_ms()
+        assert after_ms - before_ms == pytest.approx(ended_ms - began_ms, rel=0.3)
 
         session.submit(Hold())
         pass_s(session, 1.5)

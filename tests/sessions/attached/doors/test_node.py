@@ -90,9 +90,8 @@ def test_that_holding_the_only_timer_does_not_end_the_program(tmp_path: Path) ->
     text = (
         'setTimeout(function last() { require("node:fs").writeFileSync("ticks", "x 1\\n"); }, 300);'
     )
-    with attached(launched(tmp_path, text)) as session:
+    with attached(launched(tmp_path, text, hold=True)) as session:
         settle(session, lambda: "last" in labels(session))
-        session.submit(Hold())
         pass_s(session, 0.7)
         assert session.status.phase is SessionPhase.HELD
         session.submit(Run())
@@ -158,7 +157,9 @@ process.on("SIGTERM", () => { child.kill(); process.exit(); });
 
 def test_that_what_a_callback_raises_is_told(tmp_path: Path) -> None:
     text = 'setTimeout(function bad() { throw new Error("no such level"); }, 50);'
-    with attached(launched(tmp_path, text)) as session:
+    with attached(launched(tmp_path, text, hold=True)) as session:
+        settle(session, lambda: "bad" in labels(session))
+        session.submit(Run())
         settle(session, lambda: session.status.phase is SessionPhase.ENDED)
         (failed,) = events(session, CALLBACK_FAILED)
         assert session.log.strings[failed[3]] == "bad"
