@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtGui import QMouseEvent
 from typing_extensions import override
 
 from ..kit.guards import guarded
+from ..kit.paced_refresh import single_shot
 from ..kit.table.cell_painting import ZEROS, Cell
 from ..kit.table.column_choices import ColumnChoices, share_room
 from .rows import LIVE_COLUMNS, SHORT_TITLES, SPANNED, ClockColumn
@@ -87,10 +88,7 @@ class ClockColumns(ColumnChoices):
         # The widest name that may reach over the columns behind it.
         self._spanned = 0
         self._forget_contents()
-        self._turn = QTimer(self)
-        self._turn.setSingleShot(True)
-        self._turn.setInterval(0)
-        self._turn.timeout.connect(self._fit_and_arrange)
+        self._turn = single_shot(self, self._fit_and_arrange)
         self._arrange()
         self.order_changed.connect(self._show_order)
         self._show_order()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -46,6 +46,7 @@ from inspector.formats.options import (
 from inspector.formats.timeline.timeline_picture import timeline_picture
 
 from ..kit.layouts import button_box
+from ..kit.paced_refresh import single_shot
 from ..kit.save_dialog import SaveDialog, file_stem
 from ..kit.theme import ColorRole
 from .export_preview import ExportPreview
@@ -206,10 +207,7 @@ class ExportDialog(QDialog):
         self._buttons.accepted.connect(self.ask_for_file)
         self._buttons.rejected.connect(self.reject)
         self._lay_out()
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PREVIEW_DELAY_MS)
-        self._pause.timeout.connect(self.show_preview)
+        self._pause = single_shot(self, self.show_preview, _PREVIEW_DELAY_MS)
         self._connect()
         self.resize(1020, 560)
         self.show_preview()

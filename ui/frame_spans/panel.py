@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Slot
+from PySide6.QtCore import QModelIndex, Qt, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -29,7 +29,7 @@ from inspector.timebase import format_duration, format_instant
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, fill, tool_button
-from ..kit.paced_refresh import PacedRefresh
+from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..kit.table.table_view import TableView
 from ..session.bridge import Selection, SelectionKind
 from .flame_row import FlameRow, span_text
@@ -83,9 +83,7 @@ class FrameSpansPanel(QWidget):
         # What is added up for the table, for which frame and number of frames.
         self._sums: FrameSums | None = None
         self._summed: tuple[int, int] | None = None
-        self._next_turn = QTimer(self)
-        self._next_turn.setSingleShot(True)
-        self._next_turn.timeout.connect(self._go_on)
+        self._next_turn = single_shot(self, self._go_on)
         self._note = ""
         self.flame = FlameRow(theme)
         self.model = FrameSpanModel(theme)

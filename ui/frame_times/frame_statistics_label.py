@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from typing_extensions import override
@@ -22,6 +22,7 @@ from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import Share
 
 from ..kit.guards import guarded
+from ..kit.paced_refresh import single_shot
 from ..plotting.frame_series import FrameSeries
 
 _PERIOD_MS: Final = 250
@@ -89,9 +90,7 @@ class FrameStatisticsLabel(QLabel):
         self._wanted: StatisticsWanted | None = None
         self._shown: StatisticsWanted | None = None
         self._parts: tuple[StatisticsPart, ...] = ()
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.timeout.connect(self._compute)
+        self._pause = single_shot(self, self._compute)
         self.setObjectName("frame_statistics")
         self.setAccessibleName("Statistics of the frames in view")
         self.setToolTip(STATISTICS_HELP)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMoveEvent, QPalette
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
@@ -18,6 +18,7 @@ from shiboken6 import isValid
 from typing_extensions import override
 
 from .guards import guarded
+from .paced_refresh import single_shot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -183,14 +184,8 @@ class _Note(QLabel):
     def __init__(self, field: QWidget) -> None:
         super().__init__(field)
         self._field = field
-        self.timer = QTimer(self)
-        self.timer.setSingleShot(True)
-        self.timer.setInterval(_NOTE_MS)
-        self.timer.timeout.connect(self.put_away)
-        self._next_turn = QTimer(self)
-        self._next_turn.setSingleShot(True)
-        self._next_turn.setInterval(0)
-        self._next_turn.timeout.connect(self._watch_clicks)
+        self.timer = single_shot(self, self.put_away, _NOTE_MS)
+        self._next_turn = single_shot(self, self._watch_clicks)
         self.setObjectName("note")
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setAutoFillBackground(True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QIcon, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 from typing_extensions import override
 
 from .guards import guarded
+from .paced_refresh import single_shot
 
 #: Long enough for two quick keys to make one change, short enough to feel immediate.
 _SETTLE_MS = 120
@@ -32,10 +33,7 @@ class FilterLine(QLineEdit):
         self.setClearButtonEnabled(True)
         self._icon_action: QAction | None = None
         self._applied = ""
-        self._settle = QTimer(self)
-        self._settle.setSingleShot(True)
-        self._settle.setInterval(_SETTLE_MS)
-        self._settle.timeout.connect(self.apply_now)
+        self._settle = single_shot(self, self.apply_now, _SETTLE_MS)
         self.textChanged.connect(self._restart_settling)
         self.returnPressed.connect(self.apply_now)
 

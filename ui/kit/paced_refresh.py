@@ -71,9 +71,7 @@ class PacedRefresh(QObject):
         self._period = (0, -1)
         self._is_wanted = False
         self._has_turn = False
-        self._last_chance = QTimer(self)
-        self._last_chance.setSingleShot(True)
-        self._last_chance.timeout.connect(self._take_turn)
+        self._last_chance = single_shot(self, self._take_turn)
         widget.installEventFilter(self)
 
     @property
@@ -139,3 +137,12 @@ def is_in_sight(widget: QWidget) -> bool:
         area = area.translated(each.pos()).intersected(parent.rect())
         each = parent
     return not area.isEmpty()
+
+
+def single_shot(parent: QObject, act: Callable[[], object], ms: int = 0) -> QTimer:
+    """Return a timer that, once started, does something after so many milliseconds."""
+    timer = QTimer(parent)
+    timer.setSingleShot(True)
+    timer.setInterval(ms)
+    timer.timeout.connect(act)
+    return timer

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Final
 
-from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
@@ -24,6 +24,7 @@ from inspector.vocabulary import RATE_DENOMINATOR, rate_text
 
 from .exact_entry import ExactEntry
 from .guards import guarded
+from .paced_refresh import single_shot
 
 #: The rates that have a place of their own on the slider.
 USUAL_RATES: Final = tuple(Fraction(text) for text in ("1/10", "1/4", "1/2", "1", "2", "4", "10"))
@@ -101,10 +102,7 @@ class RateSlider(QWidget):
         self._named = ("", "")
         self.show_name(name)
         self.entry.setFixedWidth(self.entry.fontMetrics().horizontalAdvance("00000000") + 12)
-        self._answer_timer = QTimer(self)
-        self._answer_timer.setSingleShot(True)
-        self._answer_timer.setInterval(_ANSWER_MS)
-        self._answer_timer.timeout.connect(self._show)
+        self._answer_timer = single_shot(self, self._show, _ANSWER_MS)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.slider, 1)

@@ -311,12 +311,9 @@ class MachineDiagram(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        try:
+        # A painter that outlives its event takes Qt down with it.
+        with QPainter(self) as painter:
             self._paint(painter, event.rect())
-        finally:
-            # A painter that outlives its event takes Qt down with it.
-            painter.end()
 
     def _paint(self, painter: QPainter, exposed: QRect) -> None:
         theme = self._theme

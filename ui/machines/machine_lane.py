@@ -132,12 +132,9 @@ class MachineLane(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        try:
+        # A painter that outlives its event takes Qt down with it.
+        with QPainter(self) as painter:
             self._paint(painter, event.rect())
-        finally:
-            # A painter that outlives its event takes Qt down with it.
-            painter.end()
 
     def _paint(self, painter: QPainter, exposed: QRect) -> None:
         theme, window = self._theme, self.lane_window()

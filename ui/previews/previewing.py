@@ -6,13 +6,14 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject, QPoint, QRect, QTimer, Slot
+from PySide6.QtCore import QObject, QPoint, QRect, Slot
 from PySide6.QtWidgets import QMenu
 
 from inspector.analysis.predict.changes import preview
 from inspector.analysis.predict.table import preview_table
 from inspector.clocks.rate import parse_rate
 
+from ..kit.paced_refresh import single_shot
 from .preview_card import PreviewCard
 from .selected import rate_command
 
@@ -56,9 +57,7 @@ class Previewer(QObject):
         self._is_beside = False
         self._menu: QMenu | None = None
         self.card = PreviewCard(parent)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self.look)
+        self._timer = single_shot(self, self.look)
         bridge.session_changed.connect(self.hide)
 
     def watch(self, menu: QMenu) -> None:

@@ -25,7 +25,7 @@ from inspector.timebase import NS_PER_MS
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import fill, open_menu
-from ..kit.paced_refresh import PacedRefresh, is_in_sight
+from ..kit.paced_refresh import PacedRefresh, is_in_sight, single_shot
 from ..kit.save_dialog import SaveDialog, file_stem
 from ..kit.texts.run_states import run_state_of
 from ..previews.tree_menus import Requests, add_clock_actions, menu_text
@@ -106,10 +106,7 @@ class ScenePanel(QWidget):
         self._fading.setInterval(_PICTURE_MS)
         self._fading.timeout.connect(self._pace.request)
         self._written = ""
-        self._forgetting = QTimer(self)
-        self._forgetting.setSingleShot(True)
-        self._forgetting.setInterval(_WRITTEN_MS)
-        self._forgetting.timeout.connect(self._forget_written)
+        self._forgetting = single_shot(self, self._forget_written, _WRITTEN_MS)
         bridge.refreshed.connect(self._take_news)
         bridge.session_changed.connect(self._take_session)
         bridge.playhead_changed.connect(self._pace.request)

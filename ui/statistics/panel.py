@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Slot
 from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
 from typing_extensions import override
 
@@ -23,7 +23,7 @@ from ..kit.background import Background
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, choice_buttons, fill, tool_button
-from ..kit.paced_refresh import PacedRefresh
+from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..plotting.distribution_view import DistributionView
 from ..session.bridge import Selection, SelectionKind
 from .metric_table import MetricTable
@@ -83,9 +83,7 @@ class StatisticsPanel(QWidget):
         self._sorting: tuple[Wanted, str] | None = None
         self._began_ns = 0
         self._computed: tuple[object, ...] = ()
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.timeout.connect(self._compute)
+        self._pause = single_shot(self, self._compute)
         self._lay_out()
         self._pace = PacedRefresh(self, bridge.pace)
         self._connect()

@@ -197,12 +197,9 @@ class LaneCanvas(LaneSurface):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
-        try:
+        # A painter that outlives its event takes Qt down with it.
+        with QPainter(self.viewport()) as painter:
             self.picture.paint(painter, self)
-        finally:
-            # A painter that outlives its event takes Qt down with it.
-            painter.end()
 
     def _is_on_ruler(self, place: QPointF) -> bool:
         return place.y() < self.ruler_height and place.x() > self.header_width

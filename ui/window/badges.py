@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, Slot
 
 from inspector.sessions.session import SessionPhase
 
-from ..kit.paced_refresh import PacedRefresh
+from ..kit.paced_refresh import PacedRefresh, single_shot
 from .panel_docks import Placeholder
 
 if TYPE_CHECKING:
@@ -34,10 +34,7 @@ class Badges(QObject):
         super().__init__(window)
         self._docks = window.docks
         self._bridge = bridge
-        self._still = QTimer(self)
-        self._still.setSingleShot(True)
-        self._still.setInterval(_STILL_MS)
-        self._still.timeout.connect(self.look_for_findings)
+        self._still = single_shot(self, self.look_for_findings, _STILL_MS)
         pace = PacedRefresh(window, bridge.pace, _COUNT_MS)
         pace.due.connect(self.show_counts)
         bridge.refreshed.connect(pace.request)

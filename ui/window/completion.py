@@ -9,11 +9,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, Slot
 
 from inspector.resources import resource_path
 from inspector.stop_signals import exit_code_of
 
+from ..kit.paced_refresh import single_shot
 from ..session.bridge import SessionBridge
 from .contents import WindowContents
 from .endless_code import EndlessCode
@@ -31,10 +32,7 @@ class Completion(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
-        self._next_turn = QTimer(self)
-        self._next_turn.setSingleShot(True)
-        self._next_turn.setInterval(0)
-        self._next_turn.timeout.connect(self._collect_garbage)
+        self._next_turn = single_shot(self, self._collect_garbage)
         self._faults = FaultReporter(window)
         bridge = SessionBridge()
         WindowContents(window, bridge)

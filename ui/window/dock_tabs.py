@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Slot
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabBar, QToolButton, QWidget
 from shiboken6 import isValid
 from typing_extensions import override
 
 from ..kit.guards import guarded
 from ..kit.layouts import menu_button, open_menu
+from ..kit.paced_refresh import single_shot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,10 +57,7 @@ class DockTabs(QObject):
         self.more_button.setAutoRaise(True)
         self.more_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.more_button.hide()
-        self._turn = QTimer(self)
-        self._turn.setSingleShot(True)
-        self._turn.setInterval(0)
-        self._turn.timeout.connect(self.care)
+        self._turn = single_shot(self, self.care)
 
     def add(self, dock: QDockWidget) -> None:
         """Care for a dock, too."""

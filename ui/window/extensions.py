@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QTimer, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
@@ -14,6 +14,7 @@ from inspector.extensions import logger as extension_problems
 
 from ..actions.panels import PANELS
 from ..kit.layouts import button_box
+from ..kit.paced_refresh import single_shot
 
 if TYPE_CHECKING:
     from inspector.extensions import Registry
@@ -33,9 +34,7 @@ class ExtensionReporter(logging.Handler):
         self._window = window
         self._problems: list[str] = []
         extension_problems.addHandler(self)
-        self._turn = QTimer(window)
-        self._turn.setSingleShot(True)
-        self._turn.timeout.connect(self._load_all)
+        self._turn = single_shot(window, self._load_all)
         self._turn.start(0)
 
     def emit(self, record: logging.LogRecord) -> None:

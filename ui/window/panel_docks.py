@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -23,6 +23,7 @@ from inspector.foreign.numbers import count_in
 
 from ..actions.panels import PANELS
 from ..kit.guards import guarded
+from ..kit.paced_refresh import single_shot
 from .dock_tabs import DockTabs
 from .keyboard import enter
 from .middle import MiddlePlace
@@ -146,18 +147,11 @@ class PanelDocks(QObject):
         self._middle: dict[str, MiddlePlace] = {}
         self._make_panel: Callable[[Panel], QWidget] | None = None
         self._preset = PRESETS[0]
-        self._next_turn = QTimer(self)
-        self._next_turn.setSingleShot(True)
-        self._next_turn.setInterval(0)
-        self._next_turn.timeout.connect(self._resize)
+        self._next_turn = single_shot(self, self._resize)
         self._sizes: list[str] = []
-        self._size_turn = QTimer(self)
-        self._size_turn.setSingleShot(True)
-        self._size_turn.timeout.connect(self._settle)
+        self._size_turn = single_shot(self, self._settle)
         self._reasons: dict[str, str] = {}
-        self._reason_turn = QTimer(self)
-        self._reason_turn.setSingleShot(True)
-        self._reason_turn.timeout.connect(self._show_reasons)
+        self._reason_turn = single_shot(self, self._show_reasons)
         window.setDockNestingEnabled(True)
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         # What is selected is explained at length, at the side; tables are wide.
@@ -166,9 +160,7 @@ class PanelDocks(QObject):
         self._brought: tuple[str, ...] = ()
         #: By dock at a side: the share of the width that it is to have.
         self._shares: dict[QDockWidget, float] = {}
-        self._share_turn = QTimer(self)
-        self._share_turn.setSingleShot(True)
-        self._share_turn.timeout.connect(self._give_shares)
+        self._share_turn = single_shot(self, self._give_shares)
         window.installEventFilter(self)
         self.tabs = DockTabs(window, self._docks, tabs_in_order())
         for panel in PANELS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -14,6 +14,7 @@ from inspector.vocabulary import rate_text
 
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import tool_button
+from ..kit.paced_refresh import single_shot
 
 if TYPE_CHECKING:
     from inspector.events.states import CommandRecord
@@ -61,10 +62,7 @@ class StatusLine(QWidget):
         self.undo_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.undo_button.clicked.connect(self.undo)
         self.undo_button.hide()
-        self._over = QTimer(self)
-        self._over.setSingleShot(True)
-        self._over.setInterval(_EFFECT_MS)
-        self._over.timeout.connect(self.show_hints)
+        self._over = single_shot(self, self.show_hints, _EFFECT_MS)
         row = QHBoxLayout(self)
         row.setContentsMargins(6, 0, 6, 0)
         row.addWidget(self.label)

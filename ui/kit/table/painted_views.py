@@ -13,7 +13,6 @@ from PySide6.QtCore import (
     QPoint,
     QRect,
     Qt,
-    QTimer,
     Slot,
 )
 from PySide6.QtGui import QBrush, QColor, QFont, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
@@ -29,6 +28,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from ..guards import UNKNOWN, guarded, note_fault
+from ..paced_refresh import single_shot
 from . import roles
 from .cell_painting import Cell, CellPainter, PaintedCell, RowCells
 
@@ -116,10 +116,7 @@ class Painted(_View):
         self._marks: dict[int, QIcon | QPixmap] = {}
         self._painted_selected: set[int] = set()
         self.cells = CellPainter(self)
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(0)
-        self._soon.timeout.connect(self.show_changes)
+        self._soon = single_shot(self, self.show_changes)
         self._is_painting = True
         self._follow(self.model())
 
@@ -318,13 +315,11 @@ class Painted(_View):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
-        try:
+        # A painter that outlives its event takes Qt down with it.
+        with QPainter(self.viewport()) as painter:
             if self.model() is not None:
                 self._paint_rows(painter, event)
             self.paint_over(painter)
-        finally:
-            painter.end()
 
     def _paint_rows(self, painter: QPainter, event: QPaintEvent) -> None:
         bounds, columns = event.rect(), self._column_places()
