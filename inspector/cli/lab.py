@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from io import BytesIO
 from itertools import groupby
@@ -180,26 +181,26 @@ def _run_timers(
     displays: Sequence[Display],
     err: TextIO,
 ) -> list[LabResult]:
-    progress = Progress(err)
     count = len(timers) * len(subjects) * len(displays)
     results: list[LabResult] = []
-    try:
+    with _progress(err) as show:
         for result in run_lab(timers, subjects, displays):
             results.append(result)
-            progress.show(len(results) / count)
-    except ValueError as error:
-        text = str(error)
-        message = f"{text[:1].upper()}{text[1:]}."
-        raise ArgumentError(message) from None
-    finally:
-        progress.clear()
+            show(len(results) / count)
     return results
 
 
 def _followed_scene(path: Path, displays: Sequence[Display], err: TextIO) -> SceneLabRun:
+    with _progress(err) as show:
+        return run_scene_lab(path, displays, show)
+
+
+@contextmanager
+def _progress(err: TextIO) -> Iterator[Callable[[float], None]]:
+    """Show the progress of a run, and refuse what cannot be run in a sentence."""
     progress = Progress(err)
     try:
-        return run_scene_lab(path, displays, progress.show)
+        yield progress.show
     except ValueError as error:
         text = str(error)
         message = f"{text[:1].upper()}{text[1:]}."

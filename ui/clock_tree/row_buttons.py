@@ -13,7 +13,7 @@ from typing_extensions import override
 from inspector.display_text import as_plain
 
 from ..kit.guards import guarded
-from ..kit.rate_presets import RATE_PRESETS
+from ..kit.rate_widgets import RATE_PRESETS
 from ..previews.selected import clock_toggle, rate_command
 from .rows import ClockColumn
 

@@ -11,7 +11,6 @@ from typing_extensions import override
 
 from inspector.vocabulary import MemberKind
 
-from ..kit.glyphs import Glyph, glyph_icon
 from ..kit.guards import guarded
 from ..kit.table.column_choices import ShorteningHeader
 from ..kit.table.painted_views import PaintedTree
@@ -19,6 +18,7 @@ from ..kit.table.table_view import Arranging, without_choosing
 from ..kit.texts.run_states import RunStateKind
 from ..kit.theme import ColorRole
 from .briefs import brief_text
+from .glyphs import Glyph, glyph_icon
 from .rows import SHORT_TITLES, ClockColumn, is_member, member_of
 
 if TYPE_CHECKING:

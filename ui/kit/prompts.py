@@ -25,7 +25,7 @@ from inspector.display_text import one_line
 from inspector.timebase import format_instant, parse_duration_ns
 
 from .layouts import button_box
-from .rate_slider import RateSlider
+from .rate_widgets import RateSlider
 from .theme import ColorRole
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from inspector.events.members import PAUSABLE
 from inspector.vocabulary import MemberKind
 
 from ..actions.descriptions import Needs
-from ..kit.rate_slider import next_usual_rate
+from ..kit.rate_widgets import next_usual_rate
 from ..kit.texts.member_texts import UNSCHEDULABLE, is_paused_itself
 from ..session.selection import SelectionKind
 

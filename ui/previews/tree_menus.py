@@ -23,7 +23,7 @@ from inspector.display_text import one_line
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
 from ..kit.layouts import without_icons
-from ..kit.rate_presets import RATE_PRESETS
+from ..kit.rate_widgets import RATE_PRESETS
 from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
 from .selected import clock_toggle, member_toggle, rate_command
 

@@ -30,7 +30,7 @@ from ..kit.icons import ICON_SIZE, drawn_icon
 from ..kit.labels import say
 from ..kit.layouts import menu_button
 from ..kit.paced_refresh import PacedRefresh
-from ..kit.rate_presets import RatePresets
+from ..kit.rate_widgets import RatePresets
 from ..kit.theme import ColorRole
 from ..previews.previewing import Previewer, global_rect, typed_rate_command
 from ..previews.selected import driven_clock, rate_command

@@ -165,25 +165,14 @@ def _run_loop(rules: LoopRules, timer: LabTimer, display: Display) -> Steps:
 
 def _run_scheduler(overshoot: Overshoot, timer: LabTimer, display: Display) -> Steps:
     scheduler = Scheduler(overshoot=overshoot, max_calls_per_frame=None)
-    firings = _Firings(timer)
-    before_ns = now_ns = 0
-
-    def fire(_seconds: float) -> None:
-        firings.note(now_ns)
-
-    scheduler.schedule(
-        fire,
-        Fraction(timer.interval_ns, NS_PER_SECOND),
-        repeat=_repeat(timer),
-        delay=Fraction(timer.delay_ns, NS_PER_SECOND),
+    interval = Fraction(timer.interval_ns, NS_PER_SECOND)
+    delay = Fraction(timer.delay_ns, NS_PER_SECOND)
+    return _run_frames(
+        partial(scheduler.schedule, interval=interval, delay=delay),
+        scheduler.update_ns,
+        display.frames_ns,
+        timer,
     )
-    for number, frame_ns in enumerate(display.frames_ns):
-        if number % _FRAMES_PER_STEP == 0:
-            yield
-        now_ns = frame_ns
-        scheduler.update_ns(now_ns - before_ns)
-        before_ns = now_ns
-    return firings.fired_ns
 
 
 def _run_dialect(
@@ -193,25 +182,37 @@ def _run_dialect(
     display: Display,
 ) -> Steps:
     scheduler = DialectScheduler(dialect)
+    interval, delay = timer.interval_ns / NS_PER_SECOND, timer.delay_ns / NS_PER_SECOND
+
+    def schedule(callback: Callable[[float], None], repeat: int | None) -> None:
+        scheduler.schedule(callback, interval, repeat=repeat, delay=delay)
+        # The frame in which the timer was set only arms it.
+        scheduler.update(0.0)
+
+    return _run_frames(
+        schedule, lambda ns: scheduler.update(ns / NS_PER_SECOND), frames_of(display), timer
+    )
+
+
+def _run_frames(
+    schedule: Callable[..., object],
+    update_ns: Callable[[int], object],
+    frames_ns: Iterable[int],
+    timer: LabTimer,
+) -> Steps:
+    """Set a timer in a scheduler, and run it frame by frame."""
     firings = _Firings(timer)
     before_ns = now_ns = 0
 
     def fire(_seconds: float) -> None:
         firings.note(now_ns)
 
-    scheduler.schedule(
-        fire,
-        timer.interval_ns / NS_PER_SECOND,
-        repeat=_repeat(timer),
-        delay=timer.delay_ns / NS_PER_SECOND,
-    )
-    # The frame in which the timer was set only arms it.
-    scheduler.update(0.0)
-    for number, frame_ns in enumerate(frames_of(display)):
+    schedule(fire, repeat=_repeat(timer))
+    for number, frame_ns in enumerate(frames_ns):
         if number % _FRAMES_PER_STEP == 0:
             yield
         now_ns = frame_ns
-        scheduler.update((now_ns - before_ns) / NS_PER_SECOND)
+        update_ns(now_ns - before_ns)
         before_ns = now_ns
     return firings.fired_ns
 

@@ -110,7 +110,7 @@ REPLAY: Final = Command(
 )
 ANNOTATE: Final = Command(
     add_annotate_arguments,
-    "inspector.cli.annotate:annotate_recording",
+    "inspector.cli.recordings:annotate_recording",
     ANNOTATE_EPILOG,
     check_annotate_arguments,
 )

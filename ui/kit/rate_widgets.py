@@ -1,10 +1,11 @@
-"""A slider for rates that snaps where people want to be, with a field for any other rate."""
+"""What sets a rate: a row of buttons or a slider, each with a field for any other rate."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -15,7 +16,14 @@ from PySide6.QtGui import (
     QPalette,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QSlider, QStyle, QStyleOptionSlider, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QSlider,
+    QStyle,
+    QStyleOptionSlider,
+    QToolButton,
+    QWidget,
+)
 from typing_extensions import override
 
 from inspector.clocks.rate import parse_rate
@@ -24,7 +32,20 @@ from inspector.vocabulary import RATE_DENOMINATOR, rate_text
 
 from .exact_entry import ExactEntry
 from .guards import guarded
+from .layouts import tool_button
 from .paced_refresh import single_shot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: The rates that are one click away, and what their buttons and menus say.
+RATE_PRESETS: Final[Mapping[Fraction, str]] = {
+    Fraction(1, 4): "¼",
+    Fraction(1, 2): "½",
+    Fraction(1): "1×",
+    Fraction(2): "2",
+    Fraction(4): "4",
+}
 
 #: The rates that have a place of their own on the slider.
 USUAL_RATES: Final = tuple(Fraction(text) for text in ("1/10", "1/4", "1/2", "1", "2", "4", "10"))
@@ -72,47 +93,28 @@ def rate_at_position(position: int, *, snaps: bool = True) -> Fraction:
     return Fraction(f"{rate:.2g}" if rate < 1 else f"{rate:.1f}")
 
 
-class RateSlider(QWidget):
-    """A logarithmic slider from a tenth to ten, and a field for exact rates.
+class RateWidget(QWidget):
+    """Shows the rate that :meth:`show_rate` was told, and asks for others.
 
-    It shows the rate that :meth:`show_rate` was told; what the user does is only a
-    request, so slider and field go back if it is not granted.
+    What the user does is only a request, so everything goes back if it is not granted.
 
     Signals:
         rate_requested: The user wants another rate.
 
     Attributes:
-        slider: The slider.
-        entry: The field.
+        entry: The field for exact rates.
     """
 
     rate_requested = Signal(object)  # Fraction
 
-    def __init__(self, name: str = "Rate", parent: QWidget | None = None) -> None:
-        """Show rate 1.
-
-        Args:
-            name: Whose rate, for people who do not see the widget.
-            parent: The owner.
-        """
+    def __init__(self, name: str, field_sample: str, parent: QWidget | None) -> None:
         super().__init__(parent)
         self._rate = Fraction(1)
-        self.slider = _LogarithmicSlider(self)
-        self.entry = ExactEntry(f"{name}, exact", parse_rate, rate_to_text, self)
         self._named = ("", "")
-        self.show_name(name)
-        self.entry.setFixedWidth(self.entry.fontMetrics().horizontalAdvance("00000000") + 12)
-        self._answer_timer = single_shot(self, self._show, _ANSWER_MS)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.slider, 1)
-        layout.addWidget(self.entry)
-        self.setFocusProxy(self.entry)
-        self.slider.valueChanged.connect(self._take_position)
-        self.slider.sliderReleased.connect(self._await_answer)
-        self.slider.reset_requested.connect(self._reset)
+        self.entry = ExactEntry(f"{name}, exact", parse_rate, rate_to_text, self)
+        self.entry.setFixedWidth(self.entry.fontMetrics().horizontalAdvance(field_sample) + 12)
         self.entry.value_requested.connect(self.rate_requested)
-        self._show()
+        self.setFocusProxy(self.entry)
 
     @property
     def rate(self) -> Fraction:
@@ -125,6 +127,104 @@ class RateSlider(QWidget):
             return
         self._named = (name, note)
         below = f"\n{note}" if note else ""
+        self.entry.setAccessibleName(f"{name}, exact")
+        self.entry.setToolTip(as_plain(f"{name}, exactly: 1/3, 0.25, 25% or 2x{below}"))
+        self._describe(name, below)
+
+    @abstractmethod
+    def _describe(self, name: str, below: str) -> None:
+        """Say whose rate it is where it can be set otherwise."""
+
+
+class RatePresets(RateWidget):
+    """Buttons for the usual rates, and a field for exact ones.
+
+    Attributes:
+        buttons: The buttons by their rates.
+    """
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        """Show rate 1.
+
+        Args:
+            name: Whose rate, for people who do not see the widget.
+            parent: The owner.
+        """
+        super().__init__(name, "00.000", parent)
+        self.buttons = {rate: self._button(rate) for rate in RATE_PRESETS}
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        for button in self.buttons.values():
+            row.addWidget(button)
+        row.addSpacing(4)
+        row.addWidget(self.entry)
+        self.show_name(name)
+        self._show()
+
+    def _button(self, rate: Fraction) -> QToolButton:
+        button = tool_button(RATE_PRESETS[rate], is_checkable=True)
+        button.setAutoRaise(True)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        widest = max(map(button.fontMetrics().horizontalAdvance, RATE_PRESETS.values()))
+        button.setFixedWidth(widest + 12)
+        button.clicked.connect(lambda: self._ask(rate))
+        return button
+
+    @override
+    def _describe(self, name: str, below: str) -> None:
+        for rate, button in self.buttons.items():
+            button.setAccessibleName(f"{name}: {rate_to_text(rate)}")
+            button.setToolTip(as_plain(f"{name}: {rate_to_text(rate)}{below}"))
+
+    def show_rate(self, rate: Fraction) -> None:
+        """Show a rate."""
+        if rate != self._rate:
+            self._rate = rate
+            self._show()
+
+    def _ask(self, rate: Fraction) -> None:
+        # Qt has checked the button; it stays so once the rate is granted.
+        self._show()
+        if rate != self._rate:
+            self.rate_requested.emit(rate)
+
+    @Slot()
+    def _show(self) -> None:
+        self.entry.show_value(self._rate)
+        for rate, button in self.buttons.items():
+            button.setChecked(rate == self._rate)
+
+
+class RateSlider(RateWidget):
+    """A logarithmic slider from a tenth to ten, and a field for exact rates.
+
+    Attributes:
+        slider: The slider.
+    """
+
+    def __init__(self, name: str = "Rate", parent: QWidget | None = None) -> None:
+        """Show rate 1.
+
+        Args:
+            name: Whose rate, for people who do not see the widget.
+            parent: The owner.
+        """
+        super().__init__(name, "00000000", parent)
+        self.slider = _LogarithmicSlider(self)
+        self.show_name(name)
+        self._answer_timer = single_shot(self, self._show, _ANSWER_MS)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.slider, 1)
+        layout.addWidget(self.entry)
+        self.slider.valueChanged.connect(self._take_position)
+        self.slider.sliderReleased.connect(self._await_answer)
+        self.slider.reset_requested.connect(self._reset)
+        self._show()
+
+    @override
+    def _describe(self, name: str, below: str) -> None:
         self.slider.setAccessibleName(f"{name}, slider")
         self.slider.setToolTip(
             as_plain(
@@ -132,8 +232,6 @@ class RateSlider(QWidget):
                 f"Double-click for 1{below}"
             )
         )
-        self.entry.setAccessibleName(f"{name}, exact")
-        self.entry.setToolTip(as_plain(f"{name}, exactly: 1/3, 0.25, 25% or 2x{below}"))
 
     def show_rate(self, rate: Fraction) -> None:
         """Show a rate; the slider stays where it is while it is dragged."""

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.clocks.rate import parse_rate
-from ui.kit.rate_slider import (
+from ui.kit.rate_widgets import (
     USUAL_RATES,
     RateSlider,
     next_usual_rate,
