@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     Anchor,
     Box,
     Group,
@@ -20,9 +20,9 @@ from inspector.formats.display_list import (
     Stroke,
     Text,
 )
-from inspector.formats.font_metrics import plain, shortened, text_width
+from inspector.formats.drawing.font_metrics import plain, shortened, text_width
+from inspector.formats.drawing.ticks import count_ticks, duration_ticks, instant_ticks
 from inspector.formats.options import GRAPH_COLORS, ThemeName, curve_stroke
-from inspector.formats.ticks import count_ticks, duration_ticks, instant_ticks
 from inspector.timebase import NS_PER_MS
 
 _SIZE: Final = 7.5

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.distribution import Distribution
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     Anchor,
     Box,
     DisplayList,
@@ -30,9 +30,9 @@ from inspector.formats.display_list import (
     Stroke,
     Text,
 )
-from inspector.formats.font_metrics import plain, shortened, text_width
+from inspector.formats.drawing.font_metrics import plain, shortened, text_width
+from inspector.formats.drawing.ticks import duration_ticks, grouped, rounded_step
 from inspector.formats.options import GRAPH_COLORS, GraphColors, ThemeName, curve_stroke
-from inspector.formats.ticks import duration_ticks, grouped, rounded_step
 from inspector.timebase import MAX_NS, NS_PER_MS, format_duration
 
 #: The quantiles of CapFrameX's "L-shape".

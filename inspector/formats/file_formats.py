@@ -11,9 +11,9 @@ from inspector.errors import ExportError
 from inspector.extensions import object_at
 from inspector.foreign.paths import is_there
 from inspector.formats.atomic_file import check_target, replacing
-from inspector.formats.display_list import DisplayList
+from inspector.formats.drawing.display_list import DisplayList
+from inspector.formats.drawing.svg import svg_text
 from inspector.formats.frame_times import Provenance
-from inspector.formats.svg import svg_text
 from inspector.window_loader import load_ui
 
 

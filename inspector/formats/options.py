@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from inspector.analysis.statistics.frame_budget import FrameBudget, checked_budget_ms
 from inspector.foreign.numbers import number_in, refusal
-from inspector.formats.display_list import Stroke
+from inspector.formats.drawing.display_list import Stroke
 from inspector.formats.frame_times import FrameTimes, Measure
 from inspector.vocabulary import Phase
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import cos, pi, sin
 from typing import TYPE_CHECKING, Final
 
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     Anchor,
     Box,
     Circle,
@@ -21,8 +21,8 @@ from inspector.formats.display_list import (
     Stroke,
     Text,
 )
+from inspector.formats.drawing.font_metrics import shortened
 from inspector.formats.file_formats import picture_formats
-from inspector.formats.font_metrics import shortened
 from inspector.pictures.looks import faded, hatching, notes_of
 from inspector.pictures.shapes import ANCHORS, Shape, ShapeKind
 from inspector.timebase import format_instant

@@ -11,7 +11,7 @@ import pytest
 from inspector.analysis.statistics.runs import ComparedRun, differences
 from inspector.errors import ExportError
 from inspector.formats.aligned_chart import AlignedRun, aligned_chart
-from inspector.formats.display_list import Box, Group, Polyline, Text
+from inspector.formats.drawing.display_list import Box, Group, Polyline, Text
 from inspector.formats.report.comparison import comparison_report, write_comparison
 from inspector.formats.report.report import html_of
 from tests.formats.test_report import Balanced

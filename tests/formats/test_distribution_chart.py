@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from inspector.analysis.statistics.distribution import Distribution
-from inspector.formats.display_list import Box, Rect, Text
 from inspector.formats.distribution_chart import (
     L_SHAPE_PERCENTS,
     ChartKind,
@@ -16,6 +15,7 @@ from inspector.formats.distribution_chart import (
     chart_rows,
     distribution_chart,
 )
+from inspector.formats.drawing.display_list import Box, Rect, Text
 from inspector.formats.options import GRAPH_COLORS
 from inspector.timebase import MAX_NS
 

@@ -7,7 +7,7 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     Anchor,
     DisplayList,
     Group,
@@ -18,7 +18,7 @@ from inspector.formats.display_list import (
     Rect,
     Text,
 )
-from inspector.formats.font_metrics import text_width
+from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
 from inspector.formats.options import GRAPH_COLORS, ExportOptions

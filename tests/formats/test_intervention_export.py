@@ -16,7 +16,7 @@ from inspector.commands.transport import StepFrames
 from inspector.errors import ExportError
 from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, write_csv
 from inspector.formats.captures.frame_times_json import interventions_from_values, write_json
-from inspector.formats.display_list import DisplayList, Group
+from inspector.formats.drawing.display_list import DisplayList, Group
 from inspector.formats.export import export_frames
 from inspector.formats.frame_graph.frame_graph import LEAST_PLOT_SHARE, frame_graph
 from inspector.formats.frame_graph.graph_pages import frame_pages

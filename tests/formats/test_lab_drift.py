@@ -10,7 +10,7 @@ from inspector.analysis.lab.display import steady_display
 from inspector.analysis.lab.refresh_lab import LabResult, run_lab
 from inspector.analysis.lab.subjects import SUBJECTS, subjects_named
 from inspector.analysis.lab.timer import LabTimer
-from inspector.formats.display_list import Box, Group, Item, Polyline, Text
+from inspector.formats.drawing.display_list import Box, Group, Item, Polyline, Text
 from inspector.formats.frame_times import Provenance
 from inspector.formats.lab.drift import DriftChart, drift_chart, drift_groups, drift_text
 from inspector.formats.lab.graph import LabGraphOptions, lab_graph

@@ -12,8 +12,8 @@ from inspector.analysis.lab.refresh_lab import LabResult, run_cell, run_lab
 from inspector.analysis.lab.subjects import SUBJECTS, Steps, Subject, subjects_named
 from inspector.analysis.lab.timer import LabTimer
 from inspector.errors import ExportError
-from inspector.formats.display_list import Anchor, Group, Polyline, Rect, Text
-from inspector.formats.font_metrics import text_width
+from inspector.formats.drawing.display_list import Anchor, Group, Polyline, Rect, Text
+from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.frame_times import Provenance
 from inspector.formats.lab.export import LAB_EXPORTERS, check_lab_export, export_lab
 from inspector.formats.lab.graph import LabGraph, LabGraphOptions, lab_graph, outcome_text

@@ -19,9 +19,9 @@ from inspector.commands.transport import StepFrames
 from inspector.events.annotations import Annotation
 from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, write_csv
 from inspector.formats.captures.frame_times_json import landmarks_from_values, write_json
-from inspector.formats.display_list import Anchor, Box, DisplayList, Group, Rect, Text
+from inspector.formats.drawing.display_list import Anchor, Box, DisplayList, Group, Rect, Text
+from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.export import export_frames
-from inspector.formats.font_metrics import text_width
 from inspector.formats.frame_graph.frame_graph import LEAST_PLOT_SHARE, frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions, ThemeName

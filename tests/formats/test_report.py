@@ -16,8 +16,8 @@ from typing_extensions import override
 
 from inspector.analysis.intervention_list import Intervention
 from inspector.formats.captures.capture import Stream
-from inspector.formats.display_list import Anchor, Group, Text
-from inspector.formats.font_metrics import text_width
+from inspector.formats.drawing.display_list import Anchor, Group, Text
+from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.formats.report.pages import A4, Pages, Table

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from inspector.formats.display_list import Circle, Item, Polyline, Rect, Text
+from inspector.formats.drawing.display_list import Circle, Item, Polyline, Rect, Text
 from inspector.formats.file_formats import write_file
 from inspector.formats.frame_times import Provenance
 from inspector.formats.scene_picture import (

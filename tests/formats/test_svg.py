@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     Anchor,
     Box,
     DisplayList,
@@ -22,12 +22,12 @@ from inspector.formats.display_list import (
     Stroke,
     Text,
 )
-from inspector.formats.font_metrics import text_width
+from inspector.formats.drawing.font_metrics import text_width
+from inspector.formats.drawing.svg import quoted, svg_text
+from inspector.formats.drawing.truetype import TrueTypeFont
 from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
-from inspector.formats.svg import quoted, svg_text
-from inspector.formats.truetype import TrueTypeFont
 
 MakeFrames = Callable[[Sequence[int]], FrameTimes]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.formats.ticks import Ticks, count_ticks, duration_ticks, grouped, instant_ticks
+from inspector.formats.drawing.ticks import (
+    Ticks,
+    count_ticks,
+    duration_ticks,
+    grouped,
+    instant_ticks,
+)
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 S = NS_PER_SECOND

@@ -15,9 +15,9 @@ from inspector.analysis.lanes.lanes import LaneStore
 from inspector.clocks import ManualTimeSource
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.transport import Run
-from inspector.formats.display_list import DisplayList, Group, Item, Polyline, Rect, Text
+from inspector.formats.drawing.display_list import DisplayList, Group, Item, Polyline, Rect, Text
+from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.export import TIMELINE_EXPORTERS, export_frames
-from inspector.formats.font_metrics import text_width
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import GRAPH_COLORS, ExportOptions
 from inspector.formats.timeline.lane_rows import MOST_ROWS, brief, rows_of

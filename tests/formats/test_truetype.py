@@ -2,7 +2,7 @@ import struct
 
 import pytest
 
-from inspector.formats.font_metrics import (
+from inspector.formats.drawing.font_metrics import (
     font,
     font_path,
     plain,
@@ -10,7 +10,7 @@ from inspector.formats.font_metrics import (
     text_width,
     wrapped,
 )
-from inspector.formats.truetype import TrueTypeFont
+from inspector.formats.drawing.truetype import TrueTypeFont
 
 
 def test_that_advances_are_those_of_the_design() -> None:

@@ -22,9 +22,9 @@ from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
 from inspector.formats.aligned_chart import top_of_axis_ns
-from inspector.formats.font_metrics import plain
+from inspector.formats.drawing.font_metrics import plain
+from inspector.formats.drawing.ticks import Tick, count_ticks, duration_ticks, instant_ticks
 from inspector.formats.options import curve_stroke
-from inspector.formats.ticks import Tick, count_ticks, duration_ticks, instant_ticks
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration, format_instant
 
 from ..kit.clipboard import add_copying

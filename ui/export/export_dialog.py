@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from inspector.analysis.intervention_list import Intervention
     from inspector.analysis.landmarks import Landmark
     from inspector.analysis.statistics.frame_series import FrameFacts
-    from inspector.formats.display_list import DisplayList
+    from inspector.formats.drawing.display_list import DisplayList
     from inspector.formats.export import AnyExporter
     from inspector.formats.frame_times import FrameColumns
     from inspector.formats.traces.session_trace import Events

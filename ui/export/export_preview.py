@@ -13,7 +13,7 @@ from ..kit.guards import guarded
 from ..kit.picture import paint
 
 if TYPE_CHECKING:
-    from inspector.formats.display_list import DisplayList
+    from inspector.formats.drawing.display_list import DisplayList
 
 
 @guarded

@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from inspector.analysis.frame_spans import Span
 from inspector.display_text import as_plain, one_line
-from inspector.formats.ticks import duration_ticks
+from inspector.formats.drawing.ticks import duration_ticks
 from inspector.timebase import NS_PER_US, format_duration
 
 from ..kit.guards import guarded

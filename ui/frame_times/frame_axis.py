@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from inspector.formats.drawing.ticks import Ticks, duration_ticks
 from inspector.formats.frame_times import Measure
-from inspector.formats.ticks import Ticks, duration_ticks
 from inspector.timebase import NS_PER_MS
 
 from ..kit.guards import guarded

@@ -16,8 +16,8 @@ from typing_extensions import override
 
 from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, OVER_RULE, FrameBudget
 from inspector.analysis.statistics.frame_statistics import FrameStatistics, frame_statistics
+from inspector.formats.drawing.ticks import grouped
 from inspector.formats.frame_times import Measure
-from inspector.formats.ticks import grouped
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import Share
 

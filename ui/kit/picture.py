@@ -40,7 +40,7 @@ from PySide6.QtGui import (
 )
 
 from inspector.errors import ExportError
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     HALO_SHARE,
     Anchor,
     Box,
@@ -54,7 +54,7 @@ from inspector.formats.display_list import (
     Rect,
     Text,
 )
-from inspector.formats.font_metrics import (
+from inspector.formats.drawing.font_metrics import (
     FONT_FAMILY,
     font,
     font_path,

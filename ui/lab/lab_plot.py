@@ -22,8 +22,8 @@ from typing_extensions import override
 
 from inspector.analysis.lab.refresh_lab import LabResult, instant_text
 from inspector.analysis.lab.timer import duration_text
+from inspector.formats.drawing.ticks import instant_ticks
 from inspector.formats.lab.graph import outcome_text
-from inspector.formats.ticks import instant_ticks
 from inspector.timebase import NS_PER_SECOND
 
 from ..kit.guards import guarded

@@ -12,7 +12,6 @@ from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, Q
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 from typing_extensions import override
 
-from inspector.formats.display_list import Box
 from inspector.formats.distribution_chart import (
     ChartKind,
     Curve,
@@ -20,6 +19,7 @@ from inspector.formats.distribution_chart import (
     chart_rows,
     distribution_chart,
 )
+from inspector.formats.drawing.display_list import Box
 
 from ..kit.clipboard import add_copying
 from ..kit.guards import guarded

@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 
-from inspector.formats.ticks import count_ticks, instant_ticks
+from inspector.formats.drawing.ticks import count_ticks, instant_ticks
 from inspector.timebase import NS_PER_SECOND
 
 from ..kit.theme import ColorRole

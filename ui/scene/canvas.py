@@ -35,7 +35,7 @@ from ..kit.theme import ColorRole
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from inspector.formats.display_list import Item
+    from inspector.formats.drawing.display_list import Item
     from inspector.pictures.looks import ClockLook
     from inspector.pictures.pictures import Picture
 

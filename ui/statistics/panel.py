@@ -14,8 +14,8 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_series import FrameFacts, FrameSeries
 from inspector.analysis.statistics.metrics import MetricValue, metric_values
 from inspector.formats.distribution_chart import ChartKind, Curve, band_text
+from inspector.formats.drawing.ticks import grouped
 from inspector.formats.series import facts_in
-from inspector.formats.ticks import grouped
 from inspector.sessions.session import ShowsCapture
 from inspector.timebase import NS_PER_MS
 

@@ -26,7 +26,7 @@ from typing import BinaryIO, Final
 
 from inspector.formats.captures.number_cells import number_rows
 from inspector.formats.csv_cells import quoted, text_cell
-from inspector.formats.font_metrics import plain
+from inspector.formats.drawing.font_metrics import plain
 from inspector.formats.frame_times import SHARE_COLUMNS, FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.vocabulary import Phase

@@ -14,7 +14,7 @@ from inspector.errors import ExportError
 from inspector.formats.captures.frame_times_csv import DECIMALS_OF_MS
 from inspector.formats.captures.number_cells import Cells, number_rows
 from inspector.formats.csv_cells import quoted, text_cell
-from inspector.formats.font_metrics import plain
+from inspector.formats.drawing.font_metrics import plain
 from inspector.timebase import NS_PER_SECOND
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import Final
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget
-from inspector.formats.display_list import Group, Item, Point, Polyline, Stroke, Text
+from inspector.formats.drawing.display_list import Group, Item, Point, Polyline, Stroke, Text
 from inspector.formats.frame_graph.frame_plot import SMALL_SIZE, Scale, crisp, level_line
 from inspector.formats.frame_times import NsColumn
 from inspector.formats.options import GraphColors

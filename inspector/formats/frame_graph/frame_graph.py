@@ -10,7 +10,7 @@ import numpy as np
 from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.landmarks import Landmark
 from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     Anchor,
     Box,
     DisplayList,
@@ -22,7 +22,14 @@ from inspector.formats.display_list import (
     Stroke,
     Text,
 )
-from inspector.formats.font_metrics import plain, shortened, text_width, wrapped
+from inspector.formats.drawing.font_metrics import plain, shortened, text_width, wrapped
+from inspector.formats.drawing.ticks import (
+    Tick,
+    Ticks,
+    count_ticks,
+    duration_ticks,
+    instant_ticks,
+)
 from inspector.formats.frame_graph.budget_lines import budget_group, budget_texts
 from inspector.formats.frame_graph.frame_plot import (
     SMALL_SIZE,
@@ -59,13 +66,6 @@ from inspector.formats.frame_graph.landmark_marks import (
 )
 from inspector.formats.frame_times import FrameTimes, Measure, NsColumn, Provenance
 from inspector.formats.options import GRAPH_COLORS, ExportOptions, GraphColors, left_out_text
-from inspector.formats.ticks import (
-    Tick,
-    Ticks,
-    count_ticks,
-    duration_ticks,
-    instant_ticks,
-)
 from inspector.timebase import NS_PER_MS, format_duration
 
 MEASURE_TEXTS: Final[dict[Measure, str]] = {

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     Anchor,
     Box,
     Group,
@@ -21,7 +21,7 @@ from inspector.formats.display_list import (
     Stroke,
     Text,
 )
-from inspector.formats.font_metrics import text_width
+from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.frame_times import FrameTimes, NsColumn
 from inspector.formats.options import GraphColors
 from inspector.timebase import NS_PER_MS, format_duration

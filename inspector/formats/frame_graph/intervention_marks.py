@@ -4,7 +4,7 @@ import math
 from typing import Final
 
 from inspector.analysis.intervention_list import Intervention
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     Anchor,
     Group,
     Item,
@@ -14,7 +14,7 @@ from inspector.formats.display_list import (
     Stroke,
     Text,
 )
-from inspector.formats.font_metrics import plain, shortened, text_width
+from inspector.formats.drawing.font_metrics import plain, shortened, text_width
 from inspector.formats.frame_graph.frame_plot import SMALL_SIZE, PlotData, Scale, crisp
 from inspector.formats.options import ExportOptions, GraphColors
 from inspector.timebase import format_instant

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from inspector.analysis.landmarks import Landmark
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     Box,
     Group,
     Item,
@@ -23,7 +23,7 @@ from inspector.formats.display_list import (
     Stroke,
     Text,
 )
-from inspector.formats.font_metrics import plain, shortened, text_width
+from inspector.formats.drawing.font_metrics import plain, shortened, text_width
 from inspector.formats.frame_graph.frame_plot import SMALL_SIZE, PlotData, Scale, crisp
 from inspector.formats.options import ExportOptions, GraphColors
 

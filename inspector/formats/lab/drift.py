@@ -13,7 +13,7 @@ from typing import Final
 
 from inspector.analysis.lab.refresh_lab import LabResult
 from inspector.analysis.lab.timer import duration_text
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     Anchor,
     Box,
     Group,
@@ -24,9 +24,9 @@ from inspector.formats.display_list import (
     Stroke,
     Text,
 )
-from inspector.formats.font_metrics import plain, shortened, text_width
+from inspector.formats.drawing.font_metrics import plain, shortened, text_width
+from inspector.formats.drawing.ticks import Tick, Ticks, duration_ticks, instant_ticks
 from inspector.formats.options import GRAPH_COLORS, ThemeName, curve_stroke
-from inspector.formats.ticks import Tick, Ticks, duration_ticks, instant_ticks
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 _SIZE: Final = 7.5

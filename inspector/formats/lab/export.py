@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
 from inspector.analysis.lab.refresh_lab import LabResult
-from inspector.formats.display_list import DisplayList
+from inspector.formats.drawing.display_list import DisplayList
 from inspector.formats.file_formats import FileFormat, check_file, picture_formats, write_file
 from inspector.formats.frame_times import Provenance
 from inspector.formats.lab.graph import LabGraphOptions, lab_graph

@@ -14,7 +14,7 @@ from typing import Final
 from inspector.analysis.lab.refresh_lab import LabResult, known_faults, summary_text
 from inspector.analysis.lab.timer import duration_text
 from inspector.errors import ExportError
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     Anchor,
     Box,
     DisplayList,
@@ -27,11 +27,11 @@ from inspector.formats.display_list import (
     Stroke,
     Text,
 )
-from inspector.formats.font_metrics import plain, shortened, text_width
+from inspector.formats.drawing.font_metrics import plain, shortened, text_width
+from inspector.formats.drawing.ticks import instant_ticks
 from inspector.formats.frame_times import Provenance
 from inspector.formats.lab.drift import drift_chart, drift_groups, drift_height
 from inspector.formats.options import GRAPH_COLORS, LARGEST_SIDE_PT, GraphColors, ThemeName
-from inspector.formats.ticks import instant_ticks
 from inspector.timebase import NS_PER_SECOND
 
 _PAD: Final = 12.0

@@ -10,13 +10,13 @@ from inspector.analysis.statistics.metrics import MetricValue
 from inspector.errors import ExportError
 from inspector.formats.aligned_chart import AlignedRun, aligned_chart
 from inspector.formats.atomic_file import check_target, replacing
-from inspector.formats.display_list import Box, DisplayList
 from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
+from inspector.formats.drawing.display_list import Box, DisplayList
+from inspector.formats.drawing.ticks import grouped
 from inspector.formats.file_formats import write_document
 from inspector.formats.options import GRAPH_COLORS, ThemeName
 from inspector.formats.report.pages import A4, Table, room_of
 from inspector.formats.report.report import Report, Section, html_of, pages_of
-from inspector.formats.ticks import grouped
 from inspector.timebase import format_duration
 
 if TYPE_CHECKING:

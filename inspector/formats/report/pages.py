@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     Anchor,
     DisplayList,
     Group,
@@ -16,7 +16,7 @@ from inspector.formats.display_list import (
     Text,
     moved,
 )
-from inspector.formats.font_metrics import plain, shortened, text_width, wrapped
+from inspector.formats.drawing.font_metrics import plain, shortened, text_width, wrapped
 from inspector.formats.options import GRAPH_COLORS
 
 if TYPE_CHECKING:

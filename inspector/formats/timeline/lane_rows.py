@@ -10,7 +10,7 @@ import numpy as np
 
 from inspector.analysis.lanes.clocks import GONE
 from inspector.analysis.lanes.lanes import Lane, LaneKind
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     Anchor,
     Box,
     Item,
@@ -21,7 +21,7 @@ from inspector.formats.display_list import (
     Stroke,
     Text,
 )
-from inspector.formats.font_metrics import plain, text_width
+from inspector.formats.drawing.font_metrics import plain, text_width
 from inspector.pictures.looks import hatching
 from inspector.pictures.shapes import Shape, ShapeKind
 from inspector.vocabulary import RATE_DENOMINATOR, rate_text

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     Anchor,
     Box,
     DisplayList,
@@ -18,7 +18,8 @@ from inspector.formats.display_list import (
     Stroke,
     Text,
 )
-from inspector.formats.font_metrics import plain, shortened, text_width
+from inspector.formats.drawing.font_metrics import plain, shortened, text_width
+from inspector.formats.drawing.ticks import Ticks, duration_ticks, instant_ticks
 from inspector.formats.frame_graph.budget_lines import budget_group, budget_texts
 from inspector.formats.frame_graph.frame_plot import (
     SPIKE_STRIP_PT,
@@ -34,7 +35,6 @@ from inspector.formats.frame_graph.frame_plot import (
 )
 from inspector.formats.frame_times import CAPTURED
 from inspector.formats.options import GRAPH_COLORS, left_out_text
-from inspector.formats.ticks import Ticks, duration_ticks, instant_ticks
 from inspector.formats.timeline.lane_rows import SMALL, LaneDrawing, Row, brief, rows_of
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration, format_instant
 

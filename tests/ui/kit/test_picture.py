@@ -26,7 +26,7 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgRenderer
 
 from inspector.errors import ExportError
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     Anchor,
     Box,
     DisplayList,
@@ -39,12 +39,12 @@ from inspector.formats.display_list import (
     Stroke,
     Text,
 )
+from inspector.formats.drawing.font_metrics import font, text_width
+from inspector.formats.drawing.svg import svg_text
 from inspector.formats.export import export_frames
-from inspector.formats.font_metrics import font, text_width
 from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
 from inspector.formats.options import ExportOptions, ThemeName
-from inspector.formats.svg import svg_text
 from inspector.vocabulary import Phase
 from ui.kit.picture import (
     _design_font,
@@ -263,7 +263,7 @@ def test_that_pictures_are_exported_by_suffix(tmp_path: Path, suffix: str) -> No
 WITHOUT_APPLICATION = """
 import hashlib, io, sys
 from datetime import UTC, datetime
-from inspector.formats.display_list import DisplayList, Point, Text
+from inspector.formats.drawing.display_list import DisplayList, Point, Text
 from ui.kit.picture import write_pdf, write_png
 from PySide6.QtGui import QGuiApplication
 
@@ -314,7 +314,7 @@ import io
 from datetime import UTC, datetime
 from PySide6.QtCore import QCoreApplication
 from inspector.errors import ExportError
-from inspector.formats.display_list import DisplayList
+from inspector.formats.drawing.display_list import DisplayList
 from ui.kit.picture import write_png
 
 application = QCoreApplication([])

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QModelIndex
 from pytestqt.qtbot import QtBot
 
-from inspector.formats.display_list import Circle, Polyline
+from inspector.formats.drawing.display_list import Circle, Polyline
 from inspector.formats.scene_picture import Halo, picture_items
 from inspector.pictures.pictures import Picture
 from inspector.pictures.shapes import box, circle, group, text

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from inspector.formats.display_list import (
+from inspector.formats.drawing.display_list import (
     HALO_SHARE,
     Anchor,
     Box,
@@ -25,7 +25,7 @@ from inspector.formats.display_list import (
     Stroke,
     Text,
 )
-from inspector.formats.font_metrics import font, has_every_character, text_width
+from inspector.formats.drawing.font_metrics import font, has_every_character, text_width
 
 _EMBEDDED_FAMILY: Final = "Timeline Inspector Sans"
 #: Verdana's widths are closest to those of DejaVu Sans, which follows it.

@@ -4,7 +4,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-from inspector.formats.truetype import TrueTypeFont
+from inspector.formats.drawing.truetype import TrueTypeFont
 from inspector.resources import resource_path
 
 FONT_FAMILY: Final = "DejaVu Sans"

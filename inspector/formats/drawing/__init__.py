@@ -1,0 +1,1 @@
+"""Pictures as lists of what to draw, without Qt: texts and their widths, axes, and SVG."""
