@@ -319,14 +319,12 @@ class FrameTimes:
 
         For statistics only: the frames left no longer follow one another.
         """
-        import numpy as np  # noqa: PLC0415 - as in from_history
-
         if not self.has_shares:
             return self, 0
         kept = ~budget.is_over_because_of(self.interval_ns, self.share(Share.INSPECTOR))
         if kept.all():
             return self, 0
-        places = np.flatnonzero(kept)
+        places = kept.nonzero()[0]
         fewer = replace(
             self,
             index=self.index[kept],
