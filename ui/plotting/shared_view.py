@@ -267,16 +267,21 @@ class SharedView(QObject):
     def _bends(self, low: float, high: float) -> Bends:
         """Return which instants are at which positions, from one to another and far beyond."""
         series = self.series
-        assert series is not None, "without frames the axis has no instants"
+        assert series is not None, "without a timeline the axis has no instants"
+        history, end = series.history, series.end
         start, stop = series.frames_within(low, high)
-        start, stop = max(start - 1, series.first), min(stop + 2, series.end)
+        start, stop = max(start - 1, series.first), min(stop + 2, end)
         start = min(start, max(stop - 2, series.first))
-        at_ns = np.frombuffer(series.history.at_ns, np.int64)[
-            start - series.first : stop - series.first
-        ].astype(np.float64)
+        # Copies: where frames are added nothing may hold on to what they are kept in.
+        at_ns = history.numpy("at_ns", start, stop).astype(np.float64)
         places = np.arange(start, stop) - 0.5
-        recent = np.frombuffer(series.history.at_ns, np.int64)[-_RECENT:]
-        usual_ns = max((recent[-1] - recent[0]) / max(len(recent) - 1, 1), 1e3)
+        recent = history.numpy("at_ns", end - _RECENT, end)
+        usual_ns = NS_PER_SECOND * FOLLOWED[XAxis.TIME] / FOLLOWED[XAxis.FRAME]
+        if len(recent) > 1:
+            usual_ns = max((recent[-1] - recent[0]) / (len(recent) - 1), 1e3)
+        if start == stop:
+            # Lanes that are not shown yet ask before there is a frame.
+            at_ns, places = np.zeros(1), np.array([-0.5])
         ends = ((at_ns[0] - _FAR * usual_ns), at_ns, at_ns[-1] + np.array([1.0, _FAR]) * usual_ns)
         beyond = (places[0] - _FAR, places, places[-1] + np.array([1.0, _FAR]))
         return Bends(np.hstack(ends), np.hstack(beyond))

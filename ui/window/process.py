@@ -65,6 +65,10 @@ class FaultReporter:
             return
         logger.critical("an internal error", exc_info=(kind, error, trace))
         self._window.report_fault(f"{kind.__name__}: {error}")
+        # What the failed call had at hand would live until the next fault; while a view of a
+        # column of timers lives, no timer can be added.
+        for name in ("last_type", "last_value", "last_traceback", "last_exc"):
+            vars(sys).pop(name, None)
 
     def _log_qt_message(
         self, kind: QtMsgType, context: QMessageLogContext, message: str | None

@@ -97,6 +97,32 @@ def test_that_lanes_without_frames_are_shown_by_time() -> None:
     assert [before, view.x_axis.value] == ["time", "frame"]
 
 
+def test_that_lanes_that_are_not_shown_yet_can_ask_before_there_is_a_frame() -> None:
+    view = view_of(timeline_of([]), XAxis.FRAME, with_lanes=False)
+
+    window = view.lane_window(0, WIDTH)
+
+    assert window.x(0) == pytest.approx(0)
+    assert window.high == pytest.approx(5e9)
+
+
+def test_that_frames_can_be_added_while_a_window_of_lanes_is_held() -> None:
+    timeline = usual_timeline(10)
+    view = view_of(timeline, XAxis.FRAME)
+
+    def fail(*_arguments: object) -> None:
+        raise ZeroDivisionError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(np, "hstack", fail)
+        with pytest.raises(ZeroDivisionError) as held:
+            view.lane_window(0, WIDTH)
+
+    # What was raised still has hold of everything that was at hand.
+    assert held.tb is not None
+    add_frame(timeline.frames)
+
+
 def test_that_selected_frames_are_selected_time_and_the_other_way_round() -> None:
     timeline = uneven()
     view = view_of(timeline)

@@ -163,14 +163,18 @@ def test_that_a_fault_is_logged_and_said_in_the_window(
 ) -> None:
     shell = open_shell(qtbot, tmp_path)
     reporter = FaultReporter(shell.window)
+    error = ValueError("of the test")
+    # So does Python, before it calls the hook.
+    sys.last_value = error
     try:
-        sys.excepthook(ValueError, ValueError("of the test"), None)
+        sys.excepthook(ValueError, error, None)
     finally:
         reporter.stop()
 
     assert "ValueError: of the test" in shell.window.notice.label.text()
     faults = [record.levelno for record in caplog.records if record.name == "ui.window.process"]
     assert faults == [logging.CRITICAL]
+    assert not hasattr(sys, "last_value"), "what the failed call had at hand is kept"
 
 
 @pytest.mark.no_qt_log
