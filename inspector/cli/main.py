@@ -236,6 +236,7 @@ def window_scene(argv: Sequence[str]) -> Path | None:
     parser = _Parser(prog=PROGRAM, add_help=False, allow_abbrev=False)
     parser.add_argument("scene", nargs="?", default="1")
     given, rest = parser.parse_known_args(list(argv))
+    unknown = [each for each in rest if not is_file(Path(each))]
     try:
         scene = find_scene(given.scene)
     except SceneError:
@@ -243,9 +244,9 @@ def window_scene(argv: Sequence[str]) -> Path | None:
         with _said_by(extension_problems):
             if any(entry.name == argv[0] for entry in COMMANDS):
                 return None
-        if not rest:
+        if not unknown:
             raise
-    if unknown := [each for each in rest if not is_file(Path(each))]:
+    if unknown:
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     return scene
 

@@ -214,3 +214,11 @@ def test_that_a_terminal_without_our_signs_is_written_to_all_the_same() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert b"?" in done.stdout
+
+
+def test_that_a_scene_that_is_not_there_is_said_also_before_files(tmp_path: Path) -> None:
+    capture = tmp_path / "a.csv"
+    capture.touch()
+
+    with pytest.raises(SceneError):
+        window_scene(["open", str(capture)])
