@@ -348,14 +348,24 @@ def _shape(  # noqa: PLR0913, PLR0917 - the attributes that all kinds have
     clock: HasId | None,
     timer: OnClock | None,
 ) -> Shape:
+    # Called for every shape of every frame: one look-up for both colours, no call for owners.
+    fill, line = _checked_colors(kind, fill, line)
+    if width != 1.0 or type(width) is not float:
+        (width,) = _numbers("line's width", (width,))
+    if timer is not None:
+        clock_id, timer_id = _owners(clock, timer)
+    else:
+        clock_id, timer_id = 0 if clock is None else clock.id, 0
+    return _made((kind, numbers, fill, line, width, "", 0, clock_id, timer_id))
+
+
+@lru_cache(maxsize=4096)
+def _checked_colors(kind: ShapeKind, fill: str, line: str) -> tuple[str, str]:
+    """Return the colours of area and line, of which a shape needs one."""
     if not (fill or line):
         message = f"a {kind.name.lower()} needs a colour such as #ff8800"
         raise ValueError(message)
-    is_usual = type(width) is float and isfinite(width)
-    thick = width if is_usual else _numbers("line's width", (width,))[0]
-    clock_id, timer_id = _owners(clock, timer)
-    colors = checked_color(fill), checked_color(line)
-    return _made((kind, numbers, *colors, thick, "", 0, clock_id, timer_id))
+    return checked_color(fill), checked_color(line)
 
 
 def _owners(clock: HasId | None, timer: OnClock | None) -> tuple[int, int]:
@@ -365,8 +375,18 @@ def _owners(clock: HasId | None, timer: OnClock | None) -> tuple[int, int]:
 
 
 def _numbers(what: str, numbers: tuple[float, ...]) -> tuple[float, ...]:
+    found: tuple[float, ...]
     try:
-        found = tuple(map(float, numbers))
+        # Quicker than to map those of most shapes.
+        match len(numbers):
+            case 3:
+                x, y, size = numbers
+                found = float(x), float(y), float(size)
+            case 4:
+                x, y, width, height = numbers
+                found = float(x), float(y), float(width), float(height)
+            case _:
+                found = tuple(map(float, numbers))
     except (TypeError, ValueError, OverflowError):
         found = ()
     # A sum is finite if all of its parts are, and tested faster.

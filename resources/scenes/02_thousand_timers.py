@@ -41,10 +41,9 @@ class Lamp:
     y: float
     lit_ns: int = -GLOW_NS
 
-    @property
-    def color(self) -> str:
-        """Its colour, by how long ago it was lit."""
-        age_ns = self.clock.time_ns - self.lit_ns
+    def color(self, now_ns: int) -> str:
+        """Return its colour, by how long ago it was lit on its clock."""
+        age_ns = now_ns - self.lit_ns
         return GLOW[min(age_ns * len(GLOW) // GLOW_NS, len(GLOW) - 1)]
 
 
@@ -58,6 +57,7 @@ class Meadow:
         self.meadow = stage.root.child("meadow")
         self.night: list[Clock] = []
         self.lamps: list[Lamp] = []
+        self.clocks: list[Clock] = []
         for herd in HERDS:
             clock = self.meadow.child(herd)
             for number, rate in enumerate(RATES, start=1):
@@ -70,6 +70,7 @@ class Meadow:
         """Add a group with its animals; the owls wait, paused, for the night."""
         random = self.stage.random
         group = herd.child(name, rate)
+        self.clocks.append(group)
         column, row = RATES.index(rate), HERDS.index(herd.name)
         for number in range(random.randint(64, 80)):
             if number % 8 == 0:
@@ -127,6 +128,7 @@ class Meadow:
 
     def picture(self) -> Shapes:
         """Draw the lamps, a row for each herd."""
+        times = {clock: clock.time_ns for clock in self.clocks}
         return [
             [text(6, 30 + 22 * row, herd, "#b8c0c8", size=10.5) for row, herd in enumerate(HERDS)],
             [
@@ -134,7 +136,10 @@ class Meadow:
                 for column, rate in enumerate(RATES)
             ],
             text(394, 14, "night" if self.is_night else "day", "#b8c0c8", size=10, anchor="end"),
-            [circle(lamp.x, lamp.y, 3.2, lamp.color, clock=lamp.clock) for lamp in self.lamps],
+            [
+                circle(each.x, each.y, 3.2, each.color(times[each.clock]), clock=each.clock)
+                for each in self.lamps
+            ],
         ]
 
 
