@@ -99,7 +99,7 @@ class DifferenceColumn(ColumnEnum):
                       color=lambda row: _COLORS.get(row.change.verdict))
     INTERVAL = _column("95 % interval", lambda row: row.change.interval_text,
                        "Of the change: from resampling blocks of consecutive frames or calls",
-                       _detail, sample="-100.0% to -100.0%", is_number=True)
+                       _detail, sample="+1347.5% to +3710.2%", is_number=True)
     # fmt: on
 
 

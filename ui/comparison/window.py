@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDropEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -116,7 +116,7 @@ class ComparisonWindow(QDialog):
         self.setWindowTitle("Comparison")
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
         self.setAcceptDrops(True)
-        self.resize(1240, 800)
+        self.resize(QSize(1240, 800).boundedTo(self.screen().availableSize()))
         self._bridge = bridge
         self._theme = theme
         self.sources: list[Source] = []

@@ -192,7 +192,7 @@ def test_that_plots_can_be_stacked_and_counted_by_frames(
     window.kind_buttons.button(2).click()
 
     assert len(window.plot.plots) == 3
-    assert window.plot.plots[2].getViewBox().viewRange()[0] == [0, 400]
+    assert window.plot.plots[2].getViewBox().viewRange()[0] == pytest.approx([0, 400])
     chart = window.distribution.chart()
     assert chart is not None
     assert chart.kind is ChartKind.L_SHAPE
