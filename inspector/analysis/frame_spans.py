@@ -19,10 +19,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.evidence import listed
+from inspector.analysis.explain.suspects import suspect
 from inspector.analysis.frame_events import NO_PHASE, frames_in
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.events.schema import ADDED, FRAME_ENDS, Unit
-from inspector.vocabulary import MemberKind, Phase
+from inspector.vocabulary import MemberKind, Phase, Share
 
 if TYPE_CHECKING:
     from inspector.analysis.frame_events import FrameEvents, MeasuredCall
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 PHASE_KIND: Final = "phase"
 TIMER_KIND: Final = "timer"
 THREAD_KIND: Final = "thread"
+#: Callbacks are measured twice, once for the frame and once for the interval.
+_SLACK: Final = 1.05
 _OWNERS: Final = frozenset({MemberKind.TARGET, MemberKind.NODE})
 
 
@@ -142,6 +145,8 @@ def extent_of(history: History, timeline: Timeline, index: int) -> tuple[int, in
 def heaviest_in(history: History, timeline: Timeline, index: int) -> str:
     """Return in words what took at least half of a frame; empty if unknown.
 
+    Of several timers, which are measured together, the one that usually takes long, if any does.
+
     Raises:
         IndexError: There is no such frame, or it is no longer kept.
     """
@@ -155,8 +160,39 @@ def heaviest_in(history: History, timeline: Timeline, index: int) -> str:
         return f"“{longest.label}”"
     timers = list(dict.fromkeys(f"“{span.label}”" for span in spans if span.timer_id))
     if longest.phase is Phase.TIMERS and timers:
-        return timers[0] if len(timers) == 1 else f"the timers {listed(timers)}"
+        if len(timers) == 1:
+            return timers[0]
+        called = {span.timer_id for span in spans if span.timer_id}
+        cursor = extent_of(history, timeline, index)[1]
+        likely = suspect(history, timeline, cursor, called, longest.own_ns)
+        return f"probably “{likely.label}”" if likely else f"the timers {listed(timers)}"
     return f"what is called in {longest.label}"
+
+
+def heaviest_before(history: History, timeline: Timeline, index: int) -> tuple[int, str] | None:
+    """Return what took most of the time from the frame before to a frame, if callbacks did.
+
+    Returns:
+        The frame that called it, and in words who it was, empty if unknown; ``None`` if callbacks
+        took less than half of the time, or if that was not measured.
+
+    Raises:
+        IndexError: There is no such frame, or it is no longer kept.
+    """
+    frames = timeline.frames
+    frame = frames.frame(index)
+    called_ns = frame.shares[Share.CALLBACKS]
+    if not called_ns or 2 * called_ns < frame.interval_ns:
+        return None
+    # Timers that a wake-up of their own called count to the frame that follows them.
+    found = [(frame.phases[Phase.TIMERS], index)]
+    if index > frames.first:
+        found.append((frames.frame(index - 1).busy_ns, index - 1))
+    fitting = [each for each in found if 0 < each[0] <= called_ns * _SLACK]
+    if not fitting:
+        return None
+    culprit = max(fitting)[1]
+    return culprit, heaviest_in(history, timeline, culprit)
 
 
 def _frame_events(history: History, timeline: Timeline, index: int) -> FrameEvents | None:

@@ -6,16 +6,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from inspector.analysis.frame_spans import Span, are_calls_kept, spans_of
+from inspector.analysis.frame_spans import (
+    Span,
+    are_calls_kept,
+    heaviest_before,
+    heaviest_in,
+    spans_of,
+)
 from inspector.analysis.frame_sums import SLICE, FrameSums, SpanTotal
 from inspector.events import EventLog, Timeline
 from inspector.events.history import KEYFRAME_EVERY, LogHistory
+from inspector.sessions.interval_meter import shares_event
 from inspector.vocabulary import (
     CALL_ENDED,
     CLOCK_ADDED,
     CLOCK_ANCHORED,
     FRAME_BEGAN,
     FRAME_ENDED,
+    FRAME_SHARES,
     MEMBER_ADDED,
     MEMBER_ORIGIN,
     MEMBER_REMOVED,
@@ -331,3 +339,42 @@ def test_that_sums_are_those_of_the_spans_of_each_frame() -> None:
         assert sum(took_ns) == total.took_ns
         assert total.is_phase or total.calls == len(mine)
     assert len(totals) == 100 + 1 + 2
+
+
+def _slow_saves(*, saves_every: int = 10) -> Frames:
+    """Return frames with two timers each, of which one is slow and comes now and then."""
+    frames = Frames()
+    frames.timer(1, "save")
+    frames.timer(2, "score")
+    took_ns = 0
+    for index in range(3 * saves_every):
+        at_ns = index * 16 * MS
+        is_save = index % saves_every == saves_every - 1
+        if is_save:
+            frames.add(at_ns, TIMER_FIRED, 1, 0, 0)
+        frames.add(at_ns, TIMER_FIRED, 2, 0, 0)
+        shares = shares_event([took_ns, MS, 0, 0, 15 * MS])
+        took_ns = (30 if is_save else 1) * MS
+        timers = (PHASE_ENDED, Phase.TIMERS, index, took_ns)
+        interval_ns = 40 * MS if index and shares[0] > 20_000 else 16 * MS
+        frames.count += 1
+        frames.add(at_ns, FRAME_BEGAN, 1, index, interval_ns)
+        frames.add(at_ns, FRAME_SHARES, *shares)
+        frames.add(at_ns, *timers)
+        frames.add(at_ns, FRAME_ENDED, 1, interval_ns, took_ns)
+    frames.fold()
+    return frames
+
+
+def test_that_of_several_timers_the_one_without_which_frames_are_fast_is_named() -> None:
+    frames = _slow_saves()
+
+    assert heaviest_in(frames.history, frames.timeline, 19) == "probably “save”"
+    assert heaviest_in(frames.history, frames.timeline, 20) == "“score”"
+
+
+def test_that_what_made_a_frame_late_is_found_in_the_frame_before_it() -> None:
+    frames = _slow_saves()
+
+    assert heaviest_before(frames.history, frames.timeline, 20) == (19, "probably “save”")
+    assert heaviest_before(frames.history, frames.timeline, 19) is None

@@ -113,7 +113,7 @@ def test_that_frames_over_budget_are_found_with_their_share_and_work(tmp_path: P
     found = looked_at(tmp_path, "stage.every_frame(lambda delta: stage.work(0.05))", 10)
 
     over = found[OVER_BUDGET]
-    assert over.text.startswith("200 of 200 frames (100.0%) took longer than ")
+    assert over.text.startswith("200 of 200 frames (100.0 %) took longer than ")
     assert "16.7 ms + 15 %: median 50.0 ms" in over.text
     assert "Callbacks took a median of 5" in over.text
 
@@ -194,7 +194,7 @@ def test_that_long_frames_without_work_are_blamed_on_no_callback() -> None:
 
     (over,) = played.found()
     assert over.text == (
-        "290 of 299 frames (97.0%) took longer than 16.7 ms + 15 %: median 33.0 ms, at most 33.0 "
+        "290 of 299 frames (97.0 %) took longer than 16.7 ms + 15 %: median 33.0 ms, at most 33.0 "
         "ms. Callbacks took a median of only 1.00 ms of that; the rest was not measured."
     )
 
@@ -253,8 +253,9 @@ def test_that_frames_that_the_inspector_made_too_long_are_not_the_scenes() -> No
         played.frame(40 * MS, shares={Share.CALLBACKS: 30 * MS, Share.INSPECTOR: 5 * MS})
     (over,) = [finding for finding in played.found() if finding.kind is OVER_BUDGET]
     assert over.text == (
-        "10 of 79 frames (12.7%) took longer than 16.7 ms + 15 %: median 40.0 ms, at most 40.0 ms. "
-        "What took most of it: callbacks in 10. Besides them, the inspector alone made 30 too long."
+        "10 of 79 frames (12.7 %) took longer than 16.7 ms + 15 %: median 40.0 ms, at most 40.0 "
+        "ms. What took most of it: callbacks in 10. Besides them, the inspector alone made 30 "
+        "too long."
     )
 
 

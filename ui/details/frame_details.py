@@ -5,16 +5,20 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
+from inspector.analysis.frame_spans import heaviest_before, heaviest_in
 from inspector.analysis.interval_shares import named_shares
-from inspector.timebase import NS_PER_SECOND, format_duration
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import Phase, Share, what_was_raised
 
+from ..session.bridge import Selection
 from .detail_rows import (
     MOST_LISTED,
     DetailRow,
+    Link,
     RowKind,
     heading,
     instant_with_ns,
+    linked,
     sentence,
 )
 
@@ -22,12 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from inspector.events.frame_history import Frame
+    from inspector.events.history import History
     from inspector.events.states import Failure
     from inspector.events.timeline import Timeline
 
 
 #: Shorter shares are noise of the measurement.
 _LEAST_SHOWN_NS: Final = 10_000
+_MOST_KNOWN: Final = 64
 
 
 class _Dated(Protocol):
@@ -38,7 +44,33 @@ class _Dated(Protocol):
 _DatedT = TypeVar("_DatedT", bound=_Dated)
 
 
-def frame_rows(timeline: Timeline, index: int) -> list[DetailRow]:
+class Heaviest:
+    """Who took most of a frame; kept, because searching the log takes a while."""
+
+    def __init__(self) -> None:
+        self._history: History | None = None
+        self._known: dict[tuple[int, bool], tuple[int, str] | None] = {}
+
+    def of(
+        self, history: History, timeline: Timeline, index: int, *, before: bool = False
+    ) -> tuple[int, str] | None:
+        """Return the frame and who it was, of a frame or of the time before it."""
+        if history is not self._history or len(self._known) >= _MOST_KNOWN:
+            self._history = history
+            self._known.clear()
+        key = index, before
+        if key not in self._known:
+            self._known[key] = (
+                heaviest_before(history, timeline, index)
+                if before
+                else (index, heaviest_in(history, timeline, index))
+            )
+        return self._known[key]
+
+
+def frame_rows(
+    timeline: Timeline, index: int, history: History, heaviest: Heaviest
+) -> list[DetailRow]:
     """Return what there is to say about a frame."""
     frames = timeline.frames
     if index < frames.first:
@@ -58,12 +90,35 @@ def frame_rows(timeline: Timeline, index: int) -> list[DetailRow]:
         rows.append(
             DetailRow("Cut", f"{format_duration(frame.cut_ns)} cut from the delta (max_delta)")
         )
-    busy = f" ({frame.busy_ns / interval_ns:.0%} of the frame time)" if interval_ns else ""
+    busy = f" ({_percent(frame.busy_ns, interval_ns)} of the frame time)" if interval_ns else ""
     rows.append(DetailRow("Busy", f"{format_duration(frame.busy_ns)}{busy}"))
-    rows += _share_rows(frame)
+    if frame.busy_ns >= NS_PER_MS:
+        rows += _most_rows(timeline, heaviest.of(history, timeline, index), index)
+    shares = _share_rows(frame)
+    if shares and interval_ns >= NS_PER_MS:
+        most = heaviest.of(history, timeline, index, before=True)
+        shares[1:1] = _most_rows(timeline, most, index)
+    rows += shares
     rows += _phase_rows(frame.phases)
     rows += _rows_within(timeline, index)
     return rows
+
+
+def _most_rows(timeline: Timeline, most: tuple[int, str] | None, index: int) -> list[DetailRow]:
+    """Return who took most of a time, with the frame that called it if it is another one."""
+    if most is None or (not most[1] and most[0] == index):
+        return []
+    frame, who = most
+    if frame == index:
+        return [DetailRow("Most of it", who)]
+    busy = format_duration(timeline.frames.frame(frame).busy_ns)
+    caller = Link(f"frame {frame:,}", Selection.frame(frame))
+    text = f"{who} in " if who else "callbacks of "
+    return [linked("Most of it", [Link(text), caller, Link(f", {busy} busy")])]
+
+
+def _percent(part_ns: int, whole_ns: int) -> str:
+    return f"{100 * part_ns / whole_ns:.0f} %"
 
 
 def _share_rows(frame: Frame) -> list[DetailRow]:
@@ -77,7 +132,7 @@ def _share_rows(frame: Frame) -> list[DetailRow]:
         *(
             DetailRow(
                 name.capitalize(),
-                f"{format_duration(time_ns)}, {time_ns / interval_ns:.0%}",
+                f"{format_duration(time_ns)}, {_percent(time_ns, interval_ns)}",
                 RowKind.SHARE,
                 share=time_ns / interval_ns,
             )
@@ -96,7 +151,7 @@ def _phase_rows(phases: tuple[int, ...]) -> list[DetailRow]:
         *(
             DetailRow(
                 phase.text.capitalize(),
-                f"{format_duration(phases[phase])}, {phases[phase] / total_ns:.0%}",
+                f"{format_duration(phases[phase])}, {_percent(phases[phase], total_ns)}",
                 RowKind.SHARE,
                 share=phases[phase] / total_ns,
                 phase=phase,

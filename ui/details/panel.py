@@ -25,7 +25,7 @@ from .clock_details import clock_rows
 from .detail_grid import DetailGrid, ShareBar
 from .detail_labels import LinkedLabel, ValueLabel, breakable
 from .detail_rows import LOOK_AT, ClockCounts, DetailRow, RowKind, heading
-from .frame_details import frame_rows
+from .frame_details import Heaviest, frame_rows
 from .member_details import member_rows
 from .session_details import limit_rows, overview_rows
 from .timer_details import timer_rows
@@ -60,6 +60,7 @@ class DetailsPanel(QWidget):
         self._bridge = bridge
         self._theme = theme
         self._clock_counts = ClockCounts()
+        self._heaviest = Heaviest()
         self._why_rows: WhyRows | None = None
         self._shown: list[_Shown] = []
         self.title = ""
@@ -165,7 +166,8 @@ class DetailsPanel(QWidget):
                     return [heading(self._why.subject), *why]
                 return member_rows(timeline, selection.id, self._bridge.strings, why)
             case _:
-                return frame_rows(self._bridge.timeline, selection.id)
+                timeline = self._bridge.timeline
+                return frame_rows(timeline, selection.id, session.history, self._heaviest)
 
     # ------------------------------------------------------------------ rows
 
@@ -245,6 +247,8 @@ class DetailsPanel(QWidget):
         kind, _, number = address.partition(":")
         if kind == LOOK_AT:
             self._bridge.set_playhead(int(number))
+        elif SelectionKind[kind] is SelectionKind.FRAME:
+            self._bridge.show_frame(int(number))
         else:
             self._bridge.select(Selection(SelectionKind[kind], int(number)))
 

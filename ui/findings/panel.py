@@ -14,15 +14,15 @@ from typing_extensions import override
 from inspector.analysis.lint.findings import Finding
 from inspector.analysis.lint.rules import findings
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.timebase import format_duration, format_instant
+from inspector.timebase import format_instant
 
 from ..kit.clipboard import copy_text
 from ..kit.guards import guarded
 from ..kit.layouts import bar, fill, tool_button
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
-from ..kit.table.table_view import TableView
-from ..session.bridge import Selection
+from ..kit.table.table_view import ENTER, TableView
+from ..session.bridge import Selection, SelectionKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +99,9 @@ class FindingsPanel(QWidget):
         self.state_label.setTextFormat(Qt.TextFormat.PlainText)
         fill(self, bar(self.look_button, (self.state_label, 1)), (self.view, 1))
         self.look_button.clicked.connect(self.look)
-        self.view.doubleClicked.connect(self.show_evidence)
+        self.view.clicked.connect(self.show_evidence)
+        for key in ENTER:
+            self.view.on(key, lambda: self.show_evidence(self.view.currentIndex()))
         bridge.refreshed.connect(self._take_news)
         bridge.session_changed.connect(self._take_session)
         self._take_session()
@@ -130,7 +132,7 @@ class FindingsPanel(QWidget):
         since_s = None if self._looked_s is None else self._clock() - self._looked_s
         if self._is_cheap and (since_s is None or since_s >= LOOK_EVERY_S):
             self.look()
-        elif since_s is None:
+        elif since_s is None or not self._is_cheap:
             self._say()
 
     @property
@@ -185,7 +187,9 @@ class FindingsPanel(QWidget):
         by_itself = (
             f"Analysed automatically every {LOOK_EVERY_S:.0f} s."
             if is_cheap
-            else f"Analysed in {format_duration(round(self._took_s * 1e9))} · Analyse again"
+            else "Newer events are not analysed yet."
+            if session.history.end > self._looked_at
+            else "Nothing has happened since."
         )
         self.state_label.setText(f"{count} in {self._looked_at:,} events. {by_itself}")
         self.notice.show_text("" if found else "Nothing looks wrong so far.")
@@ -196,6 +200,12 @@ class FindingsPanel(QWidget):
     def show_evidence(self, index: QModelIndex) -> None:
         """Select what a finding is about: its frame if that is kept, else timer or clock."""
         for selection in self.evidence(index.row())[:1]:
+            self._select(selection)
+
+    def _select(self, selection: Selection) -> None:
+        if selection.kind is SelectionKind.FRAME:
+            self._bridge.show_frame(selection.id)
+        else:
             self._bridge.select(selection)
 
     def evidence(self, row: int) -> list[Selection]:
@@ -218,7 +228,7 @@ class FindingsPanel(QWidget):
         menu = QMenu(self)
         for selection in self.evidence(row):
             text = f"Select the {selection.kind.value}"
-            menu.addAction(text, partial(self._bridge.select, selection))
+            menu.addAction(text, partial(self._select, selection))
         menu.addSeparator()
         menu.addAction("Copy", partial(copy_text, self.model.rows[row].text))
         return menu

@@ -98,7 +98,7 @@ class SpanColumn(ColumnEnum):
         "Took", _measured(lambda total: total.took_ns), "Measured total of its calls", _tip,
         lambda row: row.total.took_ns, "000.0 ms", is_number=True)
     SHARE = _column(
-        "Share", lambda row: "–" if row.share is None else f"{row.share:.1%}",
+        "Share", lambda row: "–" if row.share is None else f"{100 * row.share:.1f} %",
         "Share of the frame time", _tip, lambda row: row.total.took_ns, "00.0 %", is_number=True)
     CALLS = _column(
         "Calls", lambda row: "" if row.total.is_phase else f"{row.total.calls:,}",

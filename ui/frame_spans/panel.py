@@ -19,12 +19,13 @@ from inspector.analysis.frame_spans import (
     Span,
     are_calls_kept,
     extent_of,
+    heaviest_before,
     phases_of,
     spans_of,
 )
 from inspector.analysis.frame_sums import SLICE, FrameSums
 from inspector.analysis.interval_shares import named_shares, shares_text
-from inspector.timebase import format_duration, format_instant
+from inspector.timebase import NS_PER_MS, format_duration, format_instant
 
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
@@ -215,6 +216,8 @@ class FrameSpansPanel(QWidget):
         frame = self._bridge.timeline.frames.frame(index)
         unlisted = self.model.unlisted_count
         shares = shares_text(named_shares(frame.shares, frame.interval_ns), most=2)
+        if shares and frame.interval_ns >= NS_PER_MS and not self.newest_button.isChecked():
+            shares += self._who_before(index)
         self.title.show_text(
             f"Frame {index:,} at {format_instant(frame.at_ns)}   "
             f"{format_duration(frame.interval_ns)} frame time, "
@@ -223,6 +226,15 @@ class FrameSpansPanel(QWidget):
             + self._note
             + (f"   {unlisted:,} shorter calls are not listed." if unlisted else "")
         )
+
+    def _who_before(self, index: int) -> str:
+        """Return who took most of the time before a frame; empty if callbacks did not."""
+        session = self._bridge.session
+        assert session is not None, "it has the frame"
+        most = heaviest_before(session.history, self._bridge.timeline, index)
+        if most is None:
+            return ""
+        return f" – {most[1]} in frame {most[0]:,}" if most[1] else f" – in frame {most[0]:,}"
 
     @Slot()
     def _go_on(self) -> None:

@@ -409,6 +409,17 @@ class SessionBridge(QObject):
             self._selection = selection
             self.selection_changed.emit(selection)
 
+    def show_frame(self, frame: int) -> None:
+        """Select a frame, and bring it into view if it is not."""
+        self.select(Selection.frame(frame))
+        start, stop = self.frame_focus.visible
+        frames = self._timeline.frames
+        if start <= frame < stop or not frames.first <= frame < frames.end:
+            return
+        half = max((stop - start) // 2, 1)
+        edges = (max(frame - half, frames.first), min(frame + half, frames.end - 1))
+        self.annotations.span_wanted.emit(tuple(frames.frame(edge).at_ns for edge in edges))
+
     @property
     def hover_ns(self) -> int | None:
         """The session instant under the pointer."""

@@ -25,7 +25,7 @@ from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, choice_buttons, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..plotting.distribution_view import DistributionView
-from ..session.bridge import Selection, SelectionKind
+from ..session.bridge import SelectionKind
 from .metric_table import MetricTable
 from .scoped_times import ScopedTimes, Wanted, frames_of, scopes
 
@@ -239,17 +239,7 @@ class StatisticsPanel(QWidget):
         is_frame = selection.kind is SelectionKind.FRAME
         frame = self._times.marked_beside(selection.id if is_frame else None, step)
         if frame is not None:
-            self._bridge.select(Selection.frame(frame))
-            self._bring_into_view(frame)
-
-    def _bring_into_view(self, frame: int) -> None:
-        start, stop = self._bridge.frame_focus.visible
-        if start <= frame < stop:
-            return
-        history, half = self._bridge.timeline.frames, max((stop - start) // 2, 1)
-        edges = (max(frame - half, history.first), min(frame + half, history.end - 1))
-        span_ns = tuple(history.frame(edge).at_ns for edge in edges)
-        self._bridge.annotations.span_wanted.emit(span_ns)
+            self._bridge.show_frame(frame)
 
     # ---------------------------------------------------------------- metrics
 

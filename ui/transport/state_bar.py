@@ -33,7 +33,6 @@ from ..kit.labels import ElidedLabel, SteadyPlace, say
 from ..kit.layouts import tool_button
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole, mixed
-from ..session.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -360,7 +359,7 @@ class StateBar(QToolBar):
     def show_frame(self) -> None:
         """Select the frame in which the breakpoint was hit that stopped the scene."""
         if self._hit is not None:
-            self._bridge.select(Selection.frame(self._hit.frame))
+            self._bridge.show_frame(self._hit.frame)
 
     @Slot()
     def disable_breakpoint(self) -> None:

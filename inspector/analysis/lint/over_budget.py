@@ -49,8 +49,8 @@ def over_budget_frames(seen: Survey) -> Iterator[Finding]:
     worst = max(survey.over, key=_took)
     middle_ns = median_low(map(_took, survey.over))
     text = (
-        f"{count:,} of {survey.frames:,} frames ({count / survey.frames:.1%}) took longer than "
-        f"{survey.budget.limit_text}: median {format_duration(middle_ns)}, at most "
+        f"{count:,} of {survey.frames:,} frames ({100 * count / survey.frames:.1f} %) took longer "
+        f"than {survey.budget.limit_text}: median {format_duration(middle_ns)}, at most "
         f"{format_duration(worst.took_ns)}. {_why(survey.over, middle_ns)}"
     )
     if survey.by_inspector:

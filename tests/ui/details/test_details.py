@@ -8,8 +8,20 @@ from pytestqt.qtbot import QtBot
 
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
 from inspector.events.log import BYTES_PER_EVENT
-from inspector.vocabulary import CALLBACK_FAILED, COMMAND, MARK, Mode
+from inspector.sessions.interval_meter import shares_event
+from inspector.vocabulary import (
+    CALLBACK_FAILED,
+    COMMAND,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    FRAME_SHARES,
+    MARK,
+    PHASE_ENDED,
+    Mode,
+    Phase,
+)
 from tests.ui.world import PlayedSession
+from ui.details.detail_labels import LinkedLabel
 from ui.details.panel import DetailsPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
@@ -179,8 +191,8 @@ def test_that_a_frame_shows_its_phases_and_what_happened_in_it(stand: Stand) -> 
     stand.bridge.select(Selection.frame(1))
 
     assert stand.value("Frame time") == "16.7 ms (60.0 per second)"
-    assert stand.value("Busy") == "2.00 ms (12% of the frame time)"
-    assert stand.value("Update") == "1.00 ms, 50%"
+    assert stand.value("Busy") == "2.00 ms (12 % of the frame time)"
+    assert stand.value("Update") == "1.00 ms, 50 %"
     assert stand.value("Command 4") == "pause “game”"
     assert stand.value("Mark") == "boss"
     assert stand.value("✖ Failed") == "“open chest”: KeyError: 'x'"
@@ -193,13 +205,31 @@ def test_that_a_long_frame_without_work_names_where_its_time_went(stand: Stand) 
 
     stand.bridge.select(Selection.frame(0))
 
-    assert stand.value("Busy") == "0 ns (0% of the frame time)"
-    assert stand.value("Inspector") == "3.10 ms, 1%"
-    assert stand.value("Garbage collection") == "12.0 ms, 4%"
-    assert stand.value("Host late") == "4.20 ms, 2%"
-    assert stand.value("Unknown") == "1.00 ms, 0%"
-    assert stand.value("Idle") == "250 ms, 92%"
+    assert stand.value("Busy") == "0 ns (0 % of the frame time)"
+    assert stand.value("Inspector") == "3.10 ms, 1 %"
+    assert stand.value("Garbage collection") == "12.0 ms, 4 %"
+    assert stand.value("Host late") == "4.20 ms, 2 %"
+    assert stand.value("Unknown") == "1.00 ms, 0 %"
+    assert stand.value("Idle") == "250 ms, 92 %"
     assert not any(line.startswith("Callbacks") for line in stand.lines())
+
+
+def test_that_a_late_frame_leads_to_the_frame_that_made_it_late(stand: Stand) -> None:
+    session, log = stand.session, stand.session.log
+    for index, took_ns in enumerate((30_000_000, 0)):
+        log.append((0, FRAME_BEGAN, 1, index, 40_000_000))
+        log.append((0, FRAME_SHARES, *shares_event([30_000_000 * index, 0, 0, 0, 0])))
+        log.append((0, PHASE_ENDED, Phase.DRAW, index, took_ns))
+        log.append((0, FRAME_ENDED, 1, 40_000_000, took_ns))
+    stand.bridge.refresh_now()
+    stand.bridge.select(Selection.frame(1))
+
+    assert session.timeline.frames.end == 2
+    assert stand.value("Most of it") == "what is called in draw in frame 0, 30.0 ms busy"
+    (link,) = [label for label in stand.panel.findChildren(LinkedLabel) if label.isVisible()]
+    link.linkActivated.emit("FRAME:0")
+    assert stand.bridge.selection == Selection.frame(0)
+    assert stand.value("Most of it") == "what is called in draw"
 
 
 @pytest.mark.parametrize(

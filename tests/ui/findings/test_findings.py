@@ -87,16 +87,17 @@ def test_that_an_expensive_look_is_taken_only_when_asked_for(
 
     stand.run(2)
     assert stand.cells() == []
+    assert "Newer events are not analysed yet" in stand.panel.state_label.text()
 
     stand.panel.look_button.click()
     assert len(stand.cells()) == 1
 
 
-def test_that_a_double_click_selects_the_frame_and_the_menu_the_timer(stand: Stand) -> None:
+def test_that_a_click_selects_the_frame_and_the_menu_the_timer(stand: Stand) -> None:
     stand.run(2)
     stand.show()
 
-    stand.panel.view.doubleClicked.emit(stand.panel.model.index(0, 0))
+    stand.panel.view.clicked.emit(stand.panel.model.index(0, 0))
     chosen = stand.bridge.selection
     menu = stand.panel.make_menu(0)
     texts = [action.text() for action in menu.actions() if action.text()]

@@ -85,7 +85,7 @@ def test_that_the_newest_frame_is_shown_with_calls_added_up_by_who_made_them(
     assert texts(panel, SpanColumn.WHO) == ["update", "scheduler", "boss"]
     assert texts(panel, SpanColumn.CALLS) == ["", "1", "2"]
     assert texts(panel, SpanColumn.TOOK) == ["2.00 ms", "1.00 ms", "700 µs"]
-    assert texts(panel, SpanColumn.SHARE) == ["12.5%", "6.2%", "4.4%"]
+    assert texts(panel, SpanColumn.SHARE) == ["12.5 %", "6.2 %", "4.4 %"]
     assert "Frame 0" in panel.title.text()
 
 
