@@ -5,9 +5,9 @@ game but not the ui, slow motion on the enemies, and an autosave that costs a fr
 
 Try:
 
-* Pause "enemies" and watch in the picture what still moves: player, sparks, menu, music. Click an
+* Pause “enemies” and watch in the picture what still moves: player, sparks, menu, music. Click an
   enemy that stands still, and read why its attack has not fired.
-* Set the rate of "enemies" to 0.25, then the rate of "game" to 2: rates multiply.
+* Set the rate of “enemies” to 0.25, then the rate of “game” to 2: rates multiply.
 * Hold the scene, step frames, then step to the next timer.
 * Select a spike in the frame times: it is the autosave.
 """

@@ -10,8 +10,8 @@ Try:
 
 * Sort the timer queue by *Due in* and select a herd: only its timers are listed, and pausing it
   costs the same as pausing a branch with one timer.
-* Set the rate of "meadow" to 3 and watch the frame times.
-* Filter the clock tree for "night": these groups stand still until dusk.
+* Set the rate of “meadow” to 3 and watch the frame times.
+* Filter the clock tree for “night”: these groups stand still until dusk.
 """
 
 from dataclasses import dataclass

@@ -7,10 +7,10 @@ In the picture every way drives a hand by its ticks; the faint hand is where it 
 
 Try:
 
-* Compare "fired" in the timer queue after a minute; marks every ten seconds give the count of each
+* Compare “fired” in the timer queue after a minute; marks every ten seconds give the count of each
   way and the expected count.
 * Select a late tick and read its lateness, then look at the frame before it.
-* Set the rate of "metronomes" to 1/2: local time slows, and nothing more is lost.
+* Set the rate of “metronomes” to 1/2: local time slows, and nothing more is lost.
 * Run it without a window for an hour: timeline-inspector run 3 --seconds 3600 --dt 1/60
 """
 

@@ -7,7 +7,7 @@ Try:
 
 * Choose what follows a failure: continue, pause the branch, or stop the scene.
 * Select a failure in the event list and read its traceback.
-* With "pause branch", resume the branch after each failure.
+* With “pause branch”, resume the branch after each failure.
 """
 
 from inspector.clocks import Clock

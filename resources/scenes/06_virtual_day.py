@@ -1,13 +1,13 @@
 """A town that lives a day in a minute.
 
-The clock "town" runs 1 440 times as fast as the root: its local time is the time of day. Shops,
+The clock “town” runs 1 440 times as fast as the root: its local time is the time of day. Shops,
 trams and street lamps have timers of minutes and hours.
 
 Try:
 
-* Set the rate of "town" to 60: a minute per second. Then to 1, and step from hour to hour with
-  "step to the next timer".
-* Pause "trams" for a while: they continue with their own timetable, late for the town.
+* Set the rate of “town” to 60: a minute per second. Then to 1, and step from hour to hour with
+  “step to the next timer”.
+* Pause “trams” for a while: they continue with their own timetable, late for the town.
 * Export the frame times of a whole day: timeline-inspector run 6 --seconds 60 --export day.svg
 """
 

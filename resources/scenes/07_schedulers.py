@@ -16,7 +16,7 @@ Try:
   found, including targets paused before.
 * Select the gunner's magazine: under Creator 2.4 the reload inside the last shot is lost.
 * Pause one target, or everything from a priority up, and resume exactly that.
-* Set the time scale of one scheduler to 1/2, then pause the clock "squads".
+* Set the time scale of one scheduler to 1/2, then pause the clock “squads”.
 """
 
 from fractions import Fraction

@@ -7,11 +7,11 @@ destroyed at the end of the frame in which they are caught.
 
 Try:
 
-* Open the branch of "wood" and follow one animal: new, enabled, started, disabled, started,
+* Open the branch of “wood” and follow one animal: new, enabled, started, disabled, started,
   destroying, gone.
 * Select a phase, and see in the frame how long each component took.
 * Disable a single component, or deactivate a whole herd: everything below it waits.
-* Pause the director: it draws and does nothing else. Then pause the clock "forest".
+* Pause the director: it draws and does nothing else. Then pause the clock “forest”.
 """
 
 from math import cos, pi, sin

@@ -10,10 +10,10 @@ In the picture the timers race: each firing is a step, and the line is where a s
 Try:
 
 * Read the marks every ten seconds: the original fires four times too often.
-* Set the rate of "240 Hz screen" to 1/4, which makes it a screen of 60 Hz: now the original
+* Set the rate of “240 Hz screen” to 1/4, which makes it a screen of 60 Hz: now the original
   is right, and the repairs that were made for 240 Hz are wrong or cut corners.
 * Pause the ticker for a while and resume it: time has passed for its timers all the same.
-* Set the rate of "game" to 1/2: the original does not notice, it counts refreshes.
+* Set the rate of “game” to 1/2: the original does not notice, it counts refreshes.
 """
 
 from fractions import Fraction

@@ -6,10 +6,10 @@ possible or that a guard refuses; each refusal is shown.
 
 Try:
 
-* Follow the lane of "flow": every change of state, and its transition.
+* Follow the lane of “flow”: every change of state, and its transition.
 * Look for refused transitions: continue without a saved game, save in the menu, open a locked door.
 * Make a transition yourself: pause the game, and see its clocks stop.
-* Pause the clock "level": the door and the guard wait, the menu and the player do not.
+* Pause the clock “level”: the door and the guard wait, the menu and the player do not.
 """
 
 from inspector.clocks import Clock

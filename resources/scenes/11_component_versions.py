@@ -9,7 +9,7 @@ that flies away is destroyed with its node; its shadow, added to the node after 
 Try:
 
 * Hold, and step over a hatching (marks tell when): compare the starts in the frame's spans.
-* Look for the phase "visit": only 1.10 has it.
+* Look for the phase “visit”: only 1.10 has it.
 * Select a director and read its rules; pause a director, a nest or the clock.
 * Read the marks: every ten seconds they list the differences.
 """

@@ -171,7 +171,8 @@ class WindowContents(QObject):
         self.states = ActionStates(bridge, actions, undo)
         self.states.command_refused.connect(self._show_refusal)
         self.states.command_applied.connect(self.card.take_command)
-        actions["export"].triggered.connect(self.card.take_export)
+        for export in ("export", "export-timeline", "export-scene"):
+            actions[export].triggered.connect(self.card.take_export)
 
     def _add_bars(self) -> None:
         window, actions, theme = self._window, self._window.actions_by_id, self._window.theme

@@ -135,9 +135,10 @@ class SceneCard(QFrame):
 
     def _show_page(self) -> None:
         page, tries = self._page, len(self._pages) - 1
-        self.text.show_text(f"Try: {self._pages[page]}" if page else self._pages[0])
-        following = page + 1 if page < tries else 0
-        self.next_button.setText(f"Try {following} of {tries}" if following else "What it shows")
+        text = self._pages[page]
+        self.text.show_text(f"Try {page} of {tries}: {text}" if page else text)
+        following = "Next" if page else "What to try"
+        self.next_button.setText("What it shows" if page == tries else following)
         self.next_button.setVisible(bool(tries))
 
     def _show_tasks(self) -> None:

@@ -135,7 +135,7 @@ def effect_text(timeline: Timeline, record: CommandRecord) -> str:
         case Capability.PAUSE:
             done, then = "resumed", "goes on" if is_one else "go on"
         case Capability.RATE:
-            done, then = f"now runs at {rate_text(clock.rate_n)}×", "below it"
+            done, then = f"set to {rate_text(clock.rate_n)}×", "below it"
         case _:
             return ""
     return f"“{clock.name}” {done}, {timers} {then}" if count else f"“{clock.name}” {done}"

@@ -141,4 +141,4 @@ def test_that_a_long_past_is_looked_at_only_when_asked_for(
     assert stand.panel.notice.text() == "Not analysed yet: press “Analyse again”."
     stand.panel.look_button.click()
     assert len(stand.cells()) == 1
-    assert stand.panel.state_label.text().endswith("· Analyse again")
+    assert stand.panel.state_label.text().endswith(". Nothing has happened since.")

@@ -71,7 +71,7 @@ def test_that_the_end_of_a_pause_says_what_goes_on(shell: Shell) -> None:
 def test_that_a_rate_says_what_it_is_for(shell: Shell) -> None:
     shell.bridge.submit(SetRate(shell.clock_id("enemies"), Fraction(1, 4)))
 
-    assert said(shell) == "“enemies” now runs at 0.25×, 20 timers below it · Undo"
+    assert said(shell) == "“enemies” set to 0.25×, 20 timers below it · Undo"
 
 
 def test_that_other_commands_say_nothing(shell: Shell) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock, SetRate
@@ -43,13 +44,14 @@ def test_that_it_goes_through_what_there_is_to_try_in_this_scene(
 ) -> None:
     card, scene = shell.contents.card, find_scene("small_game")
     (tries,) = (each.tries for each in built_in_scenes() if each.path == scene)
-    assert card.next_button.text() == f"Try 1 of {len(tries)}"
+    assert card.next_button.text() == "What to try"
 
     seen = []
     for _ in tries:
+        assert card.next_button.text() in {"What to try", "Next"}
         qtbot.mouseClick(card.next_button, Qt.MouseButton.LeftButton)
         seen.append(card.text.text())
-    assert seen == [f"Try: {each}" for each in tries]
+    assert seen == [f"Try {place} of {len(tries)}: {each}" for place, each in enumerate(tries, 1)]
 
     assert card.next_button.text() == "What it shows"
     qtbot.mouseClick(card.next_button, Qt.MouseButton.LeftButton)
@@ -71,6 +73,24 @@ def test_that_what_was_tried_is_ticked_off(shell: Shell) -> None:
     assert ticked(shell) == {"pause", "slow", "step"}
     shell.contents.card.take_export()
     assert ticked(shell) == {"pause", "slow", "step", "export"}
+
+
+@pytest.mark.parametrize("export", ["export", "export-timeline", "export-scene"])
+def test_that_any_export_is_ticked_off(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, export: str
+) -> None:
+    monkeypatch.setattr(QDialog, "open", lambda _dialog: None)
+    monkeypatch.setattr(QDialog, "exec", lambda _dialog: 0)
+    shell.advance(1)
+
+    shell.trigger(export)
+
+    assert ticked(shell) == {"export"}
+
+
+def test_that_names_in_the_texts_of_scenes_have_the_quotes_of_the_window() -> None:
+    texts = [text for each in built_in_scenes() for text in (each.summary, *each.tries)]
+    assert [text for text in texts if '"' in text] == []
 
 
 def test_that_other_scenes_have_no_card(qtbot: QtBot, tmp_path: Path) -> None:
