@@ -6,7 +6,7 @@ from functools import partial
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, Qt, Slot
+from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLabel, QMenu, QWidget
 from typing_extensions import override
@@ -65,7 +65,12 @@ class FindingsPanel(QWidget):
 
     Looks by itself every few seconds while it can be seen and that is cheap, else when
     it is asked to.
+
+    Signals:
+        counted: Other findings are listed.
     """
+
+    counted = Signal()
 
     def __init__(
         self,
@@ -169,6 +174,7 @@ class FindingsPanel(QWidget):
     def _show(self, found: list[Finding]) -> None:
         self.model.show_rows(found)
         self._say()
+        self.counted.emit()
 
     def _say(self) -> None:
         session = self._bridge.session

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, Qt, Slot
+from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 from typing_extensions import override
 
@@ -54,7 +54,11 @@ HIDDEN_GROUPS: Final = "timer_queue.hidden"
 class TimerQueuePanel(TablePanel):
     """The calls of all clocks or of the selected branch; those that wait are above.
 
+    Signals:
+        counted: There are more or fewer clock timers than before.
+
     Attributes:
+        timer_count: The clock timers among the calls.
         queue: The calls.
         model: Those that do not wait.
         table: Their table.
@@ -63,7 +67,10 @@ class TimerQueuePanel(TablePanel):
         branch_button: What limits the calls to the selected branch.
     """
 
+    counted = Signal()
+
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        self.timer_count = 0
         self.queue = CallQueue()
         self.model = QueueModel(self.queue, theme)
         self.table = table = QueueView(self.model, "Calls", bridge.panel_choices)
@@ -231,6 +238,9 @@ class TimerQueuePanel(TablePanel):
             for column in columns:
                 self.view.choices.use(column, is_used=is_used)
         super().update_counts()
+        if (count := counts[CallGroup.CLOCK_TIMERS]) != self.timer_count:
+            self.timer_count = count
+            self.counted.emit()
 
     @override
     def count_text(self) -> str:

@@ -14,6 +14,7 @@ from .panel_docks import Placeholder
 if TYPE_CHECKING:
     from ..findings.panel import FindingsPanel
     from ..session.bridge import SessionBridge
+    from ..timer_queue.panel import TimerQueuePanel
     from .main_window import MainWindow
 
 #: Milliseconds between counts, at best.
@@ -34,10 +35,12 @@ class Badges(QObject):
         super().__init__(window)
         self._docks = window.docks
         self._bridge = bridge
+        self._watched: list[FindingsPanel | TimerQueuePanel] = []
         self._still = single_shot(self, self.look_for_findings, _STILL_MS)
         pace = PacedRefresh(window, bridge.pace, _COUNT_MS)
         pace.due.connect(self.show_counts)
         bridge.refreshed.connect(pace.request)
+        self._docks.visibility_changed.connect(pace.request)
         bridge.session_changed.connect(self._take_session)
         bridge.status_changed.connect(self._take_status)
         self.show_counts()
@@ -66,15 +69,27 @@ class Badges(QObject):
     @Slot()
     def show_counts(self) -> None:
         """Count again."""
-        timeline, findings = self._bridge.timeline, self._findings_panel()
+        session, findings, queue = self._bridge.session, self._findings_panel(), self._queue_panel()
+        for panel in (findings, queue):
+            if panel is not None and panel not in self._watched:
+                self._watched.append(panel)
+                panel.counted.connect(self.show_counts)
+        # What can be seen beside its list says the same as the list, not what is newer.
+        is_seen = queue is not None and self._docks.is_in_front("timer_queue")
+        timers = queue.timer_count if is_seen and queue else len(self._bridge.shown.timers)
         found = 0 if findings is None else len(findings.model.rows)
-        hits = len(timeline.hits)
+        breakpoints = None if session is None else session.breakpoints
+        hits = 0 if breakpoints is None else sum(count for *_, count in breakpoints.items())
         for panel_id, count, unit in (
-            ("timer_queue", len(timeline.timers), ""),
+            ("timer_queue", timers, ""),
             ("findings", found, ""),
             ("breakpoints", hits, " hit" if hits == 1 else " hits"),
         ):
             self._docks.tabs.show_badge(panel_id, f"{count:,}{unit}" if count else "")
+
+    def _queue_panel(self) -> TimerQueuePanel | None:
+        widget = self._docks["timer_queue"].widget()
+        return None if isinstance(widget, Placeholder) else cast("TimerQueuePanel", widget)
 
     def _findings_panel(self) -> FindingsPanel | None:
         """Return the panel if it has been made; so its rules are not loaded at the start."""

@@ -15,6 +15,8 @@ from inspector.sessions.scene import built_in_scenes
 from inspector.testing import virtual_session
 from tests.ui.shell import Shell, open_shell
 from ui.actions.panels import PANELS
+from ui.timer_queue.call_queue import CallGroup
+from ui.timer_queue.panel import TimerQueuePanel
 from ui.window.panel_docks import MOST_TABS
 
 
@@ -115,9 +117,21 @@ def test_that_tabs_count_timers_and_hits(shell: Shell) -> None:
         shell.advance(0.1)
     shell.contents.badges.show_counts()
 
-    assert "Timers 3" in texts(shell)
     assert shell.window.docks["breakpoints"].windowTitle() == "Breakpoints 1 hit"
     assert "Events" in texts(shell)
+
+
+def test_that_a_tab_says_as_many_timers_as_the_list_below_it(shell: Shell) -> None:
+    shell.window.docks.show_panel("timer_queue")
+    queue = shell.window.docks.panel("timer_queue")
+    assert isinstance(queue, TimerQueuePanel)
+    for _ in range(8):
+        shell.advance(0.1)
+        queue.refresh()
+
+        assert f"Timers {queue.timer_count:,}".rstrip() in [each.strip() for each in texts(shell)]
+        button = queue.group_buttons[CallGroup.CLOCK_TIMERS]
+        assert button.text() == f"Clock timers ({queue.timer_count:,})"
 
 
 def test_that_a_tab_keeps_its_width_while_its_number_changes(shell: Shell) -> None:
@@ -149,9 +163,10 @@ def test_that_findings_of_a_scene_that_is_held_are_counted_unseen(
 
 
 def test_that_a_panels_key_shows_and_enters_it_and_hides_it_only_when_it_is_in_use(
-    shell: Shell,
+    qtbot: QtBot, shell: Shell
 ) -> None:
     shell.window.activateWindow()
+    qtbot.waitUntil(shell.window.isActiveWindow)
     docks = shell.window.docks
     docks.show_panel("clock_tree")
 
