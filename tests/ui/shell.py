@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -17,6 +18,7 @@ from ui.window.contents import WindowContents
 from ui.window.main_window import MainWindow
 from ui.window.settings import SettingsFile
 
+_PATIENCE_MS = 60_000
 SMALL_GAME = resource_path("scenes", "01_small_game.py")
 
 SCENE = """
@@ -54,6 +56,11 @@ class Shell:
         """Let time pass and have the window look."""
         self.sources[-1].advance(seconds)
         self.bridge.refresh_now()
+
+    def activate(self) -> None:
+        """Give the window the keyboard, which may take some turns of the event loop."""
+        self.window.activateWindow()
+        assert QTest.qWaitForWindowActive(self.window, _PATIENCE_MS)
 
     def trigger(self, action_id: str) -> None:
         """Do what a menu, a key or the palette does, and have the window look."""

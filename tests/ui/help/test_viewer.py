@@ -123,7 +123,7 @@ def shown_help(shell: Shell) -> HelpViewer:
 def test_that_f1_opens_what_is_said_of_the_panel_in_use(
     shell: Shell, panel: str, section: str
 ) -> None:
-    shell.window.activateWindow()
+    shell.activate()
     shell.window.docks.show_panel(panel)
 
     shell.trigger("help")

@@ -153,7 +153,7 @@ def test_that_the_keyboard_goes_back_after_the_window_was_behind_another(stand: 
 
 def test_that_enter_gives_single_keys_back_to_the_window(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path)
-    shell.window.activateWindow()
+    shell.activate()
     with qtbot.waitActive(shell.window):
         shell.window.setFocus()
     entry = shell.window.transport.rates.entry

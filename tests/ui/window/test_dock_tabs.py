@@ -163,10 +163,9 @@ def test_that_findings_of_a_scene_that_is_held_are_counted_unseen(
 
 
 def test_that_a_panels_key_shows_and_enters_it_and_hides_it_only_when_it_is_in_use(
-    qtbot: QtBot, shell: Shell
+    shell: Shell,
 ) -> None:
-    shell.window.activateWindow()
-    qtbot.waitUntil(shell.window.isActiveWindow)
+    shell.activate()
     docks = shell.window.docks
     docks.show_panel("clock_tree")
 
@@ -183,7 +182,7 @@ def test_that_a_panels_key_shows_and_enters_it_and_hides_it_only_when_it_is_in_u
 
 
 def test_that_the_panel_in_use_can_be_floated_by_a_command(shell: Shell) -> None:
-    shell.window.activateWindow()
+    shell.activate()
     dock = shell.window.docks["event_list"]
     shell.window.docks.show_panel("event_list")
 
@@ -193,7 +192,7 @@ def test_that_the_panel_in_use_can_be_floated_by_a_command(shell: Shell) -> None
 
 
 def test_that_the_panel_in_use_can_be_closed_by_a_command(shell: Shell) -> None:
-    shell.window.activateWindow()
+    shell.activate()
     shell.window.docks.show_panel("event_list")
 
     shell.trigger("close-panel")

@@ -25,7 +25,7 @@ NONE = Qt.KeyboardModifier.NoModifier
 @pytest.fixture
 def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
     shell = open_shell(qtbot, tmp_path)
-    shell.window.activateWindow()
+    shell.activate()
     with qtbot.waitActive(shell.window):
         shell.window.setFocus()
     return shell

@@ -67,7 +67,7 @@ def _is_inside_named(widget: QWidget) -> bool:
 
 def test_that_find_goes_to_the_filter_of_the_panel_in_use(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path)
-    shell.window.activateWindow()
+    shell.activate()
     shell.window.docks.show_panel("timer_queue")
 
     shell.trigger("find")
@@ -79,7 +79,7 @@ def test_that_find_goes_to_the_filter_of_the_panel_in_use(qtbot: QtBot, tmp_path
 
 def test_that_f6_goes_through_everything_that_can_be_seen(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path)
-    shell.window.activateWindow()
+    shell.activate()
     docks = shell.window.docks
     docks.show_panel("clock_tree")
 

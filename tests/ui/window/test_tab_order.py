@@ -20,7 +20,7 @@ Key = Qt.Key
 @pytest.fixture
 def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
     shell = open_shell(qtbot, tmp_path, SMALL_GAME)
-    shell.window.activateWindow()
+    shell.activate()
     with qtbot.waitActive(shell.window):
         shell.window.setFocus()
     run(shell, 0.1)

@@ -129,7 +129,7 @@ def test_that_delete_in_the_list_of_breakpoints_leaves_the_selected_timer(
     panel.refresh()
     panel.view.selectRow(0)
     panel.view.setFocus()
-    shell.window.activateWindow()
+    shell.activate()
     shell.bridge.select(Selection.timer(1))
     qtbot.waitUntil(panel.view.hasFocus)
 

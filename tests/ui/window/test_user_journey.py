@@ -64,13 +64,13 @@ def export_by_palette(qtbot: QtBot, shell: Shell, path: Path) -> None:
     assert isinstance(dialog, ExportDialog)
     assert dialog.export_to(path)
     assert path.stat().st_size > 500
-    shell.window.activateWindow()
+    shell.activate()
     shell.window.setFocus()
 
 
 def test_that_a_user_gets_through_the_first_minutes(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path, SMALL_GAME)
-    shell.window.activateWindow()
+    shell.activate()
     shell.advance(1)
 
     # Pauses the enemies while the interface continues.
