@@ -54,6 +54,7 @@ class LaneCanvas(LaneSurface):
         self._measure_from: float | None = None
         self._is_resizing = False
         self.rows_arranged.connect(self.walk.seek_on)
+        self.verticalScrollBar().actionTriggered.connect(self.walk.let_go)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
 
@@ -120,6 +121,7 @@ class LaneCanvas(LaneSurface):
         elif pressed.x() >= self.header_width:
             self.show_cursor(Qt.CursorShape.ClosedHandCursor)
             self.view.pan(-moved.x() / max(self.lane_width, 1))
+            self.walk.let_go()
             bar = self.verticalScrollBar()
             bar.setValue(bar.value() - round(moved.y()))
 

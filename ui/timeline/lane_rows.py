@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Final
 from inspector.analysis.lanes.clocks import GONE
 from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind
 
-from ..session.bridge import SelectionKind
+from ..session.bridge import Selection, SelectionKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from inspector.analysis.lanes.lanes import LaneStore
 
-    from ..session.bridge import Selection
 
 #: Lanes that are shown only if they have contents.
 _OCCASIONAL: Final = frozenset(
@@ -231,6 +230,18 @@ def is_about(row: LaneRow, selection: Selection) -> bool:
             is_member = row.kind in {LaneKind.MACHINE, LaneKind.CALL}
             return is_member and row.subject_id == number
     return False
+
+
+def subject_of(row: LaneRow) -> Selection:
+    """Return what a row is about; of a timer that is set again and again, the one that waits."""
+    match row.kind:
+        case LaneKind.CLOCK | LaneKind.SLICES:
+            return Selection.clock(row.clock_id)
+        case LaneKind.MACHINE | LaneKind.CALL:
+            return Selection.member(row.subject_id)
+        case LaneKind.TIMER if row.lane is not None:
+            return Selection.timer(next(reversed(row.lane.pending), row.lane.subject_id))
+    return Selection.nothing()
 
 
 class RowPlaces:

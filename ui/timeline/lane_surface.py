@@ -25,7 +25,15 @@ from ..plotting.machines import state_numbers
 from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection, SelectionKind
 from .lane_readout import NEAR, LaneReader, LaneReading
-from .lane_rows import LaneRow, RowChoices, RowPlaces, is_about, quiet_lanes, rows_of
+from .lane_rows import (
+    LaneRow,
+    RowChoices,
+    RowPlaces,
+    is_about,
+    quiet_lanes,
+    rows_of,
+    subject_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,6 +68,8 @@ class LaneSurface(QAbstractScrollArea):
     instant_hovered = Signal(object)  # int | None
     #: The reading under the pointer.
     reading_changed = Signal(object)  # LaneReading | None
+    #: What the row under the pointer is about.
+    subject_pointed = Signal(object)  # Selection
     #: A subject was clicked.
     subject_chosen = Signal(object)  # Selection
     #: The playhead was moved: an instant of session time in nanoseconds.
@@ -325,9 +335,10 @@ class LaneSurface(QAbstractScrollArea):
     def point_at(self, place: QPointF | None) -> None:
         """Read a position, until the pointer moves."""
         reading = hovered = None
+        row = None if place is None else self.row_at(place.y())
+        self.subject_pointed.emit(Selection() if row is None else subject_of(row))
         if place is not None and place.x() >= self.header_width:
             at_ns = self.at_x(place.x())
-            row = self.row_at(place.y())
             if row is not None:
                 near = NEAR * self.lane_window().per_pixel
                 reading = self.reader.read(row, at_ns, near)

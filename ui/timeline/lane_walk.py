@@ -10,6 +10,7 @@ from inspector.analysis.lanes.lanes import LaneKind
 
 from ..session.bridge import Selection, SelectionKind
 from .lane_readout import NEAR
+from .lane_rows import subject_of
 
 if TYPE_CHECKING:
     from .lane_rows import LaneRow
@@ -25,6 +26,7 @@ class LaneWalk:
         """Walk on a canvas."""
         self._canvas = canvas
         self._sought: Selection | None = None
+        self._is_kept = False
 
     def seek(self, selection: Selection) -> None:
         """Choose the lane of a selection made elsewhere, as soon as it exists."""
@@ -38,13 +40,21 @@ class LaneWalk:
             self._sought = None
             if row.key != self._canvas.chosen_key:
                 self.choose_row(row)
+        elif self._is_kept and (chosen := self._canvas.row(self._canvas.chosen_key)) is not None:
+            # Lanes that came above it would push it out of sight.
+            self._scroll_to(chosen)
+
+    def let_go(self) -> None:
+        """Leave the chosen lane where it is from now on, for somebody has scrolled."""
+        self._is_kept = False
 
     def choose_row(self, row: LaneRow | None) -> None:
         """Choose a lane for the keyboard."""
         canvas = self._canvas
         canvas.chosen_key = None if row is None else row.key
         canvas.lane_chosen.emit(row)
-        if row is not None and not row.is_pinned:
+        self._is_kept = row is not None and not row.is_pinned
+        if row is not None and self._is_kept:
             self._scroll_to(row)
         canvas.viewport().update()
 
@@ -128,7 +138,7 @@ class LaneWalk:
         if row.kind is LaneKind.BOOKMARKS and reading is not None:
             canvas.playhead_moved.emit(reading.at_ns)
             return
-        selection = self._subject_of(row) if reading is None else reading.selection
+        selection = subject_of(row) if reading is None else reading.selection
         if selection.kind is not SelectionKind.NONE:
             canvas.subject_chosen.emit(selection)
 
@@ -156,12 +166,12 @@ class LaneWalk:
             if row.has_parts and (is_on_sign or (row.is_group and row.lane is None)):
                 self.toggle_folded()
                 return
-            selection = self._subject_of(row)
+            selection = subject_of(row)
         else:
             at_ns = canvas.at_x(place.x())
             reading = canvas.reader.read(row, at_ns, NEAR * canvas.lane_window().per_pixel)
             canvas.caret_ns = int(at_ns) if reading is None else reading.at_ns
-            selection = self._subject_of(row) if reading is None else reading.selection
+            selection = subject_of(row) if reading is None else reading.selection
         canvas.view.choose_frames(None)
         if selection.kind is not SelectionKind.NONE:
             canvas.subject_chosen.emit(selection)
@@ -176,17 +186,6 @@ class LaneWalk:
         canvas.menu_requested.emit(row, on_screen)
 
     # ---------------------------------------------------------------- inside
-
-    def _subject_of(self, row: LaneRow) -> Selection:
-        match row.kind:
-            case LaneKind.CLOCK | LaneKind.SLICES:
-                return Selection.clock(row.clock_id)
-            case LaneKind.MACHINE | LaneKind.CALL:
-                return Selection.member(row.subject_id)
-            case LaneKind.TIMER if row.lane is not None:
-                waiting = next(reversed(row.lane.pending), row.lane.subject_id)
-                return Selection.timer(waiting)
-        return Selection.nothing()
 
     def _row_of(self, selection: Selection) -> LaneRow | None:
         canvas = self._canvas

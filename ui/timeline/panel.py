@@ -335,6 +335,7 @@ class TimelinePanel(QWidget):
         self._theme.changed.connect(self._apply_theme)
         self.ruler_box.currentIndexChanged.connect(self._choose_ruler)
         canvas.instant_hovered.connect(self._share_hover)
+        canvas.subject_pointed.connect(bridge.point_at)
         canvas.subject_chosen.connect(self._share_selection)
         self.view.moved.connect(self._pace.request)
         self.view.following_changed.connect(self.follow_action.setChecked)

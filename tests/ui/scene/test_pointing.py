@@ -128,6 +128,30 @@ def test_that_a_timer_row_under_the_pointer_marks_its_body(
     assert colors_of(scene) == ["#ffffff", "#ff0000", "#00ff00", "#0000ff"]
 
 
+def test_that_a_lane_under_the_pointer_marks_its_bodies(
+    qtbot: QtBot, bridge: SessionBridge, scene: ScenePanel, session: HostedSession
+) -> None:
+    lanes = TimelinePanel(bridge, Theme("dark"))
+    qtbot.addWidget(lanes)
+    lanes.resize(600, 400)
+    lanes.show()
+    qtbot.waitExposed(lanes)
+    lanes.refresh()
+    canvas = lanes.canvas
+    (timer,) = session.timeline.timers.ids()
+    rows = {row.label: row for row in canvas.rows.rows}
+
+    canvas.point_at(canvas.place_of(rows["game"], 0))
+    assert bridge.pointed == Selection.clock(GAME)
+    canvas.point_at(canvas.place_of(rows["tick"], 0))
+    scene.refresh()
+
+    assert bridge.pointed == Selection.timer(timer)
+    assert colors_of(scene) == ["#ffffff", "#ff0000", "#00ff00", "#0000ff"]
+    canvas.point_at(None)
+    assert bridge.pointed == Selection()
+
+
 def test_that_the_root_clock_marks_no_body(bridge: SessionBridge, scene: ScenePanel) -> None:
     bridge.select(Selection.clock(1))
     scene.refresh()

@@ -195,6 +195,29 @@ def test_that_clicking_names_and_other_lanes_selects_clocks_and_machines(
     assert bridge.selection == Selection.clock(session.enemies.id)
 
 
+def test_that_the_lane_of_the_selection_stays_in_view_when_others_come_above_it(
+    panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    panel.resize(600, 150)
+    canvas = panel.canvas
+    bridge.select(Selection.clock(session.enemies.id))
+    panel.refresh()
+
+    for number in range(6):
+        session.game.set_interval(0.3, _nothing, name=f"early {number}")
+    session.play(2_000)
+    bridge.refresh_now()
+    panel.refresh()
+
+    place = [row.label for row in canvas.rows.rows].index("enemies")
+    bar = canvas.verticalScrollBar()
+    assert bar.value() <= canvas.rows.top(place)
+    assert canvas.rows.bottom(place) <= bar.value() + bar.pageStep()
+    bar.triggerAction(bar.SliderAction.SliderToMinimum)
+    canvas.rows_arranged.emit()
+    assert bar.value() == 0
+
+
 def test_that_a_pause_says_who_stands_still_since_when_and_because_of_whom(
     panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
 ) -> None:
