@@ -1,22 +1,19 @@
 """Any commands at any time: the timeline stays equal to the engine."""
 
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.clocks import FailurePolicy, ManualTimeSource
+from inspector.clocks import ManualTimeSource
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
-from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Command
-from inspector.commands.scene import AddMark, Reload, SetFailurePolicy, SetFrameRate
-from inspector.commands.timers import ClearTimer, FireTimer
-from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, StepToNextTimer
+from inspector.commands.transport import Hold
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
 from inspector.testing import scene_file
+from tests.sessions.random_commands import SOURCES, commands, let_pass
 
 SCENE = """
     def build(stage):
@@ -36,40 +33,7 @@ SCENE = """
         stage.every_frame(lambda delta: None, clock=enemies)
 """
 
-clock_ids = st.integers(1, 5)
-timer_ids = st.integers(1, 60)
-rates = st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1), Fraction(7, 3), Fraction(-1)])
-commands: st.SearchStrategy[Command] = st.one_of(
-    st.just(Run()),
-    st.just(Hold()),
-    st.builds(StepFrames, st.integers(0, 40)),
-    st.builds(StepBy, st.integers(-5, 10**9)),
-    st.builds(StepTo, st.integers(0, 5 * 10**9)),
-    st.just(StepToNextTimer()),
-    st.builds(PauseClock, clock_ids),
-    st.builds(ResumeClock, clock_ids),
-    st.builds(SetRate, clock_ids, rates),
-    st.builds(ClearTimer, timer_ids),
-    st.builds(FireTimer, timer_ids),
-    st.builds(SetFrameRate, st.sampled_from([Fraction(30), Fraction(144), Fraction(0)])),
-    st.builds(AddMark, st.text(max_size=5)),
-    st.just(Reload()),
-    st.builds(SetFailurePolicy, st.sampled_from(FailurePolicy)),
-)
 steps = st.lists(st.one_of(commands, st.integers(1, 3 * 10**8)), max_size=40)
-
-
-SOURCES: list[type[ManualTimeSource] | type[VirtualTimeSource]] = [
-    ManualTimeSource,
-    VirtualTimeSource,
-]
-
-
-def let_pass(source: ManualTimeSource | VirtualTimeSource, duration_ns: int) -> None:
-    if isinstance(source, VirtualTimeSource):
-        source.pass_ns(duration_ns)
-    else:
-        source.advance_ns(duration_ns)
 
 
 def check_timeline_is_the_engine(session: HostedSession) -> None:

@@ -1,6 +1,5 @@
 """Going back in time: the scene is rebuilt and behaves the same, event by event."""
 
-from fractions import Fraction
 from itertools import count
 from pathlib import Path
 
@@ -8,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.clocks import FailurePolicy, ManualTimeSource
+from inspector.clocks import ManualTimeSource
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.breakpoints import AddBreakpoint
-from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.clocks import PauseClock
 from inspector.commands.command import Command, command_in
 from inspector.commands.members import (
     MakeTransition,
@@ -26,13 +25,10 @@ from inspector.commands.scene import (
     AddMark,
     Reload,
     RewindTo,
-    SetFailurePolicy,
-    SetFrameRate,
     StepBack,
     Undo,
 )
-from inspector.commands.timers import ClearTimer, FireTimer
-from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, StepToNextTimer
+from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo
 from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import (
@@ -51,6 +47,7 @@ from inspector.sessions.session import SessionPhase
 from inspector.testing import fired, held_session, pass_seconds, scene_file, virtual_session
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import READING
+from tests.sessions.random_commands import SOURCES, commands, let_pass, rates
 
 SCENE = """
     def build(stage):
@@ -72,10 +69,7 @@ SCENE = """
         scheduler.schedule(lambda delta: stage.mark("scheduled"), 0.3)
 """
 
-clock_ids = st.integers(1, 5)
-timer_ids = st.integers(1, 60)
 member_ids = st.integers(1, 40)
-rates = st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1), Fraction(7, 3), Fraction(-1)])
 breakpoints = st.sampled_from(
     [
         Breakpoint(BreakKind.TIMER_FIRES, subject="spawn", action=BreakAction.HOLD),
@@ -83,26 +77,12 @@ breakpoints = st.sampled_from(
         Breakpoint(BreakKind.TIMER_FIRES, subject="toggle", action=BreakAction.PAUSE_BRANCH),
     ]
 )
-commands: st.SearchStrategy[Command] = st.one_of(
-    st.just(Run()),
-    st.just(Hold()),
-    st.builds(StepFrames, st.integers(0, 40)),
-    st.builds(StepBy, st.integers(-5, 10**9)),
-    st.builds(StepTo, st.integers(0, 5 * 10**9)),
-    st.just(StepToNextTimer()),
-    st.builds(PauseClock, clock_ids),
-    st.builds(ResumeClock, clock_ids),
-    st.builds(SetRate, clock_ids, rates),
-    st.builds(ClearTimer, timer_ids),
-    st.builds(FireTimer, timer_ids),
-    st.builds(SetFrameRate, st.sampled_from([Fraction(30), Fraction(144), Fraction(0)])),
-    st.builds(AddMark, st.text(max_size=5)),
-    st.builds(SetFailurePolicy, st.sampled_from(FailurePolicy)),
+any_commands: st.SearchStrategy[Command] = st.one_of(
+    commands,
     st.builds(AddBreakpoint, breakpoints),
     st.builds(Undo, st.integers(1, 20)),
     st.builds(StepBack, st.integers(0, 10)),
     st.builds(RewindTo, st.integers(0, 10**9)),
-    st.just(Reload()),
     st.builds(PauseMember, member_ids),
     st.builds(ResumeMember, member_ids),
     st.builds(PauseFromPriority, member_ids, st.integers(-2, 2)),
@@ -115,27 +95,16 @@ commands: st.SearchStrategy[Command] = st.one_of(
 scenes = st.sampled_from(
     ["", "07_schedulers", "08_components", "09_fast_screen", "10_state", "11_component"]
 )
-steps = st.lists(st.one_of(commands, st.integers(1, 3 * 10**8)), max_size=25)
+steps = st.lists(st.one_of(any_commands, st.integers(1, 3 * 10**8)), max_size=25)
 #: What else happens while a session goes back in time slice by slice.
 meanwhile = st.sampled_from(["refresh", "cancel"])
-sliced_steps = st.lists(st.one_of(commands, st.integers(1, 3 * 10**8), meanwhile), max_size=25)
-SOURCES: list[type[ManualTimeSource] | type[VirtualTimeSource]] = [
-    ManualTimeSource,
-    VirtualTimeSource,
-]
+sliced_steps = st.lists(st.one_of(any_commands, st.integers(1, 3 * 10**8), meanwhile), max_size=25)
 
 
 def named(scene: str, otherwise: Path) -> Path:
     """Return a scene that comes with the inspector by the beginning of its name."""
     found = [each.path for each in built_in_scenes() if scene and each.path.name.startswith(scene)]
     return found[0] if found else otherwise
-
-
-def let_pass(source: ManualTimeSource | VirtualTimeSource, duration_ns: int) -> None:
-    if isinstance(source, VirtualTimeSource):
-        source.pass_ns(duration_ns)
-    else:
-        source.advance_ns(duration_ns)
 
 
 def step_one_by_one(session: HostedSession, frames: int) -> None:

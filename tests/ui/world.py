@@ -23,6 +23,19 @@ from inspector.vocabulary import (
 )
 
 
+class Thing:
+    """A target with a name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def update(self, delta: float) -> None:
+        """Be called in every frame."""
+
+    def tick(self, seconds: float) -> None:
+        """Be called now and then."""
+
+
 class World:
     """An engine, its log and the timeline folded from it.
 

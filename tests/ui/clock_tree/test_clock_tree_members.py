@@ -16,25 +16,12 @@ from inspector.frames.creator.versions import COMPONENTS_2_2
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
 from inspector.testing import held_session, scene_file
-from tests.ui.world import World
+from tests.ui.world import Thing, World
 from ui.clock_tree.model import ClockTreeModel
 from ui.clock_tree.rows import ClockColumn, node_of
 from ui.kit.texts.member_texts import member_run_state
 from ui.kit.texts.run_states import RunStateKind
 from ui.kit.theme import Theme
-
-
-class Thing:
-    """A target with a name."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def update(self, delta: float) -> None:
-        """Be called."""
-
-    def tick(self, seconds: float) -> None:
-        """Be called."""
 
 
 class Game(World):

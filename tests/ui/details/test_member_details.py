@@ -8,22 +8,10 @@ from pytestqt.qtbot import QtBot
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
 from inspector.vocabulary import Field, MemberKind
-from tests.ui.world import PlayedSession
+from tests.ui.world import PlayedSession, Thing
 from ui.details.panel import DetailsPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
-
-
-class Thing:
-    """A target."""
-
-    name = "ship"
-
-    def update(self, delta: float) -> None:
-        """Be called."""
-
-    def tick(self, seconds: float) -> None:
-        """Be called."""
 
 
 class Stand:
@@ -33,7 +21,7 @@ class Stand:
         self.session = PlayedSession()
         self.game = self.session.root.child("game")
         self.scheduler = Scheduler(self.game, name="main")
-        self.ship = Thing()
+        self.ship = Thing("ship")
         self.scheduler.schedule_update(self.ship, 4)
         self.scheduler.schedule(self.ship.tick, 0.5, repeat=2, name="shoot")
         self.machine: StateMachine[str, str] = StateMachine(

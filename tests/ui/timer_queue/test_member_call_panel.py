@@ -20,26 +20,13 @@ from inspector.events.timeline import Timeline
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.vocabulary import CALL_ENDED, MEMBER_SET, Field, MemberKind
 from tests.ui.members_world import MembersSession
-from tests.ui.world import PlayedSession
+from tests.ui.world import PlayedSession, Thing
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 from ui.timer_queue import call_queue
 from ui.timer_queue.call_queue import CallGroup
 from ui.timer_queue.columns import MEMBER_COLUMNS, TIMER_COLUMNS, CallColumn
 from ui.timer_queue.panel import HIDDEN_GROUPS, TimerQueuePanel
-
-
-class Thing:
-    """A target with a name."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def update(self, delta: float) -> None:
-        """Be called in every frame."""
-
-    def tick(self, seconds: float) -> None:
-        """Be called now and then."""
 
 
 class Stand:

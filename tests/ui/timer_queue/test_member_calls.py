@@ -13,7 +13,7 @@ from inspector.frames.director import Director
 from inspector.frames.egret.ticker import Ticker
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.vocabulary import Phase
-from tests.ui.world import World
+from tests.ui.world import Thing, World
 from ui.kit.texts.call_texts import due_in_text
 from ui.kit.texts.member_texts import member_run_state
 from ui.kit.texts.run_states import RunStateKind
@@ -23,19 +23,6 @@ from ui.timer_queue.columns import TIMER_COLUMNS, CallColumn
 from ui.timer_queue.model import QueueModel
 
 pytestmark = pytest.mark.usefixtures("qapp")
-
-
-class Thing:
-    """A target with a name."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def update(self, delta: float) -> None:
-        """Be called in every frame."""
-
-    def tick(self, seconds: float) -> None:
-        """Be called now and then."""
 
 
 class Game(World):

@@ -15,7 +15,7 @@ from inspector.frames.egret.ticker import Ticker
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
 from inspector.vocabulary import MARK
-from tests.ui.world import PlayedSession
+from tests.ui.world import PlayedSession, Thing
 from ui.clock_tree.panel import ClockTreePanel
 from ui.clock_tree.rows import is_member, node_of
 from ui.details.panel import DetailsPanel
@@ -24,19 +24,6 @@ from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 from ui.timer_queue.columns import CallColumn
 from ui.timer_queue.panel import TimerQueuePanel
-
-
-class Thing:
-    """A target with a name."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def update(self, delta: float) -> None:
-        """Be called in every frame."""
-
-    def tick(self, seconds: float) -> None:
-        """Be called now and then."""
 
 
 class Desk:
