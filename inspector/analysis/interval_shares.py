@@ -11,15 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 UNKNOWN: Final = "unknown"
-#: What is shown of each share.
-SHARE_HELP: Final = {
-    Share.CALLBACKS.text: "Callbacks of the program since the frame before began",
-    Share.INSPECTOR.text: "The inspector itself: its window, recording, breakpoints",
-    Share.GARBAGE_COLLECTION.text: "Python's garbage collector, wherever it ran",
-    Share.HOST_LATE.text: "Nothing ran although a wake-up was due: the system came late",
-    Share.IDLE.text: "Nothing was due",
-    UNKNOWN: "Something else had the processor, or it was not measured",
-}
 #: What kept a thread from a wake-up, for the end of a sentence.
 KEPT_BY: Final = {
     Share.CALLBACKS.text: "callbacks ran",

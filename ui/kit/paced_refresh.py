@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 #: Milliseconds between refreshes of text, at best: digits that change faster are a blur.
 TEXT_MS: Final = 190
-#: The same for pictures: as often as there is something new, and as the playhead is dragged.
-PICTURE_MS: Final = 16
 
 _SEEN: Final = (QEvent.Type.Show, QEvent.Type.Paint)
 

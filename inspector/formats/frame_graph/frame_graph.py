@@ -187,7 +187,7 @@ class _Graph:
         self._provenance = provenance
         self._options = options
         self._colors = colors = GRAPH_COLORS[options.theme]
-        self._measured_ns = measured_ns = frames.measured(options.measure)
+        measured_ns = frames.measured(options.measure)
         self._data = plot_data(frames, measured_ns, colors if options.stacked else None)
         self._top_ns = top_ns = top_of_range_ns(self._data.highest_ns, options.budgets_ms)
         self._budgets_ms = sorted(
