@@ -252,19 +252,28 @@ class _TraceEvents:
         # The frame in which a slice ends has it: an event counts from its frame.
         owner = np.searchsorted(frames.at_ns, ends_ns, side="left") - 1
         began_ns = frames.at_ns[np.maximum(owner, 0)] if count else np.zeros_like(ends_ns)
-        rows = np.zeros((len(slices) + 2 * count, 5), dtype=np.int64)
-        calls, begins, stops = np.split(rows, [len(slices), len(slices) + count])
-        calls[:, 0], calls[:, 1], calls[:, 2] = ends_ns, CALL_ENDED, members
-        calls[:, 3], calls[:, 4] = slices.start_ns - began_ns, slices.took_ns
-        begins[:, 0], begins[:, 1], begins[:, 3] = frames.at_ns, FRAME_BEGAN, frames.index
-        begins[:, 4] = frames.delta_ns
-        stops[:, 0], stops[:, 1] = frame_ends_ns, FRAME_ENDED
-        stops[:, 3], stops[:, 4] = frames.interval_ns, frames.busy_ns
+        began_ns = slices.start_ns - began_ns
+        instants_ns = np.concatenate((ends_ns, frames.at_ns, frame_ends_ns))
         # At the same instant, slices end before their frame, and that before the next begins,
         # which may end at once.
-        order = 2 * np.arange(count)
-        turn = np.concatenate((np.zeros(len(slices), dtype=np.int64), order + 1, order + 2))
-        self._rows = rows[np.lexsort((turn, rows[:, 0]))]
+        turn = 2 * np.arange(count)
+        turns = np.concatenate((np.zeros(len(slices), dtype=np.int64), turn + 1, turn + 2))
+        order = np.lexsort((turns, instants_ns))
+        del turns, ends_ns
+        # Column by column, as a trace may have ten million slices.
+        nothing = np.zeros(count, dtype=np.int64)
+        self._rows = np.zeros((len(order), 5), dtype=np.int64)
+        kinds = np.repeat((CALL_ENDED, FRAME_BEGAN, FRAME_ENDED), (len(slices), count, count))
+        for number, parts in enumerate(
+            (
+                (instants_ns,),
+                (kinds,),
+                (members, nothing, nothing),
+                (began_ns, frames.index, frames.interval_ns),
+                (slices.took_ns, frames.delta_ns, frames.busy_ns),
+            )
+        ):
+            self._rows[:, number] = np.concatenate(parts)[order]
         self._members = int(members.max(initial=0))
 
     def __len__(self) -> int:
