@@ -11,6 +11,7 @@ import numpy as np
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import Phase
 
+from ..kit.texts.clock_texts import ClockPlaces
 from ..session.bridge import Selection
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class ClockCounts:
 
     def __init__(self) -> None:
         self._branch_key: tuple[object, ...] = ()
+        self._places = ClockPlaces(())
         self._is_in_branch: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self._still_key: tuple[object, ...] = ()
         self._still = 0
@@ -95,9 +97,11 @@ class ClockCounts:
         key = (timeline, clock_id, timeline.structure_version)
         if key != self._branch_key:
             self._branch_key = key
-            self._is_in_branch = np.zeros(max(timeline.clocks) + 1, np.bool_)
-            self._is_in_branch[timeline.branch(clock_id)] = True
-        return int(np.count_nonzero(self._is_in_branch[timeline.timers.numpy("clock")]))
+            self._places = ClockPlaces(timeline.clocks)
+            self._is_in_branch = np.zeros(self._places.count, np.bool_)
+            self._is_in_branch[self._places.of(timeline.branch(clock_id))] = True
+        owners = self._places.of(timeline.timers.numpy("clock"))
+        return int(np.count_nonzero(self._is_in_branch[owners]))
 
     def standing_still(self, timeline: Timeline) -> int:
         """Return how many clocks are paused or have rate 0 themselves."""

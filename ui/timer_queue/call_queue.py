@@ -12,6 +12,7 @@ from inspector.calls.call import SCHEDULED, CallId, call_of
 from inspector.events.members import TIMED_CALLS
 from inspector.vocabulary import TimerKind
 
+from ..kit.texts.clock_texts import ClockPlaces
 from ..kit.texts.member_texts import member_run_state
 from ..kit.texts.run_states import run_state_of
 from .columns import CallColumn, QueueRow
@@ -269,10 +270,11 @@ class CallQueue:
         elif column is CallColumn.CLOCK:
             owners = {number: each.name.casefold() for number, each in timeline.clocks.items()}
         ranks = _ranks([*owners.values(), *tail])
-        known = np.full(max(owners, default=0) + 1, ranks[""])
-        known[list(owners)] = [ranks[text] for text in owners.values()]
+        owner_places = ClockPlaces(owners)
+        known = np.full(owner_places.count, ranks[""])
+        known[owner_places.of(list(owners))] = [ranks[text] for text in owners.values()]
         owner = timers.column(name, places)
-        head = known[owner] if owners else np.full(owner.size, ranks[""])
+        head = known[owner_places.of(owner)] if owners else np.full(owner.size, ranks[""])
         return np.concatenate((head, _numbers(ranks[text] for text in tail)))
 
     def _waiting_keys(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -78,4 +78,4 @@ def add_member_call_actions(
 def _add_clock_pause(menu: QMenu, timeline: Timeline, clock_id: int, requests: Requests) -> None:
     clock = timeline.clocks[clock_id]
     verb = "Resume" if clock.paused else "Pause"
-    requests.add(menu, f"{verb} its clock “{clock.name}”", clock_toggle(clock))
+    requests.add(menu, f"{verb} its clock “{clock.name}”", clock_toggle(timeline, clock))

@@ -11,6 +11,7 @@ from inspector.calls.call import short_site
 from inspector.clocks.rate import local_ns
 from inspector.vocabulary import NEVER, TimerKind
 
+from ..kit.texts.clock_texts import ClockPlaces
 from .columns import CallColumn
 from .windowed_order import ENDLESS
 
@@ -91,9 +92,10 @@ class TimerCalls:
         chosen: NDArray[np.bool_] | None = None
         self.in_branch = len(timers)
         if branch is not None:
-            is_in_branch = np.zeros(self._clock_limit, np.bool_)
-            is_in_branch[list(branch)] = True
-            chosen = is_in_branch[timers.numpy("clock")]
+            places = self._places()
+            is_in_branch = np.zeros(places.count, np.bool_)
+            is_in_branch[places.of(list(branch))] = True
+            chosen = is_in_branch[places.of(timers.numpy("clock"))]
             self.in_branch = int(np.count_nonzero(chosen))
         if not are_wanted:
             self.running = self.waiting = np.zeros(0, np.int64)
@@ -114,13 +116,14 @@ class TimerCalls:
         timers = self._timeline.timers
         labels = matches.in_label.table(self._strings)
         sites = matches.in_site.table(self._strings)
-        clocks = np.zeros(self._clock_limit, np.bool_)
+        places = self._places()
+        clocks = np.zeros(places.count, np.bool_)
         has_word = matches.in_label.matches
         named = self._timeline.clocks.items()
-        clocks[[each for each, clock in named if has_word(clock.name)]] = True
+        clocks[places.of([each for each, clock in named if has_word(clock.name)])] = True
         kinds = np.array([has_word(kind.text) for kind in TimerKind])
         passing: NDArray[np.bool_] = labels[timers.numpy("label")] | sites[timers.numpy("site")]
-        passing |= clocks[timers.numpy("clock")] | kinds[timers.numpy("kind")]
+        passing |= clocks[places.of(timers.numpy("clock"))] | kinds[timers.numpy("kind")]
         return passing
 
     def column(self, name: str, places: NDArray[np.int64] | None) -> NDArray[np.int64]:
@@ -149,7 +152,7 @@ class TimerCalls:
     def waiting_groups(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return by waiting timer: the clock that stops it, and what is left of its local time."""
         self._look_for_stopped()
-        clocks = self.column("clock", self.waiting)
+        clocks = self._places().of(self.column("clock", self.waiting))
         left = self.column("due", self.waiting) - self._stopped_locals[clocks]
         return self._blockers[clocks], left
 
@@ -163,7 +166,8 @@ class TimerCalls:
         if versions == self._blockers_versions:
             return
         self._blockers_versions = versions
-        self._blockers = np.zeros(self._clock_limit, np.int64)
+        places = self._places()
+        self._blockers = np.zeros(places.count, np.int64)
         self._stopped_locals = np.zeros_like(self._blockers)
         blockers: dict[int, int] = {0: 0}
         locals_ns: dict[int, int] = {0: 0}
@@ -175,12 +179,11 @@ class TimerCalls:
             if blocker:
                 above_ns = locals_ns.get(clock.parent_id, 0)
                 locals_ns[clock_id] = local_ns(above_ns, clock.n, clock.off)
-        self._blockers[list(blockers)] = list(blockers.values())
-        self._stopped_locals[list(locals_ns)] = list(locals_ns.values())
+        self._blockers[places.of(list(blockers))] = list(blockers.values())
+        self._stopped_locals[places.of(list(locals_ns))] = list(locals_ns.values())
 
-    @property
-    def _clock_limit(self) -> int:
-        return max(self._timeline.clocks, default=0) + 1
+    def _places(self) -> ClockPlaces:
+        return ClockPlaces(self._timeline.clocks)
 
 
 class _WordMatches:

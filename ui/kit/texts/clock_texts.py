@@ -10,9 +10,13 @@ import numpy as np
 from inspector.vocabulary import NEVER
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from numpy.typing import ArrayLike, NDArray
+
     from inspector.events.timeline import Timeline
 
-
+#: Clocks whose numbers are below this are found by their number.
 _MOST_PLACES: Final = 1 << 20
 
 
@@ -30,17 +34,36 @@ def path_text(timeline: Timeline, clock_id: int) -> str:
     return " / ".join(clock.name for clock in reversed(timeline.path(clock_id)))
 
 
+class ClockPlaces:
+    """Where clocks are in an array; the numbers of several programs are far apart.
+
+    Attributes:
+        count: The length of an array.
+    """
+
+    def __init__(self, numbers: Collection[int]) -> None:
+        """Take the numbers of the clocks; 0, for none, has a place too."""
+        highest = max(numbers, default=0)
+        self._numbers: NDArray[np.int64] | None = None
+        self.count = highest + 1
+        if highest >= _MOST_PLACES:
+            self._numbers = np.array(sorted({0, *numbers}), np.int64)
+            self.count = len(self._numbers)
+
+    def of(self, numbers: ArrayLike) -> NDArray[np.int64]:
+        """Return the places of clocks by their numbers."""
+        found = np.asarray(numbers, np.int64)
+        return found if self._numbers is None else np.searchsorted(self._numbers, found)
+
+
 def next_dues(timeline: Timeline) -> dict[int, int]:
     """Return by clock number the session time at which its next timer fires, or NEVER."""
     timeline.resolve_dues()
-    numbers, owners = sorted(timeline.clocks), timeline.timers.numpy("clock")
-    places = numbers
-    if numbers and numbers[-1] > _MOST_PLACES:
-        # The numbers of several programs are far apart.
-        owners, places = np.searchsorted(numbers, owners), list(range(len(numbers)))
-    earliest = np.full(places[-1] + 1 if places else 0, NEVER, np.int64)
+    numbers, places = list(timeline.clocks), ClockPlaces(timeline.clocks)
+    earliest = np.full(places.count, NEVER, np.int64)
+    owners = places.of(timeline.timers.numpy("clock"))
     np.minimum.at(earliest, owners, timeline.timers.numpy("session_due"))
-    return dict(zip(numbers, earliest[places].tolist(), strict=True))
+    return dict(zip(numbers, earliest[places.of(numbers)].tolist(), strict=True))
 
 
 def rate_algebra(timeline: Timeline, clock_id: int) -> str:
