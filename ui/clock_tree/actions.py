@@ -21,6 +21,7 @@ from ..kit.layouts import without_icons
 from ..kit.prompts import RatePrompt
 from ..kit.texts.member_texts import machine_transitions
 from ..previews.selected import (
+    is_clock_paused,
     machine_for,
     rate_command,
     scheduler_for,
@@ -85,12 +86,14 @@ class BranchActions(QObject):
 
     @Slot(object)
     def _show_state(self, _news: object = None) -> None:
-        clock = selected_clock(self._bridge.timeline, self._bridge.selection)
-        self._action.show_checked(clock is not None and clock.paused)
+        timeline = self._bridge.timeline
+        clock = selected_clock(timeline, self._bridge.selection)
+        is_paused = clock is not None and is_clock_paused(timeline, clock)
+        self._action.show_checked(is_paused)
         if clock is None:
             self._action.show_text(self._action.description.title)
         else:
-            verb = "Resume" if clock.paused else "Pause"
+            verb = "Resume" if is_paused else "Pause"
             self._action.show_text(f"{verb} “{menu_text(clock.name)}”")
 
     # ---------------------------------------------------------------- members

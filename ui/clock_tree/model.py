@@ -319,7 +319,9 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
         if self._timeline is None or clock_id not in self._timeline.clocks:
             return False
         if role == roles.CHECK_STATE and index.column() == ClockColumn.NAME:
-            self.command_requested.emit(clock_toggle(self._timeline.clocks[clock_id]))
+            self.command_requested.emit(
+                clock_toggle(self._timeline, self._timeline.clocks[clock_id])
+            )
         elif role == roles.EDIT and index.column() == ClockColumn.RATE:
             self._ask_for_rate(clock_id, str(value))
         return False

@@ -279,7 +279,7 @@ class ClockTreePanel(QWidget):
         if timeline is None:
             return
         if clock_id in timeline.clocks:
-            self._submit(clock_toggle(timeline.clocks[clock_id]))
+            self._submit(clock_toggle(timeline, timeline.clocks[clock_id]))
         elif member_id in timeline.members.by_id:
             toggle = member_toggle(timeline.members.by_id[member_id])
             if toggle is not None:

@@ -14,7 +14,7 @@ from inspector.display_text import as_plain
 
 from ..kit.guards import guarded
 from ..kit.rate_widgets import RATE_PRESETS
-from ..previews.selected import clock_toggle, rate_command
+from ..previews.selected import clock_toggle, is_clock_paused, rate_command
 from .rows import ClockColumn
 
 if TYPE_CHECKING:
@@ -88,12 +88,13 @@ class RowButtons(QObject):
 
     def shown(self) -> list[RowButton]:
         """Return the buttons of the row under the pointer; none over anything but a clock."""
-        clock, row = self._clock(), self._row()
-        if clock is None or row.isEmpty():
+        timeline, clock, row = self._model.timeline, self._clock(), self._row()
+        if timeline is None or clock is None or row.isEmpty():
             return []
-        toggle = "Resume" if clock.paused else "Pause"
+        is_paused = is_clock_paused(timeline, clock)
+        title = f"{'Resume' if is_paused else 'Pause'} “{clock.name}” (P)"
         wanted = [
-            ("▶" if clock.paused else "❚❚", f"{toggle} “{clock.name}” (P)", clock_toggle(clock)),
+            ("▶" if is_paused else "❚❚", title, clock_toggle(timeline, clock)),
             *(
                 (
                     RATE_PRESETS[rate],
@@ -103,7 +104,7 @@ class RowButtons(QObject):
                 for rate in _RATES
             ),
         ]
-        is_on = [clock.paused, *(rate == clock.rate for rate in _RATES)]
+        is_on = [is_paused, *(rate == clock.rate for rate in _RATES)]
         viewport, width = self._view.viewport(), self._view.fontMetrics().horizontalAdvance
         sizes = [
             max(width(text), row.height() - 2 * _BESIDE) + 2 * _BESIDE for text, _, _ in wanted

@@ -13,6 +13,7 @@ from ..kit.texts.clock_texts import fraction_text, next_dues, path_text, rate_al
 from ..kit.texts.member_texts import CALLS, is_paused_itself, next_call_text
 from ..kit.texts.run_states import RunState, run_state_of
 from ..kit.theme import ColorRole
+from ..previews.selected import is_clock_paused
 
 if TYPE_CHECKING:
     from inspector.events.members import MemberState
@@ -155,7 +156,7 @@ def _name_tip(row: TreeRow) -> str:
 def _is_ticked(row: TreeRow) -> bool:
     if row.member is not None:
         return not is_paused_itself(row.member)
-    return row.clock is not None and not row.clock.paused
+    return row.clock is not None and not is_clock_paused(row.timeline, row.clock)
 
 
 def _local_time(row: TreeRow) -> str:

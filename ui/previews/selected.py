@@ -14,6 +14,7 @@ from inspector.commands.members import (
 )
 from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.events.members import PAUSABLE
+from inspector.sessions.attached.numbers import is_family
 from inspector.vocabulary import MemberKind
 
 from ..actions.descriptions import Needs
@@ -82,9 +83,17 @@ def member_needs(timeline: Timeline, selection: Selection) -> frozenset[Needs]:
     return frozenset(needs for needs, is_fulfilled in fulfilled.items() if is_fulfilled)
 
 
-def clock_toggle(clock: ClockState) -> Command:
+def is_clock_paused(timeline: Timeline, clock: ClockState) -> bool:
+    """Return whether a clock is paused itself; above programs, whether all of these are."""
+    if not is_family(clock.id):
+        return clock.paused
+    return all(timeline.clocks[each].paused for each in clock.children)
+
+
+def clock_toggle(timeline: Timeline, clock: ClockState) -> Command:
     """Return what pauses a clock, or resumes one that is paused itself."""
-    return ResumeClock(clock.id) if clock.paused else PauseClock(clock.id)
+    is_paused = is_clock_paused(timeline, clock)
+    return ResumeClock(clock.id) if is_paused else PauseClock(clock.id)
 
 
 def member_toggle(member: MemberState) -> Command | None:
@@ -118,7 +127,7 @@ def commands_of_actions(bridge: SessionBridge) -> dict[str, Command]:
         found["faster"] = rate_command(driven.id, next_usual_rate(driven.rate, is_faster=True))
         found["normal-rate"] = rate_command(driven.id, Fraction(1))
     if (clock := selected_clock(timeline, selection)) is not None:
-        found["pause-branch"] = clock_toggle(clock)
+        found["pause-branch"] = clock_toggle(timeline, clock)
     if timer_id := selected_timer(timeline, selection):
         found["clear-timer"] = ClearTimer(timer_id)
         found["fire-timer"] = FireTimer(timer_id)

@@ -25,7 +25,7 @@ from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 from ..kit.layouts import without_icons
 from ..kit.rate_widgets import RATE_PRESETS
 from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
-from .selected import clock_toggle, member_toggle, rate_command
+from .selected import clock_toggle, is_clock_paused, member_toggle, rate_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,8 +72,8 @@ def menu_text(text: str) -> str:
 def add_clock_actions(menu: QMenu, timeline: Timeline, clock_id: int, requests: Requests) -> QMenu:
     """Add what changes a clock; returns the menu of rates, for an exact one to be added."""
     clock = timeline.clocks[clock_id]
-    verb = "Resume" if clock.paused else "Pause"
-    requests.add(menu, f"{verb} “{clock.name}”", clock_toggle(clock))
+    verb = "Resume" if is_clock_paused(timeline, clock) else "Pause"
+    requests.add(menu, f"{verb} “{clock.name}”", clock_toggle(timeline, clock))
     others = [
         each
         for each in (timeline.clocks[clock.parent_id].children if clock.parent_id else ())

@@ -15,7 +15,7 @@ from inspector.events.frame_history import FrameHistory
 from inspector.events.log import EventLog
 from inspector.events.schema import EventGroup, kinds_with
 from inspector.events.timeline import Timeline
-from inspector.sessions.attached.translation import program_of_clock
+from inspector.sessions.attached.numbers import program_of_clock
 from inspector.vocabulary import DELTA_CUT, FRAME_BEGAN, FRAME_ENDED, PHASE_ENDED
 
 if TYPE_CHECKING:

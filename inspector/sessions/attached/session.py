@@ -45,6 +45,12 @@ from inspector.sessions.attached.messages import (
     Texts,
     decoded,
 )
+from inspector.sessions.attached.numbers import (
+    ROOT_ID,
+    is_above_programs,
+    is_family,
+    program_of_clock,
+)
 from inspector.sessions.attached.program import NEVER_POSSIBLE, Program
 from inspector.sessions.attached.sentences import (
     how_it_ended,
@@ -53,12 +59,7 @@ from inspector.sessions.attached.sentences import (
     what_they_do,
 )
 from inspector.sessions.attached.target import AttachedTarget
-from inspector.sessions.attached.translation import (
-    ROOT_ID,
-    Translation,
-    is_above_programs,
-    program_of_clock,
-)
+from inspector.sessions.attached.translation import Translation
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.replay.journal import AppliedCommand, Place, command_events
@@ -305,6 +306,11 @@ class AttachedSession:
                 found.append((program, clock_id))
         return found
 
+    def family(self, clock_id: int) -> list[tuple[Program, int]]:
+        """Return a program and its children that are attached, by the clock above them."""
+        children = set(self.timeline.clocks[clock_id].children)
+        return [each for each in self.own_clocks() if each[1] in children]
+
     def program_of_clock(self, clock_id: int) -> Program | None:
         """Return the program of a clock, ``None`` for the session's own."""
         program = self.programs.get(program_of_clock(clock_id))
@@ -323,19 +329,22 @@ class AttachedSession:
             return NEVER_POSSIBLE.get(capability, "")
         if capability is Capability.PROGRAM:
             return self._end.rstrip(".")
-        if not (clocks := self.own_clocks()):
-            return self._end.rstrip(".") or "no program is attached yet"
-        if is_above_programs(clock_id):
+        is_together = is_family(clock_id) and capability is Capability.PAUSE
+        if not (clocks := self.family(clock_id) if is_together else self.own_clocks()):
+            missing = "its programs have ended" if is_together else "no program is attached yet"
+            return self._end.rstrip(".") or missing
+        if not is_together and is_above_programs(clock_id):
             if capability in {Capability.PAUSE, Capability.RATE} and (clock_id or len(clocks) > 1):
                 what = "the session's own time"
                 if clock_id > ROOT_ID:
                     what = f"the time of “{self.timeline.clocks[clock_id].name}”"
                 return f"{what} is real time: select a program or a clock below it"
-            # All programs: possible if any of them can.
-            reasons = [program.why_not(capability, each) for program, each in clocks]
-            return "" if "" in reasons else reasons[0]
-        program = self.program_of_clock(clock_id)
-        return "" if program is None else program.why_not(capability, clock_id)
+        elif not is_together:
+            program = self.program_of_clock(clock_id)
+            return "" if program is None else program.why_not(capability, clock_id)
+        # All of them: possible if any can.
+        reasons = [program.why_not(capability, each) for program, each in clocks]
+        return "" if "" in reasons else reasons[0]
 
     @property
     def _last_end(self) -> str:
@@ -412,7 +421,7 @@ class AttachedSession:
             number, ready, AppliedCommand(command, Place.AT_ONCE, by, host_ms), self.now_ns
         )
         if ready.action is not None:
-            inverse = command.inverse(self._target)
+            inverse = self._target.inverse(command)
             self._asked = asked
             try:
                 ready.action()

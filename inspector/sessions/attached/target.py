@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.rate import D, rate_numerator
+from inspector.commands.clocks import OwnPause, PauseClock, ResumeClock
 from inspector.commands.command import Capability
 from inspector.errors import CommandError
+from inspector.sessions.attached.numbers import is_family
 from inspector.sessions.attached.program import NEVER_POSSIBLE
 from inspector.vocabulary import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.commands.command import Action, Undoing
+    from inspector.commands.command import Action, Command, Undoing
     from inspector.events.timeline import Timeline
     from inspector.sessions.attached.program import Program
     from inspector.sessions.attached.session import AttachedSession
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from inspector.sessions.recorder import Recorder
 
 _NO_PROGRAM: Final = "No program is attached."
+_NO_TIMERS: Final = "No timer waits on the clock above a program and its children."
 
 
 def _sentence(reason: str) -> str:
@@ -68,10 +71,63 @@ class RemoteClock:
         self._program.ask_clock(method, self._clock_id, more, done)
 
 
+class RemoteFamily:
+    """The clock above a program and its children, which are paused and resumed together.
+
+    To resume it ends the pauses that it has begun, or, if it has not paused any, all of them.
+    """
+
+    rate = Fraction(1)
+
+    def __init__(self, session: AttachedSession, clock_id: int, pauses: set[int]) -> None:
+        self._session = session
+        self._clock_id = clock_id
+        self._pauses = pauses
+
+    def concerned(self, *, pauses: bool) -> list[tuple[Program, int]]:
+        """Return the programs that would be paused, or resumed, with their clocks."""
+        clocks = self._session.timeline.clocks
+        able = [
+            (program, clock_id)
+            for program, clock_id in self._session.family(self._clock_id)
+            if clocks[clock_id].paused is not pauses
+            and not program.why_not(Capability.PAUSE, clock_id)
+        ]
+        if pauses:
+            return able
+        own = [each for each in able if clocks[each[1]].pause_cause in self._pauses]
+        return own or able
+
+    def pause(self, *, cause: int) -> None:
+        """Pause what is not paused itself."""
+        self._pauses.add(cause)
+        self._ask("Clock.pause", self.concerned(pauses=True), cause)
+
+    def resume(self, *, cause: int) -> None:
+        """Resume what was paused with the family."""
+        self._ask("Clock.resume", self.concerned(pauses=False), cause)
+
+    def _ask(self, method: str, concerned: list[tuple[Program, int]], cause: int) -> None:
+        for program, clock_id in concerned:
+            program.ask_clock(method, clock_id, {"cause": cause}, self._session.expect_answer())
+
+    def set_rate(self, _rate: Fraction, /, *, cause: int) -> NoReturn:  # noqa: ARG002 - interface
+        """Refuse: its time is real time."""
+        raise CommandError(_sentence(self._session.why_not(Capability.RATE, self._clock_id)))
+
+    def clear(self, _timer: RemoteTimer, /, *, cause: int) -> NoReturn:  # noqa: ARG002 - likewise
+        """Refuse: no timer waits on it."""
+        raise CommandError(_NO_TIMERS)
+
+    def fire_now(self, _timer: RemoteTimer, /) -> NoReturn:
+        """Refuse: no timer waits on it."""
+        raise CommandError(_NO_TIMERS)
+
+
 class RemoteTimer:
     """A pending timer of a program."""
 
-    def __init__(self, clock: RemoteClock, timer_id: int) -> None:
+    def __init__(self, clock: RemoteClock | RemoteFamily, timer_id: int) -> None:
         self.clock = clock
         self.id = timer_id
 
@@ -215,6 +271,7 @@ class AttachedTarget:
         self.steps = RemoteSteps(session)
         self.stage = RemoteStage(session)
         self.pauses: dict[int, list[Callable[[], object]]] = {}
+        self._family_pauses: set[int] = set()
         self.failure_policy = FailurePolicy.CONTINUE
 
     @property
@@ -259,8 +316,20 @@ class AttachedTarget:
             raise CommandError(_NO_PROGRAM)
         return self
 
-    def clock(self, clock_id: int) -> RemoteClock | None:
-        """Return a clock of a program that is attached."""
+    def inverse(self, command: Command) -> Command | None:
+        """Return what undoes a command, ``None`` if that has no effect."""
+        if not isinstance(command, OwnPause) or not is_family(command.clock_id):
+            return command.inverse(self)
+        family = RemoteFamily(self._session, command.clock_id, self._family_pauses)
+        if not family.concerned(pauses=command.pauses):
+            return None
+        opposite = ResumeClock if command.pauses else PauseClock
+        return opposite(command.clock_id)
+
+    def clock(self, clock_id: int) -> RemoteClock | RemoteFamily | None:
+        """Return a clock of a program that is attached, or that above one and its children."""
+        if is_family(clock_id) and clock_id in self.timeline.clocks:
+            return RemoteFamily(self._session, clock_id, self._family_pauses)
         program = self._session.program_of_clock(clock_id)
         if program is None or clock_id not in self.timeline.clocks:
             return None

@@ -23,6 +23,7 @@ from inspector.events.schema import (
     EventGroup,
     Unit,
 )
+from inspector.sessions.attached.numbers import ABOVE_PROGRAM, NUMBER_BITS, ROOT_ID
 from inspector.timebase import MAX_NS
 from inspector.vocabulary import (
     CLOCK_ANCHORED,
@@ -39,13 +40,6 @@ if TYPE_CHECKING:
 #: Rows of an instant, a kind and three numbers: int64, shape (events, 5).
 Rows: TypeAlias = "NDArray[np.int64]"
 
-#: Numbers of a program are below 2 to the power of this; above are the numbers of programs.
-NUMBER_BITS: Final = 40
-_MOST_NUMBERS: Final = 1 << NUMBER_BITS
-#: The number of the session's clock above a program and its children, in that program's numbers.
-_ABOVE: Final = _MOST_NUMBERS - 1
-#: The session's own root clock is 1, so clocks of programs follow it.
-ROOT_ID: Final = 1
 #: What a program may fill our memory with.
 _MOST_TEXTS: Final = 1_000_000
 _MOST_CHARACTERS: Final = 64_000_000
@@ -72,31 +66,6 @@ _RANGES: Final = {
     Unit.RATE: (0, MAX_RATE * RATE_DENOMINATOR),
     **{unit: (min(numbers), max(numbers)) for unit, numbers in NUMBERS.items()},
 }
-
-
-def program_of(number: int) -> int:
-    """Return the index of the program of a timer or member of the session."""
-    return number >> NUMBER_BITS
-
-
-def program_of_clock(clock_id: int) -> int:
-    """Return the index of the program of a clock, -1 for the session's own."""
-    return -1 if clock_id <= ROOT_ID else (clock_id - ROOT_ID) >> NUMBER_BITS
-
-
-def own_number(number: int) -> int:
-    """Return the number that a program itself gave a timer or member."""
-    return number & (_MOST_NUMBERS - 1)
-
-
-def own_clock(clock_id: int) -> int:
-    """Return the number that a program itself gave a clock."""
-    return own_number(clock_id - ROOT_ID)
-
-
-def is_above_programs(clock_id: int) -> bool:
-    """Return whether a clock is the session's own, at session time: the root, or of a family."""
-    return clock_id <= ROOT_ID or own_clock(clock_id) == _ABOVE
 
 
 class Translation:
@@ -130,7 +99,7 @@ class Translation:
     @property
     def family_id(self) -> int:
         """The session's number of the clock above the program and its children."""
-        return self.clock_id(_ABOVE)
+        return self.clock_id(ABOVE_PROGRAM)
 
     @property
     def top_clock_id(self) -> int:
@@ -200,7 +169,7 @@ class Translation:
             fits = (values >= 0) & (values < self._text_count)
             return self._texts[np.where(fits, values, 0)], fits
         if unit in _CLOCKS or unit in _OTHERS:
-            fits = (values >= 0) & (values < _ABOVE)
+            fits = (values >= 0) & (values < ABOVE_PROGRAM)
             shift = self._base + (ROOT_ID if unit in _CLOCKS else 0)
             return np.where(fits & (values > 0), values + shift, 0), fits
         if unit in _CAUSES:

@@ -16,7 +16,7 @@ from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Capability
 from inspector.commands.recording import StartRecording, StopRecording
-from inspector.commands.scene import AddMark, StepBack
+from inspector.commands.scene import AddMark, StepBack, Undo
 from inspector.commands.timers import ClearTimer
 from inspector.commands.transport import Hold, Run, StepFrames, StepToNextTimer
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
@@ -288,7 +288,7 @@ def test_that_children_are_below_one_clock_with_their_parent(attachment: Attachm
     assert clocks[family].children == [SERVER, SECOND, 2 + (2 << 40)]
     assert clocks[1].children == [family, 2 + (3 << 40)]
     assert session.timeline.local_ns(family) == session.timeline.at_ns
-    assert session.why_not(Capability.PAUSE, family) == (
+    assert session.why_not(Capability.RATE, family) == (
         "the time of “server with children” is real time: select a program or a clock below it"
     )
     assert session.program_of_clock(family) is None
@@ -303,6 +303,50 @@ def test_that_children_are_below_one_clock_with_their_parent(attachment: Attachm
     worker.close()
     attachment.settle(lambda: SECOND not in session.timeline.clocks)
     assert len(session.own_clocks()) == 3
+
+
+def test_that_a_program_and_its_children_are_paused_together_and_undone_alone(
+    attachment: Attachment,
+) -> None:
+    session, clocks = attachment.session, attachment.session.timeline.clocks
+    running(attachment)
+    attachment.settle(session.own_clocks)
+    for pid, parent_pid in ((5, 4_711), (6, 4_711), (9, 1)):
+        attachment.join(pid=pid, parent_pid=parent_pid, name=f"process {pid}").keyframe()
+    attachment.settle(lambda: len(session.own_clocks()) == 4)
+    family = clocks[SERVER].parent_id
+    children = clocks[family].children
+
+    def become(*paused: int) -> None:
+        attachment.settle(
+            lambda: tuple(each for _, each in session.own_clocks() if clocks[each].paused) == paused
+        )
+
+    session.submit(PauseClock(children[1]))
+    become(children[1])
+
+    session.submit(PauseClock(family))
+    become(*children)
+    assert [clocks[each].pause_cause for each in children] == [2, 1, 2]
+    # What was paused on its own before stays so.
+    session.submit(Undo(2))
+    become(children[1])
+
+    session.submit(PauseClock(family))
+    become(*children)
+    session.submit(ResumeClock(family))
+    become(children[1])
+    session.submit(Undo(5))
+    become(*children)
+    for each in children:
+        session.submit(ResumeClock(each))
+    become()
+    # Paused one by one, they are resumed together.
+    for each in children:
+        session.submit(PauseClock(each))
+    become(*children)
+    session.submit(ResumeClock(family))
+    become()
 
 
 def test_that_events_that_come_late_are_counted_and_a_clock_is_described_again(

@@ -6,6 +6,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,9 @@ from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED
 from tests.sessions.attached.fake_probe import FakeDoor, FakeProbe, hello
 from tests.ui.shell import Shell, open_shell
 from ui.clock_tree.panel import ClockTreePanel
+from ui.details.panel import DetailsPanel
 from ui.session.bridge import Selection
+from ui.timer_queue.panel import TimerQueuePanel
 from ui.window.dialogs.open_program import OpenProgramDialog
 
 SERVER, LOOP = 2, 3
@@ -239,7 +242,45 @@ def test_that_clocks_of_every_program_are_in_the_tree(attached: ProgramInWindow)
     clocks = session.timeline.clocks
     shown = [clocks[model.clock_id(model.index_of(each))].name for each in model.shown_branch(0)]
     assert shown == ["session", "server with children", "server", "loop", "server"]
+
+    # Above a program and its children, a pause is that of them all.
+    family = clocks[1].children[0]
+    attached.shell.bridge.select(Selection.clock(family))
+    pause = attached.shell.window.actions_by_id["pause-branch"]
+
+    def paused() -> set[bool]:
+        child.pump()
+        return {clocks[each].paused for each in clocks[family].children}
+
+    pause.trigger()
+    attached.until(lambda: paused() == {True})
+    attached.until(lambda: pause.text() == "Resume “server with children”")
+    pause.trigger()
+    attached.until(lambda: paused() == {False})
     child.close()
+
+
+def _has_rows(queue: TimerQueuePanel, count: int) -> bool:
+    return queue.model.rowCount() == count
+
+
+def test_that_the_queue_and_details_know_the_clocks_of_several_programs(
+    attached: ProgramInWindow,
+) -> None:
+    session, window = attached.session, attached.shell.window
+    other = FakeProbe(session.inlet, time.monotonic_ns, hello(session.inlet.token, pid=5))
+    attached.until(lambda: len(session.programs) == 2)
+    other.keyframe((1, "pulse", 60_000_000_000))
+    attached.until(lambda: len(session.timeline.timers) == 2)
+    queue, details = window.findChild(TimerQueuePanel), window.findChild(DetailsPanel)
+    assert queue is not None
+    assert details is not None
+    attached.shell.bridge.select(Selection.clock(1))
+    assert ("In the branch", "2 pending") in [(row.key, row.text) for row in details.current_rows()]
+    for word, count in (("beat", 1), ("server", 2), ("nothing", 0)):
+        queue.filter_line.setText(word)
+        attached.until(partial(_has_rows, queue, count))
+    other.close()
 
 
 def test_that_the_frames_of_the_selected_clock_are_shown_or_it_is_said_why_not(
