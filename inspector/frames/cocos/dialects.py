@@ -7,7 +7,7 @@ these rules. Each rule has a sentence and its source, for :meth:`Dialect.explain
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -237,26 +237,15 @@ CREATOR_2_4: Final = Dialect(
     runs_posted_functions=False,
 )
 
-CREATOR_3_8: Final = Dialect(
+CREATOR_3_8: Final = replace(
+    CREATOR_2_4,
     name="creator-3.8",
     title="Cocos Creator 3.8",
-    overshoot=Overshoot.DROP,
-    float32=False,
-    counts_before_the_call=False,
-    rescheduling=Rescheduling.INTERVAL_ONLY,
     cancel_by=CancelBy.IDENTITY,
-    lists=Lists.ARRAYS,
-    removes_updates_at_once=False,
-    priority_change=PriorityChange.REFUSED,
-    compares_priority_of_first_entry=False,
-    same_priority_is_ignored=False,
     priority_of_everything=-PRIORITY_SYSTEM,
     short_forms=(3, 4, 5),
-    swaps_arguments=True,
     reports_swapped_arguments=True,
-    pauses_as_set=False,
     skips_missing_update=True,
-    runs_posted_functions=False,
 )
 
 COCOS2DX_3_4: Final = Dialect(
@@ -281,26 +270,17 @@ COCOS2DX_3_4: Final = Dialect(
     runs_posted_functions=True,
 )
 
-COCOS2DX_3_15: Final = Dialect(
+COCOS2DX_3_15: Final = replace(
+    COCOS2DX_3_4,
     name="cocos2d-x-3.15",
     title="cocos2d-x 3.15",
     overshoot=Overshoot.CARRY,
-    float32=True,
     counts_before_the_call=True,
     rescheduling=Rescheduling.STARTS_AGAIN,
-    cancel_by=CancelBy.CALLBACK,
-    lists=Lists.LINKED,
     removes_updates_at_once=True,
     priority_change=PriorityChange.AT_ONCE,
     compares_priority_of_first_entry=False,
     same_priority_is_ignored=True,
-    priority_of_everything=PRIORITY_SYSTEM,
-    short_forms=(4,),
-    swaps_arguments=False,
-    reports_swapped_arguments=False,
-    pauses_as_set=True,
-    skips_missing_update=False,
-    runs_posted_functions=True,
 )
 
 
