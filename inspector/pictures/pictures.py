@@ -92,7 +92,7 @@ class Pictures:
     """Draws the picture of a scene after each frame while it is watched, and keeps the newest.
 
     Pictures are not events: they differ in nothing that a replay has to repeat, and nothing is
-    drawn while nobody watches. A picture that fails is reported here and not in the log.
+    drawn while the picture is not shown. A picture that fails is reported here and not in the log.
 
     Attributes:
         budget_bytes: Memory limit of the kept pictures.

@@ -310,7 +310,7 @@ class _Work:
         def run() -> None:
             try:
                 self._result = arrange()
-            except BaseException as error:  # noqa: BLE001 - raised by whoever asks for the result
+            except BaseException as error:  # noqa: BLE001 - raised where the result is asked for
                 self._error = error
 
         self._thread = Thread(target=run, name="sorting a capture", daemon=True)

@@ -66,9 +66,9 @@ MOST_IN_WAKE = 1_000_000
 
 
 _TOO_LONG_AGO: Final = (
-    f"The session has run for more than {MOST_ENTRIES:,} wake-ups and commands. What is needed "
-    "to go back, which is all of them from the beginning, was given up. Reload the scene to "
-    "start again; a recording can still be run again from its beginning."
+    f"The session has run for more than {MOST_ENTRIES:,} wake-ups and commands. Going back "
+    "needs all of them from the beginning, and they are no longer kept. Reload the scene to "
+    "start again; a recording can still be rerun from its beginning."
 )
 
 
@@ -127,7 +127,7 @@ class SceneRun:
         unreported: How many events were folded since the session last reported.
         is_broken_off: Whether the step in progress ends at its next turn.
         step_began_at: How many frames had run before the step in progress.
-        shares: Knows where the time before each frame went; ``None`` if nobody asks.
+        shares: Knows where the time before each frame went; ``None`` if that is not measured.
     """
 
     driver: Driver

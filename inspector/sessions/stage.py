@@ -131,8 +131,8 @@ class Stage:
 
         ``draw`` returns shapes of :mod:`inspector.pictures.shapes`, back to front, in a picture of
         ``width`` by ``height`` units whose upper left corner is (0, 0). It is called after each
-        frame while somebody looks, and must only read: no clock, timer, machine or random number
-        may change in it. Replaces the former picture.
+        frame while the picture is shown, and must only read: no clock, timer, machine or random
+        number may change in it. Replaces the former picture.
 
         Raises:
             TypeError: ``draw`` cannot be called.

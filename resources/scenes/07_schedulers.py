@@ -75,7 +75,7 @@ class Squad:
     """The actors of one scheduler."""
 
     def __init__(self, scheduler: FrameScheduler, name: str) -> None:
-        """Give everybody their calls, the leader first."""
+        """Give all actors their calls, the leader first."""
         self.scheduler = scheduler
         self.name = name
         self.leader = Actor("leader")

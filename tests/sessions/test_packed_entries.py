@@ -92,7 +92,7 @@ def test_that_a_journal_with_too_many_entries_is_given_up_and_said_so(tmp_path: 
         session.refresh()
 
         refusal = session.timeline.commands[-1].refusal
-        assert "was given up. Reload the scene to start again" in refusal
+        assert "no longer kept. Reload the scene to start again" in refusal
     assert session.frames_run == 15
     assert (len(session._run.journal), session._run.journal.size_bytes) == (0, 0)
     session.close()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from .menus import MenuId
 
-#: Said of everything that nobody has taken on yet.
+#: The reason of an action that is not bound yet.
 _NOT_READY: Final = "the window is still loading"
 
 

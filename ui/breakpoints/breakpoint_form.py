@@ -58,7 +58,7 @@ class BreakpointForm(QWidget):
 
     Signals:
         breakpoint_given: A breakpoint that makes sense.
-        names_wanted: Somebody is about to type the name of what to look out for.
+        names_wanted: The user is about to type the name of what to look out for.
     """
 
     breakpoint_given = Signal(object)  # Breakpoint

@@ -62,8 +62,8 @@ class ClockColumns(ColumnChoices):
     end. What is cut short is in the tooltips.
 
     While time passes a column may grow, never shrink: only what is in view is measured. All
-    is measured again when the panel gets another width or is shown, and when somebody asks
-    for it. Columns that somebody has dragged or hidden stay as they are, also at the next
+    is measured again when the panel gets another width or is shown, and when the user asks
+    for it. Columns that the user has dragged or hidden stay as they are, also at the next
     start.
     """
 
@@ -72,7 +72,7 @@ class ClockColumns(ColumnChoices):
 
         Args:
             view: The tree; already shows the model.
-            choices: Where it is kept what somebody wants otherwise.
+            choices: Where the choices of the user are kept.
         """
         header = view.tree_header
         super().__init__(view, header, tuple(ClockColumn), choices)
@@ -110,7 +110,7 @@ class ClockColumns(ColumnChoices):
     @Slot()
     def fit(self) -> None:
         """Take what is in view now into account; columns only ever grow."""
-        # What somebody is dragging would flee from the mouse.
+        # What the user is dragging would flee from the mouse.
         if self._is_held:
             return
         # To be laid out is a cost that a tree behind another panel need not have.
@@ -133,7 +133,7 @@ class ClockColumns(ColumnChoices):
     @Slot()
     @override
     def fit_columns(self) -> None:
-        """Give every column what is in view now needs, also those that somebody has dragged."""
+        """Give every column what is in view now needs, also those that were dragged."""
         self._by_hand.clear()
         self._keep_choices()
         # Names that reach into other columns are measured by the widths of those.

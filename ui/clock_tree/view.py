@@ -50,8 +50,8 @@ _UNFOLD_TARGETS_UP_TO: Final = 12
 class ClockTreeView(Arranging, PaintedTree):
     """A tree whose rows can be worked without a mouse.
 
-    Clocks are unfolded as they come, members only when somebody unfolds them; what
-    somebody has folded stays so.
+    Clocks are unfolded as they come, members only when the user unfolds them; what
+    the user has folded stays so.
 
     Attributes:
         tree_header: The titles over the columns.
@@ -160,7 +160,7 @@ class ClockTreeView(Arranging, PaintedTree):
     # ------------------------------------------------------------------ folds
 
     def forget_folds(self) -> None:
-        """Forget what somebody has folded and unfolded."""
+        """Forget what the user has folded and unfolded."""
         self._folded.clear()
         self._unfolded.clear()
 

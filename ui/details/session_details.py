@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
     from inspector.sessions.session import AttachedProgram, Session
 
-_TURNS: Final = "turns of a loop that waits for events: what they take is held against the budget"
+_TURNS: Final = "turns of a loop that waits for events: their duration is compared with the budget"
 
 
 def overview_rows(

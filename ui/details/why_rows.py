@@ -107,7 +107,7 @@ class WhyRows:
 
 
 def tally_rows(forecast: Forecast) -> list[DetailRow]:
-    """Return how many predictions came true while somebody looked; none while none was decided."""
+    """Return how many predictions came true in this panel; none while none was decided."""
     if not forecast.made:
         return []
     rows = [heading("Predictions"), DetailRow("So far", tally_text(forecast))]

@@ -55,7 +55,7 @@ class EventNames:
         """Begin with no names."""
         self._labels: dict[int, str] = {}
         self._members = MemberNames(("",))
-        # What members are called with what they are, as far as somebody has asked.
+        # What members are called with what they are, as far as was asked for.
         self._texts: dict[int, str] = {}
         # Their last event may still have to be put into words.
         self._gone: list[int] = []

@@ -180,7 +180,7 @@ class EventListPanel(TablePanel):
 
     @Slot(QModelIndex, QModelIndex)
     def _notice_reading(self, current: QModelIndex, _previous: QModelIndex) -> None:
-        # Somebody reads this row: it must not run away.
+        # The user reads this row: it must not run away.
         if self._is_reading_on or self.view.is_arranging or not current.isValid():
             return
         if current.row() < self.model.rowCount() - 1:

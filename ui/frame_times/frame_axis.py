@@ -286,7 +286,7 @@ class DurationScale:
         self._chosen_for: tuple[int, int] | None = None
 
     def forget(self) -> None:
-        """Choose anew for the next frames, whatever the scale was."""
+        """Choose a scale for the next frames, whatever it was."""
         self._is_own = False
         self._chosen_for = None
 
@@ -298,7 +298,7 @@ class DurationScale:
     def settle(
         self, series: FrameSeries, measure: Measure, frames: tuple[int, int], budget_ns: int
     ) -> None:
-        """Choose anew when a notable part of the frames in view is new."""
+        """Choose a scale again when a notable part of the frames in view is new."""
         start, stop = frames
         former = self._chosen_for
         if self._is_own:

@@ -105,7 +105,7 @@ class FrameCanvas:
         self._bottom.set_time_name(name)
 
     def apply_theme(self, font: QFont) -> None:
-        """Take the colours of the theme anew, and another font."""
+        """Take the present colours and font."""
         self.widget.setFont(font)
         self.bars.forget_colors()
         self._right.set_budgets_ns(self.bars.budgets_ns)

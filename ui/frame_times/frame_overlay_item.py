@@ -96,7 +96,7 @@ class Readout:
 
 @guarded
 class FrameOverlayItem(QGraphicsObject):
-    """Painted over the bars, so that pointing at them does not compute them anew.
+    """Painted over the bars, so that pointing at them does not compute them again.
 
     Its coordinates are the pixels of the area; the band of signs is above zero.
 

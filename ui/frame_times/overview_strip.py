@@ -41,7 +41,7 @@ class OverviewStrip(QWidget):
     """All frames of a session, a column of pixels each or for many, slowest and mean.
 
     What was drawn stays in a pixmap; new frames are drawn into it at its end. Only
-    when the strip is full, every fifteen per cent more, is it drawn anew. So a
+    when the strip is full, every fifteen per cent more, is it drawn again. So a
     refresh costs the same whatever the length of the session.
 
     Attributes:
@@ -104,7 +104,7 @@ class OverviewStrip(QWidget):
             self.update(left, 0, int(stop / ratio) + 1 - left, self.height())
 
     def forget_picture(self) -> None:
-        """Draw everything anew, because colours or frames are others."""
+        """Draw everything again: the colours or the frames have changed."""
         self._top_ns = 0
         self.picture.forget()
         self.update()

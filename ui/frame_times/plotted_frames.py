@@ -187,7 +187,7 @@ class PlottedFrames(QGraphicsView):
         self.refresh(is_forced=True)
 
     def apply_theme(self) -> None:
-        """Take colours and font anew."""
+        """Take the present colours and font."""
         self.setBackgroundBrush(self._theme.color(ColorRole.BACKGROUND))
         font = QFont(self.font())
         font.setPointSizeF(max(_LEAST_POINTS, font.pointSizeF() * _SMALLER))

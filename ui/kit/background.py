@@ -12,11 +12,11 @@ from shiboken6 import isValid
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    #: Says which share of the work is done; raises :exc:`Cancelled` if nobody waits for the rest.
+    #: Says which share of the work is done; raises :exc:`Cancelled` once it is not wanted.
     Report = Callable[[float], None]
 
 
-class Cancelled(Exception):  # noqa: N818 - not an error: the way out of work that nobody waits for
+class Cancelled(Exception):  # noqa: N818 - not an error: ends work that is no longer wanted
     """The work has been cancelled."""
 
 

@@ -7,7 +7,7 @@ of the interpreter itself. So whatever overrides a method of Qt stands in a clas
 
 Where Python code calls Qt and Qt calls an override, PySide hands on what the override raises
 and first reads its arguments. Python 3.11 makes the exception object of an ``IndexError``, a
-``ZeroDivisionError`` and others only when somebody catches them; PySide 6.11 does not wait for
+``ZeroDivisionError`` and others only when they are caught; PySide 6.11 does not wait for
 that and reads what is no exception: a segmentation fault.
 """
 

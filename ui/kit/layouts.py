@@ -63,7 +63,7 @@ def button_box(buttons: QDialogButtonBox.StandardButton) -> QDialogButtonBox:
 
 def without_icons(box: QDialogButtonBox | QDialog) -> None:
     """Take the icons of the style off the buttons of a dialog."""
-    # Some dialogs of Qt make their buttons only when somebody asks for their size.
+    # Some dialogs of Qt make their buttons only when their size is asked for.
     box.sizeHint()
     boxes = [box] if isinstance(box, QDialogButtonBox) else box.findChildren(QDialogButtonBox)
     for button in [button for each in boxes for button in each.buttons()]:

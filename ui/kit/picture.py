@@ -196,7 +196,7 @@ def paint_items(  # noqa: C901 - one branch for each shape
     brush: QBrush | None = None
 
     def use(wanted_pen: QPen, wanted_brush: QBrush) -> None:
-        # A painter takes them anew each time, which costs as much as a small shape.
+        # A painter takes them again each time, which costs as much as a small shape.
         nonlocal pen, brush
         if wanted_pen is not pen:
             pen = wanted_pen

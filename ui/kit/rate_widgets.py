@@ -330,7 +330,7 @@ class _LogarithmicSlider(QSlider):
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel alone: a rate must not change because somebody scrolls."""
+        """Leave the wheel alone: a rate must not change because the user scrolls."""
         event.ignore()
 
     def _is_on_handle(self, event: QMouseEvent) -> bool:

@@ -156,7 +156,7 @@ class ScenePanel(QWidget):
 
     @override
     def hideEvent(self, event: QHideEvent) -> None:
-        """Draw no picture that nobody sees."""
+        """Draw no picture that is not seen."""
         super().hideEvent(event)
         if (pictures := self._pictures) is not None:
             pictures.is_watched = False
@@ -328,7 +328,7 @@ class ScenePanel(QWidget):
             each.suffix: f"{each.format}: {each.description}" for each in SCENE_PICTURE_FORMATS
         }
         dialog = SaveDialog("Export picture", path, kinds, self)
-        # The picture that was shown when somebody asked, while the scene goes on.
+        # The picture that was shown when the user asked, while the scene goes on.
         dialog.file_given.connect(partial(self.export_to, moment=self._moment))
         dialog.open()
 

@@ -61,7 +61,7 @@ _SHOWN_IN_PANELS: Final = frozenset(
 )
 
 _NOTHING: Final = frozenset[Capability]()
-#: So often the events of programs are taken that nobody looks at.
+#: So often the events of programs are taken that are not shown.
 _UNSEEN_MS: Final = 200
 _NO_SESSION: Final = SessionStatus(SessionPhase.EMPTY, "No scene is open.")
 
@@ -385,7 +385,7 @@ class SessionBridge(QObject):
 
     @Slot()
     def refresh_now(self) -> None:
-        """Take what is new into the timeline and tell everybody."""
+        """Take what is new into the timeline and tell all panels."""
         if self._session is None:
             return
         self.pace.begin_turn()

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _HEADER: Final = 170
 _WIDE_HEADER: Final = 260
 _LEAST_HEADER: Final = 70
-#: Part of a view that must have moved before lanes are folded away anew.
+#: Part of a view that must have moved before lanes are folded away again.
 _FAR: Final = 0.2
 
 

@@ -45,7 +45,7 @@ class LaneWalk:
             self._scroll_to(chosen)
 
     def let_go(self) -> None:
-        """Leave the chosen lane where it is from now on, for somebody has scrolled."""
+        """Leave the chosen lane where it is from now on, because the user has scrolled."""
         self._is_kept = False
 
     def choose_row(self, row: LaneRow | None) -> None:

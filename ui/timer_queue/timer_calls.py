@@ -136,7 +136,7 @@ class TimerCalls:
     ) -> NDArray[np.int64] | None:
         """Return what timers are ordered by, smallest first; ``None`` if they have no such thing.
 
-        The texts of kinds and clocks are ordered by whoever knows all of them.
+        The texts of kinds and clocks are ordered by the queue, which has those of members too.
         """
         if column in _STORED:
             return self.column(_STORED[column], places)

@@ -37,7 +37,7 @@ class QueueView(TableView):
         Args:
             model: What is shown.
             name: What a screen reader calls the table.
-            choices: Where it is kept how somebody wants the columns.
+            choices: Where the choices of columns are kept.
         """
         super().__init__(model, name, choices)
         self.calls = model

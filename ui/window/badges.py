@@ -27,7 +27,7 @@ class Badges(QObject):
     """Counts for the tabs of a window what is in their panels, seen or not.
 
     Findings take a look at everything that has happened, which would make a frame of a running
-    scene late: they are counted when somebody looks at them, and when the scene is held.
+    scene late: they are counted when they are shown, and when the scene is held.
     """
 
     def __init__(self, window: MainWindow, bridge: SessionBridge) -> None:

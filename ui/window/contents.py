@@ -280,7 +280,7 @@ class WindowContents(QObject):
     def _close(self) -> None:
         """Save the settings and close the session.
 
-        Nothing is saved before everything has its size: it would not be what anybody chose.
+        Nothing is saved before everything has its size: it would not be what the user chose.
         """
         if self._window.docks.is_settled:
             self._window.settings_file.save(self._settings_to_save())

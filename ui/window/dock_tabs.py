@@ -31,7 +31,7 @@ class DockTabs(QObject):
 
     Attributes:
         more_button: At the end of the tabs, for the panels that are not among them.
-        more_menu: Its menu; filled by whoever knows the panels when it is about to open.
+        more_menu: Its menu; filled by its owner when it is about to open.
     """
 
     def __init__(

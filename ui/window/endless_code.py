@@ -55,10 +55,10 @@ logger = logging.getLogger(__name__)
 #: After so long the window is painted all the same, and after so long it is told why.
 _ALIVE_AFTER_S: Final = 1.0
 _TOLD_AFTER_S: Final = 3.0
-#: Whoever ends the program waits at most so long for a place where it can be broken off.
+#: A user who ends the program waits at most so long for a place where it can be broken off.
 _FORCED_AFTER_S: Final = 3.0
 
-#: Ignored by default and used by next to nobody; Windows has none like it.
+#: Ignored by default and hardly used; Windows has none like it.
 if sys.platform == "win32":
     _SIGNAL: Final = signal.SIGBREAK
 else:
@@ -171,7 +171,7 @@ class EndlessCode(QObject):
         """Let the window live for a moment in the middle of the scene's code.
 
         Raises:
-            BrokenOffError: Somebody does not want to wait any longer.
+            BrokenOffError: The user does not want to wait any longer.
             KeyboardInterrupt: The program is to end, and there is no better place to end it.
         """
         if self._is_attending or self._bridge.scene_entry() is None:
@@ -258,10 +258,10 @@ class EndlessCode(QObject):
 
 
 class BreakOffBar(QFrame):
-    """Lies over the top of the window's middle, so that nothing below it is laid out anew.
+    """Lies over the top of the window's middle, so that nothing below it is laid out again.
 
     Signals:
-        break_off_requested: Somebody does not want to wait.
+        break_off_requested: The user does not want to wait.
         attach_requested: The scene is a program of its own, to be attached to.
     """
 

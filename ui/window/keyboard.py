@@ -89,7 +89,7 @@ class FocusRing(QObject):
         if now is None:
             return
         by_mouse = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
-        # A window that comes to the front gives the keyboard to whoever had it before.
+        # A window that comes to the front gives the keyboard to the widget that had it before.
         is_back = before is None
         is_new = now is not self._last
         self._last = None

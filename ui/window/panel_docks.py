@@ -49,7 +49,7 @@ _LEAST_MIDDLE_PERCENT: Final = 10
 _LEAST_MIDDLE: Final = 80
 #: No size that was saved is more.
 _MOST_PIXELS: Final = 99_999
-#: More tabs than these are under "More" until somebody opens them.
+#: More tabs than these are under "More" until they are opened.
 MOST_TABS: Final = 6
 #: Width to height of the picture of a scene, and pixels around it: a title, a line below.
 _PICTURE_SHAPE: Final = 16 / 9
@@ -128,7 +128,7 @@ class PanelDocks(QObject):
     """One dock for each panel that has an area, and a place for the one in the middle.
 
     A panel is made when it is seen for the first time; until then its dock costs
-    next to nothing, and neither does a panel that nobody looks at.
+    next to nothing, and neither does a panel that is not in front.
 
     Signals:
         visibility_changed: A dock was shown or hidden.
@@ -203,7 +203,7 @@ class PanelDocks(QObject):
                 self.panel(panel_id)
 
     def panel(self, panel_id: str) -> QWidget:
-        """Return a panel, making it if nobody has seen it yet."""
+        """Return a panel, making it if it was not shown yet."""
         dock = self.place_of(panel_id)
         widget = dock.widget()
         if (

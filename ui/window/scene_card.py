@@ -45,7 +45,7 @@ class Task:
 
 
 TASKS: Final = (
-    Task("pause", "Pause a clock (P)", "Select a clock of the tree and press P", Capability.PAUSE),
+    Task("pause", "Pause a clock (P)", "Select a clock in the tree and press P", Capability.PAUSE),
     Task("slow", "Slow it to ¼ (R)", "Select a clock, press R, and type 1/4", Capability.RATE),
     Task(
         "step",

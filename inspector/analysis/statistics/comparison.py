@@ -32,7 +32,7 @@ _RESAMPLES: Final = 400
 _MOST_RESAMPLED: Final = 20_000
 #: With fewer frames, nothing is said to differ.
 _LEAST_FRAMES: Final = 30
-#: Differences below are of no use to anybody, however certain.
+#: Differences below are too small to matter, however certain.
 _LEAST_DIFFERENCE: Final = 0.002
 
 

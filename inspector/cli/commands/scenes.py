@@ -24,7 +24,7 @@ def add_scenes_arguments(parser: ArgumentParser) -> None:
         "--copy",
         nargs=2,
         metavar=("SCENE", "TO"),
-        help="copy a scene to a file or folder of yours, as a start",
+        help="copy a scene to a file or folder, as a starting point",
     )
 
 

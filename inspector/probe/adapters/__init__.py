@@ -66,7 +66,7 @@ class Adapter:
         """The inspector has gone and all clocks run at rate 1; called on the probe's thread."""
 
     def forked(self) -> None:
-        """This is a child process, made by fork; no other thread runs, nobody is attached."""
+        """This is a child process, made by fork; no other thread runs, no inspector is attached."""
 
     def call_soon(self, clock: Clock, call: Callable[[], None]) -> None:
         """Run a short call soon, on the thread on which the timers of a clock may be read.

@@ -411,7 +411,7 @@ def _loop_name(loop: Any) -> str:
 
 
 def _task_name(task: Any) -> str:
-    """Return what a task does, with its name if somebody gave it one.
+    """Return what a task does, with the name it was given, if any.
 
     The numbers that asyncio gives would make every timer of a server a text of its own.
     """

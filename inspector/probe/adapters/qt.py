@@ -326,7 +326,7 @@ class QtLoop:
         self.timers.clear()
 
     def find_timers(self) -> Iterator[None]:
-        """Take over what was started, and give up what was stopped, while nobody was attached."""
+        """Take over what was started, and give up what was stopped, without an inspector."""
         core = self.adapter.core
         dispatcher = core.QAbstractEventDispatcher.instance()
         thread, animations = core.QThread.currentThread(), self.adapter.animations

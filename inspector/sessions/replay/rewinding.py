@@ -109,7 +109,7 @@ class Rewinding:
         run = self.second
         refusal = ""
         if run.problem is not None:
-            refusal = "The scene could not be built again."
+            refusal = "The scene could not be rebuilt."
         elif difference is not None:
             refusal = f"The scene was run again up to here, but did something else. {difference}"
         return AppliedCommand(

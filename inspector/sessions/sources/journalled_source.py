@@ -40,7 +40,7 @@ class JournalledSource:
         on_reading: Called with every reading, counted from the start of the session; may be
             ``None``.
         reading_ns: What the source said last.
-        meter: Measures where time goes between wake-ups; ``None`` if nobody asks.
+        meter: Measures where time goes between wake-ups; ``None`` if that is not measured.
     """
 
     is_manual = False

@@ -1,4 +1,4 @@
-"""How somebody wants the columns of a table: which, how wide, in which order, sorted by what."""
+"""How the user wants the columns of a table: which, how wide, in which order, sorted by what."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ORDER, _SORTED = "@order", "@sorted"
 
 @guarded
 class ColumnChoices(QObject):
-    """Keeps what somebody has made of the columns, and offers it in a menu over the titles.
+    """Keeps what the user has made of the columns, and offers it in a menu over the titles.
 
     Columns that were dragged, moved or hidden stay so, also at the next start.
 
@@ -60,7 +60,7 @@ class ColumnChoices(QObject):
             view: The view; already shows its model, and its columns have their usual widths.
             header: Its titles.
             columns: Its columns; the first is always shown.
-            choices: Where it is kept what somebody wants otherwise, by the name of the columns.
+            choices: Where the choices of the user are kept, by the name of the columns.
             sorted_by: The column that decides the order at first, -1 for none.
         """
         super().__init__(view)
@@ -105,11 +105,11 @@ class ColumnChoices(QObject):
         self.order_changed.emit()
 
     def usual_width(self, column: int) -> int:
-        """Return the width of a column that nobody has dragged."""
+        """Return the width of a column that was not dragged."""
         return self._usual[column]
 
     def set_usual_width(self, column: int, width: int) -> None:
-        """Give a column another width, unless somebody has dragged it."""
+        """Give a column another width, unless it was dragged."""
         self._usual[column] = width
         if column not in self._by_hand:
             self._resize({column: width})
@@ -123,7 +123,7 @@ class ColumnChoices(QObject):
 
     @Slot()
     def fit_columns(self) -> None:
-        """Give every column its usual width, also those that somebody has dragged."""
+        """Give every column its usual width, also those that were dragged."""
         self._by_hand.clear()
         self._resize({each: self._usual[each] for each in self._columns if self._is_free(each)})
         self._keep_choices()

@@ -192,7 +192,7 @@ class TableView(Arranging, PaintedTable):
 
     Attributes:
         notice: Why the table is empty, and how to change that.
-        choices: How somebody wants the columns.
+        choices: How the user wants the columns.
         make_menu: Returns what can be done with a row, by its number.
     """
 
@@ -210,7 +210,7 @@ class TableView(Arranging, PaintedTable):
         Args:
             model: What is shown.
             name: What a screen reader calls the table.
-            choices: Where it is kept how somebody wants the columns.
+            choices: Where the choices of columns are kept.
             selects_many: Whether several rows can be selected at once.
             is_entered_at_end: Whether the keyboard begins at the last row, the newest.
         """

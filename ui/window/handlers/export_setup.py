@@ -92,7 +92,7 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
             options,
             folder if is_folder(folder) else Path.cwd(),
             format_name or choices.get("format", "PNG"),
-            # What somebody has gone to the trouble of choosing is what they mean.
+            # What the user has gone to the trouble of choosing is what is meant.
             "chosen" if any(each.id == "chosen" for each in ranges) else "all",
         ),
         theme,

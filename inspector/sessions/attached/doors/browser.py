@@ -212,7 +212,7 @@ def find_browser() -> str:
 
 
 def _started(*, headless: bool) -> tuple[subprocess.Popen[bytes], Transport, Path]:
-    """Start a browser with a profile of its own, which can be reached by nobody else.
+    """Start a browser with a profile of its own, which only this user can reach.
 
     Raises:
         AttachError: There is none, or it does not start.
