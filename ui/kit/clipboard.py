@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication, QImage, QKeySequence
+from PySide6.QtWidgets import QWidget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from PySide6.QtWidgets import QWidget
 
 #: Pixels of a copied picture for each one on the screen: sharp where it is pasted and printed.
 _SCALE: Final = 2.0
@@ -44,7 +44,8 @@ def picture_of(widget: QWidget) -> QImage:
     image = QImage(size, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(_SCALE)
     image.fill(widget.palette().color(widget.backgroundRole()))
-    widget.render(image)
+    # Views of graphics scenes have another method of this name.
+    QWidget.render(widget, image)
     return image
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QPoint
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -11,7 +12,7 @@ from inspector.events import Timeline
 from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
 from tests.ui.world import PlayedSession
 from ui.frame_times.panel import FrameTimesPanel
-from ui.kit.theme import Theme
+from ui.kit.theme import ColorRole, Theme
 from ui.plotting.frame_series import XAxis
 from ui.session.bridge import Selection, SessionBridge
 
@@ -298,3 +299,17 @@ def test_that_frames_that_only_the_inspector_made_late_are_left_out_on_request(
     assert action in panel._budget_menu.actions()
     action.trigger()
     qtbot.waitUntil(lambda: "2 over" in statistics(panel))
+
+
+def test_that_the_plot_is_copied_as_it_looks(panel: FrameTimesPanel, bridge: SessionBridge) -> None:
+    show(bridge, usual_timeline(200))
+    panel.fit()
+    image, _ = panel._copying
+
+    image.trigger()
+
+    copied = QGuiApplication.clipboard().image()
+    plot = panel.plot
+    assert (copied.width(), copied.height()) == (2 * plot.width(), 2 * plot.height())
+    row = {copied.pixelColor(x, copied.height() // 2).name() for x in range(copied.width())}
+    assert Theme("light").color(ColorRole.OK).name() in row
