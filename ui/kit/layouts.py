@@ -49,6 +49,8 @@ def choice_buttons(parent: QWidget, texts: Sequence[str]) -> QButtonGroup:
     group = QButtonGroup(parent)
     for number, text in enumerate(texts):
         button = tool_button(text, is_checkable=True)
+        # In dark colours, only of flat buttons is it seen which one is down.
+        button.setAutoRaise(True)
         button.setChecked(number == 0)
         group.addButton(button, number)
     return group

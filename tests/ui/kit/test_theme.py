@@ -25,6 +25,7 @@ from inspector.formats.options import GRAPH_COLORS
 from inspector.resources import resource_path
 from inspector.vocabulary import Phase
 from tests.ui.shell import open_shell
+from ui.kit.layouts import choice_buttons
 from ui.kit.table.painted_views import PaintedTable
 from ui.kit.theme import ColorRole, Theme, ThemeName, phase_color
 from ui.plotting.machines import _STATES
@@ -100,6 +101,16 @@ def strongest_contrast(widget: QWidget, along: QRect, background: QColor) -> flo
     image = widget.grab().toImage()
     row = (image.pixelColor(x, along.center().y()) for x in range(along.left(), along.right() + 1))
     return max(contrast(color, background) for color in row)
+
+
+def test_that_buttons_of_which_one_is_down_are_flat(qtbot: QtBot) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+
+    buttons = choice_buttons(page, ("Time", "Frames")).buttons()
+
+    # Of others, only light colours show which one it is.
+    assert all(isinstance(each, QToolButton) and each.autoRaise() for each in buttons)
 
 
 @pytest.mark.parametrize("is_pressed", [True, False])
