@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.landmarks import Landmark
-from inspector.formats.frame_times import Provenance
+from inspector.formats.frame_times import CAPTURED, Provenance
 from inspector.formats.options import (
     DEFAULT_BUDGETS_MS,
     ExportOptions,
@@ -432,6 +432,15 @@ def test_that_the_title_names_what_the_format_holds(qtbot: QtBot, tmp_path: Path
         "Timeline SVG": ("Export the timeline", f"{stem}.timeline.svg"),
         "Perfetto": ("Export a trace", f"{stem}.pftrace"),
     }
+
+
+def test_that_a_capture_leaves_its_suffix_out_of_the_name(qtbot: QtBot, tmp_path: Path) -> None:
+    about = Provenance("csgo.csv", datetime(2026, 1, 2, tzinfo=UTC), "1.0", CAPTURED)
+    source = ExportSource(History(), (FrameRange("all", "All frames", 0, FRAMES),), about)
+    dialog = ExportDialog(source, ExportChoices(ExportOptions(), tmp_path), Theme("light"))
+    qtbot.addWidget(dialog)
+
+    assert dialog._suggested_path() == tmp_path / "csgo-frame-times.png"
 
 
 def test_that_samples_are_refused_where_every_frame_is_needed(qtbot: QtBot, tmp_path: Path) -> None:

@@ -33,7 +33,14 @@ from inspector.formats.export import (
     exporters,
 )
 from inspector.formats.frame_graph.graph_pages import frame_pages
-from inspector.formats.frame_times import FrameTimes, Measure, Part, Provenance, parse_range
+from inspector.formats.frame_times import (
+    CAPTURED,
+    FrameTimes,
+    Measure,
+    Part,
+    Provenance,
+    parse_range,
+)
 from inspector.formats.options import (
     LARGEST_SIDE_PT,
     SMALLEST_HEIGHT_PT,
@@ -321,7 +328,10 @@ class ExportDialog(QDialog):
         return True
 
     def _suggested_path(self) -> Path:
-        scene = file_stem(self._provenance.scene, "frame-times")
+        about = self._provenance
+        # The name of a capture is that of its file.
+        name = Path(about.scene).stem if about.source == CAPTURED else about.scene
+        scene = file_stem(name, "frame-times")
         what = "-frame-times" if self._contents == _FRAME_TIMES else ""
         return self._folder / f"{scene}{what}{self._exporter.suffix}"
 
