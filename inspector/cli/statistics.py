@@ -17,7 +17,7 @@ from inspector.analysis.statistics.runs import RunDifference, differences
 from inspector.cli.export import check_knows_inspector, checked_part, part_in
 from inspector.cli.run_report import frames_text, table
 from inspector.cli.terminal import say
-from inspector.errors import CaptureError
+from inspector.errors import CaptureError, InspectorError
 from inspector.exit_codes import ExitCode
 from inspector.foreign.numbers import number_in, shown
 from inspector.formats.captures.capture import split_column
@@ -107,7 +107,8 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
     if not wanted and len(options.files) > 1:
         wanted = list(_FEW)
     asked = {*wanted, *(each.metric.id for each in conditions)}
-    files = [_read(text, options, err) for text in options.files]
+    part_in(options)
+    files, unread = _read_all(options, err)
     found = [
         metric_values(
             each.series,
@@ -133,15 +134,40 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
             {"file": text, "condition": condition.text, "value": value.value}
             for text, condition, value in failed
         ]
-        _write_json(out, {"files": results, "failed": failures})
-    elif len(files) == 1:
+        errors = [{"file": text, "error": error} for text, error in unread.items()]
+        _write_json(
+            out, {"files": results, "failed": failures, **({"unread": errors} if errors else {})}
+        )
+    elif not files:
+        pass
+    elif len(options.files) == 1:
         out.write(_one_text(files[0], shown_values[0]) + "\n")
     else:
         out.write(_many_text(files, shown_values) + "\n")
     for text, condition, value in failed:
         what = value.text if value.value is not None else f"undefined: {value.why_not}"
         say(err, f"{text}: {condition.text} does not hold: {value.metric.id} is {what}")
-    return ExitCode.FAILED if failed else ExitCode.OK
+    for text, error in unread.items():
+        say(err, f"{text} is left out: {error}")
+    return ExitCode.FAILED if failed or unread else ExitCode.OK
+
+
+def _read_all(options: Namespace, err: TextIO) -> tuple[list[_Read], dict[str, str]]:
+    """Read the files; of several, return why some cannot be read.
+
+    Raises:
+        InspectorError: The only file cannot be read.
+    """
+    files: list[_Read] = []
+    unread: dict[str, str] = {}
+    for text in options.files:
+        try:
+            files.append(_read(text, options, err))
+        except InspectorError as error:
+            if len(options.files) == 1:
+                raise
+            unread[text] = str(error)
+    return files, unread
 
 
 def _show_zones(options: Namespace, out: TextIO, err: TextIO) -> bool:

@@ -239,3 +239,23 @@ def test_that_what_sums_cannot_answer_is_refused(run: Run, tmp_path: Path) -> No
     assert (code, out) == (ExitCode.FAILED, "")
     assert "Omit --metric, --assert, --range and --stream." in err
     assert "“timeline-inspector stats” shows them as a table." in refused
+
+
+def test_that_a_file_that_cannot_be_read_does_not_stop_the_others(
+    run: Run, uneven: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty.csv").touch()
+
+    code, out, err = run(f"stats empty.csv {uneven} nowhere.csv")
+    _, text, _ = run(f"stats empty.csv {uneven} nowhere.csv --json")
+    failed, nothing, said = run("stats empty.csv nowhere.csv")
+
+    assert (code, failed) == (ExitCode.FAILED, ExitCode.FAILED)
+    assert [line.split()[0] for line in out.splitlines()[2:]] == [str(uneven)]
+    assert "empty.csv is left out: empty.csv is empty." in err
+    assert "nowhere.csv is left out: There is no file nowhere.csv." in err
+    values = json.loads(text)
+    assert [each["file"] for each in values["files"]] == [str(uneven)]
+    assert [each["file"] for each in values["unread"]] == ["empty.csv", "nowhere.csv"]
+    assert nothing == ""
+    assert len(said.splitlines()) == 2

@@ -27,8 +27,8 @@ examples:
   timeline-inspector stats run.tlrec --assert "p99 < 16.7ms" --assert "fps > 59"
   timeline-inspector stats capture.json --refresh 60 --json
 
-Exit code 0 if every condition holds; 1 if one does not, or a file cannot be read; 2 if
-the arguments are not valid.
+Exit code 0 if every condition holds; 1 if one does not, or a file cannot be read, which of
+several does not stop the others; 2 if the arguments are not valid.
 """
 
 COMPARE_EPILOG: Final = """\
