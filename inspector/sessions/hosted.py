@@ -447,7 +447,7 @@ class HostedSession(UniformSession):
         source = self.source
         if self._meter is None and isinstance(source, ReportsWaits):
             self._meter = meter = IntervalMeter(source.now_ns)
-            source.report_waits(meter.wait)
+            source.report_waits(meter.wait, meter.poll)
             self._meter_run(self._run)
 
     def _meter_run(self, run: SceneRun) -> None:

@@ -22,6 +22,8 @@ SharesEvent: TypeAlias = tuple[int, int, int]
 _PROCESSOR_CLOCK: Final = None if os.name == "nt" else thread_time_ns
 # Plain numbers: several times a frame, members of an enum are too slow.
 _CALLBACKS, _INSPECTOR, _COLLECTION, _LATE, _IDLE = map(int, Share)
+#: Once round an event loop in which nothing happens takes less than this, in nanoseconds.
+_IDLE_TURN_NS: Final = 100_000
 #: Shares that are too long for the interval are shortened in this order.
 _SHORTENED: Final = (_IDLE, _LATE, _INSPECTOR, _COLLECTION, _CALLBACKS)
 
@@ -30,8 +32,16 @@ _SHORTENED: Final = (_IDLE, _LATE, _INSPECTOR, _COLLECTION, _CALLBACKS)
 class ReportsWaits(Protocol):
     """A time source in real time that knows when its thread is about to wait."""
 
-    def report_waits(self, on_wait: Callable[[], None] | None) -> None:
-        """Call something before each wait on the thread of the source, or nothing more."""
+    def report_waits(
+        self, on_wait: Callable[[], None] | None, on_poll: Callable[[], None] | None = None
+    ) -> None:
+        """Call something before each wait on the thread of the source, or nothing more.
+
+        Args:
+            on_wait: Called before the thread sleeps.
+            on_poll: Called each time the thread, instead of sleeping, goes round its event loop
+                until a wake-up is due.
+        """
 
 
 class SharesOfFrames(Protocol):
@@ -69,7 +79,8 @@ class IntervalMeter:
 
     The thread waits, works, or is in a wake-up. Of a wait, what the processor was not used for
     is idle, and late from the instant at which a wake-up was wanted; poll comes first, then
-    whatever it was ended by. Work uses the processor, or else it is unknown what it waited for.
+    whatever it was ended by. A turn of the event loop that finds nothing to do but that it is not
+    yet time is a wait, too. Work uses the processor, or else it is unknown what it waited for.
     A wake-up consists of callbacks, which the run adds to :attr:`calls_ns`, and of the inspector.
     Garbage collection is in none of them. For the thread of the session.
 
@@ -95,6 +106,7 @@ class IntervalMeter:
         self._owner = get_ident()
         self._shares_ns = [0, 0, 0, 0, 0]
         self._is_counting, self._is_waiting, self._is_in_wake = True, False, False
+        self._is_polling = False
         self._wanted_ns: int | None = None
         self._collecting_ns: int | None = None
         self._collected_ns = self._collected_in_calls_ns = 0
@@ -117,13 +129,18 @@ class IntervalMeter:
         if not self._is_in_wake:
             self._end(self._clock())
         self._is_counting = at_ns is not None
-        self._is_waiting = False
+        self._is_waiting = self._is_polling = False
 
     def wait(self) -> None:
         """Take note that the thread is about to wait."""
         if not self._is_in_wake:
             self._end(self._clock())
-            self._is_waiting = True
+            self._is_waiting, self._is_polling = True, False
+
+    def poll(self) -> None:
+        """Take note that the thread goes round its event loop, for a wake-up is due soon."""
+        self.wait()
+        self._is_polling = self._is_waiting
 
     def wake(self, at_ns: int) -> None:
         """Take note of a wake-up that has read the time."""
@@ -143,7 +160,7 @@ class IntervalMeter:
             shares[_CALLBACKS] += max(called_ns - self._collected_in_calls_ns, 0)
             shares[_INSPECTOR] += max(inspector_ns + self._collected_in_calls_ns, 0)
             shares[_COLLECTION] += self._collected_ns
-        self._is_in_wake = self._is_waiting = False
+        self._is_in_wake = self._is_waiting = self._is_polling = False
         self._begin(now_ns)
 
     def note_collection(self, phase: str, _info: object) -> None:
@@ -186,6 +203,9 @@ class IntervalMeter:
         else:
             used_ns = min(max(self._used_ns - before_ns, 0), passed_ns)
         collected_ns = min(collected_ns, used_ns)
+        if self._is_polling and passed_ns <= _IDLE_TURN_NS:
+            # Nobody worked: it waited with open eyes.
+            used_ns = collected_ns
         shares = self._shares_ns
         shares[_COLLECTION] += collected_ns
         shares[_INSPECTOR] += used_ns - collected_ns

@@ -39,6 +39,12 @@ class Thread:
         self.meter.wait()
         self.now_ns += duration_ns
 
+    def poll(self, duration_ns: int) -> None:
+        """Go round the event loop until it is time, a turn each 20 µs."""
+        for _ in range(duration_ns // 20_000):
+            self.meter.poll()
+            self.work(20_000)
+
     def work(self, duration_ns: int) -> None:
         self.now_ns += duration_ns
         self.used_ns += duration_ns
@@ -116,6 +122,29 @@ def test_that_a_window_that_works_past_the_wanted_instant_is_not_the_hosts_laten
     shares = thread.shares(35 * MS)
     assert shares[Share.INSPECTOR] == 30 * MS
     assert (shares[Share.IDLE], shares[Share.HOST_LATE]) == (5 * MS, 0)
+
+
+def test_that_going_round_the_event_loop_until_it_is_time_is_idle(thread: Thread) -> None:
+    end_frame(thread, 16 * MS)
+    thread.sleep(15 * MS)
+    thread.poll(1 * MS)
+    thread.wake()
+
+    shares = thread.shares(16 * MS)
+    assert (shares[Share.INSPECTOR], shares[Share.IDLE]) == (0, 16 * MS)
+
+
+def test_that_what_the_window_does_meanwhile_is_the_inspectors(thread: Thread) -> None:
+    end_frame(thread, 16 * MS)
+    thread.sleep(14 * MS)
+    thread.poll(1 * MS)
+    thread.meter.poll()
+    thread.work(3 * MS)
+    thread.wake()
+
+    shares = thread.shares(18 * MS)
+    assert shares[Share.INSPECTOR] == 3 * MS
+    assert shares[Share.IDLE] == 15 * MS
 
 
 def test_that_work_without_the_processor_is_unknown(thread: Thread) -> None:

@@ -92,6 +92,7 @@ class QtTimeSource:
         "_is_waking",
         "_late_ns",
         "_mean_gap_ns",
+        "_on_poll",
         "_on_wait",
         "_on_wake",
         "_owner",
@@ -137,6 +138,7 @@ class QtTimeSource:
         self._mean_gap_ns = _IDLE_GAP_NS
         self._errors = WakeErrors()
         self._on_wait: Callable[[], None] | None = None
+        self._on_poll: Callable[[], None] | None = None
         self._timer = QTimer(parent) if timer is None else timer
         self._timer.setSingleShot(True)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -200,8 +202,15 @@ class QtTimeSource:
         if armed_ns is None or at_ns < armed_ns:
             self._arm(at_ns, now_ns)
 
-    def report_waits(self, on_wait: Callable[[], None] | None) -> None:
-        """Call something before each wait of the event loop, or nothing more."""
+    def report_waits(
+        self, on_wait: Callable[[], None] | None, on_poll: Callable[[], None] | None = None
+    ) -> None:
+        """Call something before each wait of the event loop, or nothing more.
+
+        Args:
+            on_wait: Called before the thread sleeps.
+            on_poll: Called before each time round the event loop until a wake-up is due.
+        """
         self._check_thread()
         # There is none before the application.
         dispatcher = cast("QAbstractEventDispatcher | None", QAbstractEventDispatcher.instance())
@@ -211,7 +220,7 @@ class QtTimeSource:
             dispatcher.aboutToBlock.disconnect(self._on_wait)
         if on_wait is not None:
             dispatcher.aboutToBlock.connect(on_wait)
-        self._on_wait = on_wait
+        self._on_wait, self._on_poll = on_wait, on_poll
 
     def attach(self, on_wake: Callable[[], None]) -> None:
         """Say what to call on a wake-up: on the owner's thread and never early."""
@@ -253,6 +262,8 @@ class QtTimeSource:
         if remaining_ns > 0:
             if remaining_ns <= self._finish_ns:
                 self._armed_ns = wanted_ns
+                if self._on_poll is not None:
+                    self._on_poll()
                 self._timer.start(0)
             else:
                 self._arm(wanted_ns, now_ns)

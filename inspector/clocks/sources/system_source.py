@@ -95,8 +95,10 @@ class SystemTimeSource:
         self._soon.clear()
         self.stop()
 
-    def report_waits(self, on_wait: Callable[[], None] | None) -> None:
-        """Call something before each sleep, or nothing more."""
+    def report_waits(
+        self, on_wait: Callable[[], None] | None, _on_poll: Callable[[], None] | None = None
+    ) -> None:
+        """Call something before each sleep, or nothing more; it never polls."""
         self._on_wait = on_wait
 
     def run(self, until_ns: int | None = None, *, until_idle: bool = False) -> None:

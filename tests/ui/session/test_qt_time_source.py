@@ -149,6 +149,22 @@ def test_that_fine_arms_for_before_and_finishes_through_the_event_loop(
     assert instants == [2_300_000]
 
 
+def test_that_each_turn_of_the_event_loop_until_it_is_time_is_reported(
+    qtbot: QtBot, timer: PlayedTimer
+) -> None:
+    assert qtbot
+    source = timer.source(Precision.FINE)
+    woken(source)
+    polls = [0]
+    source.report_waits(lambda: None, lambda: polls.__setitem__(0, polls[0] + 1))
+    source.set_wake(2_300_000)
+
+    timer.pass_ns(SECOND)
+    source.report_waits(None)
+
+    assert polls[0] == timer.starts_ms.count(0) > 1
+
+
 def test_that_fine_never_waits_in_a_slot(timer: PlayedTimer) -> None:
     source = timer.source(Precision.FINE)
     woken(source)
