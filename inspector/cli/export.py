@@ -24,11 +24,16 @@ from inspector.formats.export import (
     exporter_for,
     exporters,
 )
+from inspector.formats.file_formats import check_file, write_file
 from inspector.formats.frame_times import FrameTimes, Part, parse_range
 from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
+from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions, SceneMoment
 from inspector.formats.traces.session_trace import Events
+from inspector.pictures.looks import clock_looks
 from inspector.sessions.capture_history import CaptureHistory
 from inspector.sessions.frame_files import FrameFile, is_recording, read_frame_file
+from inspector.sessions.provenance import provenance_of
+from inspector.sessions.recorded import RecordedSession
 from inspector.timebase import format_instant
 
 if TYPE_CHECKING:
@@ -58,6 +63,8 @@ def export(options: Namespace, out: TextIO, err: TextIO) -> int:
     """
     if PYTEST in options.formats:
         return export_as_pytest(options, out, err)
+    if options.picture is not None:
+        return _export_picture(Path(options.files[0]), options, out)
     part_in(options)
     graph_options(options, "interval")
     if not _is_batch(options):
@@ -66,6 +73,43 @@ def export(options: Namespace, out: TextIO, err: TextIO) -> int:
         out.writelines(f"wrote {each}\n" for each in written)
         return ExitCode.OK
     return _export_each(options, out, err)
+
+
+def _export_picture(path: Path, options: Namespace, out: TextIO) -> int:
+    """Write the picture that the scene of a recording drew of a frame.
+
+    Raises:
+        InspectorError: It is no recording, it has no such frame or picture, or it cannot be
+            written.
+    """
+    check_file(options.picture, SCENE_PICTURE_FORMATS)
+    if not is_recording(path):
+        message = f"{path} is no recording: only recordings have the pictures of their scenes."
+        raise CaptureError(message)
+    session = RecordedSession(path)
+    frames, pictures = session.timeline.frames, session.pictures
+    frame = frames.end - 1 if options.frame is None else options.frame
+    if not frames.first <= frame < frames.end:
+        has = f"frames {frames.first:,} to {frames.end - 1:,}" if len(frames) else "no frames"
+        message = f"{path} has no frame {frame:,}. It has {has}."
+        raise CaptureError(message)
+    picture = pictures.at(frame)
+    if picture is None:
+        why = pictures.failure or (
+            "None was kept so early."
+            if pictures.is_described
+            else "Its scene draws none, or it was recorded without."
+        )
+        message = f"{path} has no picture of frame {frame:,}. {why}"
+        raise CaptureError(message)
+    at_ns = frames.began_ns(frame)
+    looks = clock_looks(session.history.state_at(at_ns), picture.shapes)
+    write_file(
+        *(SceneMoment(picture, looks, at_ns), provenance_of(session), PictureOptions()),
+        *(options.picture, SCENE_PICTURE_FORMATS),
+    )
+    out.write(f"wrote {options.picture} (frame {frame:,} at {format_instant(at_ns)})\n")
+    return ExitCode.OK
 
 
 def _is_batch(options: Namespace) -> bool:

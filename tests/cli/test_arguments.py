@@ -74,7 +74,7 @@ def test_that_the_version_names_what_it_runs_on(run: Run) -> None:
         ),
         ("attach 0", "Argument PID: not a whole number above 0: '0'"),
         (f"attach {'1' * 30}", "Argument PID: not a whole number above 0"),
-        ("export x.csv", "The following arguments are required: -o/--output"),
+        ("export x.csv", "The following arguments are required: -o/--output, --as, or --picture"),
     ],
 )
 def test_that_arguments_that_make_no_sense_are_one_sentence(

@@ -38,6 +38,7 @@ examples:
   timeline-inspector export game.tlrec -o game.png --without interventions
   timeline-inspector export game.tlrec --as pytest -o test_game.py
   timeline-inspector export game.tlrec --as trace --as pftrace
+  timeline-inspector export game.tlrec --picture boss.svg --frame 3100
   timeline-inspector export *.csv --format png --out pictures/
 
 With several files, or --out, a file that cannot be read does not stop the others, a file
@@ -73,6 +74,15 @@ def add_export_arguments(parser: ArgumentParser) -> None:
         help=f"write it beside FILE: {', '.join(keys)}; of a recording also pytest: a test that "
         "runs its scene again; may be repeated",
     )
+    parser.add_argument(
+        "--picture",
+        metavar="FILE",
+        type=Path,
+        help="of a recording, the picture that its scene drew of itself: .png .svg .pdf",
+    )
+    parser.add_argument(
+        "--frame", metavar="N", type=int, help="frame of --picture (default: the last)"
+    )
     batch = parser.add_argument_group("several files")
     batch.add_argument(
         "--out", metavar="DIR", type=Path, help="folder for what --as writes, made if missing"
@@ -94,8 +104,13 @@ def check_export_arguments(options: Namespace) -> None:
         SystemExit: The combination is invalid; the reason is on stderr.
     """
     error = options.parser.error
-    if not options.output and not options.formats:
-        error("the following arguments are required: -o/--output, or --as")
+    if options.frame is not None and options.picture is None:
+        error("argument --frame: add --picture, the file to write")
+    if options.picture is not None:
+        if options.output or options.formats or options.out or len(options.files) > 1:
+            error("argument --picture: takes one recording, and nothing else to write")
+    elif not options.output and not options.formats:
+        error("the following arguments are required: -o/--output, --as, or --picture")
     if PYTEST in options.formats and (len(options.formats) > 1 or len(options.files) > 1):
         error("--as pytest takes one recording, and no other formats")
     if options.output and (options.out or len(options.files) > 1):
