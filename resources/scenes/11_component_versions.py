@@ -146,7 +146,7 @@ class Wood:
             text(
                 x,
                 160,
-                f"first: {self.first_to_sing or '-'}",
+                f"first: {self.first_to_sing or '–'}",
                 "#b8c0c8",
                 size=8.5,
                 anchor="middle",

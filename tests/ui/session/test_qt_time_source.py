@@ -149,10 +149,10 @@ def test_that_fine_arms_for_before_and_finishes_through_the_event_loop(
     assert instants == [2_300_000]
 
 
+@pytest.mark.usefixtures("qtbot")
 def test_that_each_turn_of_the_event_loop_until_it_is_time_is_reported(
-    qtbot: QtBot, timer: PlayedTimer
+    timer: PlayedTimer,
 ) -> None:
-    assert qtbot
     source = timer.source(Precision.FINE)
     woken(source)
     polls = [0]
