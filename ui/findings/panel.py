@@ -205,7 +205,7 @@ class FindingsPanel(QWidget):
     @Slot(QModelIndex)
     def show_evidence(self, index: QModelIndex) -> None:
         """Select what a finding is about: its frame if that is kept, else timer or clock."""
-        for selection in self.evidence(index.row())[:1]:
+        for selection in self.evidence(index.row())[:1] if index.isValid() else ():
             self._select(selection)
 
     def _select(self, selection: Selection) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QModelIndex, Qt
 from pytestqt.qtbot import QtBot
 
 from inspector.testing import pass_seconds, scene_file, virtual_session
@@ -106,6 +107,20 @@ def test_that_a_click_selects_the_frame_and_the_menu_the_timer(stand: Stand) -> 
     assert chosen.kind is SelectionKind.FRAME
     assert texts == ["Select the frame", "Select the timer", "Select the clock", "Copy"]
     assert stand.bridge.selection == Selection.timer(1)
+
+
+def test_that_enter_without_a_marked_finding_selects_nothing(stand: Stand, qtbot: QtBot) -> None:
+    stand.show()
+    view = stand.panel.view
+    qtbot.keyClick(view, Qt.Key.Key_Return)
+    stand.run(2)
+    stand.panel.look()
+    view.setCurrentIndex(QModelIndex())
+    before = stand.bridge.selection
+
+    qtbot.keyClick(view, Qt.Key.Key_Return)
+
+    assert stand.bridge.selection == before
 
 
 def test_that_an_empty_panel_says_why(qtbot: QtBot) -> None:
