@@ -69,10 +69,12 @@ from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import (
     BREAKPOINT_HIT,
     CLOCK_ADDED,
+    CLOCK_ANCHORED,
     CLOCK_MOVED,
     CLOCK_PAUSED,
     CLOCK_REMOVED,
     MARK,
+    RATE_DENOMINATOR,
     TRANSPORT,
     Mode,
 )
@@ -210,7 +212,7 @@ class AttachedSession:
         self._lost_since_mark = 0
         self._opened: Opened | None = None
         self.opening_problem: AttachError | None = None
-        self.note(CLOCK_ADDED, ROOT_ID, 0, self.log.intern("session"))
+        self._add_clock(ROOT_ID, 0, "session")
         self._opener = threading.Thread(
             target=self._open, args=(door,), name="attach: open", daemon=True
         )
@@ -464,6 +466,11 @@ class AttachedSession:
         """Add an event of the session at this moment."""
         self._intake.add((self.now_ns, kind, subject, a, b))
 
+    def _add_clock(self, clock_id: int, parent_id: int, name: str) -> None:
+        """Add a clock of the session itself, at session time."""
+        self.note(CLOCK_ADDED, clock_id, parent_id, self.log.intern(name))
+        self.note(CLOCK_ANCHORED, clock_id, 0, RATE_DENOMINATOR)
+
     # -------------------------------------------------------------------- refresh
 
     def refresh(self) -> int:
@@ -557,8 +564,7 @@ class AttachedSession:
             if not (own := parent.translation.top_clock_id):
                 return
             above = parent.translation.above = parent.translation.family_id
-            name = self.log.intern(f"{parent.name} with children")
-            self.note(CLOCK_ADDED, above, ROOT_ID, name)
+            self._add_clock(above, ROOT_ID, f"{parent.name} with children")
             self.note(CLOCK_MOVED, own, above)
         translation.above = above
         translation.last_ns = max(translation.last_ns, self.now_ns)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from inspector.analysis.lanes.lanes import LaneStore
 from inspector.analysis.lint.rules import findings
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.cli.main import main
@@ -292,6 +293,10 @@ def test_that_children_are_below_one_clock_with_their_parent(attachment: Attachm
         "the time of “server with children” is real time: select a program or a clock below it"
     )
     assert session.program_of_clock(family) is None
+    lanes = LaneStore()
+    lanes.read(session.history, session.timeline)
+    assert lanes.clocks.path_at(SERVER, session.present_ns) == [SERVER, family, 1]
+    assert all(lanes.clocks.local_ns(each, session.present_ns) is not None for each in clocks)
 
     # A keyframe describes what is below it; the session's own clock stays.
     probe.keyframe()

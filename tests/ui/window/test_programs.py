@@ -23,6 +23,7 @@ from tests.ui.shell import Shell, open_shell
 from ui.clock_tree.panel import ClockTreePanel
 from ui.details.panel import DetailsPanel
 from ui.session.bridge import Selection
+from ui.timeline.panel import TimelinePanel
 from ui.timer_queue.panel import TimerQueuePanel
 from ui.window.dialogs.open_program import OpenProgramDialog
 
@@ -264,7 +265,7 @@ def _has_rows(queue: TimerQueuePanel, count: int) -> bool:
     return queue.model.rowCount() == count
 
 
-def test_that_the_queue_and_details_know_the_clocks_of_several_programs(
+def test_that_queue_lanes_and_details_know_the_clocks_of_several_programs(
     attached: ProgramInWindow,
 ) -> None:
     session, window = attached.session, attached.shell.window
@@ -277,6 +278,9 @@ def test_that_the_queue_and_details_know_the_clocks_of_several_programs(
     assert details is not None
     attached.shell.bridge.select(Selection.clock(1))
     assert ("In the branch", "2 pending") in [(row.key, row.text) for row in details.current_rows()]
+    lanes = window.findChild(TimelinePanel)
+    assert lanes is not None
+    attached.until(lambda: {"pulse", "beat"} <= {row.label for row in lanes.canvas.rows.rows})
     for word, count in (("beat", 1), ("server", 2), ("nothing", 0)):
         queue.filter_line.setText(word)
         attached.until(partial(_has_rows, queue, count))
