@@ -53,7 +53,7 @@ _TO_SAVETXT, _TO_DUMPS = 3.0, 0.5
 #: How much of the time pandas may take to read all columns, of which we check each.
 _TO_PANDAS: Final = 0.5
 #: How many times the memory of a short recording the export of a long one may take.
-_MOST_OF_SHORT: Final = 2.0
+_MOST_OF_SHORT: Final = 3.0
 #: Frames that are recorded at once.
 _AT_ONCE: Final = 10_000
 #: Memory that an export may take beside the frames, of what those take.
