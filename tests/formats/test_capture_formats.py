@@ -193,7 +193,7 @@ def test_that_tables_of_tracy_are_traces(
 
 
 def test_that_the_sums_of_tracy_are_refused_with_what_to_export(tmp_path: Path) -> None:
-    with pytest.raises(CaptureError, match="Export with -u for each zone, -g"):
+    with pytest.raises(CaptureError, match="export with -u for each zone, -g"):
         opened(tmp_path, "name,src_file,src_line,total_ns,total_perc,counts\nf,x.cpp,3,9,1,2\n")
 
 
