@@ -50,6 +50,9 @@ class FrameLegend(QLabel):
 
     Signals:
         fit_changed: Whether there is room for it; if not, nothing is shown.
+
+    Attributes:
+        is_beside: It wraps in a column beside the plot: each colour has a line, shorter if need be.
     """
 
     fit_changed = Signal(bool)
@@ -66,6 +69,7 @@ class FrameLegend(QLabel):
         """
         super().__init__(parent)
         self._is_wrapping = is_wrapping
+        self.is_beside = False
         self._is_fitting = True
         self._theme = theme
         self._entries: tuple[_Entry, ...] = ()
@@ -74,7 +78,7 @@ class FrameLegend(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         if is_wrapping:
             self.setWordWrap(True)
-            self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+            self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
 
     def show_paces(self) -> None:
         """Explain the colours that compare with the budget."""
@@ -117,7 +121,8 @@ class FrameLegend(QLabel):
 
     def _show_fitting_text(self) -> bool:
         if self._is_wrapping:
-            self.setText(self._colored([entry.text for entry in self._entries]))
+            room = self.contentsRect().width() - _MARGIN
+            self.setText(self._colored([self._within(room, entry) for entry in self._entries]))
             return True
         for texts in (
             [entry.text for entry in self._entries],
@@ -132,6 +137,15 @@ class FrameLegend(QLabel):
                 return True
         self.setText("")
         return False
+
+    def _within(self, room: int, entry: _Entry) -> str:
+        is_short = self.is_beside and self.fontMetrics().horizontalAdvance(f"■ {entry.text}") > room
+        return entry.short_text if is_short else entry.text
+
+    def height_within(self, room: int) -> int:
+        """Return the height of as many whole lines as there is room for, a line for each colour."""
+        line = self.fontMetrics().lineSpacing()
+        return min(len(self._entries), max(room // line, 0)) * line
 
     def _colored(self, texts: Sequence[str]) -> str:
 

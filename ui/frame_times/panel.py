@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, Qt, Slot
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from typing_extensions import override
 
 from inspector.sessions.session import time_name
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
@@ -53,9 +54,9 @@ _AXES: Final = (
 )
 #: Milliseconds between refreshes of the plot at best: as often as it moves with the lanes.
 _PLOT_MS: Final = 60
-#: The legend beside the plot: its height, and how far it reaches over the column of labels.
-_LEGEND: Final = 80
+#: How far the legend beside the plot reaches over the column of labels, and what it leaves free.
 _OVER_LABELS: Final = 20
+_WIDEST_LABEL: Final = "00 ms  "
 #: Under this name settings keep that frames that only the inspector made late are left out.
 _LEFT_OUT: Final = "frame_times.without_inspector"
 
@@ -464,14 +465,25 @@ class FrameTimesPanel(QWidget):
         layout.addWidget(self.strip)
         layout.addWidget(self.plot, 1)
 
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_legend()
+
     @Slot()
     def _place_legend(self) -> None:
         legend, view = self._lower_legend, self.view
         is_hidden = legend.isHidden()
+        legend.is_beside = view.has_lanes
         if view.has_lanes:
             self._layout.removeWidget(legend)
             legend.setParent(self.plot)
-            legend.setGeometry(0, MARK_BAND, view.left - LEFT_WIDTH + _OVER_LABELS, _LEGEND)
+            # Labels of the axis end at its right; with large letters they begin further left.
+            labels = self.fontMetrics().horizontalAdvance(_WIDEST_LABEL)
+            legend.setGeometry(
+                *(0, MARK_BAND, view.left - max(labels, LEFT_WIDTH - _OVER_LABELS)),
+                legend.height_within(self.plot.height() - MARK_BAND),
+            )
         elif legend.parent() is self.plot:
             self._layout.insertWidget(1, legend)
         legend.setHidden(is_hidden)

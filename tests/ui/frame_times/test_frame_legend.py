@@ -45,3 +45,18 @@ def test_that_it_says_when_there_is_no_room_for_it(qtbot: QtBot) -> None:
 
 def test_that_one_that_wraps_always_says_everything(qtbot: QtBot) -> None:
     assert "≤&nbsp;½&nbsp;budget" in _legend(qtbot, 60, is_wrapping=True).text()
+
+
+def test_that_beside_the_plot_words_are_shorter_and_lines_are_whole(qtbot: QtBot) -> None:
+    legend = _legend(qtbot, 300, is_wrapping=True)
+    legend.is_beside = True
+    assert "≤&nbsp;budget&nbsp;+&nbsp;15&nbsp;%" in legend.text()
+
+    legend.resize(legend.fontMetrics().horizontalAdvance("■ ≤ ½ budget   "), 20)
+
+    assert "budget&nbsp;+" not in legend.text()
+    assert "≤&nbsp;½&nbsp;budget" in legend.text()
+    line = legend.fontMetrics().lineSpacing()
+    assert [legend.height_within(room) for room in (0, 2 * line + 5, 90 * line)] == [
+        *(0, 2 * line, 5 * line),
+    ]
