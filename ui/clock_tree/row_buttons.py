@@ -167,6 +167,9 @@ class RowButtons(QObject):
                 (role.Highlight, role.HighlightedText) if is_lit else (role.Button, role.ButtonText)
             )
             painter.fillRect(button.rect, palette.color(group, fill))
+            # What is on has the colour of a selected row, and would be lost in one.
+            painter.setPen(palette.color(group, role.ButtonText))
+            painter.drawRect(button.rect.adjusted(0, 0, -1, -1))
             painter.setPen(palette.color(group, ink))
             painter.drawText(button.rect, Qt.AlignmentFlag.AlignCenter, button.text)
 

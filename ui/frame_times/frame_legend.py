@@ -139,8 +139,13 @@ class FrameLegend(QLabel):
         return False
 
     def _within(self, room: int, entry: _Entry) -> str:
-        is_short = self.is_beside and self.fontMetrics().horizontalAdvance(f"■ {entry.text}") > room
-        return entry.short_text if is_short else entry.text
+        """Return what is said of a colour: all of it, or beside the plot what there is room for."""
+        gist = entry.text.partition(",")[0].partition(" +")[0]
+        width = self.fontMetrics().horizontalAdvance
+        for text in (entry.text, gist) if self.is_beside else ():
+            if width(f"■ {text}") <= room:
+                return text
+        return entry.short_text.removesuffix(" × budget") if self.is_beside else entry.text
 
     def height_within(self, room: int) -> int:
         """Return the height of as many whole lines as there is room for, a line for each colour."""
@@ -150,7 +155,7 @@ class FrameLegend(QLabel):
     def _colored(self, texts: Sequence[str]) -> str:
 
         colors = [color_of(entry.fill, self._theme).name() for entry in self._entries]
-        between = "&nbsp;" * (len(_BETWEEN) - 1) + " "
+        between = "<br>" if self.is_beside else "&nbsp;" * (len(_BETWEEN) - 1) + " "
         return between.join(
             f'<span style="color:{color}">■</span>&nbsp;{as_html(text).replace(" ", "&nbsp;")}'
             for color, text in zip(colors, texts, strict=True)

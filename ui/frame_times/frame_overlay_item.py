@@ -21,7 +21,6 @@ from typing_extensions import override
 from inspector.analysis.interval_shares import named_shares, shares_text
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.events.frame_history import Frame, FrameHistory
-from inspector.formats.drawing.ticks import grouped
 from inspector.formats.frame_times import Measure
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import Phase
@@ -441,9 +440,9 @@ def frame_readout(
         budgets_ns: Budgets; the time is compared with the first.
     """
     times_ns = {"interval": frame.interval_ns, "busy": frame.busy_ns, "delta": frame.delta_ns}
-    lines = [(f"Frame {grouped(frame.index)}", format_instant(frame.at_ns))]
+    lines = [(f"Frame {frame.index:,}", format_instant(frame.at_ns))]
     if shared_by > 1:
-        lines.append((f"slowest of {grouped(shared_by)} frames here", ""))
+        lines.append((f"slowest of {shared_by:,} frames here", ""))
     lines.append((measure, format_duration(times_ns.pop(measure))))
     if budgets_ns:
         shown_ns = {"interval": frame.interval_ns, "busy": frame.busy_ns, "delta": frame.delta_ns}
@@ -468,7 +467,7 @@ def chosen_text(history: FrameHistory, start: int, stop: int) -> str:
     """Return how many frames a range has and how much session time passes in it."""
     first = history.at_ns[start - history.first]
     last = history.at_ns[stop - 1 - history.first]
-    frames = "1 frame" if stop - start == 1 else f"{grouped(stop - start)} frames"
+    frames = "1 frame" if stop - start == 1 else f"{stop - start:,} frames"
     if stop - start == 1:
         return f"{frames} · {format_instant(first)}"
     return f"{frames} · {format_duration(last - first)}"

@@ -16,7 +16,6 @@ from typing_extensions import override
 
 from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, OVER_RULE, FrameBudget
 from inspector.analysis.statistics.frame_statistics import FrameStatistics, frame_statistics
-from inspector.formats.drawing.ticks import grouped
 from inspector.formats.frame_times import Measure
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import Share
@@ -178,27 +177,27 @@ def statistics_parts(
     what = "Selected" if wanted.is_chosen else "In view"
     frames, is_interval = wanted.frames, wanted.measure == "interval"
     noun = "frame" if found.count == 1 else "frames"
-    rate = f" ({found.mean_rate:.4g} fps)" if is_interval else ""
-    span = f"({grouped(frames[0])}–{grouped(frames[-1])})"
+    rate = f" ({found.mean_rate:.1f} fps)" if is_interval else ""
+    span = f"({frames[0]:,}–{frames[-1]:,})"
     parts = [
-        StatisticsPart(0, f"{what}: {grouped(found.count)} {noun}"),
+        StatisticsPart(0, f"{what}: {found.count:,} {noun}"),
         StatisticsPart(9, span),
         StatisticsPart(2, f"mean {format_duration(found.mean_ns)}{rate}"),
         StatisticsPart(5, f"median {format_duration(found.median_ns)}"),
     ]
     if left_out:
-        parts.append(StatisticsPart(2, f"{grouped(left_out)} left out (inspector)"))
+        parts.append(StatisticsPart(2, f"{left_out:,} left out (inspector)"))
     if wanted.are_samples:
         return (*parts, StatisticsPart(1, SAMPLES_TEXT))
     parts += [
         StatisticsPart(6, f"P95 {format_duration(found.p95_ns)}"),
-        StatisticsPart(3, f"P99 {format_duration(found.p99_ns)}"),
+        StatisticsPart(4, f"P99 {format_duration(found.p99_ns)}"),
         StatisticsPart(7, f"P99.9 {format_duration(found.p999_ns)}"),
         StatisticsPart(1, f"max {format_duration(found.max_ns)}"),
     ]
     for over in found.over_budgets:
-        parts.append(StatisticsPart(4, f"{grouped(over.count)} over {over.budget.limit_text}"))
+        parts.append(StatisticsPart(3, f"{over.count:,} over {over.budget.limit_text}"))
         if over.count:
-            missed = f", {grouped(over.missed)} missed" if is_interval else ""
+            missed = f", {over.missed:,} missed" if is_interval else ""
             parts.append(StatisticsPart(8, f"{100 * over.share:.3g} %{missed}"))
     return tuple(parts)

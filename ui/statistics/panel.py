@@ -14,7 +14,6 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_series import FrameFacts, FrameSeries
 from inspector.analysis.statistics.metrics import MetricValue, metric_values
 from inspector.formats.distribution_chart import ChartKind, Curve, band_text
-from inspector.formats.drawing.ticks import grouped
 from inspector.formats.series import facts_in
 from inspector.sessions.session import ShowsCapture
 from inspector.timebase import NS_PER_MS
@@ -179,13 +178,13 @@ class StatisticsPanel(QWidget):
         self.view.show_curves((curve,), budgets_ms, empty_text="There are no frames.")
         if frames:
             noun = "frame" if len(frames) == 1 else "frames"
-            span = f"{grouped(frames[0])}–{grouped(frames[-1])}"
+            span = f"{frames[0]:,}–{frames[-1]:,}"
             left_out = self._times.left_out
-            without = f", without {grouped(left_out)} late by the inspector" if left_out else ""
+            without = f", without {left_out:,} late by the inspector" if left_out else ""
             against = f"hitches and jank against {1000 / budgets_ms[0]:.4g} fps"
             measure = self._bridge.frame_focus.measure
             self.what.show_text(
-                f"{text}: {grouped(len(frames))} {noun} ({span}){without}, {measure}; {against}"
+                f"{text}: {len(frames):,} {noun} ({span}){without}, {measure}; {against}"
             )
         else:
             self.what.show_text("")
@@ -221,7 +220,7 @@ class StatisticsPanel(QWidget):
             noun = "frame" if len(marked) == 1 else "frames"
             are = "is" if len(marked) == 1 else "are"
             span = band_text(*self._band_ns)
-            text = f"{span}: {grouped(len(marked))} {noun} {are} marked in the plot"
+            text = f"{span}: {len(marked):,} {noun} {are} marked in the plot"
         self.readout.show_text(text or "Click or drag to choose frame times.")
 
     @Slot()

@@ -55,6 +55,7 @@ def test_that_beside_the_plot_words_are_shorter_and_lines_are_whole(qtbot: QtBot
     legend.resize(legend.fontMetrics().horizontalAdvance("■ ≤ ½ budget   "), 20)
 
     assert "budget&nbsp;+" not in legend.text()
+    assert legend.text().count("<br>") == 4
     assert "≤&nbsp;½&nbsp;budget" in legend.text()
     line = legend.fontMetrics().lineSpacing()
     assert [legend.height_within(room) for room in (0, 2 * line + 5, 90 * line)] == [
