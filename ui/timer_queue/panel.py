@@ -248,7 +248,7 @@ class TimerQueuePanel(TablePanel):
         text = f"{counts.passing:,}"
         if counts.passing != counts.total:
             text += f" of {counts.total:,}"
-        return f"{text} calls" + (f", {counts.waiting:,} waiting" if counts.waiting else "")
+        return f"{text} calls" + (f", {counts.waiting:,} stopped" if counts.waiting else "")
 
     @override
     def why_empty(self) -> str:

@@ -190,7 +190,7 @@ def test_that_waiting_timers_are_counted(stand: Stand) -> None:
 
     stand.run_to_ms(100)
 
-    assert stand.panel.count_label.text() == "3 calls, 3 waiting"
+    assert stand.panel.count_label.text() == "3 calls, 3 stopped"
 
 
 def _waiting(stand: Stand) -> list[str]:
@@ -210,7 +210,7 @@ def test_that_waiting_timers_stand_above_with_what_stops_them(stand: Stand) -> N
     assert section.button.text() == "Waiting 1: “enemies” is paused"
     assert _waiting(stand) == ["second"]
     assert stand.names() == ["first", "third"]
-    assert stand.panel.count_label.text() == "3 calls, 1 waiting"
+    assert stand.panel.count_label.text() == "3 calls, 1 stopped"
 
     stand.enemies.resume()
     stand.run_to_ms(200)
@@ -292,7 +292,7 @@ def test_that_a_filter_and_a_branch_hold_for_waiting_timers(stand: Stand) -> Non
     stand.panel.filter_line.apply_now()
 
     assert _waiting(stand) == ["second"]
-    assert stand.panel.count_label.text() == "1 of 3 calls, 1 waiting"
+    assert stand.panel.count_label.text() == "1 of 3 calls, 1 stopped"
 
 
 def test_that_the_columns_are_those_of_the_table_below(stand: Stand) -> None:
