@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QFont, QPainter, QPixmap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtCore import QSize
+#: What pictures depend on: size, pixels of the device for each of the picture, and font.
+_Device: TypeAlias = tuple[QSize, float, QFont]
 
 
 class KeptPicture:
@@ -21,6 +23,7 @@ class KeptPicture:
 
     def __init__(self) -> None:
         self.painted = 0
+        self._device: _Device = QSize(), 0.0, QFont()
         self._shown: object = None
         self._pixmap: QPixmap | None = None
 
@@ -28,7 +31,7 @@ class KeptPicture:
         """Paint next time: colours have changed."""
         self._shown = self._pixmap = None
 
-    def paint(
+    def paint(  # noqa: PLR0913 - two of them keep it cheap
         self,
         painter: QPainter,
         size: QSize,
@@ -36,6 +39,7 @@ class KeptPicture:
         draw: Callable[[QPainter], None],
         *,
         is_moving: bool = False,
+        amend: Callable[[QPainter, Any], bool] = lambda _painter, _former: False,
     ) -> None:
         """Paint the picture at the origin.
 
@@ -46,12 +50,14 @@ class KeptPicture:
             draw: Paints all pixels of the picture.
             is_moving: Whether what is shown is likely to differ each time; then the picture is
                 kept only when the same is shown a second time.
+            amend: Paints into the kept picture what differs from the former ``shown``; returns
+                whether that was little enough.
         """
         ratio = painter.device().devicePixelRatioF()
-        shown = (size, ratio, painter.font(), shown)
-        is_same = shown == self._shown
-        if not is_same:
-            self._shown, self._pixmap = shown, None
+        device = size, ratio, painter.font()
+        is_same = self._device == device and self._shown == shown
+        if not is_same and not self._amend(device, shown, amend):
+            self._device, self._shown, self._pixmap = device, shown, None
         if self._pixmap is None:
             self.painted += 1
             if is_moving and not is_same:
@@ -62,10 +68,30 @@ class KeptPicture:
                 return
             self._pixmap = QPixmap(size * ratio)
             self._pixmap.setDevicePixelRatio(ratio)
-            inner = QPainter(self._pixmap)
-            try:
-                inner.setFont(painter.font())
-                draw(inner)
-            finally:
-                inner.end()
+            self._draw_into(self._pixmap, draw)
         painter.drawPixmap(0, 0, self._pixmap)
+
+    def _amend(
+        self, device: _Device, shown: object, amend: Callable[[QPainter, Any], bool]
+    ) -> bool:
+        pixmap, former = self._pixmap, self._shown
+        if pixmap is None or device != self._device:
+            return False
+        is_amended = False
+
+        def draw(inner: QPainter) -> None:
+            nonlocal is_amended
+            is_amended = amend(inner, former)
+
+        self._draw_into(pixmap, draw)
+        if is_amended:
+            self._shown = shown
+        return is_amended
+
+    def _draw_into(self, pixmap: QPixmap, draw: Callable[[QPainter], None]) -> None:
+        inner = QPainter(pixmap)
+        try:
+            inner.setFont(self._device[2])
+            draw(inner)
+        finally:
+            inner.end()

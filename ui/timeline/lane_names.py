@@ -55,6 +55,11 @@ class PlacedRow(NamedTuple):
     is_marked: bool
     is_over: bool
 
+    @property
+    def bottom(self) -> int:
+        """Where the next row may begin."""
+        return self.y + self.height
+
 
 class PlacedRows(NamedTuple):
     """The visible rows.
@@ -85,7 +90,7 @@ class PlacedRows(NamedTuple):
             finish: Paints what is left of rows that do not overlap.
         """
         for placed in self.scrolled:
-            self._paint_row(painter, theme, placed, paint_row)
+            self.paint_row(painter, theme, placed, paint_row)
         if finish is not None:
             finish(painter)
         if not self.pinned:
@@ -93,19 +98,32 @@ class PlacedRows(NamedTuple):
         box = self.pinned_box
         painter.fillRect(box, theme.color(ColorRole.BACKGROUND))
         for placed in self.pinned:
-            self._paint_row(painter, theme, placed, paint_row)
+            self.paint_row(painter, theme, placed, paint_row)
         if finish is not None:
             finish(painter)
+        self.paint_edge(painter, theme)
+
+    def is_placed_like(self, other: PlacedRows) -> bool:
+        """Return whether rows are where those of another picture are."""
+        return self.pinned_box == other.pinned_box and all(
+            [(each.y, each.height) for each in ours] == [(each.y, each.height) for each in theirs]
+            for ours, theirs in ((self.scrolled, other.scrolled), (self.pinned, other.pinned))
+        )
+
+    def paint_edge(self, painter: QPainter, theme: Theme) -> None:
+        """Paint the line below the pinned rows."""
+        box = self.pinned_box
         painter.setPen(theme.color(ColorRole.MUTED_TEXT))
         painter.drawLine(0, box.bottom(), box.width(), box.bottom())
 
-    def _paint_row(
+    def paint_row(
         self,
         painter: QPainter,
         theme: Theme,
         placed: PlacedRow,
         paint_row: Callable[[QPainter, PlacedRow], None],
     ) -> None:
+        """Paint what every row has, and what is on it."""
         width = self.pinned_box.width()
         if placed.is_marked:
             tint = mixed(theme.color(ColorRole.SELECTION), theme.color(ColorRole.BACKGROUND), 0.16)
@@ -143,7 +161,34 @@ class LaneNames:
                 lambda inner, placed: self._row(inner, placed, size.width()),
             )
 
-        self.picture.paint(painter, size, rows, draw)
+        def amend(inner: QPainter, former: PlacedRows) -> bool:
+            if not rows.is_placed_like(former):
+                return False
+            box = rows.pinned_box
+            for old, new in zip(former.scrolled, rows.scrolled, strict=True):
+                top = max(new.y, box.bottom() + 1) if rows.pinned else new.y
+                if old != new and top < new.bottom:
+                    self._row_again(inner, new, QRect(0, top, size.width(), new.bottom - top), rows)
+            for old, new in zip(former.pinned, rows.pinned, strict=True):
+                if old != new:
+                    place = QRect(0, new.y, size.width(), new.height)
+                    self._row_again(inner, new, place.intersected(box), rows)
+            return True
+
+        self.picture.paint(painter, size, rows, draw, amend=amend)
+
+    def _row_again(
+        self, painter: QPainter, placed: PlacedRow, place: QRect, rows: PlacedRows
+    ) -> None:
+        """Paint one row, within a part of it."""
+        painter.setClipRect(place)
+        painter.fillRect(place, self._theme.color(ColorRole.BACKGROUND))
+        rows.paint_row(
+            *(painter, self._theme, placed),
+            lambda inner, placed: self._row(inner, placed, place.width()),
+        )
+        if placed.row.is_pinned:
+            rows.paint_edge(painter, self._theme)
 
     def _row(self, painter: QPainter, placed: PlacedRow, width: int) -> None:
         theme, row = self._theme, placed.row
