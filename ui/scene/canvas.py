@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from time import thread_time_ns
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -15,7 +16,6 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
-    QPolygonF,
     QResizeEvent,
     QTransform,
 )
@@ -31,9 +31,10 @@ from ..kit.guards import guarded
 from ..kit.keys import keeps_key
 from ..kit.picture import load_fonts, paint_items, paint_screen_text
 from ..kit.theme import ColorRole
+from ..plotting.kept_picture import KeptPicture
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from inspector.formats.drawing.display_list import Item
     from inspector.pictures.looks import ClockLook
@@ -47,6 +48,8 @@ _REACH: Final = 4.0
 _RING: Final = 14.0
 #: Width of the line around what is marked, in pixels.
 _HALO: Final = 1.4
+#: Paints after which what has not changed is kept as a picture.
+_STILL_FOR: Final = 4
 #: Lightness between dark and bright backgrounds.
 _MIDDLE: Final = 128
 _FORWARDS: Final = frozenset({Qt.Key.Key_Right, Qt.Key.Key_Down})
@@ -115,6 +118,9 @@ class SceneCanvas(QWidget):
         self._picture: Picture | None = None
         self._looks: Mapping[int, ClockLook] = {}
         self._items: list[Item] = []
+        self._items_before: list[Item] = []
+        self._alike: deque[int] = deque([0], maxlen=_STILL_FOR)
+        self._ground = KeptPicture()
         self._owner = NO_OWNER
         self._selected = self._pointed = NOTHING
         self._rings: Mapping[int, float] = {}
@@ -219,20 +225,53 @@ class SceneCanvas(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         began_ns = thread_time_ns()
         painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.color(ColorRole.PANEL))
-        picture = self._picture
-        if picture is not None:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setTransform(self._to_widget())
-            whole = QRectF(0, 0, picture.width, picture.height)
-            painter.fillRect(whole, picture.background)
-            painter.setClipRect(whole)
-            paint_items(self._items, painter, paint_screen_text)
-            self._paint_rings(painter, picture)
+        self.paint_picture(painter)
         painter.end()
         if self.hasFocus():
             self._paint_focus()
         self.painting_ns = thread_time_ns() - began_ns
+
+    def paint_picture(self, painter: QPainter) -> None:
+        """Paint everything but the keyboard's frame."""
+        picture, items, count = self._picture, self._items, self._count_still()
+        shown = (
+            *(self._theme.name, items[:count]),
+            None if picture is None else (picture.width, picture.height, picture.background),
+        )
+        self._ground.paint(
+            painter, self.size(), shown, lambda inner: self._paint_ground(inner, count)
+        )
+        if picture is not None:
+            self._begin_picture(painter, picture)
+            paint_items(items[count:], painter, paint_screen_text)
+            self._paint_rings(painter, picture)
+
+    def _count_still(self) -> int:
+        """Return how many items, from the backmost, have not changed in a while."""
+        items, former = self._items, self._items_before
+        alike = 0
+        # The same shapes have the same items.
+        for mine, other in zip(items, former, strict=False):
+            if mine is not other:
+                break
+            alike += 1
+        self._items_before = items
+        self._alike.append(alike)
+        return min(self._alike)
+
+    def _begin_picture(self, painter: QPainter, picture: Picture) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setTransform(self._to_widget())
+        painter.setClipRect(QRectF(0, 0, picture.width, picture.height))
+
+    def _paint_ground(self, painter: QPainter, count: int) -> None:
+        """Paint what is behind everything that moves."""
+        painter.fillRect(self.rect(), self._theme.color(ColorRole.PANEL))
+        picture = self._picture
+        if picture is not None:
+            self._begin_picture(painter, picture)
+            painter.fillRect(QRectF(0, 0, picture.width, picture.height), picture.background)
+            paint_items(self._items[:count], painter, paint_screen_text)
 
     def _paint_rings(self, painter: QPainter, picture: Picture) -> None:
         """Paint a ring around what has just been called."""
@@ -333,8 +372,5 @@ def _bounds(shape: Shape) -> QRectF:
         x, y, size = shape.numbers
         width = 0.6 * size * len(shape.text)
         return QRectF(x - (0, width / 2, width)[shape.anchor], y - size, width, size * 1.2)
-    return QPolygonF(list(_points(shape))).boundingRect()
-
-
-def _points(shape: Shape) -> Iterator[QPointF]:
-    return (QPointF(*each) for each in outline_of(shape.kind, shape.numbers))
+    xs, ys = zip(*outline_of(shape.kind, shape.numbers), strict=True)
+    return QRectF(QPointF(min(xs), min(ys)), QPointF(max(xs), max(ys)))
