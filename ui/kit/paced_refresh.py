@@ -68,7 +68,7 @@ class PacedRefresh(QObject):
         self.least_ms = least_ms
         self._period = (0, -1)
         self._is_wanted = False
-        self._has_turn = False
+        self._has_turn = self._was_seen = False
         self._last_chance = single_shot(self, self._take_turn)
         widget.installEventFilter(self)
 
@@ -92,6 +92,7 @@ class PacedRefresh(QObject):
         if is_too_soon:
             self._last_chance.start(self._pace.period_ms(self.least_ms))
         else:
+            self._was_seen = True
             self._take_turn()
 
     @override
@@ -116,7 +117,9 @@ class PacedRefresh(QObject):
 
     def _pass_on(self) -> None:
         self._has_turn = False
-        if self._is_wanted and is_in_sight(self._widget):
+        # Who has just looked need not look again, which takes as long as a small refresh.
+        was_seen, self._was_seen = self._was_seen and self._widget.isVisible(), False
+        if self._is_wanted and (was_seen or is_in_sight(self._widget)):
             self._is_wanted = False
             self._period = self._current_period()
             self._last_chance.stop()
@@ -130,8 +133,8 @@ def is_in_sight(widget: QWidget) -> bool:
     """
     if not widget.isVisible():
         return False
-    area, each = widget.rect(), widget
-    while not each.isWindow() and (parent := each.parentWidget()) is not None:
+    area, each, window = widget.rect(), widget, widget.window()
+    while each is not window and (parent := each.parentWidget()) is not None:
         area = area.translated(each.pos()).intersected(parent.rect())
         each = parent
     return not area.isEmpty()
