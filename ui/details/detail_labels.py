@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from inspector.display_text import as_html, one_line
 
 from ..kit.guards import guarded
+from ..kit.labels import SelectableLabel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,7 @@ def _broken(word: re.Match[str]) -> str:
 
 
 @guarded
-class ValueLabel(QLabel):
+class ValueLabel(SelectableLabel):
     """Text in as many lines as it needs, to be read and copied.
 
     Screen readers read it with its caption, and without what only lets lines be broken.
@@ -58,13 +59,8 @@ class ValueLabel(QLabel):
     def __init__(self, text: str, parent: QWidget | None = None, caption: str = "") -> None:
         super().__init__(parent)
         self._said, self._caption = text, caption
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(True)
         self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse
-            | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
         # Long words such as paths must not widen the panel.
         self.setMinimumWidth(40)
         self.show_text(text)

@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, OVER_RULE, FrameBudget
@@ -21,6 +21,7 @@ from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import Share
 
 from ..kit.guards import guarded
+from ..kit.labels import SelectableLabel
 from ..kit.paced_refresh import single_shot
 from ..plotting.frame_series import FrameSeries
 
@@ -77,7 +78,7 @@ class StatisticsWanted:
 
 
 @guarded
-class FrameStatisticsLabel(QLabel):
+class FrameStatisticsLabel(SelectableLabel):
     """Shows the statistics that were asked for last, some time after they were."""
 
     #: Other statistics are shown; all of them in words, also where there is no room.
@@ -93,7 +94,6 @@ class FrameStatisticsLabel(QLabel):
         self.setObjectName("frame_statistics")
         self.setAccessibleName("Statistics of the frames in view")
         self.setToolTip(STATISTICS_HELP)
-        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         # Cut off rather than making the window wider.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 

@@ -65,7 +65,7 @@ _HAPPENINGS: Final = {
     **dict.fromkeys(("event", "eventFilter", "viewportEvent", "editorEvent"), False),
     **dict.fromkeys(("setData", "focusNextPrevChild"), False),
     **dict.fromkeys(("changeEvent", "showEvent", "hideEvent", "closeEvent", "resizeEvent")),
-    **dict.fromkeys(("focusInEvent", "focusOutEvent", "leaveEvent", "wheelEvent")),
+    **dict.fromkeys(("focusInEvent", "focusOutEvent", "enterEvent", "leaveEvent", "wheelEvent")),
     **dict.fromkeys(("mousePressEvent", "mouseMoveEvent", "mouseReleaseEvent", "contextMenuEvent")),
     **dict.fromkeys(("mouseDoubleClickEvent", "keyPressEvent", "dragEnterEvent", "dropEvent")),
     **dict.fromkeys(("accept", "setModel", "setModelData", "fetchMore", "sort", "dataChanged")),

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import (
+    QEnterEvent,
+    QFocusEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QSizePolicy, QWidget
 from typing_extensions import override
 
@@ -15,6 +22,10 @@ from .guards import guarded
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QToolButton
+
+_SELECTABLE: Final = (
+    Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+)
 
 
 @guarded
@@ -55,6 +66,54 @@ class ElidedLabel(QLabel):
             self.foregroundRole(),
         )
         painter.end()
+
+
+@guarded
+class SelectableLabel(QLabel):
+    """Plain text that can be marked and copied.
+
+    A label that offers this lays each text out as a document and paints it twice, which for a
+    text that changes often is dear. So it does only while the pointer or the keyboard is there.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+
+    def _offer(self, *, is_wanted: bool) -> None:
+        if self.textFormat() != Qt.TextFormat.PlainText:
+            return
+        wanted = Qt.TextInteractionFlag.NoTextInteraction
+        if is_wanted or self.hasFocus() or self.hasSelectedText():
+            wanted = _SELECTABLE
+        if wanted != self.textInteractionFlags():
+            self.setTextInteractionFlags(wanted)
+
+    @override
+    def setSelection(self, start: int, length: int) -> None:
+        self._offer(is_wanted=True)
+        super().setSelection(start, length)
+
+    @override
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self._offer(is_wanted=True)
+        super().enterEvent(event)
+
+    @override
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._offer(is_wanted=False)
+
+    @override
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        # Of a finger there was no sign before.
+        self._offer(is_wanted=True)
+        super().mousePressEvent(event)
+
+    @override
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._offer(is_wanted=self.underMouse())
 
 
 class WrappedLabel(QLabel):

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible, QColor, QGuiApplication, QKeySequence
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import (
+    QAccessible,
+    QColor,
+    QEnterEvent,
+    QGuiApplication,
+    QKeySequence,
+    QTextDocument,
+)
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -191,3 +198,38 @@ def test_that_screen_readers_read_values_with_their_captions(grid: DetailGrid) -
     assert read_out(sentence) == "“a/very/long/path/to/somewhere” is paused."
     grid.show_text(value, "/elsewhere/another_scene_file.py")
     assert read_out(value) == "Source: /elsewhere/another_scene_file.py"
+
+
+@pytest.mark.parametrize("text", ["24 pending, 0 waiting", LONG, "two\nlines", "a & b <i>c</i>"])
+def test_that_a_value_looks_the_same_while_it_can_be_marked(grid: DetailGrid, text: str) -> None:
+    label = grid.add_value("Value", text)
+    grid.finish()
+    before, height = label.grab().toImage(), label.heightForWidth(200)
+
+    QApplication.sendEvent(label, QEnterEvent(QPointF(), QPointF(), QPointF()))
+
+    assert label.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
+    assert label.grab().toImage() == before
+    assert label.heightForWidth(200) == height
+
+
+def test_that_a_value_lays_out_no_document_while_nobody_is_there(
+    grid: DetailGrid,
+) -> None:
+    label = grid.add_value("Value", "some words")
+    grid.finish()
+    grid.show()
+    grid.show_text(label, "other words")
+    assert not label.findChildren(QTextDocument)
+
+    QTest.mousePress(label, Qt.MouseButton.LeftButton, pos=QPoint(1, 5))
+    QTest.mouseMove(label, QPoint(label.width() - 1, 5))
+    QTest.mouseRelease(label, Qt.MouseButton.LeftButton, pos=QPoint(label.width() - 1, 5))
+    assert label.selectedText() == "other words"
+    QApplication.sendEvent(label, QEvent(QEvent.Type.Leave))
+    assert label.selectedText() == "other words"
+
+    label.clearFocus()
+    label.setSelection(0, 0)
+    QApplication.sendEvent(label, QEvent(QEvent.Type.Leave))
+    assert not label.findChildren(QTextDocument)
