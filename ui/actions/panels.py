@@ -32,6 +32,8 @@ def make_panel(
         message = f"{panel.widget} is not a widget"
         raise TypeError(message)
     widget.setObjectName(panel.id)
+    # So that nothing below it is painted with it.
+    widget.setAutoFillBackground(True)
     return widget
 
 

@@ -188,6 +188,8 @@ class SteadyPlace(QWidget):
         super().__init__()
         self._content = content
         content.setParent(self)
+        # So that nothing below it is painted with it.
+        self.setAutoFillBackground(True)
         self.setSizePolicy(content.sizePolicy())
         self.setVisible(not content.isHidden())
         content.installEventFilter(self)
