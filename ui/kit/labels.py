@@ -191,7 +191,8 @@ class SteadyPlace(QWidget):
         # So that nothing below it is painted with it.
         self.setAutoFillBackground(True)
         self.setSizePolicy(content.sizePolicy())
-        self.setVisible(not content.isHidden())
+        if content.isHidden():
+            self.hide()
         content.installEventFilter(self)
 
     @override
@@ -211,7 +212,9 @@ class SteadyPlace(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Come and go with the label, and have the room that its font needs."""
         kind = event.type()
-        if kind in {QEvent.Type.ShowToParent, QEvent.Type.HideToParent}:
+        # Shown before it has a place, it would be a window of its own.
+        is_placed = self.parentWidget() is not None
+        if kind in {QEvent.Type.ShowToParent, QEvent.Type.HideToParent} and is_placed:
             self.setVisible(kind == QEvent.Type.ShowToParent)
         elif kind in {QEvent.Type.FontChange, QEvent.Type.StyleChange}:
             self.updateGeometry()

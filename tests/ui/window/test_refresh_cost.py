@@ -218,6 +218,9 @@ def test_that_a_steady_place_has_the_room_that_its_label_wants(qtbot: QtBot) -> 
     outer, label = QWidget(), QLabel("a few words")
     qtbot.addWidget(outer)
     place = SteadyPlace(label)
+    assert not place.isVisible()
+    label.show()
+    assert not place.isVisible()
     fill(outer, place)
     outer.show()
 
