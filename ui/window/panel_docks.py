@@ -23,7 +23,7 @@ from inspector.foreign.numbers import count_in
 
 from ..actions.panels import PANELS
 from ..kit.guards import guarded
-from ..kit.paced_refresh import single_shot
+from ..kit.paced_refresh import is_in_sight, single_shot
 from .dock_tabs import DockTabs
 from .keyboard import enter
 from .middle import MiddlePlace
@@ -505,7 +505,7 @@ class PanelDocks(QObject):
     def is_in_front(self, panel_id: str) -> bool:
         """Whether a panel can be seen: shown, and not behind another tab."""
         dock = self.place_of(panel_id)
-        return dock.isVisible() and not dock.visibleRegion().isEmpty()
+        return is_in_sight(dock)
 
     def panel_in_use(self) -> str:
         """Return the panel that has the keyboard, or an empty text."""
