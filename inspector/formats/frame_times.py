@@ -206,21 +206,6 @@ class FrameTimes:
         """Return a share of each interval, if that was measured."""
         return self.details.column(share)
 
-    @property
-    def phases(self) -> NsColumn:
-        """The time spent in all phases, shape (phases, frames)."""
-        return self._rows(Phase)
-
-    @property
-    def shares(self) -> NsColumn | None:
-        """Where the interval went, shape (shares, frames); ``None`` if that was not measured."""
-        return self._rows(Share) if self.has_shares else None
-
-    def _rows(self, names: type[Phase | Share]) -> NsColumn:
-        import numpy as np  # noqa: PLC0415 - as in from_history
-
-        return np.stack([self.details.column(each) for each in names])
-
     def parts(self) -> Iterator[Self]:
         """Yield these frames in parts, of which little is in memory at a time."""
         for start in range(0, len(self), _AT_ONCE):

@@ -308,7 +308,8 @@ def test_that_work_outside_the_phases_is_shown_as_such(
     make_frames: MakeFrames, provenance: Provenance
 ) -> None:
     frames = make_frames([20 * MS] * 5)
-    details = KnownDetails(frames.delta_ns, frames.busy_ns + 3 * MS, frames.phases)
+    assert isinstance(frames.details, KnownDetails)
+    details = replace(frames.details, busy_ns=frames.busy_ns + 3 * MS)
     frames = replace(frames, details=details)
     picture = frame_graph(frames, provenance, ExportOptions(stacked=True, measure="busy"))
     assert "other work" in texts(picture)

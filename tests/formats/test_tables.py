@@ -136,7 +136,7 @@ def test_that_json_says_what_it_is_and_holds_every_column(
         name for name in CSV_COLUMNS if name == "frame" or name.endswith("_ns")
     ]
     assert content["columns"]["interval_ns"] == frames.interval_ns.tolist()
-    assert content["columns"]["draw_ns"] == frames.phases[Phase.DRAW].tolist()
+    assert content["columns"]["draw_ns"] == frames.phase(Phase.DRAW).tolist()
 
 
 def test_that_json_of_no_frames_and_odd_names_is_json(

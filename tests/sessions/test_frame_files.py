@@ -18,7 +18,7 @@ from inspector.formats.options import ExportOptions
 from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.scene import find_scene
 from inspector.testing import pass_seconds, virtual_session
-from inspector.vocabulary import Share
+from inspector.vocabulary import Phase, Share
 
 
 @pytest.fixture
@@ -44,8 +44,10 @@ def test_that_what_was_exported_is_read_back_whole(
     read = read_frame_file(path)
 
     assert read.has_work
-    for name in ("index", "at_ns", "interval_ns", "delta_ns", "busy_ns", "phases"):
+    for name in ("index", "at_ns", "interval_ns", "delta_ns", "busy_ns"):
         assert np.array_equal(getattr(read.frames, name), getattr(frames, name)), name
+    for phase in Phase:
+        assert np.array_equal(read.frames.phase(phase), frames.phase(phase)), phase
     if suffix != ".csv":
         assert read.provenance == provenance
 
@@ -57,18 +59,17 @@ def test_that_shares_of_intervals_are_exported_where_they_were_measured(
     provenance = Provenance("A small game", datetime(2026, 5, 4, tzinfo=UTC), "0.1.0", "qt")
     path, bare = tmp_path / f"run{suffix}", tmp_path / f"bare{suffix}"
     shares = np.stack([frames.interval_ns // (2 + share) // 5 for share in Share])
-    details = KnownDetails(frames.delta_ns, frames.busy_ns, frames.phases, shares)
-    measured = replace(frames, details=details)
+    assert isinstance(frames.details, KnownDetails)
+    measured = replace(frames, details=replace(frames.details, shares=shares))
     export_frames(measured, provenance, ExportOptions(), path)
     export_frames(frames, provenance, ExportOptions(), bare)
 
     read = read_frame_file(path)
 
-    assert read.frames.shares is not None
-    assert np.array_equal(read.frames.shares, shares)
+    assert np.array_equal([read.frames.share(each) for each in Share], shares)
     assert np.array_equal(sum(read.frames.share_columns.values()), frames.interval_ns)
     assert b"_share_ns" not in bare.read_bytes()
-    assert read_frame_file(bare).frames.shares is None
+    assert not read_frame_file(bare).frames.has_shares
     budget = FrameBudget.of_ms(1)
     assert frames.without_inspector(budget) == (frames, 0)
 
