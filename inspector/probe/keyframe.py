@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from functools import partial
 from time import monotonic_ns
 
 TYPE_CHECKING = False
@@ -18,10 +18,34 @@ if TYPE_CHECKING:
 SLICE_NS = 2_000_000
 #: A slice begins so late only on a thread that is busy or waits for something else.
 _STUCK_NS = 50_000_000
+#: After so long another thread reads the timers, where an adapter allows it.
+_BUSY_NS = 250_000_000
+
+
+class _Description:
+    """The description of the timers of a clock, in slices.
+
+    Attributes:
+        claim: One element while a slice was asked for that has not begun: who pops it, runs it.
+        asked_ns: When the slice was asked for, 0 between two slices.
+        slices: Number of slices that have ended.
+    """
+
+    __slots__ = ("asked_ns", "claim", "clock", "slices", "timers")
+
+    def __init__(self, clock: Optional[Clock], timers: Iterator[None]) -> None:
+        self.clock = clock
+        self.timers = timers
+        self.claim: list[None] = []
+        self.asked_ns = self.slices = 0
+
+    def waits_for(self, waited_ns: int) -> bool:
+        """Return whether a slice has not begun for so long."""
+        return bool(self.claim) and monotonic_ns() - self.asked_ns > waited_ns
 
 
 class Keyframe:
-    """The slices of one keyframe; each begins when the one before is done.
+    """The slices of one keyframe; of each clock, one begins when the one before is done.
 
     Attributes:
         slices: Number of slices that have ended.
@@ -30,57 +54,82 @@ class Keyframe:
 
     def __init__(self, program: Program, *, is_first: bool) -> None:
         self._program = program
-        self._waiting: deque[tuple[Optional[Clock], Iterator[None]]] = deque()
-        self._is_running = False
-        self._asked_ns = 0
+        self._waiting: list[_Description] = []
         self.slices = 0
         self.longest_ns = 0
         if is_first:
             for clock in list(program.clocks.by_number.values()):
                 self.add(clock)
         else:
-            self._waiting.append((None, program.described_again()))
+            self._waiting.append(_Description(None, program.described_again()))
 
     def add(self, clock: Clock) -> None:
         """Have the pending timers of a clock described as well."""
         adapter = clock.adapter
         timers = adapter and self._program.guarded(adapter, adapter.keyframe, clock)
         if timers is not None:
-            self._waiting.append((clock, timers))
+            self._waiting.append(_Description(clock, timers))
 
     @property
     def is_complete(self) -> bool:
         """Whether everything has been described."""
-        return not self._waiting and not self._is_running
+        return not self._waiting
 
     @property
     def is_stuck(self) -> bool:
-        """Whether the thread of a slice does something else, for who knows how long."""
-        return self._is_running and monotonic_ns() - self._asked_ns > _STUCK_NS
+        """Whether all threads of slices do something else, for who knows how long."""
+        waiting = list(self._waiting)
+        return bool(waiting) and all(each.waits_for(_STUCK_NS) for each in waiting)
+
+    @property
+    def busy(self) -> list[int]:
+        """The clocks whose timers are not known yet because their threads are busy."""
+        return [
+            each.clock.number
+            for each in list(self._waiting)
+            if each.clock is not None and each.waits_for(_BUSY_NS)
+        ]
 
     def go_on(self) -> None:
-        """Have the next slice run, on the thread that it needs."""
-        if self._is_running or not self._waiting:
-            return
-        clock, _ = self._waiting[0]
-        self._is_running = True
-        self._asked_ns = monotonic_ns()
+        """Have the next slices run, on the threads that they need."""
+        began_ns = monotonic_ns()
+        # Some run at once, here.
+        for each in sorted(self._waiting, key=lambda each: each.slices):
+            if not each.asked_ns:
+                self._ask(each)
+            elif each.waits_for(_BUSY_NS) and self._may_read_here(each):
+                self._run(each, each.claim)
+            if monotonic_ns() - began_ns >= SLICE_NS:
+                break
+
+    def _may_read_here(self, each: _Description) -> bool:
+        clock = each.clock
+        return clock is None or clock.is_removed or bool(clock.adapter.reads_anywhere)
+
+    def _ask(self, each: _Description) -> None:
+        clock = each.clock
+        each.asked_ns, each.claim = monotonic_ns(), [None]
         if clock is None or clock.is_removed:
-            self._run()
+            self._run(each, each.claim)
             return
         adapter = clock.adapter
-        self._program.guarded(adapter, adapter.call_soon, clock, self._run)
-        if adapter.state == "failed":
-            self._waiting.popleft()
-            self._is_running = False
+        run = partial(self._run, each, each.claim)
+        self._program.guarded(adapter, adapter.call_soon, clock, run)
+        if adapter.state == "failed" and each in self._waiting:
+            self._waiting.remove(each)
 
-    def _run(self) -> None:
-        clock, timers = self._waiting[0]
+    def _run(self, each: _Description, claim: list[None]) -> None:
+        try:
+            claim.pop()
+        except IndexError:
+            # Another thread was quicker.
+            return
+        clock = each.clock
         began_ns = now_ns = monotonic_ns()
         is_over = True
         try:
             if clock is None or not clock.is_removed:
-                for _ in timers:
+                for _ in each.timers:
                     now_ns = monotonic_ns()
                     if now_ns - began_ns >= SLICE_NS:
                         is_over = False
@@ -89,8 +138,9 @@ class Keyframe:
             if clock is not None:
                 self._program.adapter_failed(clock.adapter, error)
         finally:
-            if is_over:
-                self._waiting.popleft()
+            if is_over and each in self._waiting:
+                self._waiting.remove(each)
+            each.slices += 1
             self.slices += 1
             self.longest_ns = max(self.longest_ns, monotonic_ns() - began_ns)
-            self._is_running = False
+            each.asked_ns = 0

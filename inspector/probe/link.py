@@ -65,6 +65,7 @@ class Attachment:
         program.attach(self.sink.emit, self.sink.extend)
         self.keyframe: Optional[Keyframe] = Keyframe(program, is_first=True)
         self._slices = 0
+        self._busy: list[int] = []
 
     def _say(self, method: str, **params: object) -> None:
         self._connection.send(wire.notification(method, params))
@@ -171,10 +172,11 @@ class Attachment:
             self._say("Events.keyframe", state="complete")
             self.keyframe = None
             return
-        if keyframe.slices != self._slices:
-            self._slices = keyframe.slices
+        busy = keyframe.busy
+        if keyframe.slices != self._slices or busy != self._busy:
+            self._slices, self._busy = keyframe.slices, busy
             self._send_events()
-            self._say("Events.keyframe", state="partial")
+            self._say("Events.keyframe", state="partial", waits_for=busy)
         if sink.has_room:
             keyframe.go_on()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from contextlib import closing
 from itertools import pairwise
 
 import pytest
@@ -18,7 +19,7 @@ from inspector.probe.kinds import (
     TIMER_FIRED,
 )
 from tests.interpreters import VERSIONS, interpreter
-from tests.probe.receiver import Receiver, attached
+from tests.probe.receiver import TOKEN, Receiver, attached, inlet, program
 
 D = RATE_DENOMINATOR
 
@@ -228,6 +229,32 @@ def test_that_a_program_goes_on_when_the_inspector_falls_silent() -> None:
         assert receiver.said("Link.bye")[-1]["reason"] == "the inspector does not answer"
         assert receiver.firings()[TICK] == before
         assert process.poll() is None
+
+
+def test_that_the_timers_of_a_loop_that_is_blocked_are_known() -> None:
+    code = """
+import asyncio, os, threading
+async def main():
+    loop = asyncio.get_running_loop()
+    for late in (0.01, 3600):
+        loop.call_later(late, print)
+    threading.Thread(target=start, daemon=True).start()
+    os.read(0, 1)
+    await asyncio.sleep(3600)
+asyncio.run(main())
+"""
+    with inlet() as opened:
+        start = f"def start(): timeline_probe.start({opened.address!r}, {TOKEN!r})\n"
+        with program(start + code) as process, closing(opened.accepted()) as receiver:
+            receiver.wait_until_complete()
+            assert list(receiver.timer_names().values()) == ["print", "print"]
+            assert process.stdin is not None
+            process.stdin.write("x")
+            process.stdin.flush()
+            receiver.wait_for(lambda: receiver.firings()["print"] == 1)
+            receiver.wait_for(lambda: "sleep in main" in receiver.timer_names().values())
+            added = [event[2] for event in receiver.events if event[1] == TIMER_ADDED]
+            assert len(added) == len(set(added)) == 3
 
 
 def test_that_several_loops_in_several_threads_have_clocks_of_their_own() -> None:

@@ -126,6 +126,45 @@ def test_that_a_thread_that_does_not_answer_is_not_asked_at_once_again(
     assert made.is_complete
 
 
+@pytest.mark.parametrize("reads_anywhere", [True, False])
+def test_that_a_busy_thread_delays_only_timers_that_nothing_else_can_read(
+    played: Played, monkeypatch: pytest.MonkeyPatch, *, reads_anywhere: bool
+) -> None:
+    class Watched(Adapter):
+        def call_soon(self, clock: Clock, call: Callable[[], None]) -> None:
+            if clock is busy:
+                calls.append(call)
+            else:
+                call()
+
+        def keyframe(self, clock: Clock) -> Iterator[None]:
+            described.append(clock.name)
+            yield
+
+    calls: list[Callable[[], None]] = []
+    described: list[str] = []
+    Watched.reads_anywhere = reads_anywhere
+    monkeypatch.setattr(keyframe, "monotonic_ns", lambda: played.now_ns)
+    adapter = Watched(played.program)
+    busy = played.program.clock("busy", adapter=adapter)
+    played.program.clock("idle", adapter=adapter)
+    made = keyframe.Keyframe(played.program, is_first=True)
+
+    made.go_on()
+    assert described == ["idle"]
+    assert made.busy == []
+    played.pass_ms(251)
+    assert made.busy == [busy.number]
+    made.go_on()
+
+    assert made.is_complete is reads_anywhere
+    assert made.busy == ([] if reads_anywhere else [busy.number])
+    # Once its thread comes to it, everything is described once.
+    calls.pop()()
+    assert made.is_complete
+    assert described == ["idle", "busy"]
+
+
 def test_that_a_machine_that_was_suspended_is_not_taken_for_a_silent_inspector(
     played: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,6 +51,7 @@ class AsyncioAdapter(Adapter):
 
     library = "asyncio"
     hides: tuple[str, ...] = ("asyncio", "selectors")
+    reads_anywhere = True
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -326,7 +327,7 @@ class LoopHooks:
         self.timers[id(handle)] = number
 
     def described(self) -> Iterator[None]:
-        """Describe the pending timers of the loop, on its thread."""
+        """Describe the pending timers of the loop, on its thread or while that is busy."""
         loop = self.loop()
         adapter, types = self._adapter, (self._adapter._handle_type, self._handle_type)
         if loop is None:
@@ -335,6 +336,11 @@ class LoopHooks:
             is_pending = handle._scheduled and not handle._cancelled
             if is_pending and type(handle) in types and id(handle) not in self.timers:
                 self._describe(handle, *adapter.pending_name_and_site(handle))
+                if not handle._scheduled or handle._cancelled:
+                    # Its thread, which was busy, has gone on meanwhile.
+                    number = self.timers.pop(id(handle), 0)
+                    if number:
+                        adapter.program.cleared(number)
             if place % _PER_SLICE_STEP == 0:
                 yield
 

@@ -30,6 +30,7 @@ class TrioAdapter(Adapter):
 
     library = "trio"
     hides: tuple[str, ...] = ("trio", "outcome", "contextlib")
+    reads_anywhere = True
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -152,6 +153,12 @@ class TrioAdapter(Adapter):
                 if frame is not None:
                     site = self.program.code_site(frame.f_code, frame.f_lineno)
                 self._show(run, deadline, scope, task, site)
+                shown = None
+                if deadline != scope._registered_deadline:
+                    # Its thread, which was busy, has gone on meanwhile.
+                    shown = run.shown.pop(scope, None)
+                if shown is not None:
+                    shown.cleared()
             yield
 
     def released(self) -> None:

@@ -29,6 +29,7 @@ class UvloopAdapter(Adapter):
 
     library = "uvloop"
     hides: tuple[str, ...] = ("uvloop", "asyncio")
+    reads_anywhere = True
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -202,12 +203,15 @@ class _Handle(asyncio.TimerHandle):
         name = name_of(callback)
         if name == "_set_result_unless_cancelled":
             name = "sleep"
-        task = asyncio.current_task(following.loop())
+        task = asyncio.current_task(following.loop()) if site else None
         if task is not None:
             coroutine: Any = task.get_coro()
             name = f"{name} in {getattr(coroutine, '__qualname__', task.get_name())}"
         program = following.adapter.program
         self.shown = program.timer(following.clock, name, site, self.due_ns, handle=self)
+        if id(self) not in following.pending:
+            # Its thread, which was busy, has gone on meanwhile.
+            self.shown.cleared()
 
     def reached(self) -> None:
         """Called by libuv: call what is due, or wait for the rest."""

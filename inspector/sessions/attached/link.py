@@ -28,7 +28,6 @@ from inspector.probe.wire import (
     NOT_POSSIBLE,
     PING_NS,
     PROTOCOL,
-    SILENCE_NS,
     TOO_LARGE,
     UNKNOWN_METHOD,
     WINDOW_BYTES,
@@ -68,6 +67,8 @@ _COMPARED_WITHIN_NS: Final = NS_PER_SECOND
 #: Later on, of the last few seconds, as clocks of different hosts drift apart.
 _FOLLOWED: Final = 8
 _FOLLOWED_EVERY_NS: Final = NS_PER_SECOND // 2
+#: A program that is not heard for so long is said to be busy or stopped.
+_QUIET_NS: Final = NS_PER_SECOND
 _ACK_NS: Final = 100_000_000
 _TURN_S: Final = 0.1
 #: After a longer turn this side did not run: the machine was suspended, or this process.
@@ -392,7 +393,7 @@ class Link:
         if self._error_ns and now_ns - self._compared_ns >= _FOLLOWED_EVERY_NS:
             self._compared_ns = now_ns
             self._ask_for_time()
-        is_silent = now_ns - self._heard_ns > SILENCE_NS
+        is_silent = now_ns - self._heard_ns > _QUIET_NS
         if is_silent is not self.is_silent:
             # Stopped or busy: while the connection is open, it may come back.
             self.is_silent = is_silent

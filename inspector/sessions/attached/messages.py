@@ -80,6 +80,7 @@ class Keyframe(Message, frozen=True):
     """Where the description of the present state has come to."""
 
     state: Literal["begun", "partial", "complete"]
+    waits_for: Annotated[list[Number], msgspec.Meta(max_length=_MOST)] = []
 
 
 class Lost(Message, frozen=True):

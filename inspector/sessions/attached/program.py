@@ -85,6 +85,7 @@ class Program:
         events: How many events it has sent in that time.
         lost: How many of its events were lost, by kind.
         is_described: Whether its state was described in full.
+        waits_for: The clocks whose timers it cannot tell yet, as their threads are busy.
         is_stepping: Whether a step is under way.
         has_step_begun: Whether the program has said so.
         ended: Why it is no longer attached, as a sentence; empty while it is.
@@ -113,6 +114,7 @@ class Program:
         self.cost_cpu_ns = self.cost_interval_ns = self.events = 0
         self.lost: Counter[str] = Counter()
         self.is_described = False
+        self.waits_for: list[int] = []
         self.is_stepping = self.has_step_begun = False
         self.ended = ""
 

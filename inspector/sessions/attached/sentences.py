@@ -32,7 +32,11 @@ def what_they_do(programs: Sequence[Program], broken_by: str, *, is_running: boo
 def more_about(programs: Iterable[Program], *, is_reachable: bool) -> Iterator[str]:
     """Yield what does not work with them, and whether others can still connect."""
     for program in programs:
-        if not program.is_described:
+        busy = [program.clocks[each].title for each in program.waits_for if each in program.clocks]
+        if busy:
+            names = ", ".join(f"“{title}”" for title in busy)
+            yield f"Timers of {names} in “{program.name}” are not known yet: its thread is busy."
+        elif not program.is_described:
             yield f"The state of “{program.name}” is still being read."
         for adapter in program.adapters:
             if adapter.state == "failed":

@@ -601,6 +601,7 @@ class AttachedSession:
 
     def _take_keyframe(self, program: Program, keyframe: Keyframe) -> None:
         at_ns = program.translation.last_ns
+        program.waits_for = [program.translation.clock_id(each) for each in keyframe.waits_for]
         if keyframe.state == "begun":
             self._intake.add_keyframe(program.index, KEYFRAME_BEGUN, at_ns)
         elif keyframe.state == "complete":

@@ -354,6 +354,24 @@ def test_that_a_program_and_its_children_are_paused_together_and_undone_alone(
     become()
 
 
+def test_that_a_busy_thread_that_cannot_tell_its_timers_is_named(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = attachment.join()
+    probe.tell("Events.keyframe", state="begun")
+    probe.clock(1, "server")
+    probe.tell("Program.changed", clocks=[{"clock": 1, "title": "loop", "capabilities": {}}])
+    probe.tell("Events.keyframe", state="partial", waits_for=[1])
+    attachment.settle(lambda: "busy" in session.status.message)
+    assert (
+        "Timers of “loop” in “server” are not known yet: its thread is busy."
+        in session.status.message
+    )
+    assert session.own_clocks()
+
+    probe.tell("Events.keyframe", state="complete")
+    attachment.settle(lambda: "busy" not in session.status.message)
+
+
 def test_that_events_that_come_late_are_counted_and_a_clock_is_described_again(
     attachment: Attachment,
 ) -> None:
