@@ -134,7 +134,9 @@ class WaitingSection(QWidget):
             ours.moveSection(ours.visualIndex(column), visual)
             ours.setSectionHidden(column, theirs.isSectionHidden(column))
             ours.resizeSection(column, theirs.sectionSize(column))
-        self.model.show_order(self._below.choices.order)
+        # Also called while the table below is taken apart, when its choices are gone.
+        shown = (each for each in self.model.columns if not theirs.isSectionHidden(each))
+        self.model.show_order(sorted(shown, key=theirs.visualIndex))
         self.view.repaint_rows()
 
     @override

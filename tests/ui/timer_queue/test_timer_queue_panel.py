@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
@@ -361,3 +362,20 @@ def test_that_taking_the_keyboard_does_not_change_what_is_selected(stand: Stand)
     assert stand.view.hasFocus()
     assert stand.bridge.selection == Selection.clock(stand.game.id)
     assert stand.marked() is None
+
+
+def test_that_the_panel_can_be_taken_apart_while_it_is_shown(
+    qtbot: QtBot, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session, bridge = PlayedSession(), SessionBridge()
+    session.root.set_timeout(1, print, name="first")
+    bridge.set_session(session)
+    panel = TimerQueuePanel(bridge, Theme("light"))
+    panel.show()
+    qtbot.waitUntil(panel.table.isVisible)
+
+    with qtbot.captureExceptions() as raised:
+        shiboken6.delete(panel)
+
+    assert raised == []
+    assert "already deleted" not in capsys.readouterr().err
