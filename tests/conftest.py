@@ -80,10 +80,12 @@ def sample_file() -> Callable[[str], Path]:
 
 
 @pytest.fixture
-def qtbot(qapp: QCoreApplication, request: pytest.FixtureRequest) -> PatientQtBot:
+def qtbot(qapp: QCoreApplication, request: pytest.FixtureRequest) -> Iterator[PatientQtBot]:
     """Take the place of the plugin's own."""
     assert qapp is not None
-    return PatientQtBot(request)
+    bot = PatientQtBot(request)
+    yield bot
+    bot.kept.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
@@ -10,14 +10,34 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pytest
     from PySide6.QtCore import SignalInstance
+    from PySide6.QtWidgets import QWidget
     from pytestqt.wait_signal import SignalBlocker
 
 _PATIENCE_MS: Final = 60_000
 
 
 class PatientQtBot(QtBot):
-    """Waits for a minute, not five seconds, as a busy machine may need."""
+    """Waits for a minute, not five seconds, as a busy machine may need.
+
+    The plugin lets events in once more after a test has returned. What the test had made is
+    garbage by then, and collecting a widget in its own painting crashes: so widgets are kept.
+
+    Attributes:
+        kept: The widgets of the test.
+    """
+
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        super().__init__(request)
+        self.kept: list[QWidget] = []
+
+    @override
+    def addWidget(
+        self, widget: QWidget, *, before_close_func: Callable[[Any], None] | None = None
+    ) -> None:
+        self.kept.append(widget)
+        super().addWidget(widget, before_close_func=before_close_func)
 
     @override
     def waitUntil(
