@@ -17,6 +17,7 @@ from typing import Final
 
 from inspector.events.members import TIMED_CALLS
 from inspector.vocabulary import (
+    RATE_DENOMINATOR,
     VOCABULARY_VERSION,
     EventKind,
     Field,
@@ -438,6 +439,21 @@ def group_of(event: RawEvent, member_kind: MemberKind | None = None) -> EventGro
         is_call = a in FIELDS_BY_CALLS if is_set else member_kind in _CALLED
         return EventGroup.CALLS if is_call else EventGroup.MEMBERS
     return SCHEMA[EventKind(kind)].group
+
+
+def clock_at_parent_time(at_ns: int, number: int, parent: int, name: int) -> list[RawEvent]:
+    """Return the events that add a clock with the local time of its parent, at rate 1.
+
+    Args:
+        at_ns: Session time.
+        number: Number of the clock.
+        parent: Number of the clock above it, 0 for none.
+        name: Number of the text that names it.
+    """
+    return [
+        (at_ns, int(_K.CLOCK_ADDED), number, parent, name),
+        (at_ns, int(_K.CLOCK_ANCHORED), number, 0, RATE_DENOMINATOR),
+    ]
 
 
 def schema_as_data() -> dict[str, object]:

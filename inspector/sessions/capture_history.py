@@ -15,18 +15,16 @@ from numpy.typing import NDArray
 
 from inspector.events.frame_history import FrameHistory
 from inspector.events.log import readable
+from inspector.events.schema import clock_at_parent_time
 from inspector.events.timeline import Timeline
 from inspector.formats.captures.capture import Slices, frames_as_slices
 from inspector.vocabulary import (
     CALL_ENDED,
-    CLOCK_ADDED,
-    CLOCK_ANCHORED,
     FRAME_BEGAN,
     FRAME_ENDED,
     MEMBER_ADDED,
     MEMBER_ORIGIN,
     PHASE_ENDED,
-    RATE_DENOMINATOR,
     MemberKind,
     Phase,
     Share,
@@ -137,10 +135,7 @@ class CaptureHistory:
         return len(self.strings) - 1
 
     def _add_clock(self, number: int, parent: int, name: int) -> None:
-        self._opening += [
-            (0, CLOCK_ADDED, number, parent, name),
-            (0, CLOCK_ANCHORED, number, 0, RATE_DENOMINATOR),
-        ]
+        self._opening += clock_at_parent_time(0, number, parent, name)
 
     def _add_slices(self, slices: Slices) -> NDArray[np.int64]:
         """Add a clock for each process and track, a member for each name on it.

@@ -21,6 +21,7 @@ from inspector.events.conditions.breakpoint import BreakAction
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
 from inspector.events.recording import About
+from inspector.events.schema import clock_at_parent_time
 from inspector.events.timeline import Timeline
 from inspector.probe.wire import BAD_PARAMS, WireError
 from inspector.sessions.annotations import Annotations
@@ -68,13 +69,10 @@ from inspector.sessions.sources.time_sources import ATTACHED, ATTACHED_LOOP
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import (
     BREAKPOINT_HIT,
-    CLOCK_ADDED,
-    CLOCK_ANCHORED,
     CLOCK_MOVED,
     CLOCK_PAUSED,
     CLOCK_REMOVED,
     MARK,
-    RATE_DENOMINATOR,
     TRANSPORT,
     Mode,
 )
@@ -468,8 +466,8 @@ class AttachedSession:
 
     def _add_clock(self, clock_id: int, parent_id: int, name: str) -> None:
         """Add a clock of the session itself, at session time."""
-        self.note(CLOCK_ADDED, clock_id, parent_id, self.log.intern(name))
-        self.note(CLOCK_ANCHORED, clock_id, 0, RATE_DENOMINATOR)
+        text = self.log.intern(name)
+        self._intake.add(*clock_at_parent_time(self.now_ns, clock_id, parent_id, text))
 
     # -------------------------------------------------------------------- refresh
 
