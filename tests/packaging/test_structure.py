@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("inspector", "ui")
 #: Files of a folder, with its ``__init__.py``.
-MOST_IN_FOLDER = 17
+MOST_IN_FOLDER = 16
 #: Files that import each other whenever they are imported: for a base class and what it makes.
 MOST_CIRCLES = 3
 #: A command, what asks for it in the window and on the command line, and its name there.

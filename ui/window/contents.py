@@ -41,17 +41,17 @@ from ..transport.capture_bar import CaptureBar
 from ..transport.recording_actions import RECORDING_ACTIONS, RecordingActions
 from ..transport.state_bar import StateBar
 from ..transport.transport_bar import TransportBar
-from .badges import Badges
 from .dialogs.scene_error import SceneErrorDialog, SceneErrorView
+from .docks.badges import Badges
+from .docks.middle import make_middle
+from .docks.panel_docks import PanelDocks
 from .extensions import ExtensionReporter
 from .handlers.action_list import ACTIONS, PROGRAM_ACTIONS, TRANSPORT_ACTIONS, WINDOW_ACTIONS
 from .handlers.action_states import ActionStates
 from .handlers.program_actions import ProgramActions
 from .handlers.window_actions import WindowActions
 from .keyboard import FocusRing, KeyGuard
-from .middle import make_middle
 from .notices import FailureNote, NoticeBar
-from .panel_docks import PanelDocks
 from .scene_card import SceneCard
 from .settings import LAYOUT_VERSION, Settings
 from .status_line import StatusLine

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ..transport.actions import TransportActions
     from ..transport.state_bar import StateBar
     from ..transport.transport_bar import TransportBar
+    from .docks.panel_docks import PanelDocks
     from .notices import NoticeBar
-    from .panel_docks import PanelDocks
     from .settings import Settings, SettingsFile
 
 _TITLE: Final = "Timeline Inspector"

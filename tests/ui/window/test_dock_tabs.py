@@ -17,7 +17,7 @@ from tests.ui.shell import Shell, open_shell
 from ui.actions.panels import PANELS
 from ui.timer_queue.call_queue import CallGroup
 from ui.timer_queue.panel import TimerQueuePanel
-from ui.window.panel_docks import MOST_TABS
+from ui.window.docks.panel_docks import MOST_TABS
 
 
 @pytest.fixture

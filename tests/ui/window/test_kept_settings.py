@@ -25,8 +25,8 @@ from ui.session.bridge import SessionBridge
 from ui.timeline.panel import TimelinePanel
 from ui.window.application import make_application
 from ui.window.contents import WindowContents
+from ui.window.docks.panel_docks import MOST_TABS, Placeholder, tabs_in_order
 from ui.window.main_window import MainWindow
-from ui.window.panel_docks import MOST_TABS, Placeholder, tabs_in_order
 from ui.window.settings import Settings, SettingsFile
 
 

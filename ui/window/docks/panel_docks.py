@@ -21,13 +21,13 @@ from typing_extensions import override
 from inspector.extensions import ExtensionError, PanelArea, modules_of, report
 from inspector.foreign.numbers import count_in
 
-from ..actions.panels import PANELS
-from ..kit.guards import guarded
-from ..kit.paced_refresh import is_in_sight, single_shot
+from ...actions.panels import PANELS
+from ...kit.guards import guarded
+from ...kit.paced_refresh import is_in_sight, single_shot
+from ..keyboard import enter
+from ..settings import LAYOUT_VERSION
 from .dock_tabs import DockTabs
-from .keyboard import enter
 from .middle import MiddlePlace
-from .settings import LAYOUT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

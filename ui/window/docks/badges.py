@@ -8,14 +8,14 @@ from PySide6.QtCore import QObject, Slot
 
 from inspector.sessions.session import SessionPhase
 
-from ..kit.paced_refresh import PacedRefresh, single_shot
+from ...kit.paced_refresh import PacedRefresh, single_shot
 from .panel_docks import Placeholder
 
 if TYPE_CHECKING:
-    from ..findings.panel import FindingsPanel
-    from ..session.bridge import SessionBridge
-    from ..timer_queue.panel import TimerQueuePanel
-    from .main_window import MainWindow
+    from ...findings.panel import FindingsPanel
+    from ...session.bridge import SessionBridge
+    from ...timer_queue.panel import TimerQueuePanel
+    from ..main_window import MainWindow
 
 #: Milliseconds between counts, at best.
 _COUNT_MS: Final = 500

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from ..kit.guards import guarded
+from ...kit.guards import guarded
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabBar, QToolBut
 from shiboken6 import isValid
 from typing_extensions import override
 
-from ..kit.guards import guarded
-from ..kit.layouts import menu_button, open_menu
-from ..kit.paced_refresh import single_shot
+from ...kit.guards import guarded
+from ...kit.layouts import menu_button, open_menu
+from ...kit.paced_refresh import single_shot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
