@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from inspector.events.frame_history import FrameHistory
 from inspector.events.log import readable
+from inspector.events.recording.columns import grouped
 from inspector.events.schema import clock_at_parent_time
 from inspector.events.timeline import Timeline
 from inspector.formats.captures.capture import Slices, frames_as_slices
@@ -156,11 +157,8 @@ class CaptureHistory:
 
     def _add_members(self, slices: Slices, clock_of_track: Mapping[int, int]) -> NDArray[np.int64]:
         width = len(slices.names) + 1
-        keys, inverse, counts = np.unique(
-            slices.track.astype(np.int64) * width + slices.name,
-            return_inverse=True,
-            return_counts=True,
-        )
+        keys, inverse = grouped(slices.track.astype(np.int64) * width + slices.name)
+        counts = np.bincount(inverse, minlength=len(keys))
         kept = np.zeros(len(keys), dtype=np.bool_)
         kept[np.argsort(-counts, kind="stable")[:_MOST_NAMES]] = True
         # The last name of a track stands for those that are not kept apart.
@@ -248,6 +246,7 @@ class _TraceEvents:
         owner = np.searchsorted(frames.at_ns, ends_ns, side="left") - 1
         began_ns = frames.at_ns[np.maximum(owner, 0)] if count else np.zeros_like(ends_ns)
         began_ns = slices.start_ns - began_ns
+        del owner
         instants_ns = np.concatenate((ends_ns, frames.at_ns, frame_ends_ns))
         # At the same instant, slices end before their frame, and that before the next begins,
         # which may end at once.

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.landmarks import LANDMARK_KINDS, Landmark
 from inspector.formats.export import export_frames, exporters
-from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
+from inspector.formats.frame_times import FrameTimes, KnownDetails, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.formats.traces.session_trace import Events
 from inspector.sessions.frame_files import read_frame_file
@@ -99,8 +99,9 @@ def test_that_every_exporter_is_known_here() -> None:
     assert names == _ALL - {"provenance"}
 
 
-def column(frames: FrameTimes, name: str) -> object:
-    return getattr(frames if hasattr(frames, name) else frames.details, name)
+def column(frames: FrameTimes, name: str) -> NsColumn:
+    found: NsColumn = getattr(frames if hasattr(frames, name) else frames.details, name)
+    return found
 
 
 @pytest.mark.parametrize("exporter", _READ, ids=lambda each: each.key)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.errors import CaptureError
 from inspector.formats.captures.capture import (
@@ -152,26 +153,7 @@ class TraceBuilder:
         if not count + len(open_):
             message = f"{path} is a trace without slices. Choose another file."
             raise CaptureError(message)
-        extra = np.array(open_, dtype=np.int64).reshape(-1, 3)
-        start = np.concatenate((np.frombuffer(self._start, dtype=np.int64), extra[:, 2]))
-        till_end = np.maximum(self._last_ns - extra[:, 2], 0)
-        took = np.concatenate((np.frombuffer(self._took, dtype=np.int64), till_end))
-        track = np.concatenate((np.frombuffer(self._track, dtype=np.int32), extra[:, 0]))
-        name = np.concatenate((np.frombuffer(self._name, dtype=np.int32), extra[:, 1]))
-        # A few events may carry instants of another clock, such as 0.
-        start -= start.min()
-        if int((start + took).max()) >= MAX_NS:
-            message = f"{path}: the instants in it are more than 146 years apart. Check the file."
-            raise CaptureError(message)
-        order = np.lexsort((took, start + took))
-        slices = Slices(
-            tracks=tuple(self._made_tracks()),
-            names=tuple(self._names),
-            start_ns=start[order],
-            took_ns=took[order],
-            track=track[order].astype(np.int32),
-            name=name[order].astype(np.int32),
-        )
+        slices = self._ordered(np.array(open_, dtype=np.int64).reshape(-1, 3), path)
         streams, no_frames = frames_among(slices, path)
         return Capture(
             format_,
@@ -181,6 +163,35 @@ class TraceBuilder:
             no_frames=no_frames,
             path=path,
         )
+
+    def _ordered(self, still_open: NDArray[np.int64], path: Path) -> Slices:
+        """Return all slices in order, each column as soon as it can be, as there are millions.
+
+        Args:
+            still_open: Track, name and start of those without an end.
+            path: The file.
+
+        Raises:
+            CaptureError: They are too far apart.
+        """
+        starts = np.concatenate((np.frombuffer(self._start, dtype=np.int64), still_open[:, 2]))
+        till_end = np.maximum(self._last_ns - still_open[:, 2], 0)
+        took = np.concatenate((np.frombuffer(self._took, dtype=np.int64), till_end))
+        # A few events may carry instants of another clock, such as 0.
+        starts -= starts.min()
+        ends = starts + took
+        if int(ends.max()) >= MAX_NS:
+            message = f"{path}: the instants in it are more than 146 years apart. Check the file."
+            raise CaptureError(message)
+        order = np.lexsort((took, ends))
+        del ends
+        took = took[order]
+        starts = starts[order]
+        track, name = (
+            np.concatenate((np.frombuffer(held, dtype=np.int32), more.astype(np.int32)))[order]
+            for held, more in ((self._track, still_open[:, 0]), (self._name, still_open[:, 1]))
+        )
+        return Slices(tuple(self._made_tracks()), tuple(self._names), starts, took, track, name)
 
     def _made_tracks(self) -> list[Track]:
         processes = self._process_names
