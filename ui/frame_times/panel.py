@@ -20,6 +20,7 @@ from inspector.sessions.session import time_name
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 from ..kit.clipboard import add_copying
+from ..kit.guards import guarded
 from ..kit.labels import SteadyPlace
 from ..kit.paced_refresh import PacedRefresh
 from ..plotting.frame_bars import budget_ns_of
@@ -61,6 +62,7 @@ _WIDEST_LABEL: Final = "00 ms  "
 _LEFT_OUT: Final = "frame_times.without_inspector"
 
 
+@guarded
 class FrameTimesPanel(QWidget):
     """Frame times of the session: live, every frame, with nothing lost by zooming out.
 
