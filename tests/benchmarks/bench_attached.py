@@ -78,6 +78,7 @@ class _Link:
     """What a session needs of a connection."""
 
     text = "benchmark"
+    peer_pid = 0
     is_silent = False
     is_open = True
 
