@@ -73,6 +73,8 @@ _LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 #: How much of a section's text is shown with a hit, and how much of it before the word.
 _EXCERPT: Final = 70
 _LEAD: Final = 15
+#: More than words in a heading can count.
+_TOGETHER: Final = 100
 
 
 def anchor_of(heading: str) -> str:
@@ -138,7 +140,8 @@ def search(text: str) -> list[Hit]:
     """Return the sections that have every word of ``text``, the best first.
 
     A word in a heading counts more than one in the text, and one in the title of a page counts
-    for its first section. Upper and lower case are alike.
+    for its first section. Words that stand together as they were typed come before all that are
+    apart. Upper and lower case are alike.
     """
     words = text.casefold().split()
     found: list[tuple[int, int, Hit]] = []
@@ -163,7 +166,9 @@ def _rank(words: list[str], section: Section, *, is_first: bool) -> int:
             rank += 1
         else:
             return 0
-    return rank
+    phrase = " ".join(words)
+    is_together = len(words) > 1 and (phrase in title or phrase in body)
+    return rank + _TOGETHER * is_together
 
 
 def _excerpt(text: str, words: list[str]) -> str:

@@ -66,6 +66,19 @@ def test_that_signs_of_markdown_are_not_searched() -> None:
     assert section.text == "bold link code"
 
 
+@pytest.mark.parametrize(
+    ("text", "pages"),
+    [
+        ("pause", {"getting-started", "window"}),
+        ("late", {"explain"}),
+        ("1 % low", {"statistics"}),
+        ("attach", {"attach"}),
+    ],
+)
+def test_that_what_people_look_for_is_the_first_hit(text: str, pages: set[str]) -> None:
+    assert search(text)[0].page.name in pages
+
+
 def test_that_every_word_must_occur_whatever_its_case() -> None:
     hits = search("REWIND recording")
 
