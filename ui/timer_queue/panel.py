@@ -248,7 +248,8 @@ class TimerQueuePanel(TablePanel):
         text = f"{counts.passing:,}"
         if counts.passing != counts.total:
             text += f" of {counts.total:,}"
-        return f"{text} calls" + (f", {counts.waiting:,} stopped" if counts.waiting else "")
+        text += " call" if text == "1" else " calls"
+        return text + (f", {counts.waiting:,} stopped" if counts.waiting else "")
 
     @override
     def why_empty(self) -> str:

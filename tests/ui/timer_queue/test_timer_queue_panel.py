@@ -194,6 +194,15 @@ def test_that_waiting_timers_are_counted(stand: Stand) -> None:
     assert stand.panel.count_label.text() == "3 calls, 3 stopped"
 
 
+def test_that_one_call_is_not_called_calls(stand: Stand) -> None:
+    stand.game.clear(stand.first)
+    stand.enemies.clear(stand.second)
+
+    stand.run_to_ms(100)
+
+    assert stand.panel.count_label.text() == "1 call"
+
+
 def _waiting(stand: Stand) -> list[str]:
     model = stand.panel.waiting.model
     return [model.index(row, CallColumn.NAME).data() for row in range(model.rowCount())]
