@@ -64,6 +64,7 @@ def test_that_without_a_display_one_sentence_names_the_headless_commands(
 @on_linux
 def test_that_a_display_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISPLAY", ":7353")
+    monkeypatch.setattr(environment, "X11_LIBRARIES", ())
 
     with pytest.raises(
         EnvironmentProblemError, match="the display :7353 does not answer"
