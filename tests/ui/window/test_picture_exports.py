@@ -99,7 +99,7 @@ def test_that_the_bar_offers_what_can_be_exported(shell: Shell) -> None:
 
     titles = [each.text().replace("&", "") for each in menu.actions()]
     assert titles[:3] == [
-        "Export frame times …",
+        "Export …",
         "Export the timeline …",
         "Export the scene's picture …",
     ]

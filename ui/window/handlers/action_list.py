@@ -111,9 +111,9 @@ PROGRAM_ACTIONS: Final = (
 
 LEAVE_ACTIONS: Final = (
     ActionDescription(
-        "export", "&Export frame times …", MenuId.SCENE, WindowActions.export_frames,
+        "export", "&Export …", MenuId.SCENE, WindowActions.export_frames,
         shortcuts=("Ctrl+E",), icon="export", needs=Needs.FRAMES,
-        tip="Export the graph as PNG, SVG or PDF, or its data as CSV or JSON.",
+        tip="Export frame times as a graph, a table, a report or a trace, with a preview.",
     ),
     ActionDescription(
         "export-timeline", "E&xport the timeline …", MenuId.SCENE, WindowActions.export_timeline,
