@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
+from inspector.sessions.session import ShowsCapture
 from inspector.timebase import NS_PER_SECOND
 
 from .axis_range import AxisRange, ViewMode
@@ -52,6 +54,7 @@ class SharedView(QObject):
         is_scrubbing: Whether the playhead is being dragged.
         left: Room at the left of every plot, for the names of lanes; 0 without lanes.
         right: The same at the right, for the names of budgets.
+        opens_whole: Whether timelines are seen whole at first, instead of at their newest frames.
     """
 
     #: There is another timeline; whether it goes on where the former one was.
@@ -80,6 +83,7 @@ class SharedView(QObject):
         self.playhead_ns: int | None = None
         self.is_scrubbing = False
         self.left = self.right = 0
+        self.opens_whole: Callable[[], bool] = bool
         self._wanted_axis = x_axis
         self._pixels = 1
         self._is_pointed_at = False
@@ -94,6 +98,7 @@ class SharedView(QObject):
         found = bridge.findChild(cls)
         if found is None:
             found = cls(bridge, XAxis.TIME)
+            found.opens_whole = partial(_shows_capture, bridge)
             found.following_changed.connect(bridge.set_following)
             found.live_requested.connect(bridge.go_live)
             bridge.following_changed.connect(found.set_following)
@@ -107,7 +112,7 @@ class SharedView(QObject):
     # ---------------------------------------------------------------- data
 
     def show_timeline(self, timeline: Timeline | None) -> None:
-        """Show another timeline, from its newest frame.
+        """Show another timeline, from its newest frame, or whole if it is that of a capture.
 
         One with the same frames and more, or fewer after a rewind, is shown at the same place.
         """
@@ -125,6 +130,8 @@ class SharedView(QObject):
             self.point_at(None)
             self.choose_frames(None)
             self._follow_usual()
+        if self.is_following and self.opens_whole():
+            self.range.fit()
         self.settle()
         self.timeline_changed.emit(is_same)
         self.moved.emit()
@@ -481,3 +488,8 @@ class SharedView(QObject):
             return at_ns / NS_PER_SECOND
         middle = self.x_of_ns(at_ns) or 0.0
         return self._bends(middle - 1, middle + 1).place(at_ns)
+
+
+def _shows_capture(bridge: SessionBridge) -> bool:
+    """Return whether a capture is open: all of it has passed, so nothing is to be followed."""
+    return isinstance(bridge.session, ShowsCapture)

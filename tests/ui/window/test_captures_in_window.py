@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QInputDialog, QMenu
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.statistics.frame_statistics import frame_statistics
 from inspector.formats.captures import source as source_module
+from inspector.sessions.captured import CapturedSession
 from inspector.sessions.session import SessionPhase
 from tests.sessions.test_captured import Clock, read_to_the_end, table, trace
 from tests.sessions.test_compared import capture
@@ -24,6 +25,7 @@ from ui.frame_times.frame_statistics_label import (
     statistics_text,
 )
 from ui.kit.texts.member_texts import member_run_state
+from ui.plotting.shared_view import SharedView
 from ui.session import opening
 from ui.timeline.panel import TimelinePanel
 from ui.transport.capture_bar import CaptureBar
@@ -276,3 +278,17 @@ def test_that_samples_have_no_statistics_that_need_every_frame(
     assert text.endswith(SAMPLES_TEXT)
     assert "P99" not in text
     assert "samples, not every frame" in bar_of(shell).label.text()
+
+
+def test_that_a_capture_is_seen_whole_at_first(shell: Shell, tmp_path: Path) -> None:
+    shell.window.open_path(table(tmp_path))
+
+    view = SharedView.of(shell.bridge)
+    assert view.visible_frames() == (0, 450)
+    assert not view.is_following
+    view.zoom(0.1)
+    session = shell.bridge.session
+    assert isinstance(session, CapturedSession)
+    session.choose_stream("small.exe")
+    shell.bridge.refresh_now()
+    assert view.visible_frames() == (0, 150)
