@@ -79,7 +79,6 @@ class ClockColumns(ColumnChoices):
         self._tree = view
         self._is_held = False
         self._is_anew = True
-        self._left_out: set[int] = set()
         self._view_width = -1
         # What was in view, and the widths by column: in full, and in the shorter form.
         self._measured: set[tuple[int, int, str, tuple[str, ...]]] = set()
@@ -221,8 +220,7 @@ class ClockColumns(ColumnChoices):
         if left_out != self._left_out:
             self._left_out = left_out
             for column in _LEFT_OUT_IN_TURN:
-                is_hidden = column in self._hidden or column in left_out
-                self._tree.tree_header.setSectionHidden(column, is_hidden)
+                self._hide_or_show(column)
             self._tree.show_order(self.order)
         return least
 
@@ -285,16 +283,10 @@ class ClockColumns(ColumnChoices):
             self._refit()
 
     @override
-    def show_column(self, column: int, is_shown: bool) -> None:
-        if is_shown and column in self._left_out:
-            # Who wants it although there is no room scrolls to it.
-            self._by_hand[column] = self._whole[column]
-            self._resize({column: self._whole[column]})
-            self._left_out.discard(column)
-        super().show_column(column, is_shown)
-        self._refit()
+    def usual_width(self, column: int) -> int:
+        return self._whole[column]
 
     @override
-    def reset(self) -> None:
-        self._left_out.clear()
-        super().reset()
+    def show_column(self, column: int, is_shown: bool) -> None:
+        super().show_column(column, is_shown)
+        self._refit()

@@ -92,33 +92,37 @@ class SpanColumn(ColumnEnum):
     # fmt: off
     WHO = _column(
         "Who", _who_text, "The phase, callback or timer", _tip, lambda row: row.total.label,
-        "        a rather long name",
+        "        a rather long name", least="    move player",
         mark=lambda row: phase_color(row.total.phase) if row.depth == 0 else None)
     TOOK = _column(
         "Took", _measured(lambda total: total.took_ns), "Measured total of its calls", _tip,
         lambda row: row.total.took_ns, "000.0 ms", is_number=True)
     SHARE = _column(
         "Share", lambda row: "–" if row.share is None else f"{100 * row.share:.1f} %",
-        "Share of the frame time", _tip, lambda row: row.total.took_ns, "00.0 %", is_number=True)
+        "Share of the frame time", _tip, lambda row: row.total.took_ns, "00.0 %", is_number=True,
+        yields=6)
     CALLS = _column(
         "Calls", lambda row: "" if row.total.is_phase else f"{row.total.calls:,}",
-        "How often it was called", _tip, lambda row: row.total.calls, "0,000", is_number=True)
+        "How often it was called", _tip, lambda row: row.total.calls, "0,000", is_number=True,
+        yields=5)
     BEGAN = _column(
         "Began", lambda row: "" if row.began_ns is None or row.is_timer else _signed(row.began_ns),
         "When it was first called, from the start of the frame", _tip,
         lambda row: row.number if row.began_ns is None else row.began_ns, "−00.0 ms",
-        is_number=True)
+        is_number=True, yields=7)
     LONGEST = _column(
         "Longest", _measured(lambda total: total.longest_ns), "Its longest call", _tip,
-        lambda row: row.total.longest_ns, "00.0 ms", is_number=True)
+        lambda row: row.total.longest_ns, "00.0 ms", is_number=True, yields=3)
     LATE = _column(
         "Late", _late_text, "How late the timer fired; the maximum if it fired several times",
-        _tip, lambda row: row.late_ns, "00.0 ms", is_number=True)
+        _tip, lambda row: row.late_ns, "00.0 ms", is_number=True, yields=4)
     KIND = _column(
-        "Kind", lambda row: row.total.kind, "Kind of callback", _tip, sample="frame callback")
+        "Kind", lambda row: row.total.kind, "Kind of callback", _tip, sample="frame callback",
+        yields=2)
     PHASE = _column(
         "Phase", _phase_text,
-        "Phase of the frame that called it", _tip, lambda row: int(row.total.phase))
+        "Phase of the frame that called it", _tip, lambda row: int(row.total.phase),
+        least="late update", yields=1)
     # fmt: on
 
 

@@ -93,17 +93,21 @@ class InterventionColumn(ColumnEnum):
     LOCAL = _column(
         "Local time", _local_text, "Local time of the affected clock, or of the root clock",
         lambda row: None if row.entry.host_ms else "Unknown", sample="0:00:00.000 enemies  ",
-        is_searched=True)
+        least="0:00:00.000", is_searched=True, yields=2)
     HOST = _column(
         "Host time", lambda row: host_time_text(row.entry.host_ms),
-        "Wall-clock time of this computer", _host_tip, sample="00:00:00.000", is_number=True)
-    WHAT = _column("What", lambda row: row.entry.text, detail=_outcome_tip, is_searched=True)
+        "Wall-clock time of this computer", _host_tip, sample="00:00:00.000", is_number=True,
+        yields=1)
+    WHAT = _column(
+        "What", lambda row: row.entry.text, detail=_outcome_tip, least="Resume “enemies”",
+        is_searched=True)
     BY = _column(
         "By", lambda row: row.entry.by, "Who requested it", sample="breakpoint 99",
-        is_searched=True)
+        is_searched=True, yields=3)
     RESULT = _column(
         "Result", lambda row: row.entry.outcome, "Carried out, refused, or undone since",
-        _outcome_tip, sample="refused: there is no such clock", is_searched=True,
+        _outcome_tip, sample="refused: there is no such clock", least="refused: there",
+        is_searched=True,
         color=lambda row: ColorRole.BAD if row.entry.refusal else None)
     UNDO = _column(
         "Undo", lambda row: "Undo" if row.can_undo else "",

@@ -46,7 +46,9 @@ def _tool_tip(result: LabResult) -> str:
     return "\n".join(lines)
 
 
-def _lateness_column(title: str, tip: str, field: str, sample: str) -> Column[LabResult]:
+def _lateness_column(
+    title: str, tip: str, field: str, sample: str, yields: int
+) -> Column[LabResult]:
     """Return a column of a lateness.
 
     Args:
@@ -54,6 +56,7 @@ def _lateness_column(title: str, tip: str, field: str, sample: str) -> Column[La
         tip: Its meaning.
         field: Its attribute of ``LabResult.lateness``.
         sample: The widest text.
+        yields: When it is left out.
     """
 
     def lateness(result: LabResult) -> int | None:
@@ -67,6 +70,7 @@ def _lateness_column(title: str, tip: str, field: str, sample: str) -> Column[La
         lateness,
         sample,
         is_number=True,
+        yields=yields,
     )
 
 
@@ -81,41 +85,43 @@ class LabColumn(ColumnEnum):
         "Result",
         lambda result: f"{'✓' if result.verdict.is_right else '✗'} {result.verdict.value}",
         "Whether every firing was within a frame of its expected instant", _tool_tip, _wrongness,
-        "✓ within a frame",
+        "✓ within a frame", least="✗ too late",
         color=lambda result: ColorRole.GOOD if result.verdict.is_right else ColorRole.BAD)
     DISPLAY = _column(
         "Display", lambda result: result.display.name,
         "The display whose refreshes are the frames", _tool_tip,
-        lambda result: result.display.mean_rate, "000.00 Hz")
+        lambda result: result.display.mean_rate, "000.00 Hz", least="240 Hz")
     TIMER = _column(
         "Timer", lambda result: result.timer.title, "What was requested", _tool_tip,
-        sample="every 000 ms")
+        sample="every 000 ms", yields=8)
     SUBJECT = _column(
         "Runs on", lambda result: result.subject.title, "What the timer runs on", _tool_tip,
-        sample="Egret, repair 2 as published")
+        sample="Egret, repair 2 as published", least="Cocos Creator 2.4")
     FIRED = _column(
         "Fired", lambda result: f"{result.count:,} of {result.expected_count:,}",
         "How often it fired, out of the expected number", _tool_tip, lambda result: result.count,
-        "0,000 of 0,000", is_number=True)
+        "0,000 of 0,000", least="000 of 000", is_number=True, yields=9)
     PERIOD = _column(
         "Period", _period_text, "Mean time between firings", _tool_tip,
-        lambda result: result.mean_period_ns or 0.0, "00.0 ms", is_number=True)
-    DRIFT = _lateness_column("Drift", "Lateness of the last firing", "last_ns", "−00.0 ms")
+        lambda result: result.mean_period_ns or 0.0, "00.0 ms", is_number=True, yields=6)
+    DRIFT = _lateness_column("Drift", "Lateness of the last firing", "last_ns", "−00.0 ms", 7)
     DIVERGENCE = _column(
         "First divergence",
         lambda result: "" if result.divergence is None else result.divergence.text,
         "The first firing that is more than a frame off", _tool_tip,
         lambda result: math.inf if result.divergence is None else result.divergence.at_ns,
-        "firing 00 at 00:00.000000000, 000.0 ms early")
+        "firing 00 at 00:00.000000000, 000.0 ms early", least="firing 00 at 00:00.000", yields=4)
     EARLIEST = _lateness_column(
-        "Least late", "Smallest lateness of a firing", "min_ns", "Least late")
+        "Least late", "Smallest lateness of a firing", "min_ns", "Least late", 2)
     MEDIAN = _lateness_column(
-        "Median", "Half of the firings were at most this late", "median_ns", "−00.0 ms")
-    LATEST = _lateness_column("Most late", "Largest lateness of a firing", "max_ns", "Most late")
+        "Median", "Half of the firings were at most this late", "median_ns", "−00.0 ms", 3)
+    LATEST = _lateness_column(
+        "Most late", "Largest lateness of a firing", "max_ns", "Most late", 1)
     FAULT = _column(
         "Known fault", lambda result: result.subject.fault_sentence,
         "What it does wrong, on this or other displays", _tool_tip,
-        sample="Above 60 Hz it is too fast: four times at 240 Hz.")
+        sample="Above 60 Hz it is too fast: four times at 240 Hz.",
+        least="Above 60 Hz it is too fast", yields=5)
     # fmt: on
 
 

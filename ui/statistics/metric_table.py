@@ -38,13 +38,14 @@ class MetricColumn(ColumnEnum):
     # fmt: off
     TOOL = _column("Tool", lambda row: row.metric.tool or "Timeline Inspector",
                    "Whose definition it is", _tool_tip, sample="Timeline Inspector",
-                   is_searched=True)
+                   least="FrameView", is_searched=True)
     NAME = _column("Statistic", lambda row: row.metric.name, "What the tool calls it", _tool_tip,
-                   sample="Stuttering time (as seen live)", is_searched=True)
+                   sample="Stuttering time (as seen live)",
+                   least="Stuttering time", is_searched=True)
     VALUE = _column("Value", lambda row: row.text, "Of the frames named above", _tool_tip,
                     lambda row: row.value, sample="1,220.92 fps", is_number=True)
     FORMULA = _column("Formula", _detail, "f are frame times in ms, n is their number", _tool_tip,
-                      is_searched=True)
+                      least="Σ (f − mean)", is_searched=True, yields=1)
     # fmt: on
 
 

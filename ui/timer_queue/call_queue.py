@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from inspector.calls.call import SCHEDULED, CallId, call_of
+from inspector.calls.call import SCHEDULED, SCHEDULERS, CallId, call_of
 from inspector.events.members import TIMED_CALLS
-from inspector.vocabulary import TimerKind
+from inspector.vocabulary import MemberKind, TimerKind
 
 from ..kit.texts.clock_texts import ClockPlaces
 from ..kit.texts.member_texts import member_run_state
 from ..kit.texts.run_states import run_state_of
-from .columns import CallColumn, QueueRow
+from .columns import (
+    DUE_COLUMNS,
+    FIELD_COLUMNS,
+    MEMBER_COLUMNS,
+    TIMER_COLUMNS,
+    CallColumn,
+    QueueRow,
+)
 from .member_calls import MemberCalls
 from .timer_calls import TimerCalls
 from .windowed_order import NO_VALUE, compact
@@ -25,12 +33,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from inspector.events.members import MemberState, MemberTable
     from inspector.events.timeline import Timeline
 
     from ..kit.table.columns import ColumnEnum
     from .windowed_order import WindowedOrder
 
 _LONGEST_KEY: Final = 62
+_ALWAYS_USED: Final = frozenset(
+    {CallColumn.NAME, CallColumn.CLOCK, CallColumn.KIND, CallColumn.REMAINING, CallColumn.CALLS}
+)
 
 
 class CallGroup(Enum):
@@ -87,6 +99,7 @@ class CallQueue:
         self._chosen_at: Hashable = None
         self._counted_at = -1
         self._of_members = {CallGroup.FRAME_TIMERS: 0, CallGroup.EVERY_FRAME: 0}
+        self._said: dict[CallGroup, frozenset[CallColumn]] = {CallGroup.CLOCK_TIMERS: TIMER_COLUMNS}
         self.set_source(timeline, strings)
 
     def set_source(self, timeline: Timeline | None, strings: Sequence[str]) -> None:
@@ -115,14 +128,31 @@ class CallQueue:
             return 0
         if group is CallGroup.CLOCK_TIMERS:
             return len(timeline.timers)
-        members = timeline.members
-        if self._counted_at != members.structure_version:
-            self._counted_at = members.structure_version
-            kinds = [each.kind for each in members.by_id.values() if each.kind in SCHEDULED]
-            timed = sum(kind in TIMED_CALLS for kind in kinds)
-            self._of_members[CallGroup.FRAME_TIMERS] = timed
-            self._of_members[CallGroup.EVERY_FRAME] = len(kinds) - timed
+        self._count_members(timeline)
         return self._of_members[group]
+
+    def _count_members(self, timeline: Timeline) -> None:
+        """Find out how many calls members have, and which columns say something of them."""
+        members = timeline.members
+        if self._counted_at == members.structure_version:
+            return
+        self._counted_at = members.structure_version
+        calls = [each for each in members.by_id.values() if each.kind in SCHEDULED]
+        timed = [each for each in calls if each.kind in TIMED_CALLS]
+        others = [each for each in calls if each.kind not in TIMED_CALLS]
+        for group, of_group in (
+            (CallGroup.FRAME_TIMERS, timed),
+            (CallGroup.EVERY_FRAME, others),
+        ):
+            self._of_members[group] = len(of_group)
+            self._said[group] = _columns_of(members, of_group)
+        self._said[CallGroup.FRAME_TIMERS] |= DUE_COLUMNS
+
+    def columns_used(self) -> frozenset[CallColumn]:
+        """Return the columns that say something of any call of the groups that are shown."""
+        shown = [group for group in self.groups if self.count(group)]
+        said = frozenset(itertools.chain.from_iterable(self._said[group] for group in shown))
+        return (said if shown else TIMER_COLUMNS) | _ALWAYS_USED
 
     def total(self) -> int:
         """Return how many calls there are now, also while nothing is refreshed."""
@@ -301,6 +331,23 @@ class CallQueue:
             return groups
         keys: NDArray[np.int64] = groups * span + left
         return keys
+
+
+def _columns_of(members: MemberTable, calls: Sequence[MemberState]) -> frozenset[CallColumn]:
+    """Return the columns that say something of any of these calls, besides those of all."""
+    if not calls:
+        return frozenset()
+    used = set(MEMBER_COLUMNS)
+    for number in {each.parent_id for each in calls}:
+        above = list(members.path(number))
+        if above and above[0].kind is MemberKind.TARGET:
+            used.add(CallColumn.TARGET)
+        if any(each.kind in SCHEDULERS for each in above):
+            used.add(CallColumn.SCHEDULER)
+    for field, column in FIELD_COLUMNS.items():
+        if any(field in each.fields for each in calls):
+            used.add(column)
+    return frozenset(used)
 
 
 def _joined(

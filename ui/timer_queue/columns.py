@@ -147,71 +147,73 @@ class CallColumn(ColumnEnum):
 
     # fmt: off
     NAME = _column(
-        "Call", _name, "Name of the timer or callback", _path, sample="the player presses a button")
+        "Call", _name, "Name of the timer or callback", _path, sample="the player presses a button",
+        least="player shoots 12")
     TARGET = _column(
         "Target", lambda row: _name_of(row, row.call.owner_id),
         "The target the call belongs to; pausing a target pauses its calls",
-        lambda row: _name_of(row, row.call.owner_id), sample="name of target")
+        lambda row: _name_of(row, row.call.owner_id), sample="name of target", yields=9)
     CLOCK = _column(
         "Clock", _clock, "The clock that it waits on, or that drives its scheduler", _clock_tip,
-        sample="name of a clock")
+        sample="name of a clock", least="particles")
     KIND = _column(
         "Kind", _kind,
         "Timer of a clock, with the policy for missed ticks; of a scheduler or ticker; or called "
-        "in every frame", _kind_tip, sample="interval (delay)")
+        "in every frame", _kind_tip, sample="interval (delay)", least="in late update", yields=8)
     DUE_LOCAL = _column(
         "Due, local (m:s)", lambda row: _instant(row.call.due_ns),
         "Time of the next call, on its clock or its scheduler",
-        lambda row: _nanoseconds(row.call.due_ns), sample="0:00:00.000", is_number=True)
+        lambda row: _nanoseconds(row.call.due_ns), sample="0:00:00.000", short_title="Due, local",
+        is_number=True, yields=7)
     DUE_SESSION = _column(
         "Due, session (m:s)",
         lambda row: _instant(row.call.session_due_ns, "–" if row.waits else ""),
         "Session time of that instant, at present rates and pauses",
         lambda row: _nanoseconds(row.call.session_due_ns, "never at present rates"),
-        sample="0:00:00.000", is_number=True)
+        sample="0:00:00.000", short_title="Due, session", is_number=True, yields=10)
     REMAINING = _column(
         "Due in", _due_in, "Session time until the next call, or what it waits for", _due_in_tip,
-        sample="waiting: “enemies” is paused", is_number=True)
+        sample="waiting: “enemies” is paused", least="every frame", is_number=True)
     SCHEDULER = _column(
         "Scheduler", lambda row: _name_of(row, row.call.scheduler_id),
         "The scheduler, ticker or child clock that calls it",
-        lambda row: _name_of(row, row.call.scheduler_id), sample="Cocos Creator 2.4")
+        lambda row: _name_of(row, row.call.scheduler_id), sample="Cocos Creator 2.4", yields=5)
     INTERVAL = _column(
         "Every", _interval, "Time of its clock or scheduler between two calls", _interval,
-        sample="000.0 ms", is_number=True)
+        sample="000.0 ms", is_number=True, yields=13)
     CALLS = _column(
         "Calls (×)", _calls, "How often it was called", _calls_tip, sample="000,000",
-        is_number=True)
+        short_title="Calls", is_number=True, yields=4)
     LEFT = _column(
-        "Left (×)", _left, "Calls left; ∞ for unlimited", _left, sample="000", is_number=True)
+        "Left (×)", _left, "Calls left; ∞ for unlimited", _left, sample="000",
+        short_title="Left", is_number=True, yields=3)
     LATENESS = _column(
         "Last late by", lambda row: _duration(row.call.last_lateness_ns),
         "Lateness of its last call", lambda row: _nanoseconds(row.call.last_lateness_ns),
-        sample="000.0 ms", is_number=True)
+        sample="000.0 ms", short_title="Late by", is_number=True, yields=6)
     TOOK = _column(
         "Last took", lambda row: _duration(row.call.took_ns), "Measured duration of the last call",
-        lambda row: _nanoseconds(row.call.took_ns), sample="00.0 µs", is_number=True)
+        lambda row: _nanoseconds(row.call.took_ns), sample="00.0 µs", short_title="Took",
+        is_number=True, yields=12)
     PRIORITY = _column(
         "Priority", lambda row: "" if row.call.priority is None else str(row.call.priority),
-        "Order among update callbacks; lower runs first", sample="-00", is_number=True)
+        "Order among update callbacks; lower runs first", sample="-00", is_number=True,
+        yields=2)
     STATE = _column(
         "State", _state, "What it is doing, or what stops it", lambda row: row.run_state.text,
-        sample="stopped by “enemies”")
+        sample="stopped by “enemies”", least="running", yields=11)
     CALL_SITE = _column(
         "Set at", lambda row: short_site(row.call.call_site), "Source line that scheduled it",
-        lambda row: row.call.call_site or "unknown")
+        lambda row: row.call.call_site or "unknown", least="scene.py:12 in build", yields=1)
     # fmt: on
 
 
-#: Columns that say nothing of timers of clocks, and those that speak of them only.
-MEMBER_COLUMNS: Final = frozenset(
-    {
-        CallColumn.TARGET,
-        CallColumn.SCHEDULER,
-        CallColumn.PRIORITY,
-        CallColumn.LEFT,
-        CallColumn.TOOK,
-        CallColumn.STATE,
-    }
+#: Columns that say something of every call of a clock's timer, and of a member's.
+TIMER_COLUMNS: Final = frozenset(
+    {CallColumn.DUE_LOCAL, CallColumn.DUE_SESSION, CallColumn.INTERVAL, CallColumn.LATENESS}
+    | {CallColumn.CALL_SITE}
 )
-TIMER_COLUMNS: Final = frozenset({CallColumn.LATENESS, CallColumn.CALL_SITE})
+MEMBER_COLUMNS: Final = frozenset({CallColumn.TOOK, CallColumn.STATE})
+#: Those that do of some members, by what these have.
+DUE_COLUMNS: Final = frozenset({CallColumn.DUE_LOCAL, CallColumn.DUE_SESSION, CallColumn.INTERVAL})
+FIELD_COLUMNS: Final = {Field.PRIORITY: CallColumn.PRIORITY, Field.CALLS_LEFT: CallColumn.LEFT}

@@ -27,7 +27,7 @@ from ..previews.selected import member_toggle
 from ..previews.tree_menus import Requests, menu_text
 from ..session.bridge import Selection, SelectionKind
 from .call_queue import CallGroup, CallQueue
-from .columns import MEMBER_COLUMNS, TIMER_COLUMNS, CallColumn
+from .columns import CallColumn
 from .model import QueueModel
 from .queue_menus import add_member_call_actions, add_timer_actions
 from .view import QueueView
@@ -228,15 +228,7 @@ class TimerQueuePanel(TablePanel):
         counts = {group: self.queue.count(group) for group in CallGroup}
         for group, button in self.group_buttons.items():
             say(button, f"{group.value} ({counts[group]:,})")
-        shown = {group for group in self.queue.groups if counts[group]}
-        are_timers = CallGroup.CLOCK_TIMERS in shown
-        are_members = bool(shown - {CallGroup.CLOCK_TIMERS})
-        for columns, is_used in (
-            (TIMER_COLUMNS, are_timers or not are_members),
-            (MEMBER_COLUMNS, are_members),
-        ):
-            for column in columns:
-                self.view.choices.use(column, is_used=is_used)
+        self.view.choices.use_only(self.queue.columns_used())
         super().update_counts()
         if (count := counts[CallGroup.CLOCK_TIMERS]) != self.timer_count:
             self.timer_count = count

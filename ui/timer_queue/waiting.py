@@ -32,6 +32,12 @@ _MOST_NAMES: Final = 3
 _FOLDED: Final = "timer_queue.waiting"
 
 
+class _WaitingView(QueueView):
+    """A table whose columns are given the widths of those below."""
+
+    fits_columns = False
+
+
 @guarded
 class WaitingSection(QWidget):
     """Calls that wait, by what stops them; takes no room while there are none.
@@ -62,7 +68,7 @@ class WaitingSection(QWidget):
         self._queue = queue
         self.model = QueueModel(queue, theme, waits=True)
         # Its columns follow those below, so nothing of them is to be kept.
-        self.view = QueueView(self.model, "Waiting calls", {})
+        self.view = _WaitingView(self.model, "Waiting calls", {})
         self.view.horizontalHeader().hide()
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)

@@ -17,8 +17,9 @@ from inspector.commands.members import (
     UnscheduleMember,
 )
 from inspector.events.timeline import Timeline
+from inspector.frames.director import Director
 from inspector.frames.scheduler.scheduler import Scheduler
-from inspector.vocabulary import CALL_ENDED, MEMBER_SET, Field, MemberKind
+from inspector.vocabulary import CALL_ENDED, MEMBER_SET, Field, MemberKind, Phase
 from tests.ui.members_world import MembersSession
 from tests.ui.world import PlayedSession, Thing
 from ui.kit.theme import Theme
@@ -124,6 +125,7 @@ def test_that_columns_without_meaning_for_any_call_that_is_shown_are_left_out(
     qtbot: QtBot,
 ) -> None:
     stand = Stand(qtbot)
+    stand.panel.resize(3_000, 300)
     buttons, header = stand.panel.group_buttons, stand.view.horizontalHeader()
 
     def hidden() -> set[CallColumn]:
@@ -131,10 +133,67 @@ def test_that_columns_without_meaning_for_any_call_that_is_shown_are_left_out(
 
     assert hidden() == set()
     buttons[CallGroup.CLOCK_TIMERS].click()
-    assert hidden() == TIMER_COLUMNS
-    for button in buttons.values():
-        button.click()
-    assert hidden() == MEMBER_COLUMNS
+    assert hidden() == {CallColumn.LATENESS, CallColumn.CALL_SITE}
+    buttons[CallGroup.FRAME_TIMERS].click()
+    assert hidden() == TIMER_COLUMNS | {CallColumn.LEFT}
+    buttons[CallGroup.CLOCK_TIMERS].click()
+    buttons[CallGroup.EVERY_FRAME].click()
+    of_some = {CallColumn.TARGET, CallColumn.SCHEDULER, CallColumn.PRIORITY, CallColumn.LEFT}
+    assert hidden() == MEMBER_COLUMNS | of_some
+
+
+def test_that_frame_callbacks_leave_out_what_none_of_them_has(qtbot: QtBot) -> None:
+    stand = Stand(qtbot)
+    stand.panel.resize(3_000, 300)
+    for group in (CallGroup.CLOCK_TIMERS, CallGroup.FRAME_TIMERS):
+        stand.panel.group_buttons[group].click()
+    with_updates = stand.view.horizontalHeader().isSectionHidden(CallColumn.TARGET)
+    for thing in (stand.ship, stand.boss):
+        stand.scheduler.unschedule_update(thing)
+    Director(stand.session.root).on(Phase.UPDATE, print, name="move")
+
+    stand.refresh()
+
+    header = stand.view.horizontalHeader()
+    assert not with_updates
+    assert header.isSectionHidden(CallColumn.TARGET)
+    assert header.isSectionHidden(CallColumn.PRIORITY)
+    assert not header.isSectionHidden(CallColumn.TOOK)
+
+
+@pytest.mark.parametrize("width", [600, 967, 1_200, 1_930])
+def test_that_the_columns_share_the_width_of_the_panel(qtbot: QtBot, width: int) -> None:
+    stand = Stand(qtbot)
+
+    stand.panel.resize(width, 300)
+
+    assert stand.view.horizontalScrollBar().maximum() == 0
+    assert stand.view.horizontalHeader().length() == stand.view.viewport().width()
+    assert not stand.view.isColumnHidden(CallColumn.REMAINING)
+
+
+def test_that_a_long_name_is_shown_whole_before_other_columns(qtbot: QtBot) -> None:
+    stand = Stand(qtbot)
+    stand.panel.resize(800, 300)
+    name = "the boss empties its magazine"
+    stand.session.root.set_timeout(1, print, name=name)
+
+    stand.refresh()
+
+    text = stand.view.fontMetrics().horizontalAdvance(name)
+    assert stand.view.columnWidth(CallColumn.NAME) > text
+    assert stand.view.horizontalScrollBar().maximum() == 0
+
+
+def test_that_a_column_without_room_can_be_asked_for(qtbot: QtBot) -> None:
+    stand = Stand(qtbot)
+    stand.panel.resize(700, 300)
+    assert stand.view.isColumnHidden(CallColumn.CALL_SITE)
+
+    stand.view.choices.show_column(CallColumn.CALL_SITE, True)
+    stand.panel.resize(720, 300)
+
+    assert not stand.view.isColumnHidden(CallColumn.CALL_SITE)
 
 
 def test_that_a_group_that_was_hidden_catches_up_when_it_is_shown(stand: Stand) -> None:

@@ -15,8 +15,11 @@ from inspector.vocabulary import NEVER
 from tests.ui.world import World
 from ui.kit.theme import Theme
 from ui.timer_queue.call_queue import CallQueue, QueueCounts
-from ui.timer_queue.columns import MEMBER_COLUMNS, CallColumn
+from ui.timer_queue.columns import FIELD_COLUMNS, MEMBER_COLUMNS, CallColumn
 from ui.timer_queue.model import QueueModel
+
+#: Columns that say nothing of timers of clocks.
+_OF_MEMBERS = MEMBER_COLUMNS | {CallColumn.TARGET, CallColumn.SCHEDULER, *FIELD_COLUMNS.values()}
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -41,7 +44,7 @@ def shown() -> Shown:
 
 
 def _cells(model: QueueModel, row: int) -> list[str]:
-    columns = (column for column in CallColumn if column not in MEMBER_COLUMNS)
+    columns = (column for column in CallColumn if column not in _OF_MEMBERS)
     return [model.index(row, column).data() for column in columns]
 
 
@@ -195,7 +198,7 @@ def test_that_a_timer_that_is_gone_since_the_refresh_shows_nothing(shown: Shown)
 
     shown.run_to_ms(1_500)
 
-    assert _cells(shown.model, 0) == [None] * (len(CallColumn) - len(MEMBER_COLUMNS))
+    assert _cells(shown.model, 0) == [None] * (len(CallColumn) - len(_OF_MEMBERS))
 
 
 def test_that_all_cells_are_of_the_instant_of_the_refresh(shown: Shown) -> None:
@@ -294,7 +297,7 @@ def _value(shown: Shown, row: int, column: CallColumn) -> Any:  # noqa: ANN401
         CallColumn.CALLS: call.calls,
         CallColumn.LATENESS: call.last_lateness_ns or 0,
         CallColumn.CALL_SITE: call.call_site,
-        **dict.fromkeys(MEMBER_COLUMNS, ""),
+        **dict.fromkeys(_OF_MEMBERS, ""),
         CallColumn.LEFT: -call.calls_left if call.calls_left else None,
     }.get(column, call.session_due_ns)
 

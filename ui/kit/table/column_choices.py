@@ -70,6 +70,7 @@ class ColumnChoices(QObject):
         self._by_hand: dict[int, int] = {}
         self._hidden: set[int] = set()
         self._unused: set[int] = set()
+        self._left_out: set[int] = set()
         self._is_arranging = False
         self._usual = [header.sectionSize(column) for column in columns]
         header.setSortIndicator(sorted_by, Qt.SortOrder.AscendingOrder)
@@ -91,8 +92,13 @@ class ColumnChoices(QObject):
 
     def show_column(self, column: int, is_shown: bool) -> None:  # noqa: FBT001 - of an action
         """Show or hide a column."""
+        if is_shown and column in self._left_out:
+            # Who wants it although there is no room scrolls to it.
+            self._left_out.discard(column)
+            self._by_hand[column] = self.usual_width(column)
+            self._resize({column: self._by_hand[column]})
         (self._hidden.discard if is_shown else self._hidden.add)(column)
-        self._header.setSectionHidden(column, column in self._hidden | self._unused)
+        self._hide_or_show(column)
         self._keep_choices()
         self.order_changed.emit()
 
@@ -101,8 +107,21 @@ class ColumnChoices(QObject):
         if is_used is (column not in self._unused):
             return
         (self._unused.discard if is_used else self._unused.add)(column)
-        self._header.setSectionHidden(column, column in self._hidden | self._unused)
+        self._hide_or_show(column)
         self.order_changed.emit()
+
+    def use_only(self, columns: Collection[int]) -> None:
+        """Leave out all columns but these, which say something at present."""
+        unused = {int(each) for each in self._columns} - set(map(int, columns))
+        if unused != self._unused:
+            changed, self._unused = unused ^ self._unused, unused
+            for column in changed:
+                self._hide_or_show(column)
+            self.order_changed.emit()
+
+    def _hide_or_show(self, column: int) -> None:
+        away = self._hidden | self._unused | self._left_out
+        self._header.setSectionHidden(column, column in away)
 
     def usual_width(self, column: int) -> int:
         """Return the width of a column that was not dragged."""
@@ -130,6 +149,7 @@ class ColumnChoices(QObject):
 
     def reset(self) -> None:
         """Show every column in its place, as if no column had been touched."""
+        self._left_out.clear()
         for column in self._columns:
             self.show_column(column, True)
             self._header.moveSection(self._header.visualIndex(column), column)

@@ -32,6 +32,10 @@ class Column(Generic[RowT]):
         raw: The value itself, for sorting; by default the text.
         sample: The widest text that is not cut off, empty for a column with the rest of the room.
         short_title: What stands over it where there is no room for the title.
+        least: The text that is not cut off even where there is no room for every sample; empty
+            for the sample.
+        yields: In which order columns are left out where there is no room for all, the first
+            first; 0 for one that stays.
         is_number: Whether cells are aligned to the right.
         is_wrapped: Whether cells are as high as their texts take.
         color: What the colour of a cell means, ``None`` for the usual one.
@@ -49,6 +53,8 @@ class Column(Generic[RowT]):
     raw: Callable[[RowT], Any] | None = None
     sample: str = ""
     short_title: str = ""
+    least: str = ""
+    yields: int = 0
     is_number: bool = False
     is_wrapped: bool = False
     color: Callable[[RowT], ColorRole | None] | None = None

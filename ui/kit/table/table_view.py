@@ -24,8 +24,9 @@ from ..guards import guarded
 from ..keys import is_plain
 from ..labels import EmptyNotice
 from ..layouts import open_menu
-from .column_choices import ColumnChoices
+from .column_choices import ColumnChoices, ShorteningHeader
 from .columns import apart_columns
+from .fitted_columns import GAP, FittedColumns
 from .models import ListTableModel, TableModel
 from .painted_views import PaintedTable
 
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
 _ROW_PADDING: Final = 6
 #: Pixels of a cell beside its text.
 _CELL_PADDING: Final = 14
-#: Pixels that keep a text off the numbers to its left.
-_GAP: Final = 12
 ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
@@ -194,7 +193,10 @@ class TableView(Arranging, PaintedTable):
         notice: Why the table is empty, and how to change that.
         choices: How the user wants the columns.
         make_menu: Returns what can be done with a row, by its number.
+        fits_columns: Whether columns that say when they yield share out the width.
     """
+
+    fits_columns = True
 
     def __init__(
         self,
@@ -222,12 +224,19 @@ class TableView(Arranging, PaintedTable):
         self.make_menu: Callable[[int], QMenu] = self.copy_menu
         self.setAccessibleName(name)
         self.setModel(model)
+        short_titles = {
+            each: each.spec.short_title for each in model.columns if each.spec.short_title
+        }
+        if short_titles:
+            titles = ShorteningHeader(short_titles, self)
+            titles.setSectionsClickable(True)
+            self.setHorizontalHeader(titles)
         set_up_table(self, selects_many=selects_many)
         self._set_up_titles()
         self._size_columns(model.columns)
-        self.choices = ColumnChoices(
-            self, self.horizontalHeader(), model.columns, choices, model.sorted_by
-        )
+        is_fitted = self.fits_columns and any(each.spec.yields for each in model.columns)
+        kind = FittedColumns if is_fitted else ColumnChoices
+        self.choices = kind(self, self.horizontalHeader(), model.columns, choices, model.sorted_by)
         self.choices.order_changed.connect(self._take_order)
         self._take_order()
         if model.is_sortable:
@@ -260,10 +269,9 @@ class TableView(Arranging, PaintedTable):
             order: The columns from the left, also hidden ones.
         """
         apart = apart_columns(order)
-        mark = " ▾ " if self._model.is_sortable else ""
         for column in order:
-            widest = max(map(self.width_for, (column.spec.sample, column.spec.title + mark)))
-            self.setColumnWidth(column, widest + (column in apart) * _GAP)
+            widest = max(self.width_for(column.spec.sample), self.title_width(column.spec.title))
+            self.setColumnWidth(column, widest + (column in apart) * GAP)
         self._stretch_columns(order)
 
     def _stretch_columns(self, order: Sequence[ColumnEnum]) -> None:
@@ -280,18 +288,33 @@ class TableView(Arranging, PaintedTable):
     def _take_order(self) -> None:
         """Have gaps and widths fit the columns that are side by side now."""
         titles = self.horizontalHeader()
-        self._stretch_columns(sorted(self._model.columns, key=titles.visualIndex))
-        widened, narrowed = self._model.show_order(self.choices.order)
-        for columns, gap in ((widened, _GAP), (narrowed, -_GAP)):
-            for column in columns:
-                width = self.choices.usual_width(column) + gap
-                self.choices.set_usual_width(column, width)
+        if isinstance(self.choices, FittedColumns):
+            self.choices.arrange()
+            self._model.show_order(self.choices.order)
+        else:
+            self._stretch_columns(sorted(self._model.columns, key=titles.visualIndex))
+            widened, narrowed = self._model.show_order(self.choices.order)
+            for columns, gap in ((widened, GAP), (narrowed, -GAP)):
+                for column in columns:
+                    width = self.choices.usual_width(column) + gap
+                    self.choices.set_usual_width(column, width)
         titles.viewport().update()
         self.repaint_rows()
+
+    @Slot()
+    @override
+    def show_changes(self) -> None:
+        super().show_changes()
+        if isinstance(self.choices, FittedColumns) and self._shown is not None:
+            self.choices.take_names(cells[0] for _place, cells in self._shown)
 
     def width_for(self, text: str) -> int:
         """Return how wide a column has to be for a text."""
         return self.fontMetrics().horizontalAdvance(text) + _CELL_PADDING
+
+    def title_width(self, title: str) -> int:
+        """Return how wide a column has to be for a title, with its mark when it sorts."""
+        return self.width_for(f"{title} ▾ " if self._model.is_sortable else title)
 
     # ---------------------------------------------------------------- what is marked
 
