@@ -124,7 +124,10 @@ class Clock:
 
     def stood_ns(self, raw_ns: int) -> int:
         """Return for how much real time up to an instant local time has stood still."""
-        since_ns = self._stands_since_ns
+        since_ns, limit_ns = self._stands_since_ns, self._clocks.step_ends_ns
+        if since_ns is None and limit_ns is not None and raw_ns > limit_ns:
+            # The pause at the end of a step begins there, however late it is settled.
+            since_ns = limit_ns
         return self._stood_ns if since_ns is None else self._stood_ns + raw_ns - since_ns
 
     @property

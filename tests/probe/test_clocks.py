@@ -205,3 +205,22 @@ def test_that_the_time_that_a_clock_stands_still_is_known_whoever_stops_it() -> 
     assert after(1) == 11
     assert late.stood_ns(world.now_ns) == 1
     assert world.now_ns - began_ns == 121
+
+
+def test_that_a_clock_stands_still_from_the_end_of_a_step_on() -> None:
+    world = World()
+    child = world.clocks.add("loop", world.top)
+    world.clocks.pause(world.top)
+    world.clocks.step_to(world.top, 1_000)
+    world.now_ns += 1_000
+
+    stood_ns = []
+    for _ in range(2):
+        world.now_ns += 300
+        stood_ns.append(child.stood_ns(world.now_ns))
+        world.clocks.settle(world.top)
+    world.clocks.resume(world.top)
+
+    world.now_ns += 5
+    assert stood_ns == [300, 600]
+    assert child.stood_ns(world.now_ns) == 600
