@@ -92,11 +92,16 @@ def number_of(fields: dict[int, Field], number: int) -> int:
     return found[2] if found is not None and found[1] != BYTES else 0
 
 
-def text_of(data: bytes, field: Field | None) -> str:
-    """Return a text, shortened if it is very long, and empty without one."""
+def signed(value: int) -> int:
+    """Return a number of 64 bits that may be below 0."""
+    return value - (1 << 64) if value >> 63 else value
+
+
+def text_of(data: bytes, field: Field | None, most: int = _LONGEST_TEXT) -> str:
+    """Return a text, shortened if it is longer than ``most`` bytes, and empty without one."""
     if field is None or field[1] != BYTES:
         return ""
-    return data[field[2] : min(field[3], field[2] + _LONGEST_TEXT)].decode("utf-8", "replace")
+    return data[field[2] : min(field[3], field[2] + most)].decode("utf-8", "replace")
 
 
 # ------------------------------------------------------------------ putting together
@@ -118,6 +123,11 @@ def varint(value: int) -> bytes:
 def number_field(number: int, value: int) -> bytes:
     """Return a field that holds a whole number."""
     return varint(number << 3) + varint(value)
+
+
+def fixed_field(number: int, value: int) -> bytes:
+    """Return a field that holds a whole number from 0 on in eight bytes."""
+    return varint(number << 3 | FIXED64) + struct.pack("<Q", value)
 
 
 def double_field(number: int, value: float) -> bytes:

@@ -8,14 +8,13 @@ state is a number of frames. Only the slices of a trace are kept as events, in o
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.events.frame_history import FrameHistory
 from inspector.events.log import readable
-from inspector.events.recording.columns import grouped
 from inspector.events.schema import clock_at_parent_time
 from inspector.events.timeline import Timeline
 from inspector.formats.captures.capture import Slices, frames_as_slices
@@ -32,7 +31,7 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from inspector.formats.frame_times import FrameTimes, NsColumn
     from inspector.vocabulary import RawEvent
@@ -42,6 +41,9 @@ _ROOT_NAME: Final = "capture"
 #: Names of slices that are kept apart; those with fewer slices share a row of their track.
 _MOST_NAMES: Final = 5_000
 _OTHERS: Final = "(others)"
+#: Slices that are looked at together, and the most sums that are kept of them.
+_AT_ONCE: Final = 1 << 18
+_MOST_SUMS: Final = 64
 
 
 class CaptureHistory:
@@ -138,7 +140,7 @@ class CaptureHistory:
     def _add_clock(self, number: int, parent: int, name: int) -> None:
         self._opening += clock_at_parent_time(0, number, parent, name)
 
-    def _add_slices(self, slices: Slices) -> NDArray[np.int64]:
+    def _add_slices(self, slices: Slices) -> NDArray[np.signedinteger[Any]]:
         """Add a clock for each process and track, a member for each name on it.
 
         Returns:
@@ -155,15 +157,20 @@ class CaptureHistory:
             self._add_clock(number, clocks[track.process], self._text(track.name))
         return self._add_members(slices, clock_of_track)
 
-    def _add_members(self, slices: Slices, clock_of_track: Mapping[int, int]) -> NDArray[np.int64]:
+    def _add_members(
+        self, slices: Slices, clock_of_track: Mapping[int, int]
+    ) -> NDArray[np.signedinteger[Any]]:
         width = len(slices.names) + 1
-        keys, inverse = grouped(slices.track.astype(np.int64) * width + slices.name)
-        counts = np.bincount(inverse, minlength=len(keys))
-        kept = np.zeros(len(keys), dtype=np.bool_)
-        kept[np.argsort(-counts, kind="stable")[:_MOST_NAMES]] = True
+        counts: dict[int, int] = {}
+        for part in _parts(len(slices)):
+            keys, found = np.unique(_keys(slices, part, width), return_counts=True)
+            for key, count in zip(keys.tolist(), found.tolist(), strict=True):
+                counts[key] = counts.get(key, 0) + count
+        most = sorted(counts, key=lambda key: (-counts[key], key))[:_MOST_NAMES]
+        kept = np.array(sorted(most), dtype=np.int64)
         # The last name of a track stands for those that are not kept apart.
-        keys = np.where(kept, keys, keys - keys % width + width - 1)
-        shown, members = np.unique(keys, return_inverse=True)
+        others = {key - key % width + width - 1 for key in counts.keys() - set(most)}
+        shown = np.array(sorted({*most, *others}), dtype=np.int64)
         texts: dict[int, int] = {}
         for number, key in enumerate(shown.tolist(), 1):
             track, name = divmod(key, width)
@@ -174,8 +181,24 @@ class CaptureHistory:
                 (0, MEMBER_ADDED, number, 0, texts[name]),
                 (0, MEMBER_ORIGIN, number, clock_of_track[track], MemberKind.SLICE),
             ]
-        found: NDArray[np.int64] = members[inverse] + 1
-        return found
+        members = np.empty(len(slices), np.min_scalar_type(-len(shown) - 1))
+        for part in _parts(len(slices)):
+            keys = _keys(slices, part, width)
+            at = np.minimum(np.searchsorted(kept, keys), max(len(kept) - 1, 0))
+            keys = np.where(kept[at] == keys, keys, keys - keys % width + width - 1)
+            members[part] = np.searchsorted(shown, keys) + 1
+        return members
+
+
+def _parts(count: int) -> Iterator[slice]:
+    """Yield stretches that take little memory each."""
+    return (slice(start, min(start + _AT_ONCE, count)) for start in range(0, count, _AT_ONCE))
+
+
+def _keys(slices: Slices, part: slice, width: int) -> NDArray[np.int64]:
+    """Return a number for track and name of each slice."""
+    found: NDArray[np.int64] = slices.track[part].astype(np.int64) * width + slices.name[part]
+    return found
 
 
 class _Body(Protocol):
@@ -236,64 +259,93 @@ class _FrameEvents:
 
 
 class _TraceEvents:
-    """The events of slices, and of the frames that some of them stand for."""
+    """The events of slices, and of the frames that some of them stand for.
 
-    def __init__(self, frames: FrameTimes, slices: Slices, members: NDArray[np.int64]) -> None:
+    Slices are in the order of their ends already, so only where frames begin and end among them
+    is kept. At the same instant, slices end before their frame, and that before the next begins,
+    which may end at once.
+    """
+
+    def __init__(
+        self, frames: FrameTimes, slices: Slices, members: NDArray[np.signedinteger[Any]]
+    ) -> None:
+        self._frames, self._slices, self._members = frames, slices, members
         count = len(frames)
-        ends_ns = slices.start_ns + slices.took_ns
-        frame_ends_ns = frames.at_ns + frames.interval_ns
-        # The frame in which a slice ends has it: an event counts from its frame.
-        owner = np.searchsorted(frames.at_ns, ends_ns, side="left") - 1
-        began_ns = frames.at_ns[np.maximum(owner, 0)] if count else np.zeros_like(ends_ns)
-        began_ns = slices.start_ns - began_ns
-        del owner
-        instants_ns = np.concatenate((ends_ns, frames.at_ns, frame_ends_ns))
-        # At the same instant, slices end before their frame, and that before the next begins,
-        # which may end at once.
-        turn = 2 * np.arange(count)
-        turns = np.concatenate((np.zeros(len(slices), dtype=np.int64), turn + 1, turn + 2))
+        instants_ns = np.concatenate((frames.at_ns, frames.at_ns + frames.interval_ns))
+        turns = np.concatenate((2 * np.arange(count), 2 * np.arange(count) + 1))
         order = np.lexsort((turns, instants_ns))
-        del turns, ends_ns
-        # Column by column, as a trace may have ten million slices.
-        nothing = np.zeros(count, dtype=np.int64)
-        self._rows = np.zeros((len(order), 5), dtype=np.int64)
-        kinds = np.repeat((CALL_ENDED, FRAME_BEGAN, FRAME_ENDED), (len(slices), count, count))
-        for number, parts in enumerate(
-            (
-                (instants_ns,),
-                (kinds,),
-                (members, nothing, nothing),
-                (began_ns, frames.index, frames.interval_ns),
-                (slices.took_ns, frames.delta_ns, frames.busy_ns),
-            )
-        ):
-            self._rows[:, number] = np.concatenate(parts)[order]
-        self._members = int(members.max(initial=0))
+        # Which frame begins or ends, and behind how many other events.
+        self._is_end, self._frame = divmod(order, max(count, 1))
+        self._instants_ns = instants_ns[order]
+        ends_ns = slices.start_ns + slices.took_ns
+        self._places = np.searchsorted(ends_ns, self._instants_ns, side="right")
+        self._places += np.arange(2 * count)
+        del ends_ns
+        # Calls of each member, and how long the newest took, before every so many slices.
+        width = int(members.max(initial=0)) + 1
+        self._stride = max(_AT_ONCE, -(-len(slices) // _MOST_SUMS))
+        counts, newest = np.zeros(width, np.int64), np.zeros(width, np.int64)
+        self._sums = [(counts, newest)]
+        for start in range(0, len(slices), self._stride):
+            counts, newest = self._summed(start, start + self._stride)
+            self._sums.append((counts, newest))
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._slices) + len(self._places)
 
     def events(self, start: int, end: int) -> NDArray[np.int64]:
-        return self._rows[start:end]
+        slices, frames = self._slices, self._frames
+        low, high = np.searchsorted(self._places, (start, end)).tolist()
+        part = slice(start - low, end - high)
+        found = np.zeros((end - start, 5), dtype=np.int64)
+        is_slice = np.ones(end - start, dtype=np.bool_)
+        is_slice[self._places[low:high] - start] = False
+        starts_ns, took_ns = slices.start_ns[part], slices.took_ns[part].astype(np.int64)
+        ends_ns = starts_ns + took_ns
+        # The frame in which a slice ends has it: an event counts from its frame.
+        owner = np.maximum(np.searchsorted(frames.at_ns, ends_ns, side="left") - 1, 0)
+        began_ns = starts_ns - frames.at_ns[owner] if len(frames) else starts_ns
+        kinds = np.full_like(ends_ns, CALL_ENDED)
+        of_slices = (ends_ns, kinds, self._members[part], began_ns, took_ns)
+        found[is_slice] = np.stack(of_slices, axis=1)
+        number, is_end = self._frame[low:high], self._is_end[low:high].astype(np.bool_)
+        of_frames = (
+            self._instants_ns[low:high],
+            np.where(is_end, FRAME_ENDED, FRAME_BEGAN),
+            np.zeros_like(number),
+            np.where(is_end, frames.interval_ns[number], frames.index[number]),
+            np.where(is_end, frames.busy_ns[number], frames.delta_ns[number]),
+        )
+        found[~is_slice] = np.stack(of_frames, axis=1)
+        return found
 
     def count_until(self, at_ns: int) -> int:
-        return int(np.searchsorted(self._rows[:, 0], at_ns, side="right"))
+        frames = int(np.searchsorted(self._instants_ns, at_ns, side="right"))
+        return self._slices.count_until(at_ns) + frames
 
     def folded(self, count: int) -> tuple[int, int, Iterable[tuple[int, int, int]]]:
-        kinds = self._rows[:count, 1]
-        begun = np.flatnonzero(kinds == FRAME_BEGAN)
-        frames = int(np.count_nonzero(kinds == FRAME_ENDED))
+        events = int(np.searchsorted(self._places, count))
+        frames = int(np.count_nonzero(self._is_end[:events]))
         # A frame that has begun is folded from its beginning.
-        is_open = len(begun) > frames
-        covered = int(begun[-1]) if is_open else count
-        places = np.flatnonzero(kinds[:covered] == CALL_ENDED)
-        called = self._rows[places, 2]
-        counts = np.bincount(called, minlength=self._members + 1)
-        newest = np.zeros(self._members + 1, dtype=np.int64)
-        newest[called] = self._rows[places, 4]
+        is_open = events - frames > frames
+        begun = np.flatnonzero(self._is_end[:events] == 0)
+        covered = int(self._places[begun[-1]]) if is_open else count
+        before = int(np.searchsorted(self._places, covered))
+        counts, newest = self._summed(0, covered - before)
         used = np.flatnonzero(counts)
         calls = zip(used.tolist(), counts[used].tolist(), newest[used].tolist(), strict=True)
         return covered, frames, calls
+
+    def _summed(self, start: int, end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return calls and newest durations of members before an index, from known sums on."""
+        known = max(start, end - end % self._stride) // self._stride
+        known = min(known, len(self._sums) - 1)
+        counts, newest = self._sums[known]
+        part = slice(known * self._stride, end)
+        called = self._members[part]
+        newest = newest.copy()
+        newest[called] = self._slices.took_ns[part]
+        return counts + np.bincount(called, minlength=len(counts)), newest
 
 
 def _history_of(frames: FrameTimes) -> FrameHistory:

@@ -133,7 +133,7 @@ def capframex(*runs: list[Any], **info: str) -> str:
 
 def test_that_several_runs_of_capframex_are_read_together_or_singly(tmp_path: Path) -> None:
     capture = opened(tmp_path, capframex([16.5, 17], [33.25]))
-    assert [(each.name, each.interval_ns.tolist()) for each in capture.streams] == [
+    assert [(each.name, each.stream().interval_ns.tolist()) for each in capture.streams] == [
         ("game, all 2 runs", [16_500_000, 17 * MS, 33_250_000]),
         ("game, run 1", [16_500_000, 17 * MS]),
         ("game, run 2", [33_250_000]),

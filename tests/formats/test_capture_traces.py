@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import ExportError
+from inspector.formats.captures import trace, trace_extras
 from inspector.formats.captures.capture import Capture, CaptureReader, Slices, Track
 from inspector.formats.captures.trace import TraceBuilder
 from inspector.formats.export import TRACE_EXPORTERS, export_frames, exporter_for
@@ -108,6 +110,155 @@ def nested(draw: st.DrawFn) -> list[tuple[int, int, int, int]]:
     return [*found, (0, 0, 0, 10**6)]
 
 
+def arguments_of(slices: Slices) -> list[str]:
+    """Return the slices that have arguments, with them, in any order."""
+    arguments = slices.extras.arguments
+    return sorted(
+        f"{slices.names[slices.name[place]]} {slices.span_ns(place)} {arguments.of(place)}"
+        for place in arguments.place.tolist()
+    )
+
+
+def flows_of(slices: Slices) -> list[list[tuple[str, int]]]:
+    """Return each flow as its slices by name and start, in any order."""
+    flows = slices.extras.flows
+    found: dict[int, list[tuple[str, int]]] = {}
+    for flow, place in zip(flows.flow.tolist(), flows.place.tolist(), strict=True):
+        name, start = slices.names[slices.name[place]], int(slices.start_ns[place])
+        found.setdefault(flow, []).append((name, start))
+    return sorted(found.values())
+
+
+def counters_of(slices: Slices) -> dict[str, list[tuple[int, float]]]:
+    """Return instants and values of each counter, by process and name."""
+    counters = slices.extras.counters
+    return {
+        f"{name_of(track.process)}: {track.title}": list(
+            zip(*(column.tolist() for column in counters.of(place)), strict=True)
+        )
+        for place, track in enumerate(counters.tracks)
+    }
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("chrome_trace/flow_simple.json", "chrome_trace/perfetto_flow_events_json_v1.json"),
+        *("chrome_trace/instance_counters.json", "chrome_trace/simple_trace.json"),
+        *("chrome_trace/big_trace.json", "viztracer/function_args_return.json"),
+        *("chrome_trace/async_begin_end.json", "chrome_trace/x_event_trace.json"),
+    ],
+)
+def test_that_counters_flows_and_arguments_of_a_trace_are_exported_again(
+    sample_file: SampleFile, tmp_path: Path, name: str, suffix: str
+) -> None:
+    file = read_frame_file(sample_file(name), needs_frames=False)
+    assert file.slices is not None
+
+    again = written(file, tmp_path / f"again{suffix}").slices
+
+    assert again is not None
+    assert rows(again) == rows(file.slices)
+    assert counters_of(again) == counters_of(file.slices)
+    assert flows_of(again) == flows_of(file.slices)
+    assert arguments_of(again) == arguments_of(file.slices)
+    extras = file.slices.extras
+    assert len(extras.counters.value) + len(extras.flows.place) + len(extras.arguments.place)
+
+
+_TEXT: Final = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+_JSON: Final = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | _TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+_ARGUMENTS: Final = st.dictionaries(_TEXT, _JSON, max_size=3)
+_COUNTED: Final = st.lists(
+    st.tuples(
+        st.integers(0, 1),
+        st.sampled_from(["fps", "memory", "queue (3)"]),
+        st.integers(0, 10**6),
+        st.floats(-1e300, 1e300),
+    ),
+    max_size=9,
+    unique_by=lambda each: each[:3],
+)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(spans=nested(), data=st.data(), counted=_COUNTED)
+def test_that_any_counters_flows_and_arguments_are_the_same_when_read_back(  # noqa: PLR0913, PLR0917
+    tmp_path_factory: pytest.TempPathFactory,
+    provenance: Provenance,
+    make_frames: Callable[[list[int]], FrameTimes],
+    suffix: str,
+    spans: list[tuple[int, int, int, int]],
+    data: st.DataObject,
+    counted: list[tuple[int, str, int, float]],
+) -> None:
+    builder = TraceBuilder()
+    for number in range(3):
+        builder.name_process(number // 2, f"game {number // 2} ({1 + number // 2})")
+        builder.track(number, number // 2, f"thread {number} ({7 + number})")
+    by_start: dict[int, int] = {}
+    for place, (track, name, start_ns, took_ns) in enumerate(spans):
+        arguments = data.draw(_ARGUMENTS)
+        text = json.dumps(arguments).encode() if arguments else b""
+        builder.add(track, builder.text(f"slice {name}"), start_ns, took_ns, text)
+        by_start[start_ns] = place
+    places = [by_start[start] for start in sorted(by_start)]
+    for flow in range(3 if len(places) > 1 else 0):
+        chain = data.draw(st.sets(st.sampled_from(places), min_size=2, max_size=4))
+        steps = [place for place in places if place in chain]
+        for place in steps:
+            is_last = place == steps[-1]
+            number = builder.extras.flow(flow, "go", begins=place == steps[0], ends=is_last)
+            builder.extras.add_step(number, place)
+    for process, counter, at_ns, value in counted:
+        builder.extras.add_counter(process, counter, "value", at_ns, value)
+    path = tmp_path_factory.mktemp("extras") / f"a{suffix}"
+    slices = builder.capture(path, "test").slices
+    assert slices is not None
+    file = FrameFile(make_frames([]), provenance, (), has_work=False, slices=slices)
+
+    again = written(file, path).slices
+
+    assert again is not None
+    assert rows(again) == rows(slices)
+    assert counters_of(again) == counters_of(slices)
+    assert flows_of(again) == flows_of(slices)
+    assert arguments_of(again) == arguments_of(slices)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_that_slices_that_overlap_keep_their_durations(
+    tmp_path: Path,
+    provenance: Provenance,
+    make_frames: Callable[[list[int]], FrameTimes],
+    suffix: str,
+) -> None:
+    builder = TraceBuilder()
+    builder.name_process(1, "game (1)")
+    builder.track(0, 1, "load (async)")
+    for start_ns, took_ns in ((0, 100), (50, 100), (60, 20), (120, 80)):
+        builder.add(0, builder.text("load"), start_ns, took_ns)
+    path = tmp_path / f"a{suffix}"
+    slices = builder.capture(path, "test").slices
+    file = FrameFile(make_frames([]), provenance, (), has_work=False, slices=slices)
+
+    again = written(file, path).slices
+
+    assert slices is not None
+    assert again is not None
+    assert rows(again) == rows(slices)
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(spans=nested())
@@ -185,3 +336,58 @@ def test_that_samples_are_no_trace(
             exporter=exporter_for(path),
         )
     assert not path.exists()
+
+
+def test_that_what_is_too_much_to_keep_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace, "_MOST_SLICES", 20)
+    monkeypatch.setattr(trace_extras, "MOST_TEXTS", 4)
+    monkeypatch.setattr(trace_extras, "MOST_COUNTER_VALUES", 3)
+    monkeypatch.setattr(trace_extras, "MOST_FLOW_STEPS", 2)
+    path = tmp_path / "much.json"
+    events: list[dict[str, object]] = []
+    for number in range(30):
+        about = {"pid": 1, "tid": 1, "ts": 10 * number}
+        args = {"number": number}
+        events += [
+            {**about, "ph": "X", "name": "work", "dur": 5, "args": args},
+            {**about, "ph": "C", "name": "left", "args": {"value": number}},
+            {**about, "ph": "s", "name": "go", "id": 1},
+        ]
+    path.write_text(json.dumps(events))
+
+    capture = read_back(path)
+
+    assert capture.slices is not None
+    assert len(capture.slices) == 20
+    assert len(capture.slices.extras.arguments.place) == 4
+    assert len(capture.slices.extras.counters.value) == 3
+    (note,) = capture.notes
+    assert note.startswith("Left out, as there are too many to keep: 28 flow events, 27 counter")
+    assert note.endswith("16 arguments of slices, 10 slices.")
+
+
+def test_that_a_slice_leads_to_others(tmp_path: Path) -> None:
+    path = tmp_path / "flow.json"
+    about = {"pid": 1, "name": "go", "id": 7}
+    events = [
+        {"pid": 1, "tid": 1, "name": "send", "ph": "X", "ts": 0, "dur": 9},
+        {**about, "tid": 1, "ph": "s", "ts": 3},
+        {"pid": 1, "tid": 1, "name": "within", "ph": "X", "ts": 2, "dur": 2},
+        {"pid": 1, "tid": 2, "name": "pass on", "ph": "X", "ts": 12, "dur": 9},
+        {**about, "tid": 2, "ph": "t", "ts": 20},
+        {**about, "tid": 2, "ph": "f", "ts": 30},
+        {"pid": 1, "tid": 2, "name": "receive", "ph": "X", "ts": 40, "dur": 9},
+    ]
+    path.write_text(json.dumps(events))
+
+    slices = read_back(path).slices
+
+    assert slices is not None
+    names = [slices.names[name] for name in slices.name.tolist()]
+    flows = slices.extras.flows
+    assert flows.of(names.index("within")) == ([], [names.index("pass on")])
+    before, after = flows.of(names.index("pass on"))
+    assert (before, after) == ([names.index("within")], [names.index("receive")])
+    assert flows.of(names.index("send")) == ([], [])

@@ -6,10 +6,11 @@ a file may hold several processes and swap chains, and in a trace any slice may 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,12 @@ from inspector.analysis.statistics.frame_series import NO_FACTS, FrameFacts
 from inspector.display_text import in_quotes, one_line
 from inspector.errors import CaptureError
 from inspector.foreign.paths import is_there
+from inspector.formats.captures.trace_extras import NO_EXTRAS, Extras
 from inspector.formats.frame_times import FrameTimes, KnownDetails, NsColumn
 from inspector.vocabulary import Phase
 
+#: Whole numbers in as few bytes as they need: slices come by the million.
+SliceColumn: TypeAlias = "NDArray[np.signedinteger[Any]]"
 #: Streams beyond are not kept apart: a capture has a handful, a damaged one any number.
 MOST_STREAMS: Final = 1_000
 _LISTED_STREAMS: Final = 12
@@ -60,6 +64,10 @@ class Stream:
 
     def __len__(self) -> int:
         return len(self.interval_ns)
+
+    def stream(self) -> Stream:
+        """Return the frames themselves."""
+        return self
 
     def frames(self) -> FrameTimes:
         """Return the frames as columns; those that a capture does not have are 0."""
@@ -105,20 +113,74 @@ class Slices:
         names: The names of slices.
         start_ns: From the beginning of the capture; int64, ordered by the end of the slice, of
             those with the same end the inner one first.
-        took_ns: Their durations.
+        took_ns: Their durations; like all that follow in as few bytes as they need.
         track: Index of the track of each.
         name: Index of the name of each.
+        extras: Counters, flows between slices, and arguments of slices.
     """
 
     tracks: tuple[Track, ...]
     names: tuple[str, ...]
     start_ns: NsColumn
-    took_ns: NsColumn
-    track: NDArray[np.int32]
-    name: NDArray[np.int32]
+    took_ns: SliceColumn
+    track: SliceColumn
+    name: SliceColumn
+    extras: Extras = NO_EXTRAS
 
     def __len__(self) -> int:
         return len(self.start_ns)
+
+    def span_ns(self, place: int) -> tuple[int, int]:
+        """Return when a slice began, and how long it took."""
+        return int(self.start_ns[place]), int(self.took_ns[place])
+
+    def count_until(self, at_ns: int) -> int:
+        """Return how many slices have ended at or before an instant."""
+        ends = range(len(self))
+        return bisect_right(ends, at_ns, key=lambda place: sum(self.span_ns(place)))
+
+
+class SliceStream:
+    """Slices of one name on one track, each of which may stand for a frame.
+
+    Attributes:
+        name: Name, process and thread.
+        column: Name of the slices.
+    """
+
+    def __init__(self, slices: Slices, places: NDArray[np.uint32]) -> None:
+        """Stand for some slices, known by their indices."""
+        self._slices = slices
+        self._places = places
+        self._track = int(slices.track[places[0]])
+        self.column = short_name(slices.names[int(slices.name[places[0]])])
+        track = slices.tracks[self._track]
+        self.name = f"{self.column} ({track.process}, {track.name})"
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def spans(self) -> tuple[NsColumn, NsColumn]:
+        """Return their starts, in order, and their durations."""
+        start = self._slices.start_ns[self._places]
+        took = self._slices.took_ns[self._places].astype(np.int64)
+        if np.any(start[1:] < start[:-1]):
+            order = np.argsort(start, kind="stable")
+            start, took = start[order], took[order]
+        return start, took
+
+    def stream(self) -> Stream:
+        """Return frames that each last until the next slice begins."""
+        start, took = self.spans()
+        ends = np.append(start[1:], max(int(start[-1] + took[-1]), int(start[-1])))
+        return Stream(
+            name=self.name,
+            column=self.column,
+            interval_ns=ends - start,
+            starts_ns=start,
+            busy_ns=np.minimum(took, ends - start),
+            track=self._track,
+        )
 
 
 def frames_as_slices(frames: FrameTimes, process: str) -> Slices:
@@ -145,7 +207,7 @@ class Capture:
     """
 
     format: str
-    streams: tuple[Stream, ...]
+    streams: tuple[Stream | SliceStream, ...]
     slices: Slices | None = None
     notes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
@@ -161,7 +223,7 @@ class Capture:
         if wanted is None:
             if self.no_frames:
                 raise CaptureError(self.no_frames)
-            return self.streams[0]
+            return self.streams[0].stream()
         if len(self.streams) == 1 and not self.streams[0].name:
             message = f"{self.path} has a single stream. Omit --stream."
             raise CaptureError(message)
@@ -170,7 +232,7 @@ class Capture:
             each for each in self.streams if text in each.name.casefold()
         ]
         if len(matching) == 1:
-            return matching[0]
+            return matching[0].stream()
         problem = "more than one stream" if matching else "no stream"
         named = matching or self.streams
         listed = "; ".join(each.name or "(no name)" for each in islice(named, _LISTED_STREAMS))

@@ -20,6 +20,7 @@ from inspector.errors import CaptureError
 from inspector.formats.captures.capture import Capture
 from inspector.formats.captures.source import CaptureSource
 from inspector.formats.captures.trace import TraceBuilder
+from inspector.formats.captures.trace_extras import OVERLAPPING
 from inspector.timebase import MAX_NS, NS_PER_US
 
 _EVENTS_KEY: Final = re.compile(rb'"traceEvents"\s*:\s*\[')
@@ -31,15 +32,13 @@ _LONGEST_EVENT: Final = 1 << 25
 _LONGEST_KEY: Final = 64
 #: Longest part of a name that counts.
 _LONGEST_NAME: Final = 400
+#: Beyond are no counts, and no numbers of JSON.
+_LARGEST_VALUE: Final = 1e300
 _QUOTE, _BACKSLASH = b'"\\'
 _OPENING: Final = b"{["
 _CLOSING: Final = b"}]"
 #: Events that are not shown.
 _IGNORED: Final = {
-    "C": "counter values",
-    "s": "flow events",
-    "t": "flow events",
-    "f": "flow events",
     "N": "object events",
     "O": "object events",
     "D": "object events",
@@ -61,6 +60,10 @@ class _Event(msgspec.Struct, gc=False):
     cat: Any = ""
     id: Any = None
     id2: Any = None
+    bp: Any = None
+    bind_id: Any = None
+    flow_in: Any = None
+    flow_out: Any = None
     args: msgspec.Raw = msgspec.Raw(b"")
 
 
@@ -70,6 +73,7 @@ class _Names(msgspec.Struct):
 
 _decode_many = msgspec.json.Decoder(list[_Event]).decode
 _decode_one = msgspec.json.Decoder(_Event).decode
+_decode_values = msgspec.json.Decoder(dict[str, Any]).decode
 _decode_name = msgspec.json.Decoder(_Names).decode
 _PROBLEMS: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
 
@@ -91,7 +95,7 @@ class JsonTraceReader:
         self._carry = b""
         self._has_begun = False
         self._has_ended = False
-        self._count = 0
+        self._events = 0
         self._threads: dict[object, int] = {}
         self._handlers: dict[object, Callable[[_Event], None]] = {
             "X": self._complete,
@@ -100,6 +104,8 @@ class JsonTraceReader:
             **dict.fromkeys("iIRnTp", self._instant),
             **dict.fromkeys("bS", self._begin_async),
             **dict.fromkeys("eF", self._end_async),
+            **dict.fromkeys("stf", self._flow),
+            "C": self._count,
             **dict.fromkeys(_IGNORED, self._ignore),
             "M": self._take_name,
         }
@@ -125,6 +131,7 @@ class JsonTraceReader:
                 self._carry = text
                 return True
         self._carry = self._take_whole(text)
+        self._builder.pack()
         while len(self._carry) > _LONGEST_EVENT:
             self._carry = self._take_whole(self._behind_damage(self._carry))
         return True
@@ -137,7 +144,8 @@ class JsonTraceReader:
         """
         if not self._has_begun:
             raise refuse_json(self._path, self._source.head)
-        return self._builder.capture(self._path, "Chrome trace", tuple(self._source.notes))
+        notes = tuple(self._source.notes)
+        return self._builder.capture(self._path, "Chrome trace", notes, is_last=self._has_ended)
 
     # ------------------------------------------------------------------ events in the text
 
@@ -177,8 +185,8 @@ class JsonTraceReader:
             try:
                 self._take([_decode_one(event)])
             except _PROBLEMS:
-                self._count += 1
-                self._builder.note_damage(f"event {self._count:,}")
+                self._events += 1
+                self._builder.note_damage(f"event {self._events:,}")
 
     def _take_rest(self) -> None:
         """Take what is left at the end of a file that is cut off or damaged."""
@@ -191,8 +199,8 @@ class JsonTraceReader:
 
     def _behind_damage(self, text: bytes) -> bytes:
         """Return the text from the next event on that may be whole."""
-        self._count += 1
-        self._builder.note_damage(f"event {self._count:,}")
+        self._events += 1
+        self._builder.note_damage(f"event {self._events:,}")
         found = _BETWEEN_EVENTS.search(text)
         return b"" if found is None else text[found.end() - 1 :]
 
@@ -201,37 +209,75 @@ class JsonTraceReader:
     def _take(self, events: list[_Event]) -> None:
         handlers = self._handlers
         for event in events:
-            self._count += 1
+            self._events += 1
             try:
                 handlers[event.ph](event)
             except (TypeError, ValueError, OverflowError, KeyError):
-                self._builder.note_damage(f"event {self._count:,}")
+                self._builder.note_damage(f"event {self._events:,}")
 
     def _complete(self, event: _Event) -> None:
         took_ns = 0 if event.dur is None else _ns(event.dur)
         name = self._builder.text(_name(event.name))
-        self._builder.add(self._thread(event), name, _ns(event.ts), took_ns)
+        track, at_ns = self._thread(event), _ns(event.ts)
+        self._builder.add(track, name, at_ns, took_ns, _arguments(event))
+        if event.bind_id is not None:
+            self._bind(event, track, at_ns)
 
     def _begin(self, event: _Event) -> None:
-        track = self._thread(event)
-        self._builder.begin(track, track, self._builder.text(_name(event.name)), _ns(event.ts))
+        track, at_ns = self._thread(event), _ns(event.ts)
+        name = self._builder.text(_name(event.name))
+        self._builder.begin(track, track, name, at_ns, _arguments(event))
+        if event.bind_id is not None:
+            self._bind(event, track, at_ns)
 
     def _end(self, event: _Event) -> None:
-        self._builder.end(self._thread(event), _ns(event.ts))
+        self._builder.end(self._thread(event), _ns(event.ts), _arguments(event))
 
     def _instant(self, event: _Event) -> None:
         name = self._builder.text(_name(event.name))
-        self._builder.add(self._thread(event), name, _ns(event.ts), 0)
+        self._builder.add(self._thread(event), name, _ns(event.ts), 0, _arguments(event))
 
     def _begin_async(self, event: _Event) -> None:
         name = _name(event.name)
         row = self._builder.track(
-            ("async", str(event.pid), name), str(event.pid), f"{name} (async)"
+            ("async", str(event.pid), name), str(event.pid), f"{name}{OVERLAPPING}"
         )
-        self._builder.begin(_async_key(event), row, self._builder.text(name), _ns(event.ts))
+        key, number = _async_key(event), self._builder.text(name)
+        self._builder.begin(key, row, number, _ns(event.ts), _arguments(event))
 
     def _end_async(self, event: _Event) -> None:
-        self._builder.end(_async_key(event), _ns(event.ts))
+        self._builder.end(_async_key(event), _ns(event.ts), _arguments(event))
+
+    # ------------------------------------------------------------------ beside slices
+
+    def _count(self, event: _Event) -> None:
+        at_ns, name = _ns(event.ts), _name(event.name)
+        if event.id is not None:
+            name = f"{name}[{_name(event.id)}]"
+        values = _decode_values(event.args) if event.args else {}
+        for series, value in values.items():
+            if type(value) in (int, float) and abs(value) <= _LARGEST_VALUE:
+                self._builder.extras.add_counter(
+                    *(str(event.pid), name, _name(series), at_ns, float(value))
+                )
+            else:
+                self._builder.ignore("counter values that are no numbers")
+
+    def _flow(self, event: _Event) -> None:
+        at_ns, name = _ns(event.ts), _name(event.name)
+        number = event.id if event.id2 is None else event.id2
+        key = ("flow", _name(event.cat), name, _name(number))
+        kind = event.ph
+        flow = self._builder.extras.flow(key, name, begins=kind == "s", ends=kind == "f")
+        # An end belongs to the next slice, unless it says that it belongs to the one around it.
+        is_next = kind == "f" and event.bp != "e"
+        self._builder.add_flow(flow, self._thread(event), at_ns, is_next=is_next)
+
+    def _bind(self, event: _Event, track: int, at_ns: int) -> None:
+        """Add a slice that says itself which flow it is part of."""
+        if event.flow_in or event.flow_out:
+            flow = self._builder.extras.flow(("bind", _name(event.bind_id)), "")
+            self._builder.add_flow(flow, track, at_ns, is_next=False)
 
     def _ignore(self, event: _Event) -> None:
         self._builder.ignore(_IGNORED[event.ph])
@@ -281,6 +327,13 @@ def _ns(value: object) -> int:
 
 def _name(value: object) -> str:
     return value[:_LONGEST_NAME] if type(value) is str else str(value)[:_LONGEST_NAME]
+
+
+def _arguments(event: _Event) -> bytes:
+    """Return what an event says besides, if it is an object with something in it."""
+    # A view of it would hold the whole text that was read.
+    found = bytes(event.args)
+    return found if len(found) > len(b"{}") and found.startswith(b"{") else b""
 
 
 def _async_key(event: _Event) -> tuple[str, ...]:

@@ -6,28 +6,37 @@ Only the fields that are needed are read, by their numbers in Perfetto's definit
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from inspector.errors import CaptureError
 from inspector.formats.captures.capture import Capture
 from inspector.formats.captures.source import CaptureSource
 from inspector.formats.captures.trace import TraceBuilder
+from inspector.formats.captures.trace_extras import ONLY_SERIES
 from inspector.formats.protobuf import (
     BYTES,
+    FIXED64,
     MOST_VARINT,
+    VARINT,
     DamageError,
     Field,
     fields_in,
     message_in,
     number_of,
+    signed,
     text_of,
     varint_at,
 )
+from inspector.timebase import MAX_NS
 
 _PACKET_TAG: Final = 0x0A
 #: Perfetto's own limit is 512 kB; screenshots and others may be longer.
@@ -56,6 +65,15 @@ _CLEARED: Final = 1
 _SEQUENCE_CLOCKS: Final = range(64, 128)
 # Types of a track event.
 _BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4
+#: What a track event has besides: arguments, flows that go on and flows that end, and values.
+_ARGUMENTS: Final = 4
+_LAST_FLOWS: Final = frozenset({42, 48})
+_FLOWS: Final = frozenset({36, 47}) | _LAST_FLOWS
+_VALUE, _DOUBLE_VALUE = 30, 44
+#: Units of counters by number.
+_UNITS: Final = {1: "ns", 2: "", 3: "bytes"}
+_LARGEST_VALUE: Final = 1e300
+_LONGEST_TEXT: Final = 1 << 14
 #: The events of the frame timeline by field: name of the track, and the field of its process.
 _FRAMES: Final = {
     1: ("expected display frames", 3),
@@ -86,9 +104,56 @@ class _Sequence:
     """What packets of a sequence have defined for those that follow."""
 
     names: dict[int, str] = field(default_factory=dict)
+    argument_names: dict[int, str] = field(default_factory=dict)
+    texts: dict[int, str] = field(default_factory=dict)
     track: int = 0
     clock: int = 0
     clocks: dict[int, list[int]] = field(default_factory=dict)
+
+    def interned(self, kind: int) -> dict[int, str] | None:
+        """Return the texts of a kind, by the number of its field; ``None`` for those not read."""
+        match kind:
+            case 2:
+                return self.names
+            case 3:
+                return self.argument_names
+            case 29:
+                return self.texts
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Descriptor:
+    """What the file says of a track.
+
+    Attributes:
+        parent: The track above it.
+        name: Its name.
+        process: Number of its process, empty if it is below another track.
+        is_thread: Whether it is a thread.
+    """
+
+    parent: int = 0
+    name: str = ""
+    process: str = ""
+    is_thread: bool = False
+
+
+@dataclass(slots=True)
+class _Counter:
+    """What a descriptor says of a counter.
+
+    Attributes:
+        unit: The unit of its values; empty if unknown.
+        factor: What a value is multiplied with.
+        is_incremental: Whether values are added to the one before.
+        sum: What they come to.
+    """
+
+    unit: str = ""
+    factor: int = 1
+    is_incremental: bool = False
+    sum: float = 0.0
 
 
 def is_perfetto(head: bytes) -> bool:
@@ -123,10 +188,13 @@ class PerfettoReader:
         self._builder = TraceBuilder()
         self._sequences: dict[int, _Sequence] = {}
         self._track_of: dict[int, int] = {}
-        self._parents: dict[int, tuple[int, str, str]] = {}
+        self._parents: dict[int, _Descriptor] = {}
         self._packets = 0
         self._actual_frames = 0
         self._janks: Counter[str] = Counter()
+        self._counters: dict[int, _Counter] = {}
+        self._counter_names: dict[int, tuple[str, str]] = {}
+        self._is_over = False
 
     @property
     def done(self) -> float:
@@ -140,10 +208,12 @@ class PerfettoReader:
             if self._carry:
                 self._note_damage()
                 self._carry = b""
+            self._is_over = True
             return False
         data = self._carry + piece
         at = self._take_packets(data)
         self._carry = data[at:]
+        self._builder.pack()
         if len(self._carry) > _LONGEST_PACKET:
             message = f"{self._path} has a packet of more than 64 MB, so it is damaged."
             raise CaptureError(message)
@@ -157,7 +227,7 @@ class PerfettoReader:
         """
         self._name_tracks()
         notes = (*self._source.notes, *self._jank_notes())
-        return self._builder.capture(self._path, "Perfetto trace", notes)
+        return self._builder.capture(self._path, "Perfetto trace", notes, is_last=self._is_over)
 
     def _jank_notes(self) -> Iterator[str]:
         """Yield how many actual frames Android has found janky, by its reasons."""
@@ -223,6 +293,8 @@ class PerfettoReader:
         """Take what later packets of the sequence refer to."""
         if number_of(found, _FLAGS) & _CLEARED:
             sequence.names.clear()
+            sequence.argument_names.clear()
+            sequence.texts.clear()
             sequence.clocks.clear()
         if snapshot := found.get(_CLOCK_SNAPSHOT):
             self._take_clocks(data, snapshot, sequence)
@@ -233,9 +305,10 @@ class PerfettoReader:
                 sequence.track = number_of(message_in(data, event_defaults), 11)
         if interned := found.get(_INTERNED):
             for each in fields_in(data, interned[2], interned[3]):
-                if each[:2] == (2, BYTES):
+                known = sequence.interned(each[0])
+                if known is not None and each[1] == BYTES:
                     name = message_in(data, each)
-                    sequence.names[number_of(name, 1)] = text_of(data, name.get(2))
+                    known[number_of(name, 1)] = text_of(data, name.get(2))
         if track := found.get(_TRACK):
             self._take_track(data, track)
 
@@ -273,21 +346,31 @@ class PerfettoReader:
             name = f"{text_of(data, inner.get(5)) or name or 'thread'} ({number_of(inner, 2)})"
         elif process:
             process = str(number_of(message_in(data, values[3]), 1))
-        self._parents[number] = (number_of(values, 5), name, process)
+        is_thread = values.get(4) is not None
+        self._parents[number] = _Descriptor(number_of(values, 5), name, process, is_thread)
+        self._counter_names.clear()
+        if found := values.get(8):
+            inner = message_in(data, found)
+            unit = text_of(data, inner.get(6)) or _UNITS.get(number_of(inner, 3), "")
+            factor = number_of(inner, 4) or 1
+            self._counters[number] = _Counter(unit, factor, bool(number_of(inner, 5)))
 
     def _name_tracks(self) -> None:
         """Name the tracks by their descriptors, which may follow their events."""
         for uuid, number in self._track_of.items():
-            parent, name, process = self._parents.get(uuid, (0, "", ""))
-            path = [name or f"track {uuid}"]
-            for _ in range(_MOST_DEPTH):
-                if process or parent not in self._parents:
-                    break
-                parent, name, process = self._parents[parent]
-                if not process:
-                    path.append(name)
-            told = " / ".join(filter(None, reversed(path)))
-            self._builder.rename_track(number, process or "Perfetto", told)
+            self._builder.rename_track(number, *self._named(uuid))
+
+    def _named(self, uuid: int) -> tuple[str, str]:
+        """Return the process of a track, and its name with those of the tracks above it."""
+        found = self._parents.get(uuid, _Descriptor())
+        path = [found.name or f"track {uuid}"]
+        for _ in range(_MOST_DEPTH):
+            if found.process or found.parent not in self._parents:
+                break
+            found = self._parents[found.parent]
+            if not found.process or (found.is_thread and uuid in self._counters):
+                path.append(found.name)
+        return found.process or "Perfetto", " / ".join(filter(None, reversed(path)))
 
     # ------------------------------------------------------------------ events
 
@@ -295,24 +378,93 @@ class PerfettoReader:
         builder = self._builder
         values = message_in(data, event)
         kind = number_of(values, 9)
-        if kind == _COUNTER:
-            builder.ignore("counter values")
-            return
         uuid = number_of(values, 11) if 11 in values else sequence.track  # noqa: PLR2004
+        if kind == _COUNTER:
+            self._count(values, uuid, at_ns)
+            return
         track = self._track_of.get(uuid)
         if track is None:
             track = self._track_of[uuid] = builder.track(uuid, "Perfetto", f"track {uuid}")
+        arguments = self._arguments(data, event, sequence) if _ARGUMENTS in values else b""
         if kind == _END:
-            builder.end(track, at_ns)
+            builder.end(track, at_ns, arguments)
             return
         name = text_of(data, values.get(23)) or sequence.names.get(number_of(values, 10))
         name = name or "(no name)"
         if kind == _BEGIN:
-            builder.begin(track, track, builder.text(name), at_ns)
+            builder.begin(track, track, builder.text(name), at_ns, arguments)
         elif kind == _INSTANT:
-            builder.add(track, builder.text(name), at_ns, 0)
+            builder.add(track, builder.text(name), at_ns, 0, arguments)
         else:
             builder.ignore("events in Chrome's old form")
+            return
+        if not _FLOWS.isdisjoint(values):
+            for each in fields_in(data, event[2], event[3]):
+                if each[0] in _FLOWS and each[1] != BYTES:
+                    flow = builder.extras.flow(each[2], "", ends=each[0] in _LAST_FLOWS)
+                    if kind == _BEGIN:
+                        builder.add_flow_of_begun(flow, track)
+                    else:
+                        builder.add_flow(flow, track, at_ns, is_next=False)
+
+    def _count(self, values: dict[int, Field], uuid: int, at_ns: int) -> None:
+        """Take the value of a counter; it is named when the file has ended, or been read so far."""
+        value: float
+        if (found := values.get(_DOUBLE_VALUE)) is not None and found[1] == FIXED64:
+            value = _double(found)
+        else:
+            value = signed(number_of(values, _VALUE))
+        if not abs(value) <= _LARGEST_VALUE or not -MAX_NS < at_ns < MAX_NS:
+            self._builder.ignore("counter values that are no numbers")
+            return
+        counter = self._counters.get(uuid) or _Counter()
+        if counter.is_incremental:
+            counter.sum += value
+            value = counter.sum
+        if uuid not in self._counter_names:
+            self._counter_names[uuid] = self._named(uuid)
+        process, name = self._counter_names[uuid]
+        self._builder.extras.add_counter(
+            *(process, name, ONLY_SERIES, at_ns, value * counter.factor, counter.unit)
+        )
+
+    def _arguments(self, data: bytes, event: Field, sequence: _Sequence) -> bytes:
+        """Return what an event says besides as JSON."""
+        found: dict[str, object] = {}
+        for each in fields_in(data, event[2], event[3]):
+            if each[:2] == (_ARGUMENTS, BYTES):
+                name, value = self._argument(data, each, sequence, _MOST_DEPTH)
+                found[name] = value
+        try:
+            return msgspec.json.encode(found)
+        except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+            return b""
+
+    def _argument(
+        self, data: bytes, argument: Field, sequence: _Sequence, depth: int
+    ) -> tuple[str, object]:
+        """Return name and value of an argument; of the values the last that is there."""
+        name = ""
+        value: object = None
+        entries: dict[str, object] = {}
+        values: list[object] = []
+        for each in fields_in(data, argument[2], argument[3]):
+            number, kind = each[:2]
+            if number == _ARGUMENT_NAME and kind == BYTES:
+                name = text_of(data, each, _LONGEST_TEXT)
+            elif number == _ARGUMENT_NAME_NUMBER:
+                name = sequence.argument_names.get(each[2], "")
+            elif number in (_ENTRY, _ELEMENT) and kind == BYTES and depth:
+                key, inner = self._argument(data, each, sequence, depth - 1)
+                if number == _ENTRY:
+                    entries[key] = inner
+                else:
+                    values.append(inner)
+            elif number == _KNOWN_TEXT:
+                value = sequence.texts.get(each[2], "")
+            elif (read := _VALUES.get((number, kind))) is not None:
+                value = read(data, each)
+        return name, entries or values or value
 
     def _take_frame(self, data: bytes, frame: Field, at_ns: int) -> None:
         builder = self._builder
@@ -333,6 +485,34 @@ class PerfettoReader:
                 layer = text_of(data, values.get(5)) if pid_field == 4 else ""  # noqa: PLR2004
                 track = builder.track((name, process, layer), process, f"{name} {layer}".strip())
                 builder.begin(cookie, track, builder.text(name.removesuffix("s")), at_ns)
+
+
+def _double(field: Field) -> float:
+    """Return a number with a fraction."""
+    (value,) = struct.unpack("<d", field[2].to_bytes(8, "little"))
+    return float(value)
+
+
+def _json(data: bytes, field: Field) -> object:
+    """Return a value that is written as JSON, nothing if it is damaged."""
+    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(data[field[2] : field[3]])
+    return None
+
+
+# Fields of an argument: its name, and the parts of a value that has parts.
+_ARGUMENT_NAME_NUMBER, _ARGUMENT_NAME = 1, 10
+_ENTRY, _ELEMENT, _KNOWN_TEXT = 11, 12, 17
+#: What reads the value of an argument, by number and kind of the field.
+_VALUES: Final[dict[tuple[int, int], Callable[[bytes, Field], object]]] = {
+    (2, VARINT): lambda _data, field: bool(field[2]),
+    (3, VARINT): lambda _data, field: field[2],
+    (4, VARINT): lambda _data, field: signed(field[2]),
+    (5, FIXED64): lambda _data, field: _double(field),
+    (6, BYTES): lambda data, field: text_of(data, field, _LONGEST_TEXT),
+    (7, VARINT): lambda _data, field: field[2],
+    (9, BYTES): _json,
+}
 
 
 def _next_packet(data: bytes, at: int) -> int:

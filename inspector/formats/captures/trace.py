@@ -7,7 +7,8 @@ one begins. By default that is the longest in total of those that come at even d
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -18,11 +19,13 @@ from inspector.errors import CaptureError
 from inspector.formats.captures.capture import (
     MOST_STREAMS,
     Capture,
+    SliceColumn,
     Slices,
-    Stream,
+    SliceStream,
     Track,
     short_name,
 )
+from inspector.formats.captures.trace_extras import ExtrasBuilder, merged
 from inspector.formats.frame_times import NsColumn
 from inspector.timebase import MAX_NS
 
@@ -37,6 +40,29 @@ _LARGEST_OVERLAP: Final = 0.1
 _MOST_TRACKS: Final = 20_000
 _MOST_NAMES: Final = 500_000
 _MOST_OPEN: Final = 1_000_000
+#: Slices beyond are left out: those of a gigabyte or two.
+_MOST_SLICES: Final = 10_000_000
+#: So many slices are kept in columns that are as narrow as their values.
+_AT_ONCE: Final = 1 << 18
+
+
+@dataclass(slots=True)
+class _OpenSlice:
+    """A slice that has begun.
+
+    Attributes:
+        track: Number of its track.
+        name: Number of its name.
+        start_ns: When it began.
+        arguments: What its beginning says of it.
+        ticket: By what it is known until it has ended; 0 where nothing asks for it.
+    """
+
+    track: int
+    name: int
+    start_ns: int
+    arguments: bytes = b""
+    ticket: int = 0
 
 
 class TraceBuilder:
@@ -47,6 +73,7 @@ class TraceBuilder:
         first_damage: Where the first of them is.
         unmatched: Ends without a beginning.
         ignored: Events that are not shown, by what they are.
+        extras: Counters, flows and arguments.
     """
 
     def __init__(self) -> None:
@@ -55,20 +82,23 @@ class TraceBuilder:
         self._took = array("q")
         self._track = array("i")
         self._name = array("i")
+        self._packed: tuple[list[SliceColumn], ...] = ([], [], [], [])
+        self._packed_count = 0
         self._tracks: dict[Hashable, int] = {}
         self._names: dict[str, int] = {}
         self._track_names: list[tuple[Hashable, str]] = []
         self._process_names: dict[Hashable, str] = {}
-        self._open: dict[Hashable, list[tuple[int, int, int]]] = {}
+        self._open: dict[Hashable, list[_OpenSlice]] = {}
         self._open_count = 0
+        # The slices that are known by tickets, -1 for those that have not ended.
+        self._tickets = array("q")
         self._last_ns = 0
+        self._last: Capture | None = None
         self.damaged = 0
         self.first_damage = ""
         self.unmatched = 0
         self.ignored: dict[str, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._start)
+        self.extras = ExtrasBuilder()
 
     # ------------------------------------------------------------------ events
 
@@ -99,37 +129,94 @@ class TraceBuilder:
             number = self._names[name] = len(self._names)
         return number
 
-    def add(self, track: int, name: int, start_ns: int, took_ns: int) -> None:
-        """Add a slice."""
+    def add(
+        self, track: int, name: int, start_ns: int, took_ns: int, arguments: bytes = b""
+    ) -> int | None:
+        """Add a slice; returns its number, ``None`` if it is left out."""
         if not (-MAX_NS < start_ns < MAX_NS and 0 <= took_ns < MAX_NS):
             self.note_damage("a time out of range")
-            return
+            return None
+        number = self._packed_count + len(self._start)
+        if number >= _MOST_SLICES:
+            self.extras.leave_out("slices")
+            return None
         self._start.append(start_ns)
         self._took.append(took_ns)
         self._track.append(track)
         self._name.append(name)
-        self._last_ns = max(self._last_ns, start_ns + took_ns)
+        end_ns = start_ns + took_ns
+        if end_ns > self._last_ns:  # noqa: PLR1730 - a call of max would take twice as long
+            self._last_ns = end_ns
+        if arguments:
+            self.extras.add_arguments(number, arguments)
+        return number
 
-    def begin(self, key: Hashable, track: int, name: int, start_ns: int) -> None:
+    def begin(
+        self, key: Hashable, track: int, name: int, start_ns: int, arguments: bytes = b""
+    ) -> None:
         """Begin a slice, within the one that began last with this key."""
         if not -MAX_NS < start_ns < MAX_NS or self._open_count >= _MOST_OPEN:
             self.note_damage("a time out of range")
             return
-        self._open.setdefault(key, []).append((track, name, start_ns))
+        begun = _OpenSlice(track, name, start_ns, arguments)
+        self._open.setdefault(key, []).append(begun)
         self._open_count += 1
         self._last_ns = max(self._last_ns, start_ns)
+        if arguments:
+            self.extras.add_arguments(self._ticket(begun), arguments)
 
-    def end(self, key: Hashable, end_ns: int) -> None:
+    def end(self, key: Hashable, end_ns: int, arguments: bytes = b"") -> None:
         """End the slice that began last with this key."""
         waiting = self._open.get(key)
         if not waiting:
             self.unmatched += 1
             return
-        track, name, start_ns = waiting.pop()
+        begun = waiting.pop()
         self._open_count -= 1
         if not waiting:
             del self._open[key]
-        self.add(track, name, start_ns, max(0, end_ns - start_ns))
+        took_ns = max(0, end_ns - begun.start_ns)
+        number = self.add(begun.track, begun.name, begun.start_ns, took_ns)
+        if number is None:
+            return
+        if begun.ticket:
+            self._tickets[begun.ticket - 1] = number
+        if arguments:
+            self.extras.add_arguments(number, merged(begun.arguments, arguments))
+
+    def add_flow(self, flow: int, track: int, at_ns: int, *, is_next: bool) -> None:
+        """Add to a flow the slice in progress on a track, or the next that begins there.
+
+        A slice that was added last, and began at that instant, is meant rather than another
+        that begins at the same instant.
+        """
+        if flow < 0:
+            return
+        if is_next:
+            self.extras.add_unplaced(flow, track, at_ns, is_next=True)
+        elif self._start and self._track[-1] == track and self._start[-1] == at_ns:
+            self.extras.add_step(flow, self._packed_count + len(self._start) - 1)
+        elif (begun := self._innermost(track)) is not None and begun.start_ns == at_ns:
+            self.extras.add_step(flow, self._ticket(begun))
+        else:
+            self.extras.add_unplaced(flow, track, at_ns, is_next=False)
+
+    def add_flow_of_begun(self, flow: int, key: Hashable) -> None:
+        """Add to a flow the slice that began last with a key."""
+        begun = self._innermost(key)
+        if flow >= 0 and begun is not None:
+            self.extras.add_step(flow, self._ticket(begun))
+
+    def _innermost(self, key: Hashable) -> _OpenSlice | None:
+        waiting = self._open.get(key)
+        return waiting[-1] if waiting else None
+
+    def _ticket(self, begun: _OpenSlice) -> int:
+        """Return by what a slice is known that has not ended: a number below 0."""
+        if not begun.ticket:
+            self._tickets.append(-1)
+            begun.ticket = len(self._tickets)
+        return -begun.ticket
 
     def ignore(self, what: str) -> None:
         """Count an event that is not shown."""
@@ -140,22 +227,43 @@ class TraceBuilder:
         self.damaged += 1
         self.first_damage = self.first_damage or where
 
+    def pack(self, least: int = _AT_ONCE) -> None:
+        """Keep what was added in less memory, once it is much; called now and then."""
+        if len(self._start) >= least:
+            start, *others = self._start, self._took, self._track, self._name
+            columns = (np.array(start, dtype=np.int64), *map(_narrow, others))
+            for held, column in zip(self._packed, columns, strict=True):
+                held.append(column)
+            self._packed_count += len(start)
+            for each in (start, *others):
+                del each[:]
+
     # ------------------------------------------------------------------ the capture
 
-    def capture(self, path: Path, format_: str, notes: tuple[str, ...] = ()) -> Capture:
+    def capture(
+        self, path: Path, format_: str, notes: tuple[str, ...] = (), *, is_last: bool = False
+    ) -> Capture:
         """Return what was collected so far; what has begun and not ended ends with the last event.
 
+        Args:
+            path: The file.
+            format_: Its format.
+            notes: Sentences about it.
+            is_last: Whether nothing is added any more, so that what was collected is given away.
+
         Raises:
-            CaptureError: There is no slice.
+            CaptureError: There is neither a slice nor a counter.
         """
+        if self._last is not None:
+            return self._last
         open_ = [each for waiting in self._open.values() for each in waiting]
-        count = len(self._start)
-        if not count + len(open_):
+        count = self._packed_count + len(self._start)
+        if not count + len(open_) and not self.extras.has_counters:
             message = f"{path} is a trace without slices. Choose another file."
             raise CaptureError(message)
-        slices = self._ordered(np.array(open_, dtype=np.int64).reshape(-1, 3), path)
+        slices = self._ordered(open_, path, is_last=is_last)
         streams, no_frames = frames_among(slices, path)
-        return Capture(
+        capture = Capture(
             format_,
             streams,
             slices,
@@ -163,35 +271,55 @@ class TraceBuilder:
             no_frames=no_frames,
             path=path,
         )
+        if is_last:
+            self._last = capture
+        return capture
 
-    def _ordered(self, still_open: NDArray[np.int64], path: Path) -> Slices:
-        """Return all slices in order, each column as soon as it can be, as there are millions.
-
-        Args:
-            still_open: Track, name and start of those without an end.
-            path: The file.
+    def _ordered(self, still_open: list[_OpenSlice], path: Path, *, is_last: bool) -> Slices:
+        """Return all slices in order, column by column, as there are millions.
 
         Raises:
             CaptureError: They are too far apart.
         """
-        starts = np.concatenate((np.frombuffer(self._start, dtype=np.int64), still_open[:, 2]))
-        till_end = np.maximum(self._last_ns - still_open[:, 2], 0)
-        took = np.concatenate((np.frombuffer(self._took, dtype=np.int64), till_end))
+        begun = np.array([each.start_ns for each in still_open], dtype=np.int64)
+        further = (
+            begun,
+            np.maximum(self._last_ns - begun, 0),
+            _narrow(each.track for each in still_open),
+            _narrow(each.name for each in still_open),
+        )
+        self.pack(1)
+        columns = []
+        for held, more in zip(self._packed, further, strict=True):
+            columns.append(np.concatenate((*held, more)))
+            if is_last:
+                held.clear()
+        starts, took, track, name = columns
+        del columns
         # A few events may carry instants of another clock, such as 0.
-        starts -= starts.min()
+        base_ns = self.extras.first_ns(int(starts.min()) if len(starts) else None)
+        starts -= base_ns
         ends = starts + took
-        if int(ends.max()) >= MAX_NS:
+        if len(ends) and int(ends.max()) >= MAX_NS:
             message = f"{path}: the instants in it are more than 146 years apart. Check the file."
             raise CaptureError(message)
-        order = np.lexsort((took, ends))
+        order = _order(ends, took)
         del ends
-        took = took[order]
-        starts = starts[order]
-        track, name = (
-            np.concatenate((np.frombuffer(held, dtype=np.int32), more.astype(np.int32)))[order]
-            for held, more in ((self._track, still_open[:, 0]), (self._name, still_open[:, 1]))
+        if order is not None:
+            starts = starts[order]
+            took = took[order]
+            track = track[order]
+            name = name[order]
+        tickets = np.array(self._tickets, dtype=np.int64)
+        for number, each in enumerate(still_open, len(starts) - len(still_open)):
+            if each.ticket:
+                tickets[each.ticket - 1] = number
+        extras = self.extras.extras(
+            self._process_names, base_ns, (order, tickets), (starts, took, track)
         )
-        return Slices(tuple(self._made_tracks()), tuple(self._names), starts, took, track, name)
+        return Slices(
+            *(tuple(self._made_tracks()), tuple(self._names), starts, took, track, name), extras
+        )
 
     def _made_tracks(self) -> list[Track]:
         processes = self._process_names
@@ -218,32 +346,44 @@ class TraceBuilder:
         if self.ignored:
             listed = ", ".join(f"{count:,} {what}" for what, count in self.ignored.items())
             notes.append(f"Not shown: {listed}.")
+        if self.extras.left_out:
+            listed = ", ".join(f"{count:,} {what}" for what, count in self.extras.left_out.items())
+            notes.append(f"Left out, as there are too many to keep: {listed}.")
         return notes
 
 
-def frames_among(slices: Slices, path: Path) -> tuple[tuple[Stream, ...], str]:
+def frames_among(slices: Slices, path: Path) -> tuple[tuple[SliceStream, ...], str]:
     """Return the slices that may stand for frames, the most likely first.
 
     Returns:
         The streams, and why none of them is shown by default; empty if the first is.
     """
-    start, took = slices.start_ns, slices.took_ns
-    group = slices.track.astype(np.int64) * max(len(slices.names), 1) + slices.name
-    order = np.lexsort((start, group))
-    edges = np.flatnonzero(np.diff(group[order])) + 1
-    groups = [each for each in np.split(order, edges) if len(each) >= _FEWEST_FRAMES]
-    groups.sort(key=len, reverse=True)
-    groups = groups[:MOST_STREAMS]
-    shown = max(groups, key=lambda each: _weight(start[each], took[each]), default=None)
-    is_likely = shown is not None and _weight(start[shown], took[shown]) > 0
-    if shown is not None and is_likely:
-        groups = [shown, *(each for each in groups if each is not shown)]
-    streams = tuple(_stream(slices, each) for each in groups)
+    streams = list(_candidates(slices))
+    weights = [_weight(*each.spans()) for each in streams]
+    is_likely = max(weights, default=0) > 0
     if is_likely:
-        return streams, ""
+        streams.insert(0, streams.pop(weights.index(max(weights))))
+        return tuple(streams), ""
     why = "comes at even distances" if streams else "comes more than once"
     choose = "Name a slice with --stream." if streams else "Choose another trace."
-    return streams, f"{path} has no slice that {why}, so none is taken for a frame. {choose}"
+    return tuple(streams), f"{path} has no slice that {why}, so none is taken for a frame. {choose}"
+
+
+def _candidates(slices: Slices) -> Iterable[SliceStream]:
+    """Yield the slices that come more than once under one name on one track, the most first."""
+    width = max(len(slices.names), 1)
+    key = slices.track.astype(np.int64)
+    key *= width
+    key += slices.name
+    order = np.argsort(key, kind="stable").astype(np.uint32)
+    key = key[order]
+    edges = np.flatnonzero(key[1:] != key[:-1]) + 1
+    del key
+    edges = np.concatenate(([0], edges, [len(order)]))
+    counts = np.diff(edges)
+    most = np.argsort(-counts, kind="stable")[:MOST_STREAMS]
+    for place in most[counts[most] >= _FEWEST_FRAMES].tolist():
+        yield SliceStream(slices, order[edges[place] : edges[place + 1]])
 
 
 def _weight(start: NsColumn, took: NsColumn) -> int:
@@ -262,17 +402,19 @@ def _weight(start: NsColumn, took: NsColumn) -> int:
     return int(took.sum()) if is_even else 0
 
 
-def _stream(slices: Slices, places: NsColumn) -> Stream:
-    """Return frames that begin with the given slices, in order of their starts."""
-    start, took = slices.start_ns[places], slices.took_ns[places]
-    ends = np.append(start[1:], max(int(start[-1] + took[-1]), int(start[-1])))
-    track = slices.tracks[int(slices.track[places[0]])]
-    name = short_name(slices.names[int(slices.name[places[0]])])
-    return Stream(
-        name=f"{name} ({track.process}, {track.name})",
-        column=name,
-        interval_ns=ends - start,
-        starts_ns=start,
-        busy_ns=np.minimum(took, ends - start),
-        track=int(slices.track[places[0]]),
-    )
+def _order(ends: NsColumn, took: SliceColumn) -> NDArray[np.int64] | None:
+    """Return the order by ends, the shorter first; ``None`` if they are in order."""
+    is_later, is_same = ends[1:] > ends[:-1], ends[1:] == ends[:-1]
+    is_same &= took[1:] >= took[:-1]
+    is_later |= is_same
+    return None if is_later.all() else np.lexsort((took, ends))
+
+
+def _narrow(values: Iterable[int]) -> SliceColumn:
+    """Return whole numbers in as few bytes as they need, at least two each."""
+    column = np.array(values if isinstance(values, array) else tuple(values), dtype=np.int64)
+    most = int(column.max(initial=0))
+    for kind in (np.int16, np.int32):
+        if most <= np.iinfo(kind).max:
+            return column.astype(kind)
+    return column

@@ -167,6 +167,7 @@ class TracyReader:
         self._pieces = self._source.pieces()
         self._carry = b""
         self._line = 0
+        self._is_over = False
 
     @property
     def done(self) -> float:
@@ -179,11 +180,13 @@ class TracyReader:
         if piece is None:
             self._take(self._carry.splitlines())
             self._carry = b""
+            self._is_over = True
             return False
         text = self._carry + piece
         end = text.rfind(b"\n") + 1
         self._take(text[:end].split(b"\n")[:-1])
         self._carry = text[end:]
+        self._builder.pack()
         if len(self._carry) > _LONGEST_LINE:
             message = f"{self._path} has a line of more than 1 MB, so it is not a table of Tracy."
             raise CaptureError(message)
@@ -195,7 +198,8 @@ class TracyReader:
         Raises:
             CaptureError: There is no zone.
         """
-        return self._builder.capture(self._path, "Tracy", tuple(self._source.notes))
+        notes = tuple(self._source.notes)
+        return self._builder.capture(self._path, "Tracy", notes, is_last=self._is_over)
 
     def _take(self, lines: list[bytes]) -> None:
         builder, form, separator = self._builder, self._form, self._separator

@@ -6,12 +6,20 @@ written once; a packet refers to them by number. Times are nanoseconds of sessio
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from inspector.formats.protobuf import bytes_field, double_field, number_field, varint
-from inspector.formats.traces.session_trace import PROCESS, Reach, write_trace
+from inspector.formats.protobuf import (
+    bytes_field,
+    double_field,
+    fixed_field,
+    number_field,
+    varint,
+)
+from inspector.formats.traces.session_trace import NOTHING, About, Reach, write_trace
 
 if TYPE_CHECKING:
+    from inspector.formats.captures.trace_extras import CounterTrack
     from inspector.formats.frame_times import Provenance
     from inspector.formats.options import ExportOptions
     from inspector.formats.traces.session_trace import Events
@@ -47,8 +55,7 @@ def write_perfetto(
         OSError: It cannot be written.
     """
     writer = _PerfettoWriter(stream)
-    writer.track(PROCESS, provenance.scene, PROCESS, is_process=True)
-    write_trace(events, writer)
+    write_trace(events, writer, provenance.scene)
     writer.end_slices()
 
 
@@ -58,6 +65,8 @@ class _PerfettoWriter:
     A slice is written as its beginning and its end, in the order in which they nest.
     """
 
+    nests = True
+
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._tail = _CLEARED
@@ -65,7 +74,7 @@ class _PerfettoWriter:
         self._event_names: dict[str, bytes] = {}
         self._arg_names: dict[str, bytes] = {}
         self._new_names = b""
-        self._counters: dict[tuple[int, str], bytes] = {}
+        self._counters: dict[tuple[int, CounterTrack], bytes] = {}
         self._heads: dict[tuple[int, int], bytes] = {}
         self._pids: dict[int, int] = {}
         # Ends of the slices of each track that have begun, the innermost last.
@@ -91,9 +100,11 @@ class _PerfettoWriter:
             told += bytes_field(2, name) + number_field(5, parent + 1) + number_field(12, track)
         self._write(bytes_field(60, told))
 
-    def slice(self, track: int, name: str, at_ns: int, took_ns: int, **args: object) -> None:
+    def slice(
+        self, track: int, name: str, at_ns: int, took_ns: int, about: About = NOTHING
+    ) -> None:
         self._end_until(track, at_ns)
-        self._event(at_ns, _BEGIN, track, self._name(name) + self._args(args))
+        self._event(at_ns, _BEGIN, track, self._name(name) + self._about(about))
         self._open.setdefault(track, []).append(at_ns + took_ns)
 
     def instant(
@@ -102,19 +113,20 @@ class _PerfettoWriter:
         name: str,
         at_ns: int,
         reach: Reach,  # noqa: ARG002 - an instant of Perfetto is one of its track
-        **args: object,
+        about: About = NOTHING,
     ) -> None:
-        self._event(at_ns, _INSTANT, track, self._name(name) + self._args(args))
+        self._event(at_ns, _INSTANT, track, self._name(name) + self._about(about))
 
-    def counter(self, track: int, name: str, unit: str, at_ns: int, value: float) -> None:
-        uuid = self._counters.get((track, name))
+    def counter(self, track: int, counted: CounterTrack, at_ns: int, value: float) -> None:
+        uuid = self._counters.get((track, counted))
         if uuid is None:
             number = _COUNTERS + len(self._counters)
             uuid = number_field(9, _COUNTER) + number_field(11, number)
-            self._counters[track, name] = uuid
-            about = number_field(1, number) + bytes_field(2, name) + number_field(5, track + 1)
-            about += bytes_field(8, bytes_field(6, unit) if unit else b"")
-            self._write(bytes_field(60, about))
+            self._counters[track, counted] = uuid
+            told = number_field(1, number) + bytes_field(2, counted.title)
+            told += number_field(5, track + 1)
+            told += bytes_field(8, bytes_field(6, counted.unit) if counted.unit else b"")
+            self._write(bytes_field(60, told))
         event = uuid + double_field(44, value)
         self._write(_AT + varint(at_ns) + bytes_field(11, event))
 
@@ -147,17 +159,13 @@ class _PerfettoWriter:
             self._new_names += bytes_field(2, number_field(1, number) + bytes_field(2, name))
         return found
 
-    def _args(self, args: dict[str, object]) -> bytes:
+    def _about(self, about: About) -> bytes:
+        """Return arguments and flows of an event."""
         found = b""
-        for name, value in args.items():
-            held = self._arg_name(name)
-            if isinstance(value, int):
-                held += number_field(4, value)
-            elif isinstance(value, float):
-                held += double_field(5, value)
-            else:
-                held += bytes_field(6, str(value))
-            found += bytes_field(4, held)
+        for name, value in about.arguments.items():
+            found += bytes_field(4, self._arg_name(name) + _valued(value))
+        for step in about.flows:
+            found += fixed_field(48 if step.ends else 47, step.flow + 1)
         return found
 
     def _arg_name(self, name: str) -> bytes:
@@ -172,3 +180,25 @@ class _PerfettoWriter:
         size = varint(len(content) + len(self._tail))
         self._stream.write(b"\x0a%b%b%b" % (size, content, self._tail))
         self._tail = _CONTINUED
+
+
+def _valued(value: object) -> bytes:  # noqa: PLR0911 - one for each kind of value
+    """Return the value of an argument, with the names of its parts."""
+    match value:
+        case bool():
+            return number_field(2, int(value))
+        case int() if -(1 << 63) <= value < 1 << 63:
+            return number_field(4, value)
+        case int() if 0 <= value < 1 << 64:
+            return number_field(3, value)
+        case float():
+            return double_field(5, value)
+        case str():
+            return bytes_field(6, value)
+        case dict() if value:
+            parts = (bytes_field(10, str(name)) + _valued(each) for name, each in value.items())
+            return b"".join(bytes_field(11, part) for part in parts)
+        case list() if value:
+            return b"".join(bytes_field(12, _valued(each)) for each in value)
+    # What has no field of its own: nothing, and what is empty.
+    return bytes_field(9, json.dumps(value))

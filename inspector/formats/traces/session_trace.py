@@ -17,21 +17,29 @@ import numpy as np
 
 from inspector.analysis.frame_events import FrameEvents, FrameReader
 from inspector.events.handlers import handlers_of, merged
+from inspector.formats.captures.trace_extras import CounterTrack
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Phase
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from inspector.events.history import History
     from inspector.formats.captures.capture import Slices
+    from inspector.formats.captures.trace_extras import Counters
 
 #: The process, above all tracks.
 PROCESS: Final = 0
 _FRAMES: Final = 1
 _CLOCKS: Final = 10
 _MACHINES: Final = 1_000_000
+#: Between the numbers of rows of a track.
+_ROW: Final = 1_000_000
 #: Events that are read at a time.
 _AT_ONCE: Final = 20_000
 _NS_PER_US: Final = 1000
+_RATE: Final = CounterTrack("", "rate")
+_FRAME_TIME: Final = CounterTrack("", "frame time", unit="ms")
 _NUMBERED: Final = re.compile(r"(.+) \((\d{1,9})\)")
 _NUMBER_ALONE: Final = re.compile(r"(?:process|thread) (\d{1,9})")
 
@@ -44,11 +52,50 @@ class Reach(StrEnum):
     ALL = "g"
 
 
+@dataclass(frozen=True, slots=True)
+class FlowStep:
+    """That a slice is part of a flow.
+
+    Attributes:
+        flow: Number of the flow.
+        name: Its name; empty where it has none.
+        begins: Whether it begins there.
+        ends: Whether it ends there.
+    """
+
+    flow: int
+    name: str
+    begins: bool
+    ends: bool
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is written with a slice or an instant.
+
+    Attributes:
+        arguments: Values by name, such as JSON has.
+        flows: The flows that it is part of.
+    """
+
+    arguments: Mapping[str, object]
+    flows: Sequence[FlowStep] = ()
+
+
+#: Nothing is written with a slice.
+NOTHING: Final = About({})
+
+
 class TraceWriter(Protocol):
     """Writes one format of a trace.
 
     Slices of a track come with those around others first, and in the order of their beginnings.
+
+    Attributes:
+        nests: Whether slices of a track must be within each other or follow each other.
     """
+
+    nests: bool
 
     def track(
         self,
@@ -69,13 +116,17 @@ class TraceWriter(Protocol):
             number: The system's number of the process or thread, ``None`` without one.
         """
 
-    def slice(self, track: int, name: str, at_ns: int, took_ns: int, **args: object) -> None:
+    def slice(
+        self, track: int, name: str, at_ns: int, took_ns: int, about: About = NOTHING
+    ) -> None:
         """Add a stretch of time."""
 
-    def instant(self, track: int, name: str, at_ns: int, reach: Reach, **args: object) -> None:
+    def instant(
+        self, track: int, name: str, at_ns: int, reach: Reach, about: About = NOTHING
+    ) -> None:
         """Add an instant."""
 
-    def counter(self, track: int, name: str, unit: str, at_ns: int, value: float) -> None:
+    def counter(self, track: int, counted: CounterTrack, at_ns: int, value: float) -> None:
         """Set a counter of a track, or of the process."""
 
 
@@ -103,8 +154,14 @@ class HasSlices(Protocol):
         """Its slices, ``None`` if they are to be made of its events."""
 
 
-def write_trace(events: Events, writer: TraceWriter) -> None:
-    """Write what a history has kept, in pieces."""
+def write_trace(events: Events, writer: TraceWriter, title: str) -> None:
+    """Write what a history has kept, in pieces.
+
+    Args:
+        events: The events.
+        writer: Takes them.
+        title: Name of the process, unless the events know of processes themselves.
+    """
     history, start_ns, end_ns = events.history, events.start_ns, events.end_ns
     if isinstance(history, HasSlices) and history.slices is not None:
         _write_slices(
@@ -113,6 +170,7 @@ def write_trace(events: Events, writer: TraceWriter) -> None:
         return
     first = max(history.first, history.cursor_at(start_ns - 1)) if start_ns else history.first
     last = history.end if end_ns is None else history.cursor_at(end_ns)
+    writer.track(PROCESS, title, PROCESS, is_process=True)
     writer.track(_FRAMES, "frames", PROCESS)
     reader = _TraceReader(history, writer, first)
     frames = FrameReader(reader.take_frame)
@@ -130,26 +188,96 @@ def _write_slices(slices: Slices, start_ns: int, end_ns: int, writer: TraceWrite
     starts, took, tracks = slices.start_ns, slices.took_ns, slices.track
     chosen = np.flatnonzero((starts + took >= start_ns) & (starts <= end_ns))
     # Those around others come later in a capture, as they end later.
-    order = np.lexsort((-chosen, -took[chosen], starts[chosen], tracks[chosen]))
-    processes: dict[str, int] = {}
+    order = np.lexsort((-chosen, -took[chosen].astype(np.int64), starts[chosen], tracks[chosen]))
+    processes = _Processes(writer)
+    extras = slices.extras
+    steps = extras.flows.by_slice()
+    has_more = np.zeros(len(slices), dtype=np.bool_)
+    has_more[extras.arguments.place] = True
+    has_more[list(steps)] = True
     track = -1
+    rows = _Rows()
     for place in chosen[order].tolist():
         if tracks[place] != track:
             track = int(tracks[place])
+            rows = _Rows()
+        at_ns, took_ns = slices.span_ns(place)
+        row = rows.row_of(at_ns, took_ns) if writer.nests else 0
+        number = _MACHINES + track + row * _ROW
+        if rows.is_new(row):
             about = slices.tracks[track]
-            above = processes.get(about.process)
-            if above is None:
-                above = processes[about.process] = _CLOCKS + len(processes)
-                name, number = _numbered(about.process)
-                writer.track(above, name, PROCESS, is_process=True, number=number)
-            name, number = _numbered(about.name)
-            writer.track(_MACHINES + track, name, above, number=number)
+            above = processes.track_of(about.process)
+            name, system_number = (about.name, None) if row else _numbered(about.name)
+            writer.track(number, name, above, number=system_number)
+        about_slice = NOTHING
+        if has_more[place]:
+            flows = [
+                FlowStep(flow, extras.flows.names[flow], begins, ends)
+                for flow, begins, ends in steps.get(place, ())
+            ]
+            about_slice = About(extras.arguments.of(place), flows)
         name = slices.names[slices.name[place]]
-        at_ns, took_ns = int(starts[place]), int(took[place])
         if took_ns:
-            writer.slice(_MACHINES + track, name, at_ns, took_ns)
+            writer.slice(number, name, at_ns, took_ns, about_slice)
         else:
-            writer.instant(_MACHINES + track, name, at_ns, Reach.TRACK)
+            writer.instant(number, name, at_ns, Reach.TRACK, about_slice)
+    _write_counters(extras.counters, start_ns, end_ns, processes, writer)
+
+
+def _write_counters(
+    counters: Counters, start_ns: int, end_ns: int, processes: _Processes, writer: TraceWriter
+) -> None:
+    """Write the values of counters between two instants, and those that they have at the first."""
+    for place, track in enumerate(counters.tracks):
+        at_ns, values = counters.of(place)
+        first = max(int(np.searchsorted(at_ns, start_ns, side="right")) - 1, 0)
+        last = int(np.searchsorted(at_ns, end_ns, side="right"))
+        for instant, value in zip(
+            at_ns[first:last].tolist(), values[first:last].tolist(), strict=True
+        ):
+            writer.counter(processes.track_of(track.process), track, max(instant, start_ns), value)
+
+
+class _Processes:
+    """The tracks of processes, which are written when something of theirs is."""
+
+    def __init__(self, writer: TraceWriter) -> None:
+        self._writer = writer
+        self._tracks: dict[str, int] = {}
+
+    def track_of(self, process: str) -> int:
+        """Return the track of a process by its name."""
+        track = self._tracks.get(process)
+        if track is None:
+            track = self._tracks[process] = _CLOCKS + len(self._tracks)
+            name, number = _numbered(process)
+            self._writer.track(track, name, PROCESS, is_process=True, number=number)
+        return track
+
+
+class _Rows:
+    """Parts slices of a track that overlap without being within each other into rows."""
+
+    def __init__(self) -> None:
+        self._ends: list[list[int]] = []
+        self._written = -1
+
+    def row_of(self, at_ns: int, took_ns: int) -> int:
+        """Return the first row in which a slice is within those in progress."""
+        for row, ends in enumerate(self._ends):
+            while ends and ends[-1] <= at_ns:
+                ends.pop()
+            if not ends or at_ns + took_ns <= ends[-1]:
+                ends.append(at_ns + took_ns)
+                return row
+        self._ends.append([at_ns + took_ns])
+        return len(self._ends) - 1
+
+    def is_new(self, row: int) -> bool:
+        """Return whether a row has not been asked for."""
+        is_new = row > self._written
+        self._written = max(self._written, row)
+        return is_new
 
 
 def _numbered(name: str) -> tuple[str, int | None]:
@@ -211,7 +339,7 @@ class _TraceReader:
         self._count_rate(at_ns, clock_id, rate_n)
 
     def _count_rate(self, at_ns: int, clock_id: int, rate_n: int) -> None:
-        self._writer.counter(_CLOCKS + clock_id, "rate", "", at_ns, rate_n / RATE_DENOMINATOR)
+        self._writer.counter(_CLOCKS + clock_id, _RATE, at_ns, rate_n / RATE_DENOMINATOR)
 
     def _on_clock_paused(self, at_ns: int, clock_id: int, _cause: int, _b: int) -> None:
         self._paused.setdefault(clock_id, at_ns)
@@ -231,8 +359,8 @@ class _TraceReader:
 
     def _on_timer_fired(self, at_ns: int, timer_id: int, late_ns: int, next_ns: int) -> None:
         clock_id, name = self._timers.get(timer_id, (0, f"timer {timer_id}"))
-        late = {"timer": timer_id, "late_us": late_ns / _NS_PER_US}
-        self._writer.instant(_CLOCKS + clock_id, name, at_ns, Reach.TRACK, **late)
+        late = About({"timer": timer_id, "late_us": late_ns / _NS_PER_US})
+        self._writer.instant(_CLOCKS + clock_id, name, at_ns, Reach.TRACK, late)
         if next_ns == NEVER:
             self._timers.pop(timer_id, None)
 
@@ -259,14 +387,13 @@ class _TraceReader:
 
     def _on_command(self, at_ns: int, number: int, text: int, refusal: int) -> None:
         why = {"refused": self._strings[refusal]} if refusal else {}
-        self._writer.instant(
-            _FRAMES, self._strings[text], at_ns, Reach.PROCESS, command=number, **why
-        )
+        about = About({"command": number, **why})
+        self._writer.instant(_FRAMES, self._strings[text], at_ns, Reach.PROCESS, about)
 
     def _on_callback_failed(self, at_ns: int, _timer: int, name: int, error: int) -> None:
-        traceback = self._strings[error]
+        about = About({"traceback": self._strings[error]})
         text = f"“{self._strings[name]}” failed"
-        self._writer.instant(_FRAMES, text, at_ns, Reach.PROCESS, traceback=traceback)
+        self._writer.instant(_FRAMES, text, at_ns, Reach.PROCESS, about)
 
     # ---------------------------------------------------------------- frames
 
@@ -281,17 +408,14 @@ class _TraceReader:
             return
         room_ns = frame.own_ns if following is None else following.at_ns - frame.at_ns
         own_ns = min(frame.own_ns, room_ns)
-        self._writer.slice(
-            _FRAMES,
-            "frame",
-            frame.at_ns,
-            own_ns,
-            index=frame.index,
-            interval_ms=frame.interval_ns / NS_PER_MS,
-            busy_ms=frame.busy_ns / NS_PER_MS,
-        )
+        about = {
+            "index": frame.index,
+            "interval_ms": frame.interval_ns / NS_PER_MS,
+            "busy_ms": frame.busy_ns / NS_PER_MS,
+        }
+        self._writer.slice(_FRAMES, "frame", frame.at_ns, own_ns, About(about))
         took_ms = frame.interval_ns / NS_PER_MS
-        self._writer.counter(PROCESS, "frame time", "ms", frame.at_ns, took_ms)
+        self._writer.counter(PROCESS, _FRAME_TIME, frame.at_ns, took_ms)
         done_ns = 0
         for phase, took_ns in frame.phases.items():
             if phase == Phase.TIMERS:

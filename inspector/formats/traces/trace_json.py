@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from inspector.formats.traces.session_trace import PROCESS, Reach, write_trace
+from inspector.formats.captures.trace_extras import OVERLAPPING
+from inspector.formats.traces.session_trace import NOTHING, PROCESS, About, Reach, write_trace
 
 if TYPE_CHECKING:
+    from inspector.formats.captures.trace_extras import CounterTrack
     from inspector.formats.frame_times import Provenance
     from inspector.formats.options import ExportOptions
     from inspector.formats.traces.session_trace import Events
@@ -40,13 +42,14 @@ def write_trace_json(
     head = json.dumps({"displayTimeUnit": "ms", "otherData": about}, ensure_ascii=False)
     stream.write(_encoded(f'{head[:-1]}, "traceEvents": [\n'))
     writer = _JsonWriter(stream)
-    writer.track(PROCESS, provenance.scene, PROCESS, is_process=True)
-    write_trace(events, writer)
+    write_trace(events, writer, provenance.scene)
     stream.write(b"\n]}\n")
 
 
 class _JsonWriter:
     """Writes trace events, one a line."""
+
+    nests = False
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -54,6 +57,9 @@ class _JsonWriter:
         self._paths: dict[int, str] = {PROCESS: ""}
         # Process and thread of each track.
         self._places: dict[int, tuple[int, int]] = {}
+        # Tracks of slices that need not be within each other, and the number of the last of them.
+        self._overlapping: set[int] = set()
+        self._ids = 0
 
     def _write(self, track: int, values: dict[str, Any]) -> None:
         pid, tid = self._places.get(track, (_PID, track))
@@ -73,10 +79,14 @@ class _JsonWriter:
     ) -> None:
         if is_process:
             self._places[track] = _PID + track if number is None else number, 0
+            self._paths[track] = ""
             if name != f"process {number}":
                 self._write(track, {"ph": "M", "name": "process_name", "args": {"name": name}})
             return
         self._places[track] = self._places[parent][0], track if number is None else number
+        if name.endswith(OVERLAPPING):
+            self._overlapping.add(track)
+            return
         if name == f"thread {number}":
             return
         above = self._paths.get(parent, "")
@@ -85,19 +95,44 @@ class _JsonWriter:
         index = {"sort_index": track}
         self._write(track, {"ph": "M", "name": "thread_sort_index", "args": index})
 
-    def slice(self, track: int, name: str, at_ns: int, took_ns: int, **args: object) -> None:
+    def slice(
+        self, track: int, name: str, at_ns: int, took_ns: int, about: About = NOTHING
+    ) -> None:
+        more = {"args": about.arguments} if about.arguments else {}
+        if track in self._overlapping:
+            self._ids += 1
+            values = {"cat": "async", "id": self._ids, "name": name}
+            self._write(track, {"ph": "b", "ts": _us(at_ns), **values, **more})
+            self._write(track, {"ph": "e", "ts": _us(at_ns + took_ns), **values})
+            return
         values = {"ph": "X", "name": name, "ts": _us(at_ns), "dur": _us(took_ns)}
-        self._write(track, {**values, "args": args} if args else values)
+        self._write(track, {**values, **more})
+        self._write_flows(track, at_ns, about)
 
-    def instant(self, track: int, name: str, at_ns: int, reach: Reach, **args: object) -> None:
+    def instant(
+        self, track: int, name: str, at_ns: int, reach: Reach, about: About = NOTHING
+    ) -> None:
+        if track in self._overlapping:
+            self.slice(track, name, at_ns, 0, about)
+            return
         values = {"ph": "i", "name": name, "ts": _us(at_ns), "s": reach}
-        self._write(track, {**values, "args": args} if args else values)
+        more = {"args": about.arguments} if about.arguments else {}
+        self._write(track, {**values, **more})
+        self._write_flows(track, at_ns, about)
 
-    def counter(self, track: int, name: str, unit: str, at_ns: int, value: float) -> None:
+    def _write_flows(self, track: int, at_ns: int, about: About) -> None:
+        """Write which flows the slice that was written last is part of."""
+        for step in about.flows:
+            kind = "s" if step.begins else "f" if step.ends else "t"
+            values = {"ph": kind, "cat": "flow", "id": step.flow, "name": step.name, "bp": "e"}
+            self._write(track, {**values, "ts": _us(at_ns)})
+
+    def counter(self, track: int, counted: CounterTrack, at_ns: int, value: float) -> None:
         path = self._paths.get(track, f"clock {track}")
-        told = f"{name} of {path}" if path else name
-        told += f" ({unit})" if unit else ""
-        self._write(track, {"ph": "C", "name": told, "ts": _us(at_ns), "args": {"value": value}})
+        told = f"{counted.name} of {path}" if path else counted.name
+        told += f" ({counted.unit})" if counted.unit else ""
+        values = {counted.series: value}
+        self._write(track, {"ph": "C", "name": told, "ts": _us(at_ns), "args": values})
 
 
 def _us(ns: int) -> float:
