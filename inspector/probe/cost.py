@@ -7,6 +7,7 @@ each kind costs is measured once on a copy of the hooks, on the probe's thread, 
 from __future__ import annotations
 
 from collections import Counter
+from threading import get_native_id
 from time import thread_time_ns
 
 from .kinds import FRAME_BEGAN, MARK, TIMER_ADDED, TIMER_CLEARED, TIMER_FIRED
@@ -53,7 +54,7 @@ class CostMeter:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._thread_ns = thread_time_ns()
+        self._thread, self._thread_ns = get_native_id(), thread_time_ns()
         self._before: Counter[int] = Counter()
         self.by_kind: dict[int, float] = {}
         self._asked: set[str] = set()
@@ -75,7 +76,10 @@ class CostMeter:
         hooks_ns = sum(self.by_kind.get(kind, 0) * made[kind] for kind in made)
         hooks_ns -= sum(self.by_kind.get(kind, 0) * count for kind, count in self._before.items())
         self._before = Counter(made)
-        thread_ns = thread_time_ns()
+        thread, thread_ns = get_native_id(), thread_time_ns()
+        if thread != self._thread:
+            # The probe's thread ends before the program forks; the next begins at 0.
+            self._thread, self._thread_ns = thread, 0
         spent_ns = thread_ns - self._thread_ns + round(hooks_ns)
         self._thread_ns = thread_ns
         return spent_ns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections import Counter
+from threading import Thread
 from typing import TYPE_CHECKING, ClassVar
 
 import pytest
@@ -198,6 +199,18 @@ def test_that_the_hooks_of_a_library_are_measured_once_it_is_ready(played: Playe
     assert FRAME_ENDED not in meter.by_kind
     assert meter.spent_ns(Counter({FRAME_ENDED: 100})) >= 100_000_000
     meter.spent_ns(Counter())
+
+
+def test_that_the_cost_is_not_negative_on_the_thread_that_follows_a_fork(played: Played) -> None:
+    meter = CostMeter(played.program)
+    meter.spent_ns(Counter())
+    spent_ns = []
+
+    thread = Thread(target=lambda: spent_ns.append(meter.spent_ns(Counter())))
+    thread.start()
+    thread.join()
+
+    assert spent_ns[0] > 0
 
 
 def test_that_asyncio_is_not_measured_while_it_may_be_loading(played: Played) -> None:
