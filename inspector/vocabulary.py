@@ -32,6 +32,10 @@ events, differ between two runs of a scene with the same readings.
 ``FRAME_SHARES``, if there is one, follows ``FRAME_BEGAN``: where the time since the previous frame
 went, measured. Four durations are two to a number, see :func:`two_durations`; what is left of the
 interval is unknown.
+
+Of attached programs, the frames of one loop are told by the events of frames, those of the others
+by events with ``LOOP_`` before their names. ``LOOP_FOUND`` precedes the first frame of every loop;
+the first loop found is the one, see :mod:`inspector.events.loop_frames`.
 """
 
 from enum import IntEnum
@@ -42,8 +46,9 @@ from typing import Any, Final, TypeAlias
 
 #: Raised when the meaning of a number changes, or for numbers unknown to older readers; readers
 #: refuse newer versions. Version 2 added :attr:`Field.OWNER`, version 3 loops, child clocks,
-#: timeouts and hooks among the members, version 4 :data:`FRAME_SHARES`.
-VOCABULARY_VERSION: Final = 4
+#: timeouts and hooks among the members, version 4 :data:`FRAME_SHARES`, version 5 the frames of
+#: several loops.
+VOCABULARY_VERSION: Final = 5
 
 #: Rates are exact multiples of one over this: halves to sixteenths, thirds,
 #: sevenths, elevenths, thirteenths, sixtieths and four decimals are exact.
@@ -72,6 +77,11 @@ PHASE_ENDED: Final = 33
 FRAME_ENDED: Final = 34
 DELTA_CUT: Final = 35
 FRAME_SHARES: Final = 36
+LOOP_FOUND: Final = 37
+LOOP_FRAME_BEGAN: Final = 38
+LOOP_PHASE_ENDED: Final = 39
+LOOP_FRAME_ENDED: Final = 40
+LOOP_DELTA_CUT: Final = 41
 CALLBACK_FAILED: Final = 48
 MARK: Final = 49
 COMMAND: Final = 50
@@ -112,6 +122,11 @@ class EventKind(IntEnum):
     FRAME_ENDED = FRAME_ENDED
     DELTA_CUT = DELTA_CUT
     FRAME_SHARES = FRAME_SHARES
+    LOOP_FOUND = LOOP_FOUND
+    LOOP_FRAME_BEGAN = LOOP_FRAME_BEGAN
+    LOOP_PHASE_ENDED = LOOP_PHASE_ENDED
+    LOOP_FRAME_ENDED = LOOP_FRAME_ENDED
+    LOOP_DELTA_CUT = LOOP_DELTA_CUT
     CALLBACK_FAILED = CALLBACK_FAILED
     MARK = MARK
     COMMAND = COMMAND
@@ -166,6 +181,14 @@ class Phase(NamedNumber):
     DRAW = 6
 
 
+class LoopKind(NamedNumber):
+    """What the frames of a loop of an attached program are."""
+
+    DRAWS_FRAMES = 0
+    #: Turns of a loop that waits for events, such as asyncio's.
+    WAITS_FOR_EVENTS = 1
+
+
 class Share(NamedNumber):
     """A share of the time between two frames; what is in none of them is unknown."""
 
@@ -197,6 +220,19 @@ def durations_of(number: Any) -> tuple[Any, Any]:  # noqa: ANN401 - an int, or a
 
 #: 35 minutes.
 _MOST_US: Final = 2**31 - 1
+
+
+def frame_and_phase(frame: Any, phase: Any) -> Any:  # noqa: ANN401 - ints, or arrays of them
+    """Return the index of a frame and a phase as one number: the frame times 16."""
+    return frame << _PHASE_BITS | phase
+
+
+def frame_and_phase_in(number: Any) -> tuple[Any, Any]:  # noqa: ANN401 - an int, or an array
+    """Return the two numbers of :func:`frame_and_phase`; the phase may be none."""
+    return number >> _PHASE_BITS, number & (1 << _PHASE_BITS) - 1
+
+
+_PHASE_BITS: Final = 4
 
 
 class MemberKind(NamedNumber):

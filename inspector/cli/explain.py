@@ -33,20 +33,20 @@ from inspector.events.recording import (
     Recording,
     RecordingError,
     as_far_as_it_goes,
-    open_recording,
 )
 from inspector.events.timeline import Timeline
 from inspector.exit_codes import ExitCode
 from inspector.foreign.files import open_binary
 from inspector.foreign.paths import is_recording_name
+from inspector.sessions.frame_files import recording_showing
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of_recording
 from inspector.sessions.runs.real import run_real
 from inspector.sessions.runs.virtual import RunOutcome, run_virtual
 from inspector.sessions.scene import find_scene
+from inspector.sessions.session import frames_wait
 from inspector.sessions.sources.time_sources import (
     TIME_SOURCES,
-    is_of_waiting_loop,
     make_source,
 )
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
@@ -235,7 +235,7 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
         if options.source_argument:
             message = f"Argument {options.source_argument}: a recording is not run. Omit it."
             raise ArgumentError(message)
-        recording = open_recording(path)
+        recording = recording_showing(path, options.stream)
         try:
             say(err, *recording.notes)
             if not recording.end:
@@ -243,16 +243,14 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
                 raise RecordingError(message)
             rate = provenance_of_recording(recording).frame_rate or DEFAULT_FRAME_RATE
             with as_far_as_it_goes(recording):
-                yield _Past(
-                    recording,
-                    recording.title,
-                    recording.last_ns,
-                    rate,
-                    waits=is_of_waiting_loop(recording.meta),
-                )
+                waits = frames_wait(recording.state_before(recording.end), recording.meta)
+                yield _Past(recording, recording.title, recording.last_ns, rate, waits=waits)
         finally:
             recording.close()
         return
+    if options.stream is not None:
+        message = "Argument --stream: a scene has one loop. Omit it."
+        raise ArgumentError(message)
     host = SystemTimeSource()
     source = make_source(options.source, host)
     scene = find_scene(options.past)

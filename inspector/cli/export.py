@@ -13,7 +13,7 @@ from inspector.cli.run_report import frames_text
 from inspector.cli.terminal import say
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.errors import ArgumentError, CaptureError, ExportError, InspectorError
-from inspector.events.recording import as_far_as_it_goes, open_recording
+from inspector.events.recording import as_far_as_it_goes
 from inspector.exit_codes import ExitCode
 from inspector.foreign.paths import is_there
 from inspector.formats.captures.capture import split_column
@@ -31,7 +31,12 @@ from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOption
 from inspector.formats.traces.session_trace import Events
 from inspector.pictures.looks import clock_looks
 from inspector.sessions.capture_history import CaptureHistory
-from inspector.sessions.frame_files import FrameFile, is_recording, read_frame_file
+from inspector.sessions.frame_files import (
+    FrameFile,
+    is_recording,
+    read_frame_file,
+    recording_showing,
+)
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.recorded import RecordedSession
 from inspector.timebase import format_instant
@@ -218,7 +223,7 @@ def _export_file(
     with ExitStack() as stack:
         events = None
         if any(exporter in (*TRACE_EXPORTERS, *TIMELINE_EXPORTERS) for exporter in wanted):
-            events = stack.enter_context(_events_in(path, part, read))
+            events = stack.enter_context(_events_in(path, part, read, options.stream))
         for target, exporter in targets:
             written = export_frames(
                 *(frames, read.provenance, graph, target),
@@ -233,7 +238,7 @@ def _export_file(
 
 
 @contextmanager
-def _events_in(path: Path, part: Part, read: FrameFile) -> Iterator[Events]:
+def _events_in(path: Path, part: Part, read: FrameFile, stream: str | None) -> Iterator[Events]:
     """Open the events of a file: those of a recording, or what a capture comes to.
 
     Raises:
@@ -243,7 +248,7 @@ def _events_in(path: Path, part: Part, read: FrameFile) -> Iterator[Events]:
     if not is_recording(path):
         yield Events(CaptureHistory(read.frames, read.slices), *within)
         return
-    recording = open_recording(path)
+    recording = recording_showing(path, stream)
     try:
         with as_far_as_it_goes(recording):
             yield Events(recording, *within)

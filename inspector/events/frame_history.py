@@ -311,6 +311,14 @@ class FrameHistory:
         twin._length = min(max(end - self.first, 0), self._length)
         return twin
 
+    def since(self, start: int) -> FrameHistory:
+        """Return a copy without the frames before an index; it shares nothing."""
+        place = min(max(start - self.first, 0), self._length)
+        twin = FrameHistory()
+        twin.first, twin._length = self.first + place, self._length - place
+        twin._columns = [column[place : self._length] for column in self._columns]
+        return twin
+
     def copy(self) -> FrameHistory:
         """Return a copy that changes independently."""
         twin = FrameHistory()

@@ -22,6 +22,7 @@ from inspector.vocabulary import (
     EventKind,
     Field,
     LifeCycle,
+    LoopKind,
     MemberKind,
     Mode,
     NamedNumber,
@@ -43,6 +44,8 @@ class Unit(Enum):
     CLOCK_OR_NONE = "number of the clock it is about, 0 for none"
     TIMER_OR_NONE = "number of a timer, 0 for none"
     DIRECTOR = "number of a director"
+    LOOP = "number of the clock of a loop of an attached program"
+    LOOP_KIND = "a LoopKind"
     COMMAND = "number of a command"
     CAUSE = "number of the command that made the change, 0 for the program"
     CAUSE_PLUS_ONE = "0 for not, otherwise the number of the command that did it plus 1"
@@ -64,6 +67,7 @@ class Unit(Enum):
     TICKS = "number of ticks"
     CALLS = "number of calls, -1 for no limit"
     FRAME = "index of a frame"
+    FRAME_AND_PHASE = "index of a frame times 16, plus a Phase"
     GENERATION = "number of reloads of the scene"
     PLACE = "point within the frame at which it was applied"
     ORDER = "a place in an order, smaller comes first"
@@ -97,6 +101,7 @@ NUMBERS: Final[dict[Unit, type[NamedNumber | TimerKind | Reading]]] = {
     Unit.LIFE: LifeCycle,
     Unit.MODE: Mode,
     Unit.READING: Reading,
+    Unit.LOOP_KIND: LoopKind,
 }
 _TEXTS: Final = frozenset({Unit.NAME, Unit.TEXT, Unit.SITE, Unit.ASKER, Unit.TRACEBACK, Unit.JSON})
 
@@ -112,6 +117,10 @@ class Fold(Enum):
     FRAME_START = auto()
     FRAME_PART = auto()
     FRAME_END = auto()
+    #: The same of the loops that are not shown, each by itself.
+    LOOP_START = auto()
+    LOOP_PART = auto()
+    LOOP_END = auto()
     #: Members: only the last value of a field counts, where :class:`FieldRow` says so.
     FIELD = auto()
     #: Members: only the last call counts, and their number.
@@ -263,6 +272,16 @@ _ROWS: Final = (
     EventRow(_K.FRAME_SHARES, _U.CALLBACKS_AND_INSPECTOR, _U.COLLECTION_AND_LATE, _U.DURATION,
              _G.FRAMES, "since the previous frame: {s}, {a}, idle {b}", Fold.FRAME_PART,
              measured="sab"),
+    EventRow(_K.LOOP_FOUND, _U.LOOP, _U.TEXT, _U.LOOP_KIND, _G.CLOCKS,
+             "{s} runs the loop “{a}”, which {b}"),
+    EventRow(_K.LOOP_FRAME_BEGAN, _U.LOOP, _U.FRAME, _U.DURATION, _G.FRAMES,
+             "{s}: frame {a} began, delta {b}", Fold.LOOP_START),
+    EventRow(_K.LOOP_PHASE_ENDED, _U.LOOP, _U.FRAME_AND_PHASE, _U.DURATION, _G.FRAMES,
+             "{s}: {a} took {b}", Fold.LOOP_PART, measured="b"),
+    EventRow(_K.LOOP_FRAME_ENDED, _U.LOOP, _U.DURATION, _U.DURATION, _G.FRAMES,
+             "{s}: frame ended: {a} since the previous, {b} busy", Fold.LOOP_END, measured="b"),
+    EventRow(_K.LOOP_DELTA_CUT, _U.LOOP, _U.DURATION, _U.NOTHING, _G.FRAMES,
+             "{s}: {a} cut from the delta", Fold.LOOP_PART),
     EventRow(_K.CALLBACK_FAILED, _U.TIMER_OR_NONE, _U.TEXT, _U.TRACEBACK, _G.FAILURES,
              "“{a}” failed: {b}", asked="b:error"),
     EventRow(_K.MARK, _U.CLOCK_OR_NONE, _U.TEXT, _U.NOTHING, _G.MARKS,
@@ -392,6 +411,8 @@ FRAME_ENDS: Final = kinds_with(fold=Fold.FRAME_END)
 PHASE_ENDS: Final = kinds_with(subject=Unit.PHASE)
 CUTS: Final = kinds_with(subject=Unit.DIRECTOR, fold=Fold.FRAME_PART)
 SHARES: Final = kinds_with(subject=Unit.CALLBACKS_AND_INSPECTOR)
+#: Numbers of the kinds about loops.
+ABOUT_LOOPS: Final = kinds_with(subject=Unit.LOOP)
 #: Numbers of the kinds that report what a callback raised.
 FAILURES: Final = kinds_with(b=Unit.TRACEBACK)
 #: Numbers of the kinds that add and name a clock, a timer or a member, by the unit of the subject.

@@ -13,9 +13,11 @@ from inspector.vocabulary import (
     NEVER,
     EventKind,
     Field,
+    Phase,
     Reading,
     Share,
     durations_of,
+    frame_and_phase_in,
     rate_text,
     what_was_raised,
 )
@@ -52,6 +54,7 @@ def describe(event: RawEvent, strings: Sequence[str], naming: Naming | None = No
 _NAMED: Final = {
     Unit.CLOCK: "clock",
     Unit.CLOCK_OR_NONE: "clock",
+    Unit.LOOP: "clock",
     Unit.TIMER: "timer",
     Unit.MEMBER: "member",
     Unit.MACHINE: "machine",
@@ -134,6 +137,9 @@ class _Describer:
             case Unit.CALLBACKS_AND_INSPECTOR | Unit.COLLECTION_AND_LATE:
                 pairs = zip(_SHARES[unit], durations_of(value), strict=True)
                 return ", ".join(f"{share.text} {format_duration(ns)}" for share, ns in pairs)
+            case Unit.FRAME_AND_PHASE:
+                frame, phase = frame_and_phase_in(value)
+                return f"frame {frame}: {Phase(phase).text}"
             case Unit.TICKS:
                 return f"{value} tick{'s' if value != 1 else ''}"
             case Unit.RATE:

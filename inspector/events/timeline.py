@@ -17,6 +17,7 @@ from inspector.clocks.rate import D, local_ns, moved, parent_ns, reanchored
 from inspector.events.due_times import session_instants
 from inspector.events.frame_history import FrameHistory
 from inspector.events.handlers import handlers_of
+from inspector.events.loop_frames import MOST_KEPT, LoopFrames, drop_oldest
 from inspector.events.members import MemberTable
 from inspector.events.states import (
     BreakHit,
@@ -29,7 +30,15 @@ from inspector.events.states import (
     SharedList,
 )
 from inspector.events.timer_table import UNKNOWN, TimerTable
-from inspector.vocabulary import NEVER, Mode, Phase, Share, durations_of
+from inspector.vocabulary import (
+    NEVER,
+    LoopKind,
+    Mode,
+    Phase,
+    Share,
+    durations_of,
+    frame_and_phase_in,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,7 +65,9 @@ class Timeline:
         clocks: All clocks by number, in the order of their creation.
         timers: All pending timers.
         members: Schedulers, components, state machines and everything below them.
-        frames: All completed frames.
+        frames: All completed frames, of attached programs those of one loop.
+        frames_of: The clock of that loop, 0 before one is found.
+        loops: All loops of attached programs by their clocks, with the frames of the others.
         failures: Callbacks that raised.
         marks: Marked instants.
         commands: Commands, applied and refused.
@@ -83,6 +94,8 @@ class Timeline:
         self.timers = TimerTable(strings)
         self.members = MemberTable(strings)
         self.frames = FrameHistory()
+        self.frames_of = 0
+        self.loops: dict[int, LoopFrames] = {}
         self.failures: SharedList[Failure] = SharedList()
         self.marks: SharedList[Mark] = SharedList()
         self.commands: list[CommandRecord] = []
@@ -102,6 +115,7 @@ class Timeline:
         self._frame_cut_ns = 0
         self._frame_phases = [0] * len(Phase)
         self._frame_shares: tuple[int, ...] = _NO_SHARES
+        self._kept_of_loops = 0
         self._last_order = 0
         self._unknown: set[int] = set()
         self._stale_clocks: set[int] = set()
@@ -143,6 +157,7 @@ class Timeline:
         twin.timers = self.timers.copy(self.strings)
         twin.members = self.members.copy(self.strings)
         twin.frames = self.frames.copy()
+        twin.loops = {number: loop.copy() for number, loop in self.loops.items()}
         twin.failures = self.failures.copy()
         twin.marks = self.marks.copy()
         twin.commands = list(self.commands)
@@ -154,11 +169,46 @@ class Timeline:
         twin._fold = handlers_of(twin) | handlers_of(twin.members)
         return twin
 
-    def take_frames(self, other: Timeline) -> None:
-        """Take over the frames of another timeline, with the one that has not ended."""
-        self.frames = other.frames.copy()
-        self._frame_at_ns, self._frame_delta_ns = other._frame_at_ns, other._frame_delta_ns
-        self._frame_cut_ns, self._frame_phases = other._frame_cut_ns, list(other._frame_phases)
+    def choose_frames(self, clock_id: int) -> None:
+        """Let :attr:`frames` be those of another loop, which may be found later only."""
+        if clock_id == self.frames_of:
+            return
+        if (former := self.loops.get(self.frames_of)) is not None:
+            former.frames, former.open_frame = self.frames, self.open_frame
+        chosen = self.loops.get(clock_id) or LoopFrames("", LoopKind.DRAWS_FRAMES)
+        self.frames, self.open_frame = chosen.frames, chosen.open_frame
+        chosen.frames = FrameHistory()
+        chosen.begin(0, 0)
+        self.frames_of = clock_id
+        self._kept_of_loops = sum(len(each.frames) for each in self.loops.values())
+        self.number_frames()
+
+    def number_frames(self) -> None:
+        """Let commands and failures tell in which of the present frames they came."""
+        for place, command in enumerate(self.commands):
+            self.commands[place] = replace(command, frame=self._frame_at(command.at_ns))
+        for place, failure in enumerate(self.failures):
+            self.failures[place] = replace(failure, frame=self._frame_at(failure.at_ns))
+
+    def _frame_at(self, at_ns: int) -> int:
+        """Return how many frames had ended at an instant."""
+        frames = self.frames
+        index = frames.index_at(at_ns)
+        if index == frames.first:
+            return index
+        last = frames.frame(index - 1)
+        return index - (at_ns < last.at_ns + last.busy_ns)
+
+    @property
+    def open_frame(self) -> list[int]:
+        """The frame that has not ended: start, delta, cut, phases and shares."""
+        begun = [self._frame_at_ns, self._frame_delta_ns, self._frame_cut_ns]
+        return [*begun, *self._frame_phases, *self._frame_shares]
+
+    @open_frame.setter
+    def open_frame(self, values: Sequence[int]) -> None:
+        self._frame_at_ns, self._frame_delta_ns, self._frame_cut_ns, *rest = values
+        self._frame_phases, self._frame_shares = rest[: len(Phase)], tuple(rest[len(Phase) :])
 
     def only_clocks(self) -> Timeline:
         """Return an independent copy of the clocks alone, for local times."""
@@ -472,6 +522,28 @@ class Timeline:
             self._frame_phases,
             self._frame_shares,
         )
+
+    def _on_loop_found(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        if subject in self.loops:
+            message = f"loop {subject} was found before"
+            raise ValueError(message)
+        self.loops[subject] = LoopFrames(self.strings[a], LoopKind(b))
+        self.frames_of = self.frames_of or subject
+
+    def _on_loop_frame_began(self, at_ns: int, subject: int, _a: int, b: int) -> None:
+        self.loops[subject].begin(at_ns, b)
+
+    def _on_loop_phase_ended(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        self.loops[subject].phases[frame_and_phase_in(a)[1]] += b
+
+    def _on_loop_delta_cut(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
+        self.loops[subject].cut_ns = a
+
+    def _on_loop_frame_ended(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        self.loops[subject].end(a, b)
+        self._kept_of_loops += 1
+        if self._kept_of_loops > MOST_KEPT:
+            self._kept_of_loops = drop_oldest(self.loops)
 
     def _on_callback_failed(self, at_ns: int, subject: int, a: int, b: int) -> None:
         strings = self.strings

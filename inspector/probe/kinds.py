@@ -5,7 +5,7 @@ A copy, because a probe imports nothing else of the inspector; a test compares t
 
 from __future__ import annotations
 
-VOCABULARY_VERSION = 4
+VOCABULARY_VERSION = 5
 
 #: Rates are multiples of one over this.
 RATE_DENOMINATOR = 720_720_000

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from inspector.analysis.statistics.calls import CallFold, calls_of
 from inspector.analysis.statistics.runs import ComparedRun
 from inspector.errors import CaptureError
-from inspector.events.recording import as_far_as_it_goes, open_recording
+from inspector.events.recording import as_far_as_it_goes
 from inspector.foreign.paths import is_recording_name
 from inspector.formats.captures.capture import CaptureReader
-from inspector.sessions.frame_files import file_of, open_frame_file
+from inspector.sessions.frame_files import file_of, open_frame_file, recording_showing
+from inspector.sessions.session import loops_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,15 +41,17 @@ def run_of_file(
         InspectorError: The file cannot be read, or what it has cannot be compared.
     """
     if is_recording_name(path):
-        with closing(open_recording(path)) as recording, as_far_as_it_goes(recording):
+        with closing(recording_showing(path, stream)) as recording, as_far_as_it_goes(recording):
             calls = calls_of(recording, on_progress)
-            history = recording.state_before(recording.end).frames
+            state = recording.state_before(recording.end)
+            history, loops = state.frames, {each.clock_id: each.name for each in loops_of(state)}
             times_ns = history.numpy("interval_ns", history.first, history.end)
-            notes = recording.notes
-        return ComparedRun(path.name, times_ns[times_ns > 0], calls, notes)
+            notes, read_stream = recording.notes, loops.get(state.frames_of, "")
+        name = f"{path.name} – {read_stream}" if len(loops) > 1 else path.name
+        streams = tuple(loops.values())
+        return ComparedRun(name, times_ns[times_ns > 0], calls, notes, streams, read_stream)
     read = open_frame_file(path, column)
-    streams: tuple[str, ...] = ()
-    read_stream = ""
+    streams, read_stream = (), ""
     if isinstance(read, CaptureReader):
         while read.read_on():
             on_progress(read.done)

@@ -18,13 +18,21 @@ import numpy as np
 
 from inspector import __version__
 from inspector.errors import CaptureError
-from inspector.events.recording import as_far_as_it_goes, open_recording
+from inspector.events.recording import Recording, as_far_as_it_goes, open_recording
 from inspector.extensions import ExtensionError, Registry, report
 from inspector.foreign.files import open_binary
 from inspector.foreign.numbers import shown
 from inspector.formats.captures.arrow_table import is_arrow, read_arrow
 from inspector.formats.captures.capframex_json import CapFrameXReader, is_capframex
-from inspector.formats.captures.capture import NO_FRAMES, Capture, CaptureReader, Slices, Stream
+from inspector.formats.captures.capture import (
+    NO_FRAMES,
+    Capture,
+    CaptureReader,
+    Slices,
+    Stream,
+    note_on_choice,
+    stream_named,
+)
 from inspector.formats.captures.frame_table import FrameTableReader
 from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, PHASE_COLUMNS
 from inspector.formats.captures.frame_times_json import (
@@ -39,6 +47,7 @@ from inspector.formats.captures.source import CaptureSource
 from inspector.formats.captures.tracy_csv import TracyReader, is_tracy
 from inspector.formats.frame_times import CAPTURED, FrameTimes, KnownDetails, NsColumn, Provenance
 from inspector.sessions.provenance import provenance_of_recording, rate_in_file
+from inspector.sessions.session import loops_of
 from inspector.timebase import MAX_NS
 from inspector.vocabulary import Phase, Share
 
@@ -106,7 +115,8 @@ def read_frame_file(
         path: The file.
         column: Column of frame times, in a table that does not say which.
         stream: Name of one of several streams, or a part of it; by default the one with the most
-            frames, in a trace the most likely slice.
+            frames, in a trace the most likely slice. The streams of a recording are the loops of
+            its programs; by default the first.
         needs_frames: Whether a trace of which no slice is taken for a frame is refused.
         on_progress: Called with the share that was read.
 
@@ -115,6 +125,8 @@ def read_frame_file(
         CaptureError: It holds no frame times or no such stream, or is damaged.
         ExtensionError: The importer is a package's, and failed.
     """
+    if stream is not None and is_recording(path):
+        return _read_recording(path, stream)
     read = open_frame_file(path, column)
     if isinstance(read, CaptureReader):
         while read.read_on():
@@ -215,15 +227,51 @@ def _is_recognised(importer: Importer, head: bytes) -> bool:
         return False
 
 
-def _read_recording(path: Path) -> FrameFile:
-    recording = open_recording(path)
+def _read_recording(path: Path, stream: str | None = None) -> FrameFile:
+    recording = recording_showing(path, stream)
     # It closes with the last that reads these frames.
     with as_far_as_it_goes(recording):
-        frames = FrameTimes.from_timeline(
-            recording.state_before(recording.end), annotations=recording.annotations
-        )
+        state = recording.state_before(recording.end)
+        frames = FrameTimes.from_timeline(state, annotations=recording.annotations)
         provenance, notes = provenance_of_recording(recording), recording.notes
+    loops = loops_of(state)
+    if len(loops) > 1:
+        others = [(each.name, each.frames) for each in loops if each.clock_id != state.frames_of]
+        (name,) = (each.name for each in loops if each.clock_id == state.frames_of)
+        provenance = replace(provenance, note=name)
+        notes = (note_on_choice(name, len(frames), others), *notes)
     return FrameFile(frames, provenance, notes, has_work=True)
+
+
+def recording_showing(path: Path, stream: str | None) -> Recording:
+    """Open a recording, with the frames of one of the loops of its programs.
+
+    Args:
+        path: The file.
+        stream: Name of the loop, or a part of it; by default the first.
+
+    Raises:
+        RecordingError: It cannot be opened.
+        CaptureError: There is no such loop, or more than one.
+    """
+    recording = open_recording(path)
+    if stream is not None:
+        try:
+            recording.choose_frames(_loop_named(stream, recording))
+        except BaseException:
+            recording.close()
+            raise
+    return recording
+
+
+def _loop_named(stream: str, recording: Recording) -> int:
+    with as_far_as_it_goes(recording):
+        loops = loops_of(recording.state_before(recording.end))
+    if not loops:
+        message = f"{recording.path} has a single stream. Omit --stream."
+        raise CaptureError(message)
+    names = [each.name for each in loops]
+    return loops[stream_named(stream, names, recording.path)].clock_id
 
 
 def _read_json(path: Path) -> FrameFile:

@@ -17,8 +17,14 @@ from inspector.events.recording.pictures import cost_text
 from inspector.pictures.pictures import unpacked
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.provenance import rate_in_file
-from inspector.sessions.session import SessionPhase, SessionStatus, UniformSession
-from inspector.sessions.sources.time_sources import is_of_waiting_loop
+from inspector.sessions.session import (
+    SessionPhase,
+    SessionStatus,
+    ShownLoop,
+    UniformSession,
+    frames_wait,
+    loops_of,
+)
 from inspector.timebase import format_duration
 
 if TYPE_CHECKING:
@@ -27,6 +33,7 @@ if TYPE_CHECKING:
 
     from inspector.commands.command import Capability, Command
     from inspector.events.recording import Recording
+    from inspector.events.timeline import Timeline
     from inspector.pictures.pictures import Picture
 
 #: The size of the log, in events; the history has all events.
@@ -118,18 +125,45 @@ class RecordedSession(UniformSession):
         """
         self._path = path
         self.history = recording = open_recording(path)
-        start = recording.whole_since(max(recording.first, recording.end - NEWEST))
-        events = recording.events(start, recording.end)
-        base = recording.state_before(start)
-        self.log = EventLog.holding(recording.strings, events, start, base)
-        self.timeline = recording.state_before(recording.end)
+        self.log, self.timeline = self._read()
         self.pictures = RecordedPictures(recording)
         self.title = recording.title
         self.source_label = str(path)
-        self._unreported = len(events)
+        self._unreported = len(self.log)
         self._is_closed = False
         self.annotations = Annotations(recording.annotations, self._write)
         self._numbers = {each.id for each in self.annotations}
+
+    def _read(self) -> tuple[EventLog, Timeline]:
+        """Return the newest events, and the state at the end."""
+        recording = self.history
+        start = recording.whole_since(max(recording.first, recording.end - NEWEST))
+        events = recording.events(start, recording.end)
+        log = EventLog.holding(recording.strings, events, start, recording.state_before(start))
+        return log, recording.state_before(recording.end)
+
+    @property
+    def loops(self) -> tuple[ShownLoop, ...]:
+        """The loops of the programs that were recorded; none of a scene."""
+        return loops_of(self.timeline)
+
+    @property
+    def frames_of(self) -> int:
+        """The clock of the loop whose frames are shown, 0 for a scene."""
+        return self.history.frames_of
+
+    def show_frames_of(self, clock_id: int) -> str:
+        """Show the frames of another loop; returns why that cannot be, empty if it can."""
+        if self._is_closed or clock_id == self.frames_of:
+            return ""
+        if clock_id not in self.timeline.loops:
+            clock = self.timeline.clocks.get(clock_id)
+            name = "this clock" if clock is None else f"“{clock.name}”"
+            return f"No frames of {name} have been recorded."
+        self.history.choose_frames(clock_id)
+        self.log, self.timeline = self._read()
+        self._unreported = len(self.log)
+        return ""
 
     @override
     def __repr__(self) -> str:
@@ -165,7 +199,7 @@ class RecordedSession(UniformSession):
     @override
     def waits(self) -> bool:
         """Whether its frames are turns of a loop that waits for events."""
-        return is_of_waiting_loop(self.history.meta)
+        return frames_wait(self.timeline, self.history.meta)
 
     def _write(self, changes: Sequence[AnnotationChange]) -> list[int]:
         """Write changes of the annotations into the file; returns the numbers they have there.

@@ -15,6 +15,8 @@ from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
+from inspector.sessions.sources.time_sources import is_of_waiting_loop
+from inspector.vocabulary import LoopKind
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,6 +140,58 @@ class AttachesPrograms(Protocol):
 
     def frames_text(self, clock_id: int) -> str:
         """Return how many frames a clock's loop has run; empty without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLoop:
+    """A loop of an attached program whose frames can be shown.
+
+    Attributes:
+        clock_id: Its clock.
+        name: What it is called, after the program that it is of.
+        frames: How many frames there are.
+        kind: What its frames are.
+    """
+
+    clock_id: int
+    name: str
+    frames: int
+    kind: LoopKind
+
+
+def loops_of(timeline: Timeline) -> tuple[ShownLoop, ...]:
+    """Return the loops of a state, in the order in which they were found."""
+    found = []
+    for clock_id, loop in timeline.loops.items():
+        frames = timeline.frames if clock_id == timeline.frames_of else loop.frames
+        found.append(ShownLoop(clock_id, loop.name, frames.end, loop.kind))
+    return tuple(found)
+
+
+def frames_wait(timeline: Timeline, meta: Mapping[str, object]) -> bool:
+    """Return whether the frames in a recording are turns of a loop that waits for events.
+
+    Args:
+        timeline: A state of the recording.
+        meta: What its file says of it, for recordings that do not tell loops apart.
+    """
+    loop = timeline.loops.get(timeline.frames_of)
+    if loop is not None:
+        return loop.kind is LoopKind.WAITS_FOR_EVENTS
+    return is_of_waiting_loop(meta)
+
+
+@runtime_checkable
+class ShowsLoops(Protocol):
+    """A session that shows the frames of one of several loops, past ones too."""
+
+    @property
+    def loops(self) -> Sequence[ShownLoop]:
+        """The loops to choose from, in the order in which they were found."""
+
+    @property
+    def frames_of(self) -> int:
+        """The clock of the loop whose frames are shown, 0 for none."""
 
     def show_frames_of(self, clock_id: int) -> str:
         """Show the frames of another loop; returns why that cannot be, empty if it can."""

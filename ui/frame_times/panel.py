@@ -33,6 +33,7 @@ from .frame_legend import FrameLegend
 from .frame_overlay_item import MARK_BAND
 from .frame_plot import FramePlot
 from .frame_statistics_label import FrameStatisticsLabel, StatisticsWanted
+from .loop_choice import LoopChoice
 from .overview_strip import OverviewStrip
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class FrameTimesPanel(QWidget):
         self._lower_legend.setContentsMargins(8, 0, 0, 0)
         self._lower_legend.hide()
         self._legend.fit_changed.connect(self._lower_legend.setHidden)
+        self._loop_choice = LoopChoice(bridge, self)
         self._statistics = FrameStatisticsLabel(self)
         self._copying = add_copying(self.plot, self._rows)
         self._waits = False
@@ -142,6 +144,7 @@ class FrameTimesPanel(QWidget):
         timeline = None if session is None else self._bridge.timeline
         is_recorded = session is not None and session.is_recorded
         self._choose_usual_measure()
+        self._loop_choice.refresh()
         self.plot.name_time(time_name(session))
         self.plot.set_timeline(timeline, is_recorded=is_recorded)
         self.plot.show_annotations(self._bridge.annotations.items)
@@ -158,6 +161,7 @@ class FrameTimesPanel(QWidget):
     def refresh(self) -> None:
         """Show the frames that are new; hidden it costs nothing, shown again it catches up."""
         self._choose_usual_measure()
+        self._loop_choice.refresh()
         self.plot.refresh()
 
     # ---------------------------------------------------------------- shared with others
@@ -456,6 +460,7 @@ class FrameTimesPanel(QWidget):
         top.addWidget(self._legend, 1)
         line = QHBoxLayout()
         line.setContentsMargins(8, 0, 8, 0)
+        line.addWidget(self._loop_choice)
         line.addWidget(SteadyPlace(self._statistics), 1)
         line.addWidget(_button(self.statistics_action, self))
         layout = self._layout = QVBoxLayout(self)

@@ -8,7 +8,7 @@ from typing import Final
 
 from inspector.analysis.lint.rules import kinds
 from inspector.cli.command import Command
-from inspector.cli.commands.values import add_time_source, duration_ns
+from inspector.cli.commands.values import add_stream, add_time_source, duration_ns
 from inspector.timebase import parse_duration_ns
 
 #: Default session time of a scene.
@@ -121,6 +121,7 @@ def _add_past(parser: ArgumentParser) -> None:
         help=f"how long to run the scene (default {DEFAULT_SECONDS}, in real time "
         f"{DEFAULT_REAL_SECONDS})",
     )
+    add_stream(parser)
     add_time_source(
         parser.add_mutually_exclusive_group(),
         "run the scene in real time, where blocking callbacks delay others",

@@ -169,7 +169,8 @@ def add_stream(parser: ArgumentParser | _ArgumentGroup) -> None:
         metavar="NAME",
         help="of a capture of several programs or swap chains: the one to read, by a part of its "
         "name; of a trace: the slice that stands for a frame (default: the one with most frames, "
-        "or the most likely slice)",
+        "or the most likely slice); of a recording of attached programs: the loop whose frames to "
+        "take (default: the first that ran one)",
     )
 
 

@@ -17,13 +17,20 @@ import msgspec
 import numpy as np
 
 from inspector.clocks.rate import MAX_RATE
+from inspector.events.loop_frames import LoopFrames
 from inspector.events.members import MemberState, StateHistory
 from inspector.events.recording.layout import TIMER_COLUMNS
 from inspector.events.states import BreakHit, ClockState, CommandRecord, Failure, Held, Mark
 from inspector.events.timeline import Timeline
 from inspector.events.timer_table import UNKNOWN
 from inspector.timebase import MAX_NS
-from inspector.vocabulary import RATE_DENOMINATOR, MemberKind, Phase, Share, TimerKind
+from inspector.vocabulary import (
+    RATE_DENOMINATOR,
+    LoopKind,
+    MemberKind,
+    Share,
+    TimerKind,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -82,6 +89,10 @@ class _State(msgspec.Struct):
     versions: tuple[_Count, _Count]
     lengths: dict[str, _Count]
     histories: list[tuple[_Number, _Count]]
+    # Since version 4: the loop whose frames these are, and of every other one its clock, name and
+    # kind, how many frames have ended, and that which has not.
+    frames_of: _Count = 0
+    loops: list[tuple[_Number, str, int, _Count, _Column]] = []
 
 
 class _Command(msgspec.Struct, array_like=True):
@@ -137,29 +148,29 @@ class Grown:
     histories: dict[int, int] = field(default_factory=dict)
 
 
-def state_text(timeline: Timeline, frames: int) -> str:
+def state_text(timeline: Timeline, frames: int, of_loops: Mapping[int, int]) -> str:
     """Return the full part of a keyframe, without timers.
 
     Args:
         timeline: The state.
         frames: Number of completed frames.
+        of_loops: The same of the loops that are not shown, by their clocks.
     """
     members = timeline.members
     values = {name: getattr(timeline, name) for name in _PLAIN} | {
         "frames": frames,
-        "frame": [
-            timeline._frame_at_ns,
-            timeline._frame_delta_ns,
-            timeline._frame_cut_ns,
-            *timeline._frame_phases,
-            *timeline._frame_shares,
-        ],
+        "frame": timeline.open_frame,
         "last_order": timeline._last_order,
         "last_turn": members._last_turn,
         "clocks": [astuple(clock) for clock in timeline.clocks.values()],
         "members": [_member_values(member) for member in members.by_id.values()],
         "of_clock": [[clock_id, ids] for clock_id, ids in members.of_clock.items()],
         "versions": [members.structure_version, members.values_version],
+        "frames_of": timeline.frames_of,
+        "loops": [
+            [clock_id, loop.name, loop.kind, of_loops.get(clock_id, 0), loop.open_frame]
+            for clock_id, loop in timeline.loops.items()
+        ],
         **_lengths(timeline),
     }
     return json.dumps(values, separators=(",", ":"))
@@ -319,15 +330,11 @@ def timeline_from(
     for name in _PLAIN:
         setattr(timeline, name, getattr(values, name))
     timeline.newest_ns = timeline.at_ns
-    at_ns, delta_ns, cut_ns, *rest = values.frame
-    phases, shares = rest[: len(Phase)], tuple(rest[len(Phase) :])
-    # Before version 3 there were no shares.
-    if len(phases) != len(Phase) or len(shares) not in {0, len(Share)}:
-        message = f"a frame has {len(Phase)} phases and {len(Share)} shares, not {len(rest)} in all"
-        raise ValueError(message)
-    timeline._frame_at_ns, timeline._frame_delta_ns = at_ns, delta_ns
-    timeline._frame_cut_ns, timeline._frame_phases = cut_ns, phases
-    timeline._frame_shares = shares or timeline._frame_shares
+    timeline.open_frame = _open_frame(values.frame)
+    timeline.frames_of = values.frames_of
+    for clock_id, name, kind, count, frame in values.loops:
+        loop = timeline.loops[clock_id] = LoopFrames(name, LoopKind(kind))
+        loop.open_frame, loop.frames.first = _open_frame(frame), count
     timeline._last_order = values.last_order
     timeline.clocks = {each[0]: ClockState(*each) for each in values.clocks}
     if timeline.root_id is not None and timeline.root_id not in timeline.clocks:
@@ -346,6 +353,20 @@ def timeline_from(
     growth.fill(timeline, cursor, [machine for machine, _ in values.histories])
     _fill_timers(timeline, timers, growth.sound)
     return timeline, values.frames
+
+
+def _open_frame(values: list[int]) -> list[int]:
+    """Return the frame that has not ended, in full.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    whole = len(Timeline([]).open_frame)
+    # Before version 3 there were no shares.
+    if len(values) not in {whole - len(Share), whole}:
+        message = f"a frame that has not ended is {whole} numbers, not {len(values)}"
+        raise ValueError(message)
+    return values + [0] * (whole - len(values))
 
 
 def _values_of(each: msgspec.Struct | tuple[Any, ...]) -> tuple[Any, ...]:

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: Raised when the meaning of a table changes; readers refuse newer versions.
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 #: Versions read and annotated without an upgrade. Columns of version 1 have neither odd entries
-#: nor steps, frames before version 3 no shares.
-VERSIONS_ALIKE: Final = (1, 2, SCHEMA_VERSION)
+#: nor steps, frames before version 3 no shares, and before version 4 those of one loop are all.
+VERSIONS_ALIKE: Final = (1, 2, 3, SCHEMA_VERSION)
+_WITH_SHARES: Final = 3
+WITH_LOOPS: Final = 4
 #: "TLIR" in the head of the file tells a recording from any other SQLite file.
 APPLICATION_ID: Final = 0x544C_4952
 
@@ -44,9 +46,10 @@ FRAME_COLUMNS: Final = (
 
 def frame_columns_in(version: int) -> int:
     """Return the number of columns of frames in a file with a version of the tables."""
-    return len(FRAME_COLUMNS) - (0 if version >= SCHEMA_VERSION else len(Share))
+    return len(FRAME_COLUMNS) - (0 if version >= _WITH_SHARES else len(Share))
 
 
+_INTEGERS: Final = ", ".join(f"{name} INTEGER" for name in FRAME_COLUMNS[1:])
 SCHEMA: Final = f"""
 CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE strings (number INTEGER PRIMARY KEY, text TEXT NOT NULL);
@@ -64,7 +67,13 @@ CREATE TABLE pictures (
     first_frame INTEGER PRIMARY KEY, count INTEGER NOT NULL, crc INTEGER NOT NULL,
     places BLOB NOT NULL, data BLOB NOT NULL);
 CREATE TABLE frames (
-    frame INTEGER PRIMARY KEY, {", ".join(f"{name} INTEGER" for name in FRAME_COLUMNS[1:])});
+    frame INTEGER PRIMARY KEY, {_INTEGERS});
+CREATE TABLE loops (clock INTEGER PRIMARY KEY, name TEXT, kind TEXT, in_frames INTEGER);
+CREATE TABLE loop_frames (
+    clock INTEGER, frame INTEGER, {_INTEGERS}, PRIMARY KEY (clock, frame)) WITHOUT ROWID;
+CREATE TABLE loop_frame_chunks (
+    clock INTEGER, first_frame INTEGER, count INTEGER NOT NULL,
+    crc INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (clock, first_frame));
 CREATE TABLE clocks (
     clock INTEGER PRIMARY KEY, name TEXT, parent INTEGER, rate REAL,
     added_ns INTEGER, removed_ns INTEGER);

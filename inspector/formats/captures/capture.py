@@ -7,6 +7,7 @@ a file may hold several processes and swap chains, and in a trace any slice may 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -227,20 +228,8 @@ class Capture:
         if len(self.streams) == 1 and not self.streams[0].name:
             message = f"{self.path} has a single stream. Omit --stream."
             raise CaptureError(message)
-        text = wanted.casefold()
-        matching = [each for each in self.streams if each.name == wanted] or [
-            each for each in self.streams if text in each.name.casefold()
-        ]
-        if len(matching) == 1:
-            return matching[0].stream()
-        problem = "more than one stream" if matching else "no stream"
-        named = matching or self.streams
-        listed = "; ".join(each.name or "(no name)" for each in islice(named, _LISTED_STREAMS))
-        more = len(named) - _LISTED_STREAMS
-        end = f" and {more:,} more" if more > 0 else ""
-        which = "They" if matching else "Its streams"
-        message = f"{self.path} has {problem} {in_quotes(wanted)}. {which} are {listed}{end}."
-        raise CaptureError(message)
+        names = [each.name for each in self.streams]
+        return self.streams[stream_named(wanted, names, self.path)].stream()
 
     def notes_on(self, stream: Stream) -> tuple[str, ...]:
         """Return all that the user should know about a stream: which one it is, what is missing."""
@@ -250,15 +239,8 @@ class Capture:
     def _choice(self, stream: Stream) -> tuple[str, ...]:
         if len(self.streams) == 1 or self.slices is not None:
             return ()
-        others = [each for each in self.streams if each is not stream]
-        listed = ", ".join(f"{each.name} with {len(each)}" for each in others[:_OTHER_STREAMS])
-        more = len(others) - _OTHER_STREAMS
-        end = f" and {more:,} more." if more > 0 else "."
-        note = (
-            f"Read {stream.name} with {len(stream)} frames, one of {len(self.streams)} streams. "
-            f"Skipped: {listed}{end}"
-        )
-        return (note,)
+        others = [(each.name, len(each)) for each in self.streams if each is not stream]
+        return (note_on_choice(stream.name, len(stream), others),)
 
 
 @runtime_checkable
@@ -304,3 +286,40 @@ def split_column(text: str) -> tuple[Path, str | None]:
         )
         raise CaptureError(message)
     return Path(file), column.strip()
+
+
+def stream_named(wanted: str, names: Sequence[str], path: Path) -> int:
+    """Return the place of a stream by its name or a part of it.
+
+    Raises:
+        CaptureError: There is none, or more than one; the message names them.
+    """
+    text = wanted.casefold()
+    matching = [place for place, name in enumerate(names) if name == wanted] or [
+        place for place, name in enumerate(names) if text in name.casefold()
+    ]
+    if len(matching) == 1:
+        return matching[0]
+    problem = "more than one stream" if matching else "no stream"
+    named = [names[place] for place in matching] or names
+    listed = "; ".join(each or "(no name)" for each in islice(named, _LISTED_STREAMS))
+    more = len(named) - _LISTED_STREAMS
+    end = f" and {more:,} more" if more > 0 else ""
+    which = "They" if matching else "Its streams"
+    message = f"{path} has {problem} {in_quotes(wanted)}. {which} are {listed}{end}."
+    raise CaptureError(message)
+
+
+def note_on_choice(name: str, frames: int, others: Sequence[tuple[str, int]]) -> str:
+    """Return which of several streams was read.
+
+    Args:
+        name: Its name.
+        frames: How many frames it has.
+        others: Names and numbers of frames of the others.
+    """
+    listed = ", ".join(f"{other} with {count}" for other, count in others[:_OTHER_STREAMS])
+    more = len(others) - _OTHER_STREAMS
+    end = f" and {more:,} more." if more > 0 else "."
+    streams = 1 + len(others)
+    return f"Read {name} with {frames} frames, one of {streams} streams. Skipped: {listed}{end}"

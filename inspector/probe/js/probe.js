@@ -11,7 +11,7 @@
   "use strict";
 
   const PROTOCOL = 1;
-  const VOCABULARY = 4;
+  const VOCABULARY = 5;
 
   /** Rates are whole multiples of one over D. */
   const D = 720720000;

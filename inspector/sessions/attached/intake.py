@@ -16,7 +16,7 @@ import numpy as np
 
 from inspector.events.schema import ABOUT_CLOCKS, ABOUT_TIMERS, ADDED, SCHEMA, Unit
 from inspector.events.timeline import MISFIT
-from inspector.sessions.attached.loops import Loops
+from inspector.sessions.attached.loops import Loops, ShownLog
 from inspector.sessions.attached.numbers import is_above_programs, program_of, program_of_clock
 from inspector.sessions.attached.translation import Rows
 from inspector.vocabulary import (
@@ -55,7 +55,10 @@ class Intake:
     Attributes:
         at_ns: Session time up to which events are in the log, unless they come late.
         newest_ns: Session time of the newest event in the log.
-        loops: The frames of all loops.
+        log: The log that everything enters, with the frames of the first loop.
+        timeline: That log folded to its end.
+        loops: The loops of all programs.
+        shown: The same log with the frames of the loop that was chosen instead, ``None`` for none.
         misfits: How many events did not fit the state, by kind.
         late: How many events came too late to be sorted in, and are shown later than they were.
         late_ns: By how much at most.
@@ -66,19 +69,16 @@ class Intake:
     def __init__(self, log: EventLog, timeline: Timeline) -> None:
         self.at_ns = 0
         self.newest_ns = 0
+        self.log, self.timeline = log, timeline
         self.loops = Loops()
+        self.shown: ShownLog | None = None
         self.misfits: Counter[int] = Counter()
         self.late = 0
         self.late_ns = 0
         self.resyncs: set[int] = set()
-        self.use(log, timeline)
         self._waiting: dict[int, deque[Rows]] = {}
         self._keyframes: dict[int, _Keyframe] = {}
         self._being_described: set[int] = set()
-
-    def use(self, log: EventLog, timeline: Timeline) -> None:
-        """Append to a log from now on, up to whose end a timeline is folded."""
-        self._log, self._timeline = log, timeline
 
     def add(self, *events: tuple[int, int, int, int, int]) -> None:
         """Add events of the session itself."""
@@ -142,7 +142,7 @@ class Intake:
     def _enter(self, rows: Rows) -> int:
         """Fold rows and append those that fit to the log."""
         rows = self._without_too_many(rows)
-        takers = self.loops.takers
+        loops, takers = self.loops, self.loops.takers
         plain: list[_Row] = []
         count = 0
         for row in rows.tolist():
@@ -155,12 +155,16 @@ class Intake:
             take = takers.get(row[1])
             if take is None:
                 plain.append(row)
-            else:
-                plain.extend(take(row))
+                continue
+            if loops.finds_one(row):
+                # It is described by what is known of its clock.
+                count += self._fold(plain)
+                plain = []
+            plain.extend(take(row))
         return count + self._fold(plain)
 
     def _without_too_many(self, rows: Rows) -> Rows:
-        timeline = self._timeline
+        timeline = self.timeline
         for kind, count, most in (
             (ADDED[Unit.TIMER], len(timeline.timers), MOST_TIMERS),
             (ADDED[Unit.CLOCK], len(timeline.clocks), MOST_CLOCKS),
@@ -176,7 +180,7 @@ class Intake:
         """Fold rows; what does not fit is counted and left out. Returns how many did."""
         if not rows:
             return 0
-        timeline, misfits = self._timeline, []
+        timeline, misfits = self.timeline, []
         rest = iter(rows)
         while True:
             try:
@@ -189,7 +193,10 @@ class Intake:
                     self.misfits[rows[place][1]] += 1
         for place in reversed(misfits):
             del rows[place]
-        self._log.append(list(chain.from_iterable(rows)))  # type: ignore[arg-type] # of five each
+        numbers = list(chain.from_iterable(rows))
+        self.log.append(numbers)  # type: ignore[arg-type] # of five each
+        if self.shown is not None:
+            self.shown.take(numbers)
         return len(rows)
 
     def _is_being_described(self, row: _Row) -> bool:
@@ -206,8 +213,8 @@ class Intake:
         if kind == KEYFRAME_BEGUN:
             self._being_described.add(subject)
             # The first tells everything: there is nothing to compare it with.
-            if any(program_of_clock(each) == subject for each in self._timeline.clocks):
-                self._keyframes[subject] = _Keyframe(self._timeline)
+            if any(program_of_clock(each) == subject for each in self.timeline.clocks):
+                self._keyframes[subject] = _Keyframe(self.timeline)
             return 0
         if kind == KEYFRAME_COMPLETE:
             keyframe = self._keyframes.pop(subject, None)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from typing_extensions import override
 
-from inspector import __version__
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.commands.clocks import PauseClock
 from inspector.commands.command import Capability, Command, Prepared, Undoing, prepared, usable
@@ -20,7 +19,6 @@ from inspector.errors import AttachError
 from inspector.events.conditions.breakpoint import BreakAction
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
-from inspector.events.recording import About
 from inspector.events.schema import clock_at_parent_time
 from inspector.events.timeline import Timeline
 from inspector.probe.wire import BAD_PARAMS, WireError
@@ -37,6 +35,7 @@ from inspector.sessions.attached.link import (
     News,
     Notice,
 )
+from inspector.sessions.attached.loops import ShownLog, WholeSession
 from inspector.sessions.attached.messages import (
     Changed,
     Cost,
@@ -64,8 +63,7 @@ from inspector.sessions.attached.translation import Translation
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.replay.journal import AppliedCommand, Place, command_events
-from inspector.sessions.session import SessionPhase, SessionStatus
-from inspector.sessions.sources.time_sources import ATTACHED, ATTACHED_LOOP
+from inspector.sessions.session import SessionPhase, SessionStatus, ShownLoop, loops_of
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import (
     BREAKPOINT_HIT,
@@ -74,6 +72,7 @@ from inspector.vocabulary import (
     CLOCK_REMOVED,
     MARK,
     TRANSPORT,
+    LoopKind,
     Mode,
 )
 
@@ -136,7 +135,7 @@ class AttachedSession:
     Everything but :meth:`submit` is for the thread that made it.
 
     Attributes:
-        log: The events of all programs.
+        log: The events of all programs, with the frames of the loop that is shown.
         history: The past, as far as the log goes back.
         timeline: The log folded up to the last :meth:`refresh`.
         annotations: Bookmarks, notes and named ranges.
@@ -149,8 +148,6 @@ class AttachedSession:
         is_recorded: False.
         wake_errors: None: not known.
         frame_rate: What frame times are compared with, as programs do not say theirs.
-        generation: How often the frames of another loop were chosen.
-        can_wait: False: other processes do not wait for the disk.
         command_number: The number of the last command.
         opening_problem: Why the door does not open, ``None`` while it may.
         wants_hold: Whether programs that join are held.
@@ -160,7 +157,6 @@ class AttachedSession:
     capabilities: Final = _POSSIBLE
     is_recorded: Final = False
     wake_errors: Final = None
-    can_wait: Final = False
     frame_rate: Final[Fraction] = DEFAULT_FRAME_RATE
 
     def __init__(
@@ -178,17 +174,19 @@ class AttachedSession:
         self.annotations = Annotations()
         self.breakpoints = Breakpoints()
         self.undoing = Undoing()
-        self.recorder = Recorder(self)
+        self._intake = Intake(self.log, self.timeline)
+        self._intake.loops.describe = self._describe_loop
+        self._whole_history = self.history
+        self.recorder = Recorder(WholeSession(self, self._intake, self.history))
         self.annotations.keep = self.recorder.take_annotations
         self.inlet = inlet or Inlet(now_ns)
         self.programs: dict[int, Program] = {}
-        self.command_number = self.generation = 0
+        self.command_number = 0
         self.wants_hold = False
         self.is_running = False
         self._now_ns = now_ns
         self._began_ns = now_ns()
         self._ended_ns: int | None = None
-        self._intake = Intake(self.log, self.timeline)
         self._target = AttachedTarget(self)
         self._by_link: dict[Link, Program] = {}
         self._takers: dict[str, tuple[type[Any], Callable[[Program, Any], None]]] = {
@@ -263,15 +261,22 @@ class AttachedSession:
         program = self.program_of_clock(self.frames_of)
         return program is not None and program.waits(self.frames_of)
 
+    def _describe_loop(self, clock_id: int) -> tuple[int, LoopKind]:
+        """Return the number of the name of a loop, with those of the clocks above, and its kind."""
+        timeline = self._intake.timeline
+        names = []
+        if clock_id in timeline.clocks:
+            path = [each for each in timeline.path(clock_id) if not is_above_programs(each.id)]
+            names = [each.name for each in reversed(path)]
+        program = self.program_of_clock(clock_id)
+        waits = program is not None and program.waits(clock_id)
+        kind = LoopKind.WAITS_FOR_EVENTS if waits else LoopKind.DRAWS_FRAMES
+        return self.log.intern(" › ".join(names)), kind
+
     @property
-    def about(self) -> About:
-        """The description of its recordings."""
-        return About(
-            title=self.title,
-            tool_version=__version__,
-            frame_rate=str(self.frame_rate),
-            source=(ATTACHED_LOOP if self.waits else ATTACHED).name,
-        )
+    def loops(self) -> tuple[ShownLoop, ...]:
+        """The loops that have run frames, in the order in which they were found."""
+        return loops_of(self.timeline)
 
     @property
     def file_stem(self) -> str:
@@ -485,9 +490,12 @@ class AttachedSession:
         self._apply_waiting()
         self._look_after_process()
         count = self._settle(until_ns if self.expects_news else self.now_ns)
+        self._intake.timeline.set_present(self._intake.at_ns)
         self.timeline.set_present(self._intake.at_ns)
         self.recorder.pump(at_once=not self.is_running)
-        self.log.settle()
+        self._intake.log.settle()
+        if self.log is not self._intake.log:
+            self.log.settle()
         return count
 
     def _first_ns(self, batch: Batch) -> int:
@@ -734,10 +742,13 @@ class AttachedSession:
         """Return how many frames a clock's loop has run; empty without one."""
         loops = self._intake.loops
         count = loops.ended(clock_id)
-        return f"{count:,}{', shown' * loops.are_shown(clock_id)}" if count else ""
+        is_shown = loops.loop_of(clock_id) == loops.shown
+        return f"{count:,}{', shown' * is_shown}" if count else ""
 
     def show_frames_of(self, clock_id: int) -> str:
-        """Show the frames of another loop, past ones too: the log is exchanged.
+        """Show the frames of another loop, past ones too.
+
+        Another log takes the place of this one. Recordings have the frames of all loops and go on.
 
         Returns:
             Why that cannot be, as a sentence; empty if it can.
@@ -749,17 +760,22 @@ class AttachedSession:
         if not found:
             name = clocks[clock_id].name if clock_id in clocks else "this clock"
             return f"No frames of “{name}” or of a clock below it have been seen."
-        if loops.are_shown(found[0]) or (found[0] != clock_id and loops.shown in found):
+        loop = loops.loop_of(found[0])
+        if loop == loops.shown or (found[0] != clock_id and loops.shown in found):
             return ""
         self._look_around()
-        self.log = loops.exchanged(found[0], self.log)
-        self.history = LogHistory(self.log)
-        self.timeline = self.history.state_before(self.log.end)
-        self.timeline.set_present(self._intake.at_ns)
-        self._intake.use(self.log, self.timeline)
+        intake = self._intake
+        loops.show(loop)
+        if loop == loops.first:
+            intake.shown = None
+            self.log, self.timeline = intake.log, intake.timeline
+            self.history = self._whole_history
+        else:
+            shown = intake.shown = ShownLog(intake.log, loops.first, loop)
+            self.log, self.timeline, self.history = shown.log, shown.timeline, shown.history
+        self.timeline.set_present(intake.at_ns)
         if self.breakpoints.is_watching:
             self.breakpoints.watch(self.log, self.timeline)
-        self.generation += 1
         return ""
 
     def detach(self) -> None:

@@ -50,7 +50,9 @@ _GROUPS_OF_SESSIONS: Final = {EventGroup.COMMANDS, EventGroup.BREAKPOINTS, Event
 KINDS: Final = {
     int(kind): row
     for kind, row in SCHEMA.items()
-    if row.group not in _GROUPS_OF_SESSIONS and kind is not EventKind.SCENE
+    if row.group not in _GROUPS_OF_SESSIONS
+    and row.subject is not Unit.LOOP
+    and kind not in {EventKind.SCENE, EventKind.FRAME_SHARES}
 }
 _SPAN: Final = (0, MAX_NS)
 _INSTANT: Final = (-MAX_NS, MAX_NS)

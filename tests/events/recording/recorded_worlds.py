@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import astuple
 from pathlib import Path
+from typing import Any
 
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
@@ -47,7 +48,7 @@ def folded(log: EventLog, cursor: int) -> Timeline:
     return timeline
 
 
-def described(timeline: Timeline) -> dict[str, object]:
+def described(timeline: Timeline) -> dict[str, Any]:
     """Return all that two equal states have in common."""
     timeline = timeline.copy()
     timeline.resolve_dues()
@@ -71,13 +72,15 @@ def described(timeline: Timeline) -> dict[str, object]:
         "frames": (frames.first, frames.end, *map(list, [frames.at_ns, frames.interval_ns])),
         "frame parts": [list(each) for each in (frames.delta_ns, frames.busy_ns, frames.cut_ns)],
         "phases": [list(each) for each in (*frames.phases, *frames.shares)],
-        "open frame": (
-            timeline._frame_at_ns,
-            timeline._frame_delta_ns,
-            timeline._frame_cut_ns,
-            timeline._frame_phases,
-            timeline._frame_shares,
-        ),
+        "open frame": timeline.open_frame,
+        "frames of": timeline.frames_of,
+        "loops": {
+            clock_id: (
+                *(loop.name, loop.kind, loop.open_frame, loop.frames.first, loop.frames.end),
+                *(list(loop.frames.at_ns), list(loop.frames.busy_ns), *loop.frames.phases),
+            )
+            for clock_id, loop in timeline.loops.items()
+        },
         "turns": (timeline._last_order, members._last_turn),
     }
 

@@ -317,7 +317,7 @@ def _unreadable(path: Path) -> None:
         (lambda path: path.mkdir(), "is a folder"),
         (lambda path: path.unlink(missing_ok=True), "There is no file"),
         (_newer, r"newer inspector \(version 7 of the file\)"),
-        (_newer_vocabulary, r"newer inspector \(version 3\.9 of the file\)"),
+        (_newer_vocabulary, r"newer inspector \(version 4\.9 of the file\)"),
         (_unreadable, "cannot be read: Permission denied"),
     ],
 )

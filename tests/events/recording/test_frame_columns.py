@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from inspector.events.recording.columns import block_of
-from inspector.events.recording.writing.tables import FrameCollector
+from inspector.events.recording.writing.frame_rows import FrameCollector
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import EventKind, Phase, RawEvent, two_durations
 
@@ -36,7 +36,7 @@ def test_that_frames_are_found_however_the_events_are_divided() -> None:
         cursor = chance.randrange(len(events) // 2)
         timeline = Timeline([""])
         timeline.apply_all(events[:cursor])
-        collector = FrameCollector(timeline)
+        collector = FrameCollector(timeline.frames.end, timeline.open_frame)
         before = timeline.frames.end
         found = []
         while cursor < len(events):

@@ -93,5 +93,5 @@ def test_that_the_last_seconds_of_a_recording_of_version_1_can_be_saved(old: Pat
     assert saved.events(saved.first, saved.end) == past.events(past.end - count, past.end)
     assert described(saved.state_before(saved.end)) == described(past.state_before(past.end))
     connection = sqlite3.connect(new)
-    assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (4,)
     connection.close()

@@ -209,13 +209,13 @@ def test_that_what_came_before_a_recording_without_events_is_in_it(tmp_path: Pat
 def test_that_nothing_a_timeline_knows_is_forgotten() -> None:
     """A new field of a timeline needs a representation in keyframes, and an entry here."""
     kept = {"at_ns", "events_folded", "is_running", "scene_path", "scene_generation", "root_id"}
-    kept |= {"clocks", "timers", "members", "frames"}
+    kept |= {"clocks", "timers", "members", "frames", "frames_of", "loops"}
     kept |= {"failures", "marks", "commands", "hits", "holds"}
     kept |= {"structure_version", "mapping_version", "timers_version"}
     kept |= {"_frame_at_ns", "_frame_delta_ns", "_frame_cut_ns", "_frame_phases"}
     kept |= {"_frame_shares", "_last_order"}
     made_anew = {"strings", "newest_ns", "_fold", "_unknown", "_stale_clocks"}
-    made_anew |= {"skips_misfits", "misfits"}
+    made_anew |= {"skips_misfits", "misfits", "_kept_of_loops"}
 
     assert vars(Timeline([""])).keys() == kept | made_anew
     members = {"by_id", "of_clock", "histories", "_last_turn"}

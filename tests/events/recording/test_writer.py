@@ -301,7 +301,7 @@ def test_that_the_tables_read_well_in_any_shell(tmp_path: Path) -> None:
         (sum(clock.paused for clock in timeline.clocks.values()),)
     ]
     names = "SELECT value FROM meta WHERE name = 'schema_version'"
-    assert query(path, names) == [(3,)]
+    assert query(path, names) == [(4,)]
 
 
 def timers_told(log: EventLog) -> dict[int, list[Any]]:

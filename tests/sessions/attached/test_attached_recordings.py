@@ -9,6 +9,7 @@ import pytest
 from inspector.cli.main import main
 from inspector.commands.recording import StartRecording, StopRecording
 from inspector.commands.transport import Hold
+from inspector.sessions.compared import run_of_file
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, NEVER, TIMER_FIRED
 from tests.sessions.attached.fake_probe import MS, Attachment
 
@@ -69,3 +70,66 @@ def test_that_it_is_not_run_again_and_says_why(
     code, said = run(capsys, command[0], recording, *command[1:])
     assert code != 0
     assert "was recorded from attached programs. They cannot be run again" in said
+
+
+@pytest.fixture
+def two_loops(attachment: Attachment, tmp_path: Path) -> Path:
+    """A recording of a loop with frames of 16 ms and another with frames of 4 ms."""
+    session, probe = attachment.session, attachment.join()
+    probe.keyframe()
+    probe.clock(2, "pump", parent=1)
+    for _ in range(8):
+        now_ns = attachment.hand.now_ns
+        probe.events(
+            (now_ns, FRAME_BEGAN, 1, 0, MS),
+            (now_ns + 1, FRAME_BEGAN, 2, 0, MS),
+            (now_ns + 2, FRAME_ENDED, 2, 4 * MS, 1),
+            (now_ns + 3, FRAME_ENDED, 1, 16 * MS, 1),
+        )
+        attachment.hand.advance(16)
+    attachment.settle(lambda: session.frames_run == 8)
+    session.recorder.save_last(10**12, tmp_path / "two.tlrec")
+    session.recorder.close()
+    return tmp_path / "two.tlrec"
+
+
+@pytest.mark.parametrize(("stream", "ms"), [("server", 16), ("pump", 4)])
+def test_that_frames_of_any_loop_are_exported_and_counted(
+    two_loops: Path, capsys: pytest.CaptureFixture[str], stream: str, ms: int
+) -> None:
+    target = two_loops.with_name("frames.csv")
+    wanted = () if stream == "server" else ("--stream", stream)
+    code, said = run(capsys, "export", two_loops, "-o", target, *wanted)
+    assert code == 0, said
+    assert stream in said.split(" with 8 frames")[0]
+    assert f"{ms * MS}" in target.read_text()
+    code, said = run(capsys, "stats", two_loops, *wanted)
+    assert code == 0, said
+    assert f"{ms}" in said
+    code, said = run(capsys, "lint", two_loops, *wanted)
+    assert code in {0, 1}, said
+
+
+def test_that_a_loop_that_a_recording_has_not_is_refused_with_those_it_has(
+    two_loops: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = run(capsys, "export", two_loops, "-o", tmp_path / "a.csv", "--stream", "physics")
+    assert code != 0
+    assert "has no stream “physics”. Its streams are server; server › pump." in said
+
+
+def test_that_two_loops_of_a_recording_are_compared(two_loops: Path) -> None:
+    runs = [run_of_file(two_loops, stream=name) for name in (None, "pump")]
+    assert [list(each.times_ns) for each in runs] == [[16 * MS] * 8, [4 * MS] * 8]
+    assert runs[1].name == "two.tlrec – server › pump"
+    assert runs[1].streams == ("server", "server › pump")
+    assert runs[1].stream == "server › pump"
+
+
+def test_that_a_recording_of_one_loop_takes_its_name_and_no_other(
+    recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "frames.csv"
+    code, said = run(capsys, "export", recording, "-o", target, "--stream", "server")
+    assert code == 0, said
+    assert "Skipped" not in said

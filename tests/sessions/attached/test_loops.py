@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from inspector.commands.recording import StartRecording, StopRecording
-from inspector.events.frame_history import FrameHistory
-from inspector.events.log import EventLog
-from inspector.events.timeline import Timeline
-from inspector.sessions.attached import loops as module
+from inspector.commands.scene import AddMark
+from inspector.events.loop_frames import exchange
+from inspector.events.recording.columns import block_of, events_of
+from inspector.events.schema import EventGroup, kinds_with
 from inspector.sessions.attached.loops import Loops
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.recorded import RecordedSession
-from inspector.vocabulary import (
-    DELTA_CUT,
-    FRAME_BEGAN,
-    FRAME_ENDED,
-    MARK,
-    PHASE_ENDED,
-    Phase,
-    RawEvent,
-)
+from inspector.sessions.session import ShowsLoops
+from inspector.vocabulary import DELTA_CUT, FRAME_BEGAN, FRAME_ENDED, PHASE_ENDED, Phase
 from tests.sessions.attached.fake_probe import MS, Attachment, FakeProbe
 
 FIRST, SECOND = 2, 3
@@ -75,7 +69,7 @@ def test_that_everything_but_the_frames_is_the_same_after_an_exchange(
     attachment: Attachment,
 ) -> None:
     session, _ = with_loops(attachment)
-    frames = {FRAME_BEGAN, FRAME_ENDED}
+    frames = kinds_with(group=EventGroup.FRAMES)
     before = [each for each in session.log.read().events if each[1] not in frames]
     clocks, text = dict(session.timeline.clocks), session.log.intern("second loop")
     session.show_frames_of(SECOND)
@@ -93,24 +87,6 @@ def test_that_a_clock_without_frames_is_refused_by_name(attachment: Attachment) 
     reason = "No frames of “thread” or of a clock below it have been seen."
     assert session.show_frames_of(4) == reason
     assert session.log is log
-
-
-def test_that_a_recording_goes_on_in_another_file_with_the_frames_chosen(
-    attachment: Attachment, tmp_path: Path
-) -> None:
-    session, probe = with_loops(attachment)
-    session.submit(StartRecording(str(tmp_path / "a.tlrec")))
-    attachment.settle(lambda: session.recorder.is_recording)
-    session.show_frames_of(SECOND)
-    turn(attachment, probe)
-    session.submit(StopRecording())
-    attachment.settle(lambda: not session.recorder.is_recording)
-    found = {}
-    for name in ("a", "a 2"):
-        recorded = RecordedSession(tmp_path / f"{name}.tlrec")
-        found[name] = list(recorded.timeline.frames.interval_ns)
-        recorded.close()
-    assert found == {"a": [16 * MS] * 3, "a 2": [4 * MS] * 6}
 
 
 def test_that_a_page_that_is_loaded_again_continues_the_frames(attachment: Attachment) -> None:
@@ -144,56 +120,99 @@ def test_that_a_loop_with_a_past_is_shown_when_the_other_program_ends(
     attachment.settle(lambda: list(session.timeline.frames.interval_ns) == [8 * MS] * 2)
 
 
-def folded(log: EventLog) -> Timeline:
-    timeline = log.base.copy()
-    timeline.apply_all(log.read(log.first).events)
-    return timeline
+@pytest.fixture
+def recorded(attachment: Attachment, tmp_path: Path) -> Iterator[RecordedSession]:
+    """A recording of two loops, the second of which was shown in its middle."""
+    path = tmp_path / "a.tlrec"
+    session, probe = with_loops(attachment)
+    session.submit(StartRecording(str(path)))
+    attachment.settle(lambda: session.recorder.is_recording)
+    session.show_frames_of(SECOND)
+    turn(attachment, probe)
+    session.submit(StopRecording())
+    attachment.settle(lambda: not session.recorder.is_recording)
+    assert [each.name for each in tmp_path.iterdir()] == ["a.tlrec"]
+    found = RecordedSession(path)
+    yield found
+    found.close()
 
 
-def frame_rows(at_ns: int, clock_id: int, interval_ns: int) -> list[RawEvent]:
-    """Return the events of a frame with a phase and a cut."""
+def test_that_one_recording_has_the_frames_of_every_loop(recorded: RecordedSession) -> None:
+    assert isinstance(recorded, ShowsLoops)
+    assert recorded.frames_of == FIRST
+    assert [(each.clock_id, each.frames) for each in recorded.loops] == [(FIRST, 6), (SECOND, 6)]
+    assert [each.name for each in recorded.loops] == ["server", "server › second loop"]
+    assert list(recorded.timeline.frames.interval_ns) == [16 * MS] * 6
+    assert recorded.show_frames_of(SECOND) == ""
+    assert list(recorded.timeline.frames.interval_ns) == [4 * MS] * 6
+    events = recorded.log.read().events
+    began = [cursor for cursor, each in enumerate(events) if each[1] == FRAME_BEGAN]
+    assert [events[each][2:4] for each in began] == [(SECOND, frame) for frame in range(6)]
+    assert [recorded.history.state_before(each).frames.end for each in began] == list(range(6))
+    assert recorded.show_frames_of(FIRST) == ""
+    assert list(recorded.timeline.frames.interval_ns) == [16 * MS] * 6
+
+
+def test_that_a_recorded_clock_without_frames_is_refused_by_name(
+    recorded: RecordedSession,
+) -> None:
+    log = recorded.log
+    assert recorded.show_frames_of(1) == "No frames of “session” have been recorded."
+    assert recorded.log is log
+
+
+def test_that_the_last_seconds_are_saved_with_the_frames_of_every_loop(
+    attachment: Attachment, tmp_path: Path
+) -> None:
+    session, _ = with_loops(attachment)
+    session.show_frames_of(SECOND)
+    session.recorder.save_last(10**10, tmp_path / "a.tlrec")
+    session.recorder.close()
+    saved = RecordedSession(tmp_path / "a.tlrec")
+    assert [each.frames for each in saved.loops] == [3, 3]
+    assert saved.frames_of == FIRST
+    saved.close()
+
+
+def test_that_commands_tell_in_which_of_the_frames_shown_they_came(
+    attachment: Attachment,
+) -> None:
+    session, probe = with_loops(attachment)
+    for _ in range(2):
+        now_ns = attachment.hand.now_ns
+        probe.events((now_ns, FRAME_BEGAN, 2, 0, MS), (now_ns + MS, FRAME_ENDED, 2, MS, MS))
+        attachment.hand.advance(20)
+    attachment.settle(lambda: session.frames_text(SECOND) == "5")
+    session.submit(AddMark("here"))
+    attachment.settle(lambda: bool(session.timeline.commands))
+    assert session.timeline.commands[-1].frame == 3
+    session.show_frames_of(SECOND)
+    assert session.timeline.commands[-1].frame == 5
+
+
+def frame_rows(at_ns: int, clock_id: int) -> list[list[int]]:
+    """Return the events of a frame with a phase and a cut, as a program tells them."""
     return [
-        (at_ns, FRAME_BEGAN, clock_id, 0, 5),
-        (at_ns + 1, DELTA_CUT, clock_id, 3, 0),
-        (at_ns + 2, PHASE_ENDED, Phase.DRAW, 0, 2),
-        (at_ns + 4, FRAME_ENDED, clock_id, interval_ns, 4),
+        [at_ns, FRAME_BEGAN, clock_id, 0, 5],
+        [at_ns + 1, DELTA_CUT, clock_id, 3, 0],
+        [at_ns + 2, PHASE_ENDED, Phase.DRAW, 0, 2],
+        [at_ns + 4, FRAME_ENDED, clock_id, 7 * clock_id, 4],
     ]
 
 
-def columns(frames: FrameHistory) -> list[list[int]]:
-    rows = [frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns, frames.cut_ns]
-    return [list(each) for each in (*rows, *frames.phases)]
-
-
-@pytest.mark.parametrize("dropped", range(1, 40, 5))
-def test_that_frames_that_have_left_the_log_are_kept_to_the_nanosecond(dropped: int) -> None:
-    log, loops = EventLog(40 * 40), Loops()
-    expected = {clock: Timeline([""]) for clock in (FIRST, SECOND)}
-    for at_ns in range(0, 20 * dropped, 20):
-        # They overlap, and phases belong to the program's latest loop.
-        for clock_id, shift_ns in ((FIRST, 0), (SECOND, 5)):
-            for event in frame_rows(at_ns + shift_ns, clock_id, 7 * clock_id):
-                expected[clock_id].apply_all([event])
-                for row in loops.takers[event[1]](list(event)):
-                    log.append(tuple(row))  # type: ignore[arg-type] # five
-        log.append((at_ns + 15, MARK, 0, 0, 0))
-        log.settle()
-    for clock_id in (SECOND, FIRST, SECOND):
-        log = loops.exchanged(clock_id, log)
-        assert columns(folded(log).frames) == columns(expected[clock_id].frames)
-
-
-def test_that_the_oldest_frames_of_hidden_loops_go_when_there_are_too_many(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "_MOST_WAITING", 400)
-    log, loops = EventLog(), Loops()
-    for at_ns in range(0, 2_000, 20):
-        for clock_id in (FIRST, SECOND):
-            for event in frame_rows(at_ns + clock_id, clock_id, 7):
-                for row in loops.takers[event[1]](list(event)):
-                    log.append(tuple(row))  # type: ignore[arg-type] # five
-    frames = folded(loops.exchanged(SECOND, log)).frames
-    assert 0 < len(frames) < 100
-    assert frames.end == 100
-    assert frames.at_ns[-1] == 1_980 + SECOND
+def test_that_the_events_of_a_frame_are_the_same_as_after_an_exchange() -> None:
+    loops = Loops()
+    rows = [
+        tuple(each)
+        for clock_id in (FIRST, SECOND)
+        for row in frame_rows(10 * clock_id, clock_id)
+        for each in loops.takers[row[1]](row)
+    ]
+    block = block_of(rows)  # type: ignore[arg-type] # five
+    exchange(block, FIRST, SECOND)
+    shown = [each for each in events_of(block) if each[0] > 10 * SECOND]
+    assert shown == [
+        (31, DELTA_CUT, SECOND, 3, 0),
+        (32, PHASE_ENDED, Phase.DRAW, 0, 2),
+        (34, FRAME_ENDED, SECOND, 21, 4),
+    ]

@@ -16,12 +16,15 @@ from pytestqt.qtbot import QtBot
 from inspector.commands.transport import Hold
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.session import AttachedSession
+from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.session import SessionPhase
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED
 from tests.sessions.attached.fake_probe import FakeDoor, FakeProbe, hello
 from tests.ui.shell import Shell, open_shell
 from ui.clock_tree.panel import ClockTreePanel
 from ui.details.panel import DetailsPanel
+from ui.frame_times.loop_choice import LoopChoice
+from ui.frame_times.panel import FrameTimesPanel
 from ui.session.bridge import Selection
 from ui.timeline.panel import TimelinePanel
 from ui.timer_queue.panel import TimerQueuePanel
@@ -287,10 +290,9 @@ def test_that_queue_lanes_and_details_know_the_clocks_of_several_programs(
     other.close()
 
 
-def test_that_the_frames_of_the_selected_clock_are_shown_or_it_is_said_why_not(
-    attached: ProgramInWindow,
-) -> None:
-    session, window = attached.session, attached.shell.window
+def _run_both_loops(attached: ProgramInWindow) -> None:
+    """Run three frames of 16 ms of one loop, and of 4 ms of another."""
+    session = attached.session
     for _ in range(3):
         for number, interval_ns in ((1, 16_000_000), (2, 4_000_000)):
             now_ns = time.monotonic_ns()
@@ -298,6 +300,13 @@ def test_that_the_frames_of_the_selected_clock_are_shown_or_it_is_said_why_not(
                 (now_ns, FRAME_BEGAN, number, 0, 0), (now_ns, FRAME_ENDED, number, interval_ns, 9)
             )
     attached.until(lambda: session.frames_run == 3 and session.frames_text(LOOP) == "3")
+
+
+def test_that_the_frames_of_the_selected_clock_are_shown_or_it_is_said_why_not(
+    attached: ProgramInWindow,
+) -> None:
+    session, window = attached.session, attached.shell.window
+    _run_both_loops(attached)
     attached.shell.bridge.select(Selection.clock(LOOP))
     window.actions_by_id["show-frames-of"].trigger()
     assert session.frames_of == LOOP
@@ -309,3 +318,50 @@ def test_that_the_frames_of_the_selected_clock_are_shown_or_it_is_said_why_not(
     attached.shell.bridge.select(Selection.clock(4))
     window.actions_by_id["show-frames-of"].trigger()
     assert "No frames of “thread”" in window.notice.label.text()
+
+
+def _choose_loop(panel: FrameTimesPanel, place: int) -> list[str]:
+    """Choose a loop in the menu of the frame times; returns what the menu offers."""
+    choice = panel.findChild(LoopChoice)
+    assert choice is not None
+    choice.list_loops()
+    actions = choice.menu().actions()
+    texts = [f"{'✓ ' * each.isChecked()}{each.text()}" for each in actions]
+    actions[place].trigger()
+    return texts
+
+
+def test_that_the_loop_whose_frames_are_shown_is_chosen_above_the_plot(
+    attached: ProgramInWindow,
+) -> None:
+    session, window = attached.session, attached.shell.window
+    panel = window.findChild(FrameTimesPanel)
+    assert panel is not None
+    choice = panel.findChild(LoopChoice)
+    assert choice is not None
+    assert choice.isHidden()
+    _run_both_loops(attached)
+    attached.until(lambda: not choice.isHidden())
+    assert choice.text() == "Frames of server"
+    assert _choose_loop(panel, 1) == ["✓ server  ·  3, draws", "server › loop  ·  3, draws"]
+    assert session.frames_of == LOOP
+    assert list(panel.plot.series.history.interval_ns) == [4_000_000] * 3  # type: ignore[union-attr]
+    assert choice.text() == "Frames of server › loop"
+
+
+def test_that_the_loop_is_chosen_in_a_recording_that_is_opened_again(
+    attached: ProgramInWindow, tmp_path: Path
+) -> None:
+    session, shell = attached.session, attached.shell
+    _run_both_loops(attached)
+    session.recorder.save_last(10**12, tmp_path / "a.tlrec")
+    session.recorder.close()
+    shell.bridge.open_path(tmp_path / "a.tlrec")
+    panel = shell.window.findChild(FrameTimesPanel)
+    assert panel is not None
+    attached.until(lambda: isinstance(shell.bridge.session, RecordedSession))
+    _choose_loop(panel, 1)
+    assert list(shell.bridge.timeline.frames.interval_ns) == [4_000_000] * 3
+    assert list(panel.plot.series.history.interval_ns) == [4_000_000] * 3  # type: ignore[union-attr]
+    _choose_loop(panel, 0)
+    assert list(panel.plot.series.history.interval_ns) == [16_000_000] * 3  # type: ignore[union-attr]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from inspector.sessions.session import AttachesPrograms
+from inspector.sessions.session import AttachesPrograms, ShowsLoops
 
 from ...previews.selected import selected_clock
 
@@ -70,7 +70,8 @@ class ProgramActions(QObject):
         """Show the frames of the selected clock."""
         bridge = self._window.bridge
         clock = selected_clock(bridge.timeline, bridge.selection)
-        if (session := self._session) is not None and clock is not None:
+        session: object = bridge.session
+        if isinstance(session, ShowsLoops) and clock is not None:
             if reason := session.show_frames_of(clock.id):
                 self._window.notice.show_notice(reason)
             bridge.request_refresh()

@@ -57,8 +57,18 @@ class StoredFrames:
         is_read: Which columns are in memory.
     """
 
-    def __init__(self, file: OpenFile, schema_version: int) -> None:
+    def __init__(self, file: OpenFile, schema_version: int, clock_id: int | None = None) -> None:
+        """Check them.
+
+        Args:
+            file: The file.
+            schema_version: The version of its tables.
+            clock_id: The loop that they are of; ``None`` for those that are shown.
+        """
         self._file = file
+        self._table, self._which = "frame_chunks", ""
+        if clock_id is not None:
+            self._table, self._which = "loop_frame_chunks", f" AND clock = {clock_id:d}"
         self._stored = frame_columns_in(schema_version)
         self._chunks: list[_Chunk] = []
         # Place of the first frame of each chunk, and behind the last.
@@ -131,7 +141,7 @@ class StoredFrames:
             block = unpack(self._data(chunk.key), self._stored, chunk.rows, only=row)
         except DAMAGE as error:
             # It was sound when the file was opened: the disk fails.
-            self._file.note_damage("frame_chunks", error)
+            self._file.note_damage(self._table, error)
             block = np.zeros((1, chunk.rows), np.int64)
         column: NDArray[np.int64] = block[0]
         return column
@@ -144,7 +154,8 @@ class StoredFrames:
         """
         kept = self._kept.get(key)
         if kept is None:
-            kept = self._file.value("SELECT data FROM frame_chunks WHERE first_frame = ?", key)
+            where = f"{self._table} WHERE first_frame = ?{self._which}"
+            kept = self._file.value(f"SELECT data FROM {where}", key)  # noqa: S608 - our own names
         return kept
 
     def keep(self) -> None:
@@ -157,7 +168,8 @@ class StoredFrames:
     def _checked_blocks(self) -> Iterator[Block]:
         """Yield all readable frames, and those of no duration that fill gaps."""
         last = last_cursor = last_ns = -1
-        text = "SELECT first_frame, count, crc, data FROM frame_chunks ORDER BY first_frame"
+        where = f"{self._table} WHERE first_frame IS NOT NULL{self._which} ORDER BY first_frame"
+        text = f"SELECT first_frame, count, crc, data FROM {where}"  # noqa: S608 - our own names
         for first, count, crc, data in self._file.rows(text):
             try:
                 block = _checked(first, count, crc, data, self._stored)
@@ -167,7 +179,7 @@ class StoredFrames:
                     raise ValueError(message)
             except DAMAGE as error:
                 at_ns = last_ns if self._chunks else None
-                self._file.note_damage("frame_chunks", error, at_ns)
+                self._file.note_damage(self._table, error, at_ns)
                 continue
             skipped = min(max(-missing, 0), count)
             if skipped == count:

@@ -61,6 +61,7 @@ _LONGEST_REASON: Final = 200
 _WHAT_IS_IN: Final = {
     "chunks": "events",
     "frame_chunks": "frames",
+    "loop_frame_chunks": "frames of other loops",
     "keyframes": "states",
     "strings": "texts",
     "annotations": "bookmarks and notes",

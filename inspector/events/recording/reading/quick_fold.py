@@ -58,6 +58,7 @@ def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
     fold: _Folds = np.take(_folds, block[1], mode="clip")
     keep: NDArray[np.bool_] = fold == Fold.EACH.value
     _keep_frame(keep, fold)
+    _keep_loops(keep, fold, block)
     _keep_fields(keep, fold, block)
     calls = _keep_calls(keep, fold, block)
     timers = _keep_timers(keep, fold, block, timeline)
@@ -89,6 +90,18 @@ def _keep_frame(keep: NDArray[np.bool_], fold: _Folds) -> None:
     keep[since:] |= fold[since:] == Fold.FRAME_PART.value
     if began.size:
         keep[since] = True
+
+
+def _keep_loops(keep: NDArray[np.bool_], fold: _Folds, block: Block) -> None:
+    """Keep the same of every loop that is not shown."""
+    is_part = fold == Fold.LOOP_PART.value
+    began = np.flatnonzero(fold == Fold.LOOP_START.value)
+    if began.size:
+        subjects = block[2]
+        for since in began[last_of_each(subjects[began])[0]].tolist():
+            keep[since] = True
+            is_part[:since] &= subjects[:since] != subjects[since]
+    keep |= is_part
 
 
 def _keep_fields(keep: NDArray[np.bool_], fold: _Folds, block: Block) -> None:

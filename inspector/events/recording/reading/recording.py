@@ -11,12 +11,14 @@ from zlib import crc32
 import numpy as np
 
 from inspector.events.frame_history import FrameHistory
+from inspector.events.loop_frames import exchange
 from inspector.events.recording.annotations import Annotation, read_annotations
 from inspector.events.recording.columns import EVENT_COLUMNS, Block, events_of, unpack
 from inspector.events.recording.keyframes import Growth, timeline_from
 from inspector.events.recording.layout import (
     CHUNK_EVENTS,
     TIMER_COLUMNS,
+    WITH_LOOPS,
     RecordingError,
 )
 from inspector.events.recording.pictures import RecordedBlocks
@@ -66,6 +68,7 @@ class Recording:
         end: Cursor after the newest event.
         first_ns: The earliest session instant with a known state.
         pictures: What the scene drew of itself.
+        frames_of: The loop whose frames its states and events have, 0 for a scene.
     """
 
     def __init__(self, file: OpenFile) -> None:
@@ -80,8 +83,9 @@ class Recording:
         self._growth = Growth(self._sound, self._form_of)
         self._keyframes: list[int] = []
         self._asked: dict[int, int] | None = None
-        self._frames: FrameHistory | None = None
-        self._stored: StoredFrames | None = None
+        self._stored: dict[int, StoredFrames] = {}
+        # The loop that the events of frames are of in the file, and that which was chosen.
+        self._written_of = self.frames_of = 0
         index, meta = self._index, file.meta
         self.first = self.end = _whole(meta.get("first_cursor"))
         if index.shape[1]:
@@ -95,6 +99,10 @@ class Recording:
                 self._chunk(place)
         self.last_ns = self._find_last_ns()
         self.pictures = RecordedBlocks(file)
+        version = _whole(meta.get("schema_version"))
+        if version >= WITH_LOOPS:
+            for (clock_id,) in file.rows("SELECT clock FROM loops WHERE in_frames = 1"):
+                self._written_of = self.frames_of = _whole(clock_id)
 
     # ------------------------------------------------------------ properties
 
@@ -147,9 +155,18 @@ class Recording:
 
     def close(self) -> None:
         """Close the file; states that were returned keep their frames."""
-        if self._stored is not None:
-            self._stored.keep()
+        for stored in self._stored.values():
+            stored.keep()
         self._file.close()
+
+    def choose_frames(self, clock_id: int) -> None:
+        """Let states and events have the frames of another loop from now on.
+
+        States that were returned keep theirs.
+        """
+        self.frames_of = clock_id
+        self._chunks.clear()
+        self._states.clear()
 
     # ---------------------------------------------------------------- events
 
@@ -270,6 +287,8 @@ class Recording:
                 self._repair(place, block)
             if is_new:
                 self._check_instants(place, block)
+            if self.frames_of != self._written_of:
+                exchange(block, self._written_of, self.frames_of)
         except DAMAGE as error:
             self._file.note_damage("chunks", error, self._known_ns(place))
             return None
@@ -412,8 +431,14 @@ class Recording:
                 del self._keyframes[place]
                 place -= 1
             else:
+                if self.frames_of != self._written_of:
+                    timeline.choose_frames(self.frames_of)
+                    frames = timeline.frames.end
                 return at, timeline, frames
-        return self.first, Timeline(self.strings), 0
+        timeline = Timeline(self.strings)
+        if self.frames_of != self._written_of:
+            timeline.choose_frames(self.frames_of)
+        return self.first, timeline, 0
 
     def _keep(self, cursor: int, timeline: Timeline) -> None:
         self._states[cursor] = (timeline.copy(), timeline.frames.end)
@@ -423,16 +448,23 @@ class Recording:
 
     def _give_frames(self, timeline: Timeline, cursor: int, least: int) -> None:
         """Set the completed frames of a timeline; they are shared, so this is cheap."""
-        whole = self._all_frames()
-        count = 0 if self._stored is None else self._stored.count_until(cursor)
-        timeline.frames = whole.until(whole.first + max(count, least - whole.first))
+        timeline.frames = self._frames_before(cursor, self.frames_of, least)
+        for clock_id, loop in timeline.loops.items():
+            if clock_id != self.frames_of:
+                loop.frames = self._frames_before(cursor, clock_id)
+        if self.frames_of != self._written_of:
+            timeline.number_frames()
 
-    def _all_frames(self) -> FrameHistory:
-        if self._frames is None:
+    def _frames_before(self, cursor: int, clock_id: int, least: int = 0) -> FrameHistory:
+        stored = self._stored.get(clock_id)
+        if stored is None:
             version = _whole(self._file.meta.get("schema_version"))
-            self._stored = StoredFrames(self._file, version)
-            self._frames = FrameHistory.stored(self._stored)
-        return self._frames
+            is_other = clock_id != self._written_of
+            stored = StoredFrames(self._file, version, clock_id if is_other else None)
+            self._stored[clock_id] = stored
+        return FrameHistory.stored(stored).until(
+            max(stored.first + stored.count_until(cursor), least)
+        )
 
 
 @contextmanager

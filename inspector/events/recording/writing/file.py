@@ -18,7 +18,6 @@ from inspector.events.recording.keyframes import Grown, news_text, state_text, t
 from inspector.events.recording.layout import (
     APPLICATION_ID,
     CHUNK_EVENTS,
-    FRAME_COLUMNS,
     SCHEMA,
     SCHEMA_VERSION,
     RecordingError,
@@ -27,8 +26,8 @@ from inspector.events.recording.layout import (
 from inspector.events.recording.live_files import begin_writing, end_writing, is_same_file
 from inspector.events.recording.pictures import PictureBlocks
 from inspector.events.recording.reading.quick_fold import fold_block
-from inspector.events.recording.writing.tables import FrameCollector, PlainTables
-from inspector.events.recording.writing.timer_rows import AT_ONCE
+from inspector.events.recording.writing.frame_rows import WrittenFrames
+from inspector.events.recording.writing.tables import PlainTables
 from inspector.events.schema import COMMAND_CONTEXTS, COMMANDS
 
 if TYPE_CHECKING:
@@ -48,8 +47,6 @@ KEYFRAME_EVERY: Final = 131_072
 KEYFRAME_AT_MOST: Final = 4 * KEYFRAME_EVERY
 #: Approximate bytes per event, to weigh keyframes against.
 _BYTES_PER_EVENT: Final = 16
-_ADD_FRAMES: Final = "INSERT OR REPLACE INTO frames VALUES {}"
-_FRAME_ROW: Final = f"({','.join('?' * len(FRAME_COLUMNS))})"
 #: This many events fit into a processor's cache.
 ADDED_AT_ONCE: Final = 4 * CHUNK_EVENTS
 #: Events folded at once: by then most are superseded.
@@ -131,7 +128,6 @@ class RecordingFile:
         self._timeline = timeline
         self._cursor = cursor
         self._stored_strings = 0
-        self._frames_stored = 0
         self._tables = PlainTables(self.strings)
         self._grown = Grown()
         # First what is written and not folded yet, then what is new.
@@ -140,6 +136,7 @@ class RecordingFile:
         self._live = begin_writing(path)
         self._connection = sqlite3.connect(path, isolation_level=None)
         self.pictures = PictureBlocks(self._connection)
+        self._frames = WrittenFrames(self._connection)
         connection = self._connection
         try:
             connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
@@ -177,19 +174,11 @@ class RecordingFile:
     def _begin_from(self, timeline: Timeline, cursor: int) -> None:
         """Write the state before the first event."""
         self._tables.begin(timeline)
-        self._frames = FrameCollector(timeline)
+        self._frames.begin(timeline, cursor)
         self._unfolded = 0
         self._since_keyframe = 0
         self._frames_folded = timeline.frames.end
         self._is_after_command = False
-        frames = timeline.frames
-        start = max(frames.first, self._frames_stored)
-        if frames.end > start:
-            columns = [frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns]
-            columns += [frames.cut_ns, *frames.phases, *frames.shares]
-            numbers = np.arange(start, frames.end)
-            new = [column[start - frames.first :] for column in columns]
-            self._add_frames(np.array([numbers, np.full(len(numbers), cursor), *new], np.int64))
         self._keyframe_bytes = self._write_keyframe()
 
     def _write_meta(self, values: dict[str, str | int]) -> None:
@@ -251,9 +240,7 @@ class RecordingFile:
         """Bring the tables and the state up to the chunks."""
         count = block.shape[1]
         self._tables.take(block, self._cursor)
-        frames = self._frames.take(block, self._cursor)
-        if frames.shape[1]:
-            self._add_frames(frames)
+        self._frames.take(block, self._cursor)
         self._cursor += count
         self._unfolded += count
         self._is_after_command = int(block[1, -1]) in _BEFORE_DETAILS
@@ -269,29 +256,6 @@ class RecordingFile:
         wanted = 2 * self._keyframe_bytes // _BYTES_PER_EVENT
         return min(max(KEYFRAME_EVERY, wanted), KEYFRAME_AT_MOST)
 
-    def _add_frames(self, frames: Block) -> None:
-        first, last = int(frames[0, 0]), int(frames[0, -1])
-        self._connection.execute(_ADD_FRAMES.format(_FRAME_ROW), frames[:, 0].tolist())
-        if last > first:
-            self._add_following(frames[1:, 1:])
-        data = pack(frames)
-        values = (first, frames.shape[1], crc32(data), data)
-        self._connection.execute("INSERT OR REPLACE INTO frame_chunks VALUES (?,?,?,?)", values)
-        self._frames_stored = last + 1
-
-    def _add_following(self, columns: Block) -> None:
-        """Append frames, which SQLite numbers: that is faster."""
-        # Columns of zeros need not be passed.
-        used = np.flatnonzero(columns.any(axis=1))
-        marks = ["0"] * len(columns)
-        for number in used.tolist():
-            marks[number] = "?"
-        one, rows = f"(NULL,{','.join(marks)})", columns[used].T
-        whole = len(rows) - len(rows) % AT_ONCE
-        many = rows[:whole].reshape(-1, AT_ONCE * len(used)).tolist()
-        self._connection.executemany(_ADD_FRAMES.format(",".join([one] * AT_ONCE)), many)
-        self._connection.executemany(_ADD_FRAMES.format(one), rows[whole:].tolist())
-
     def _fold(self) -> None:
         fold_block(self._timeline, self._block[:, : self._unfolded], self._frames_folded)
         self._unfolded = 0
@@ -301,7 +265,7 @@ class RecordingFile:
         """Write the state; returns its size in bytes."""
         timeline = self._timeline
         self._since_keyframe = 0
-        state = state_text(timeline, self._frames.end)
+        state = state_text(timeline, self._frames.end, self._frames.ends_of_loops)
         news = news_text(timeline, self._grown)
         timers = pack(timer_block(timeline)) if len(timeline.timers) else b""
         crc = crc32(timers, crc32(news.encode(), crc32(state.encode())))

@@ -10,31 +10,18 @@ import numpy as np
 from inspector.events.handlers import handlers_of
 from inspector.events.recording.columns import events_of, kind_table, of_kinds
 from inspector.events.recording.writing.timer_rows import TimerRows
-from inspector.events.schema import (
-    CUTS,
-    FRAME_ENDS,
-    FRAME_STARTS,
-    PHASE_ENDS,
-    SHARES,
-    Fold,
-    kinds_with,
-)
-from inspector.vocabulary import RATE_DENOMINATOR, Phase, Share, durations_of
+from inspector.events.schema import Fold, kinds_with
+from inspector.vocabulary import RATE_DENOMINATOR, LoopKind
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from inspector.events.recording.columns import Block
     from inspector.events.timeline import Timeline
 
 
 _of_timers = kind_table(kinds_with(fold=Fold.TIMER))
-_starts, _ends = kind_table(FRAME_STARTS), kind_table(FRAME_ENDS)
-_phases = kind_table(PHASE_ENDS)
-_cuts, _shares = kind_table(CUTS), kind_table(SHARES)
 #: Table and placeholders are filled in.
 INSERT: Final = "INSERT OR REPLACE INTO {} VALUES ({})"
 
@@ -63,6 +50,9 @@ class PlainTables:
             if clock.paused:
                 self._on_clock_paused(clock.paused_since_ns, clock.id, clock.pause_cause, 0)
         self._add_lists(timeline)
+        for clock_id, loop in timeline.loops.items():
+            is_shown = int(clock_id == timeline.frames_of)
+            self._add("loops", [clock_id, loop.name, loop.kind.text, is_shown])
         self._timers.begin([timeline.timers.row(each) for each in timeline.timers.ids()])
 
     def _add_lists(self, timeline: Timeline) -> None:
@@ -140,6 +130,10 @@ class PlainTables:
         self._parents[clock] = parent
         self._rows.append(("UPDATE clocks SET parent=? WHERE clock=?", [parent, clock]))
 
+    def _on_loop_found(self, _at_ns: int, clock: int, name: int, kind: int) -> None:
+        is_shown = int(not self._counts["loops"])
+        self._add("loops", [clock, self._strings[name], LoopKind(kind).text, is_shown])
+
     def _add_clock(self, clock: int, name: str, parent: int, at_ns: int) -> None:
         self._parents[clock] = parent
         self._add("clocks", [clock, name, parent, 1.0, at_ns, None])
@@ -170,64 +164,3 @@ class PlainTables:
             connection.execute(text, values)
         self._rows.clear()
         self._timers.flush(connection)
-
-
-# Rows of the columns, in the order of the table.
-_FRAME, _CURSOR, _AT, _INTERVAL, _DELTA, _BUSY, _CUT, _FIRST_PHASE = range(8)
-_FIRST_SHARE: Final = _FIRST_PHASE + len(Phase)
-_ROWS: Final = _FIRST_SHARE + len(Share)
-
-
-class FrameCollector:
-    """Finds the frames that end in consecutive blocks of events."""
-
-    def __init__(self, timeline: Timeline) -> None:
-        self.end = timeline.frames.end
-        # The frame that has not ended.
-        self._open = np.zeros(_ROWS, np.int64)
-        self._open[[_AT, _DELTA]] = timeline._frame_at_ns, timeline._frame_delta_ns
-        self._open[_CUT] = timeline._frame_cut_ns
-        self._open[_FIRST_PHASE:_FIRST_SHARE] = timeline._frame_phases
-        self._open[_FIRST_SHARE:] = timeline._frame_shares
-
-    def take(self, block: Block, first_cursor: int) -> Block:
-        """Return the frames that ended in a block, in the columns of ``frames``."""
-        at_ns, _, subject, a, b = block
-        is_end = of_kinds(block, _ends)
-        ended = np.flatnonzero(is_end)
-        count = len(ended)
-        # The frame of each event, counted from the first.
-        frame_of = np.cumsum(is_end, dtype=np.intp)
-        # The last one has not ended.
-        frames = np.zeros((_ROWS, count + 1), np.int64)
-        frames[_FRAME] = np.arange(self.end, self.end + count + 1)
-        frames[_CURSOR, :count] = ended + (first_cursor + 1)
-        frames[_INTERVAL, :count], frames[_BUSY, :count] = a[ended], b[ended]
-        began = np.flatnonzero(of_kinds(block, _starts))
-        start = np.full(count + 1, -1)
-        start[frame_of[began]] = began
-        if start[0] < 0:
-            frames[_CUT:, 0] = self._open[_CUT:]
-        # Where none has begun, the previous one continues.
-        since = np.maximum.accumulate(start)
-        frames[_AT], frames[_DELTA] = at_ns[since], b[since]
-        goes_on = since < 0
-        frames[_AT, goes_on], frames[_DELTA, goes_on] = self._open[_AT], self._open[_DELTA]
-
-        def inside(part: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-            """Return the indexes of events inside frames, and their frames."""
-            at = np.flatnonzero(of_kinds(block, part))
-            frame = frame_of[at]
-            is_inside = at > start[frame]
-            return at[is_inside], frame[is_inside]
-
-        at, frame = inside(_cuts)
-        frames[_CUT, frame] = a[at]
-        at, frame = inside(_shares)
-        shares = (*durations_of(subject[at]), *durations_of(a[at]), b[at])
-        frames[_FIRST_SHARE:, frame] = shares
-        at, frame = inside(_phases)
-        np.add.at(frames.reshape(-1), (_FIRST_PHASE + subject[at]) * (count + 1) + frame, b[at])
-        self.end += count
-        self._open = frames[:, count].copy()
-        return frames[:, :count]

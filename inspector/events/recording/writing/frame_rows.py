@@ -1,0 +1,224 @@
+"""The frames of a recording: found in blocks of events, and written as rows and chunks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from zlib import crc32
+
+import numpy as np
+
+from inspector.events.loop_frames import exchange
+from inspector.events.recording.columns import kind_table, of_kinds, pack
+from inspector.events.recording.layout import FRAME_COLUMNS
+from inspector.events.recording.writing.tables import INSERT
+from inspector.events.recording.writing.timer_rows import AT_ONCE
+from inspector.events.schema import (
+    ABOUT_LOOPS,
+    CUTS,
+    FRAME_ENDS,
+    FRAME_STARTS,
+    PHASE_ENDS,
+    SHARES,
+)
+from inspector.events.timeline import Timeline
+from inspector.vocabulary import Phase, Share, durations_of
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from inspector.events.frame_history import FrameHistory
+    from inspector.events.recording.columns import Block
+
+_starts, _ends = kind_table(FRAME_STARTS), kind_table(FRAME_ENDS)
+_phases = kind_table(PHASE_ENDS)
+_cuts, _shares = kind_table(CUTS), kind_table(SHARES)
+_of_loops = kind_table(ABOUT_LOOPS)
+_ADD_FRAMES: Final = "INSERT OR REPLACE INTO frames VALUES {}"
+_FRAME_ROW: Final = f"({','.join('?' * len(FRAME_COLUMNS))})"
+_ADD_OF_LOOP: Final = INSERT.format("loop_frames", ",".join("?" * (1 + len(FRAME_COLUMNS))))
+
+# Rows of the columns, in the order of the table.
+_FRAME, _CURSOR, _AT, _INTERVAL, _DELTA, _BUSY, _CUT, _FIRST_PHASE = range(8)
+_FIRST_SHARE: Final = _FIRST_PHASE + len(Phase)
+_ROWS: Final = _FIRST_SHARE + len(Share)
+
+
+class FrameCollector:
+    """Finds the frames that end in consecutive blocks of events.
+
+    Attributes:
+        end: Number of the next frame.
+    """
+
+    def __init__(self, end: int, open_frame: Sequence[int]) -> None:
+        """Continue.
+
+        Args:
+            end: Number of the next frame.
+            open_frame: The frame that has not ended, as a timeline has it.
+        """
+        self.end = end
+        self._open = np.zeros(_ROWS, np.int64)
+        self._open[[_AT, _DELTA, *range(_CUT, _ROWS)]] = open_frame
+
+    def take(
+        self, block: Block, first_cursor: int, places: NDArray[np.intp] | None = None
+    ) -> Block:
+        """Return the frames that ended in a block, in the columns of ``frames``.
+
+        Args:
+            block: The events.
+            first_cursor: Cursor of the first, or of the block that they were taken from.
+            places: Their places in that block.
+        """
+        at_ns, _, subject, a, b = block
+        is_end = of_kinds(block, _ends)
+        ended = np.flatnonzero(is_end)
+        count = len(ended)
+        # The frame of each event, counted from the first.
+        frame_of = np.cumsum(is_end, dtype=np.intp)
+        # The last one has not ended.
+        frames = np.zeros((_ROWS, count + 1), np.int64)
+        frames[_FRAME] = np.arange(self.end, self.end + count + 1)
+        frames[_CURSOR, :count] = ended if places is None else places[ended]
+        frames[_CURSOR, :count] += first_cursor + 1
+        frames[_INTERVAL, :count], frames[_BUSY, :count] = a[ended], b[ended]
+        began = np.flatnonzero(of_kinds(block, _starts))
+        start = np.full(count + 1, -1)
+        start[frame_of[began]] = began
+        if start[0] < 0:
+            frames[_CUT:, 0] = self._open[_CUT:]
+        # Where none has begun, the previous one continues.
+        since = np.maximum.accumulate(start)
+        frames[_AT], frames[_DELTA] = at_ns[since], b[since]
+        goes_on = since < 0
+        frames[_AT, goes_on], frames[_DELTA, goes_on] = self._open[_AT], self._open[_DELTA]
+
+        def inside(part: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+            """Return the indexes of events inside frames, and their frames."""
+            at = np.flatnonzero(of_kinds(block, part))
+            frame = frame_of[at]
+            is_inside = at > start[frame]
+            return at[is_inside], frame[is_inside]
+
+        at, frame = inside(_cuts)
+        frames[_CUT, frame] = a[at]
+        at, frame = inside(_shares)
+        shares = (*durations_of(subject[at]), *durations_of(a[at]), b[at])
+        frames[_FIRST_SHARE:, frame] = shares
+        at, frame = inside(_phases)
+        np.add.at(frames.reshape(-1), (_FIRST_PHASE + subject[at]) * (count + 1) + frame, b[at])
+        self.end += count
+        self._open = frames[:, count].copy()
+        return frames[:, :count]
+
+
+class FrameRows:
+    """Writes frames, as rows that anyone can query and as chunks that are quick to read."""
+
+    def __init__(self, connection: sqlite3.Connection, clock_id: int = 0) -> None:
+        """Write none yet.
+
+        Args:
+            connection: The connection to the file.
+            clock_id: The loop that they are of, 0 for those that are shown.
+        """
+        self._connection = connection
+        self._clock_id = clock_id
+        self._stored = 0
+
+    def add_history(self, frames: FrameHistory, cursor: int) -> None:
+        """Add the frames that had ended before a cursor, and are not there."""
+        start = max(frames.first, self._stored)
+        if frames.end > start:
+            columns = [frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns]
+            columns += [frames.cut_ns, *frames.phases, *frames.shares]
+            numbers = np.arange(start, frames.end)
+            new = [column[start - frames.first :] for column in columns]
+            self.add(np.array([numbers, np.full(len(numbers), cursor), *new], np.int64))
+
+    def add(self, frames: Block) -> None:
+        """Add frames, in the columns of ``frames``, if there are any."""
+        if not frames.shape[1]:
+            return
+        first, last = int(frames[0, 0]), int(frames[0, -1])
+        data = pack(frames)
+        values = (first, frames.shape[1], crc32(data), data)
+        if self._clock_id:
+            rows = frames.T.tolist()
+            self._connection.executemany(_ADD_OF_LOOP, [(self._clock_id, *row) for row in rows])
+            text = "INSERT OR REPLACE INTO loop_frame_chunks VALUES (?,?,?,?,?)"
+            self._connection.execute(text, (self._clock_id, *values))
+        else:
+            self._connection.execute(_ADD_FRAMES.format(_FRAME_ROW), frames[:, 0].tolist())
+            if last > first:
+                self._add_following(frames[1:, 1:])
+            text = "INSERT OR REPLACE INTO frame_chunks VALUES (?,?,?,?)"
+            self._connection.execute(text, values)
+        self._stored = last + 1
+
+    def _add_following(self, columns: Block) -> None:
+        """Append frames, which SQLite numbers: that is faster."""
+        # Columns of zeros need not be passed.
+        used = np.flatnonzero(columns.any(axis=1))
+        marks = ["0"] * len(columns)
+        for number in used.tolist():
+            marks[number] = "?"
+        one, rows = f"(NULL,{','.join(marks)})", columns[used].T
+        whole = len(rows) - len(rows) % AT_ONCE
+        many = rows[:whole].reshape(-1, AT_ONCE * len(used)).tolist()
+        self._connection.executemany(_ADD_FRAMES.format(",".join([one] * AT_ONCE)), many)
+        self._connection.executemany(_ADD_FRAMES.format(one), rows[whole:].tolist())
+
+
+class WrittenFrames:
+    """Writes the frames of all loops, as they end."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._rows: dict[int, FrameRows] = {}
+        self._collectors: dict[int, FrameCollector] = {}
+
+    def begin(self, timeline: Timeline, cursor: int) -> None:
+        """Take over a state: the first, or the first after a gap."""
+        self._collectors.clear()
+        found = {0: (timeline.frames, timeline.open_frame)}
+        for clock_id, loop in timeline.loops.items():
+            found[clock_id] = (loop.frames, loop.open_frame)
+        for clock_id, (frames, open_frame) in found.items():
+            self._collectors[clock_id] = FrameCollector(frames.end, open_frame)
+            self._rows_of(clock_id).add_history(frames, cursor)
+
+    def take(self, block: Block, first_cursor: int) -> None:
+        """Write the frames that have ended in a block of events."""
+        self._rows_of(0).add(self._collectors[0].take(block, first_cursor))
+        places = np.flatnonzero(of_kinds(block, _of_loops))
+        if not places.size:
+            return
+        subjects = block[2, places]
+        for clock_id in np.unique(subjects).tolist():
+            own = places[subjects == clock_id]
+            events = block[:, own]
+            exchange(events, 0, clock_id)
+            if clock_id not in self._collectors:
+                self._collectors[clock_id] = FrameCollector(0, Timeline([]).open_frame)
+            found = self._collectors[clock_id].take(events, first_cursor, own)
+            self._rows_of(clock_id).add(found)
+
+    def _rows_of(self, clock_id: int) -> FrameRows:
+        if clock_id not in self._rows:
+            self._rows[clock_id] = FrameRows(self._connection, clock_id)
+        return self._rows[clock_id]
+
+    @property
+    def end(self) -> int:
+        """Number of the next frame that is shown."""
+        return self._collectors[0].end
+
+    @property
+    def ends_of_loops(self) -> dict[int, int]:
+        """The number of the next frame of every other loop."""
+        return {clock_id: each.end for clock_id, each in self._collectors.items() if clock_id}
