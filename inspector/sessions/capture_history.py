@@ -8,16 +8,18 @@ state is a number of frames. Only the slices of a trace are kept as events, in o
 from __future__ import annotations
 
 from array import array
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.analysis.lanes.columns import Levels
 from inspector.events.frame_history import FrameHistory
 from inspector.events.log import readable
 from inspector.events.schema import clock_at_parent_time
 from inspector.events.timeline import Timeline
-from inspector.formats.captures.capture import Slices, frames_as_slices
+from inspector.formats.captures.capture import SliceColumn, Slices, frames_as_slices
 from inspector.vocabulary import (
     CALL_ENDED,
     FRAME_BEGAN,
@@ -56,6 +58,7 @@ class CaptureHistory:
         first_ns: 0.
         last_ns: Instant of the newest event.
         has_all_events: True.
+        levels: The values of the counters of a trace.
     """
 
     first: Final = 0
@@ -65,6 +68,7 @@ class CaptureHistory:
     def __init__(self, frames: FrameTimes, slices: Slices | None) -> None:
         """Describe frames, and the slices of a trace."""
         self._slices = slices
+        self.levels: tuple[Levels, ...] = ()
         self._frame_times = frames
         self.strings = ["", _ROOT_NAME]
         self._opening: list[RawEvent] = []
@@ -87,6 +91,25 @@ class CaptureHistory:
         if self._slices is not None or frames.busy_ns.any():
             return self._slices
         return frames_as_slices(frames, _ROOT_NAME)
+
+    def slice_ended(self, member: int, at_ns: int) -> int | None:
+        """Return the index of the slice with a member's name that ended at an instant."""
+        if not isinstance(self._body, _TraceEvents):
+            return None
+        return self._body.slice_ended(member, at_ns)
+
+    def about_slice(self, place: int) -> SliceAbout:
+        """Return what is known of a slice, by its index."""
+        assert isinstance(self._body, _TraceEvents), "it has slices"
+        assert self._slices is not None, "it has slices"
+        extras = self._slices.extras
+        before, after = extras.flows.of(place)
+        return SliceAbout(
+            *self._slices.span_ns(place),
+            extras.arguments.of(place),
+            tuple(map(self._body.reference, before)),
+            tuple(map(self._body.reference, after)),
+        )
 
     def events(self, start: int, end: int) -> list[RawEvent]:
         """Return the events between two cursors."""
@@ -148,13 +171,23 @@ class CaptureHistory:
         """
         clocks: dict[str, int] = {}
         clock_of_track: dict[int, int] = {}
-        for place in np.unique(slices.track).tolist():
+
+        def clock_of(process: str) -> int:
+            if process not in clocks:
+                clocks[process] = _ROOT + 1 + len(clocks) + len(clock_of_track)
+                self._add_clock(clocks[process], _ROOT, self._text(process))
+            return clocks[process]
+
+        for place in _known(slices.track):
             track = slices.tracks[place]
-            if track.process not in clocks:
-                number = clocks[track.process] = _ROOT + 1 + len(clocks) + len(clock_of_track)
-                self._add_clock(number, _ROOT, self._text(track.process))
+            parent = clock_of(track.process)
             number = clock_of_track[place] = _ROOT + 1 + len(clocks) + len(clock_of_track)
-            self._add_clock(number, clocks[track.process], self._text(track.name))
+            self._add_clock(number, parent, self._text(track.name))
+        counters = slices.extras.counters
+        self.levels = tuple(
+            Levels(clock_of(track.process), track.title, track.unit, *counters.of(place))
+            for place, track in enumerate(counters.tracks)
+        )
         return self._add_members(slices, clock_of_track)
 
     def _add_members(
@@ -190,6 +223,14 @@ class CaptureHistory:
         return members
 
 
+def _known(column: SliceColumn) -> list[int]:
+    """Return the numbers that are in a column."""
+    found = set[int]()
+    for part in _parts(len(column)):
+        found.update(np.unique(column[part]).tolist())
+    return sorted(found)
+
+
 def _parts(count: int) -> Iterator[slice]:
     """Yield stretches that take little memory each."""
     return (slice(start, min(start + _AT_ONCE, count)) for start in range(0, count, _AT_ONCE))
@@ -199,6 +240,25 @@ def _keys(slices: Slices, part: slice, width: int) -> NDArray[np.int64]:
     """Return a number for track and name of each slice."""
     found: NDArray[np.int64] = slices.track[part].astype(np.int64) * width + slices.name[part]
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class SliceAbout:
+    """What is known of a slice of a trace.
+
+    Attributes:
+        start_ns: When it began, from the beginning of the capture.
+        took_ns: How long it took.
+        arguments: What the trace says of it, as in JSON.
+        follows: The slices that have led to it: the member of each, and when it ended.
+        leads: The slices that it has led to.
+    """
+
+    start_ns: int
+    took_ns: int
+    arguments: Mapping[str, object]
+    follows: tuple[tuple[int, int], ...]
+    leads: tuple[tuple[int, int], ...]
 
 
 class _Body(Protocol):
@@ -318,6 +378,19 @@ class _TraceEvents:
         )
         found[~is_slice] = np.stack(of_frames, axis=1)
         return found
+
+    def slice_ended(self, member: int, at_ns: int) -> int | None:
+        """Return the index of the slice of a member that ended at an instant."""
+        place = self._slices.count_until(at_ns) - 1
+        while place >= 0 and sum(self._slices.span_ns(place)) == at_ns:
+            if self._members[place] == member:
+                return place
+            place -= 1
+        return None
+
+    def reference(self, place: int) -> tuple[int, int]:
+        """Return by what a slice is known: its member, and when it ended."""
+        return int(self._members[place]), sum(self._slices.span_ns(place))
 
     def count_until(self, at_ns: int) -> int:
         frames = int(np.searchsorted(self._instants_ns, at_ns, side="right"))

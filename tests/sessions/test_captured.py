@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import weakref
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from inspector.analysis.frame_spans import heaviest_in, spans_of
@@ -15,6 +17,7 @@ from inspector.errors import CaptureError, ColumnChoiceError
 from inspector.events.annotations import Annotation
 from inspector.events.timeline import Timeline
 from inspector.formats.captures import source as source_module
+from inspector.formats.captures.json_trace import JsonTraceReader
 from inspector.formats.export import export_frames
 from inspector.formats.frame_times import FrameTimes
 from inspector.formats.options import ExportOptions
@@ -335,3 +338,61 @@ def test_that_the_bookmarks_of_our_own_exports_are_there_again(tmp_path: Path) -
         ("range", "fight", 100 * MS, 900 * MS),
         ("bookmark", "half", 500 * MS, None),
     ]
+
+
+def linked_trace(folder: Path) -> Path:
+    """Write a trace with a counter, arguments, and a slice that leads to another."""
+    events: list[dict[str, Any]] = []
+    for number in range(30):
+        start = number * 16_000
+        args = {"layer": {"id": number, "name": "sky"}, "visible": True}
+        about = {"pid": 1, "tid": 1, "ts": start}
+        flow = {"pid": 1, "name": "go", "id": number, "ts": start + 1}
+        events += [
+            {**about, "ph": "X", "name": "frame", "dur": 10_000, "args": args},
+            {**flow, "ph": "s", "tid": 1},
+            {**about, "ph": "X", "tid": 2, "ts": start + 11_000, "name": "draw", "dur": 900},
+            {**flow, "ph": "f", "tid": 2, "ts": start + 11_100, "bp": "e"},
+            {**about, "ph": "C", "name": "memory", "args": {"MB": number % 7}},
+        ]
+    path = folder / "linked.json"
+    path.write_text(json.dumps(events))
+    return path
+
+
+def test_that_a_reader_is_gone_when_nothing_needs_it(tmp_path: Path) -> None:
+    reader = JsonTraceReader(linked_trace(tmp_path))
+    while reader.read_on():
+        pass
+    finalizer = weakref.finalize(reader, str)
+    del reader
+    assert not finalizer.alive
+
+
+def test_that_counters_of_a_trace_have_lanes(tmp_path: Path) -> None:
+    session = CapturedSession(linked_trace(tmp_path))
+    store = LaneStore()
+    store.read(session.history, session.timeline)
+    (lane,) = [each for each in store.lanes.values() if each.kind is LaneKind.COUNTER]
+    assert (lane.label, session.timeline.clocks[lane.clock_id].name) == ("memory MB", "process 1")
+    levels = lane.levels
+    assert levels is not None
+    assert levels.edges == (0.0, 6.0)
+    assert levels.value[levels.place_at(33 * MS)] == 2
+    edges = np.array([-5, -1, 0, 15, 40, 41]) * MS
+    assert [str(each) for each in levels.highest(edges)] == ["nan", "0.0", "0.0", "2.0", "2.0"]
+
+
+def test_that_a_slice_has_its_arguments_and_what_it_leads_to(tmp_path: Path) -> None:
+    session = CapturedSession(linked_trace(tmp_path))
+    history = session.history
+    members = {each.name: each.id for each in session.timeline.members.by_id.values()}
+
+    place = history.slice_ended(members["frame"], 26 * MS)
+
+    assert place is not None
+    about = history.about_slice(place)
+    assert (about.start_ns, about.took_ns) == (16 * MS, 10 * MS)
+    assert about.arguments == {"layer": {"id": 1, "name": "sky"}, "visible": True}
+    assert (about.follows, about.leads) == ((), ((members["draw"], 27_900_000),))
+    assert history.slice_ended(members["draw"], 26 * MS) is None

@@ -58,7 +58,11 @@ class Link:
         """Where it leads, as text; empty for plain text."""
         if self.at_ns is not None:
             return f"{LOOK_AT}:{self.at_ns}"
-        return "" if self.target is None else f"{self.target.kind.name}:{self.target.id}"
+        if self.target is None:
+            return ""
+        ended_ns = self.target.ended_ns
+        of_call = "" if ended_ns is None else f":{ended_ns}"
+        return f"{self.target.kind.name}:{self.target.id}{of_call}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from .detail_rows import LOOK_AT, ClockCounts, DetailRow, RowKind, heading
 from .frame_details import Heaviest, frame_rows
 from .member_details import member_rows
 from .session_details import limit_rows, overview_rows
+from .slice_details import slice_rows
 from .timer_details import timer_rows
 
 if TYPE_CHECKING:
@@ -164,7 +165,10 @@ class DetailsPanel(QWidget):
                 why = self._why.rows(history, timeline, call_id, is_live=is_live)
                 if selection.id not in timeline.members.by_id:
                     return [heading(self._why.subject), *why]
-                return member_rows(timeline, selection.id, self._bridge.strings, why)
+                rows = member_rows(timeline, selection.id, self._bridge.strings, why)
+                about_slice = slice_rows(history, timeline, selection)
+                above = [*about_slice, heading("All slices of this name")] if about_slice else []
+                return [*above, *rows[len(above) > 0 :]]
             case _:
                 timeline = self._bridge.timeline
                 return frame_rows(timeline, selection.id, session.history, self._heaviest)
@@ -244,8 +248,12 @@ class DetailsPanel(QWidget):
 
     @Slot(str)
     def _follow_link(self, address: str) -> None:
-        kind, _, number = address.partition(":")
-        if kind == LOOK_AT:
+        kind, number, *of_call = address.split(":")
+        if of_call:
+            # Where the slice is comes into view as well.
+            self._bridge.set_playhead(int(of_call[0]))
+            self._bridge.select(Selection.call(int(number), int(of_call[0])))
+        elif kind == LOOK_AT:
             self._bridge.set_playhead(int(number))
         elif SelectionKind[kind] is SelectionKind.FRAME:
             self._bridge.show_frame(int(number))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from inspector.analysis.lanes.columns import Instants, NsColumn, Steps
+    from inspector.analysis.lanes.columns import Instants, Levels, NsColumn, Steps
 
     from ..kit.theme import Theme
     from .bulk_paint import PixelRects
@@ -282,6 +282,36 @@ class LanePainter:
                 fill_rects(painter, rects, color)
                 inner = QRect(row.left(), top, row.width(), height - 1)
                 self._name_states(painter, name_of(subject), color, (x0[some], x1[some]), inner)
+
+    # ---------------------------------------------------------------- levels
+
+    def levels(self, painter: QPainter, levels: Levels, window: LaneWindow, row: QRect) -> None:
+        """Paint the values of a counter as an area from 0, the highest of each column of pixels."""
+        inner = _inner(row)
+        edges = self._edges_of(window)
+        values = levels.highest(edges)
+        is_there = np.isfinite(values) & (edges[:-1] <= window.present_ns)
+        xs, values = window.left + np.flatnonzero(is_there), values[is_there]
+        low, high = levels.edges
+        scale = inner.height() / max(high - low, 1e-300)
+        ys = inner.bottom() + 1 - np.round((values - low) * scale).astype(np.int64)
+        zero = inner.bottom() + 1 - round(-low * scale)
+        color = self._theme.color(ColorRole.OK)
+        area = mixed(color, self._background(), 0.4)
+        fill_rects(
+            painter, pixel_rects(xs, np.minimum(ys, zero), xs + 1, np.maximum(ys, zero)), area
+        )
+        fill_rects(painter, pixel_rects(xs, ys - 1, xs + 1, ys + 1), color)
+        text = levels.text_of(high or low)
+        metrics = painter.fontMetrics()
+        place = QRect(
+            inner.left(), inner.top(), metrics.horizontalAdvance(text) + 8, metrics.height()
+        )
+        patch = QColor(self._background())
+        patch.setAlphaF(0.75)
+        painter.fillRect(place, patch)
+        painter.setPen(self._theme.color(ColorRole.TEXT))
+        painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), text)
 
     # ---------------------------------------------------------------- states
 

@@ -27,10 +27,12 @@ class Selection:
     Attributes:
         kind: What kind of thing.
         id: Number of the clock, timer or member, or index of the frame.
+        ended_ns: When the one call of a member ended that is meant; ``None`` for all its calls.
     """
 
     kind: SelectionKind = SelectionKind.NONE
     id: int = 0
+    ended_ns: int | None = None
 
     @classmethod
     def clock(cls, clock_id: int) -> Selection:
@@ -51,6 +53,11 @@ class Selection:
     def member(cls, number: int) -> Selection:
         """Return the selection of a scheduler, a component, a machine or one of their parts."""
         return cls(SelectionKind.MEMBER, number)
+
+    @classmethod
+    def call(cls, number: int, ended_ns: int) -> Selection:
+        """Return the selection of one call of a member, by the instant at which it ended."""
+        return cls(SelectionKind.MEMBER, number, ended_ns)
 
     @classmethod
     def nothing(cls) -> Selection:

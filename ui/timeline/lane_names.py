@@ -35,6 +35,7 @@ _SIGNS: Final = {
     LaneKind.TIMER: "◔",
     LaneKind.CALL: "•",
     LaneKind.SLICES: "▬",
+    LaneKind.COUNTER: "◢",
 }
 
 

@@ -143,6 +143,8 @@ class LanePicture:
             )
         elif lane is not None and row.kind is LaneKind.SLICES:
             self._lanes.slices(painter, lane.instants, window, box, canvas.member_name)
+        elif lane is not None and lane.levels is not None:
+            self._lanes.levels(painter, lane.levels, window, box)
         elif lane is not None:
             is_timer = row.kind is LaneKind.TIMER
             self._lanes.instants(

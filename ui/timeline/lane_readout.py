@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from inspector.analysis.lanes.clocks import Standstill
+    from inspector.analysis.lanes.columns import Levels
     from inspector.analysis.lanes.lanes import LaneStore
     from inspector.events.timeline import Timeline
 
@@ -70,6 +71,8 @@ class LaneReader:
                 return self._state(row.lane, min(int(at_ns), self._timeline.at_ns))
         if row.lane is None:
             return None
+        if row.lane.levels is not None:
+            return _level(row.lane.levels, at_ns)
         if row.kind is LaneKind.SLICES:
             return self._slice(row.lane, at_ns, within_ns)
         place = row.lane.instants.nearest(at_ns, within_ns)
@@ -154,7 +157,7 @@ class LaneReader:
         name = "slice" if member is None else member.name
         began_ns = end_ns - took_ns
         lines = (name, f"{format_instant(began_ns, 6)}, took {format_duration(took_ns)}")
-        return LaneReading(began_ns, lines, Selection.member(number))
+        return LaneReading(began_ns, lines, Selection.call(number, end_ns))
 
     def _instant(self, lane: Lane, place: int) -> LaneReading:
         instants = lane.instants
@@ -219,7 +222,20 @@ class LaneReader:
             return self._store.clocks.by_id[row.clock_id].at_ns
         if row.lane is None:
             return None
+        if row.lane.levels is not None:
+            return cast("Sequence[int]", row.lane.levels.at_ns)
         return row.lane.steps.at_ns if row.kind is LaneKind.MACHINE else row.lane.instants.at_ns
+
+
+def _level(levels: Levels, at_ns: float) -> LaneReading | None:
+    """Return the value of a counter at an instant."""
+    place = levels.place_at(at_ns)
+    if place < 0:
+        return None
+    since_ns = int(levels.at_ns[place])
+    said = f"{levels.label}: {levels.text_of(float(levels.value[place]))}"
+    lines = (said, f"since {format_instant(since_ns, 6)}")
+    return LaneReading(since_ns, lines, Selection.clock(levels.clock_id))
 
 
 def _has(lane: Lane, at_ns: int, value: int, subject: int) -> bool:

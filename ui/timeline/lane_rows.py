@@ -235,7 +235,7 @@ def is_about(row: LaneRow, selection: Selection) -> bool:
 def subject_of(row: LaneRow) -> Selection:
     """Return what a row is about; of a timer that is set again and again, the one that waits."""
     match row.kind:
-        case LaneKind.CLOCK | LaneKind.SLICES:
+        case LaneKind.CLOCK | LaneKind.SLICES | LaneKind.COUNTER:
             return Selection.clock(row.clock_id)
         case LaneKind.MACHINE | LaneKind.CALL:
             return Selection.member(row.subject_id)

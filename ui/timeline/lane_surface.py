@@ -399,6 +399,8 @@ class LaneSurface(QAbstractScrollArea):
                 return line + 7
             case LaneKind.SLICES:
                 return SLICE_LEVELS * (line + 2) + 4
+            case LaneKind.COUNTER:
+                return 2 * line + 4
         return line + 3
 
     def _take_width(self) -> None:

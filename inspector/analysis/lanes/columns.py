@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
 from inspector.analysis.statistics.pyramid import Pyramid
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 #: Nanoseconds or numbers, one per record.
@@ -97,6 +100,60 @@ class Instants:
         if best is None or abs(self.at_ns[best] - at_ns) > within_ns:
             return None
         return best
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Levels:
+    """The values of a counter, each until the next.
+
+    Attributes:
+        clock_id: The clock it belongs to.
+        label: What is counted.
+        unit: Unit of the values; empty if unknown.
+        at_ns: Instants, in order.
+        value: The value from then on.
+    """
+
+    clock_id: int
+    label: str
+    unit: str
+    at_ns: NDArray[np.int64]
+    value: NDArray[np.float64]
+
+    @property
+    def edges(self) -> tuple[float, float]:
+        """The lowest and the highest value, and 0."""
+        return min(0.0, float(self.value.min())), max(0.0, float(self.value.max()))
+
+    def place_at(self, at_ns: float) -> int:
+        """Return the index of the value at an instant, -1 before the first."""
+        return int(np.searchsorted(self.at_ns, at_ns, side="right")) - 1
+
+    def highest(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the highest value between each instant and the next; not a number before all."""
+        if not len(self.value):
+            return np.full(len(edges_ns) - 1, np.nan)
+        places = np.searchsorted(self.at_ns, edges_ns, side="right") - 1
+        begins = np.maximum(places[:-1], 0)
+        stretches = np.stack((begins, np.maximum(places[1:], begins) + 1), axis=1).ravel()
+        # The last may end behind the values.
+        values = np.append(self.value, -np.inf)
+        found = np.maximum.reduceat(values, stretches)[::2]
+        found[places[1:] < 0] = np.nan
+        return found
+
+    def text_of(self, value: float) -> str:
+        """Return a value with its unit."""
+        return f"{value:,.6g} {self.unit}".rstrip()
+
+
+@runtime_checkable
+class HasLevels(Protocol):
+    """A past with counters, all of which are known."""
+
+    @property
+    def levels(self) -> Sequence[Levels]:
+        """The values of each counter."""
 
 
 class Steps:

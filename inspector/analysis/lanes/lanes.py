@@ -13,7 +13,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.lanes.clocks import ClockPasts
-from inspector.analysis.lanes.columns import Instants, Steps
+from inspector.analysis.lanes.columns import HasLevels, Instants, Levels, Steps
 from inspector.events.handlers import handlers_of
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.events.members import TIMED_CALLS
@@ -50,6 +50,7 @@ class LaneKind(IntEnum):
     TIMER = 7
     CALL = 8
     SLICES = 9
+    COUNTER = 10
 
     @property
     def text(self) -> str:
@@ -68,6 +69,7 @@ _KIND_TEXTS: Final = {
     LaneKind.TIMER: "timer",
     LaneKind.CALL: "frame timer",
     LaneKind.SLICES: "slices",
+    LaneKind.COUNTER: "counter",
 }
 
 LaneKey = tuple[LaneKind, int, str]
@@ -84,6 +86,7 @@ class Lane:
         subject_id: The clock or machine; the last timer or member.
         instants: The events, except of clocks and machines.
         steps: The states of a machine.
+        levels: The values of a counter.
         pending: The pending timers.
         sid: Number of a timer's label in the string table.
         site: Number of the text of the call site at which its timers were made, 0 for unknown.
@@ -98,6 +101,7 @@ class Lane:
     subject_id: int = 0
     instants: Instants = field(default_factory=Instants)
     steps: Steps = field(default_factory=Steps)
+    levels: Levels | None = None
     pending: dict[int, None] = field(default_factory=dict)
     sid: int = 0
     site: int = 0
@@ -186,6 +190,9 @@ class LaneStore:
             How many events are left to read.
         """
         self._take_strings(history)
+        if not self.cursor and isinstance(history, HasLevels):
+            for levels in history.levels:
+                self._lane(LaneKind.COUNTER, levels.clock_id, levels.label).levels = levels
         if self.cursor < history.first:
             self.lost += history.first - self.cursor
             self.gaps.append((self.read_ns, self.go_on_at(history, history.first)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 import numpy as np
@@ -97,18 +97,6 @@ class JsonTraceReader:
         self._has_ended = False
         self._events = 0
         self._threads: dict[object, int] = {}
-        self._handlers: dict[object, Callable[[_Event], None]] = {
-            "X": self._complete,
-            "B": self._begin,
-            "E": self._end,
-            **dict.fromkeys("iIRnTp", self._instant),
-            **dict.fromkeys("bS", self._begin_async),
-            **dict.fromkeys("eF", self._end_async),
-            **dict.fromkeys("stf", self._flow),
-            "C": self._count,
-            **dict.fromkeys(_IGNORED, self._ignore),
-            "M": self._take_name,
-        }
 
     @property
     def done(self) -> float:
@@ -207,11 +195,11 @@ class JsonTraceReader:
     # ------------------------------------------------------------------ one event after another
 
     def _take(self, events: list[_Event]) -> None:
-        handlers = self._handlers
+        handlers = self._HANDLERS
         for event in events:
             self._events += 1
             try:
-                handlers[event.ph](event)
+                handlers[event.ph](self, event)
             except (TypeError, ValueError, OverflowError, KeyError):
                 self._builder.note_damage(f"event {self._events:,}")
 
@@ -304,6 +292,20 @@ class JsonTraceReader:
         else:
             named = f"{name} ({_name(event.tid)})"
             self._builder.rename_track(self._thread(event), process, named)
+
+    #: What takes an event, by its phase; not of the reader itself, which would then keep itself.
+    _HANDLERS: ClassVar[dict[object, Callable[[JsonTraceReader, _Event], None]]] = {
+        "X": _complete,
+        "B": _begin,
+        "E": _end,
+        **dict.fromkeys("iIRnTp", _instant),
+        **dict.fromkeys("bS", _begin_async),
+        **dict.fromkeys("eF", _end_async),
+        **dict.fromkeys("stf", _flow),
+        "C": _count,
+        **dict.fromkeys(_IGNORED, _ignore),
+        "M": _take_name,
+    }
 
 
 def _ns(value: object) -> int:

@@ -252,13 +252,13 @@ class TraceBuilder:
             is_last: Whether nothing is added any more, so that what was collected is given away.
 
         Raises:
-            CaptureError: There is neither a slice nor a counter.
+            CaptureError: There is no slice.
         """
         if self._last is not None:
             return self._last
         open_ = [each for waiting in self._open.values() for each in waiting]
         count = self._packed_count + len(self._start)
-        if not count + len(open_) and not self.extras.has_counters:
+        if not count + len(open_):
             message = f"{path} is a trace without slices. Choose another file."
             raise CaptureError(message)
         slices = self._ordered(open_, path, is_last=is_last)

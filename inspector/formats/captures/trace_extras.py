@@ -287,11 +287,6 @@ class ExtrasBuilder:
         self._unplaced.append((len(self._step_flow), track, at_ns, is_next))
         self.add_step(flow, _UNPLACED)
 
-    @property
-    def has_counters(self) -> bool:
-        """Whether there is a counter, which can be shown without slices."""
-        return bool(self._counters)
-
     def first_ns(self, earliest_ns: int | None) -> int:
         """Return the earlier of the first slice, if there is one, and the first counter value."""
         values = np.frombuffer(self._counter_at, dtype=np.int64) if self._counter_at else ()

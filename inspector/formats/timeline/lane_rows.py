@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
     from inspector.analysis.landmarks import Landmark
-    from inspector.analysis.lanes.columns import Instants, Steps
+    from inspector.analysis.lanes.columns import Instants, Levels, Steps
     from inspector.analysis.lanes.lanes import LaneStore
     from inspector.events.timeline import Timeline
     from inspector.formats.frame_graph.frame_plot import Scale
@@ -146,6 +146,8 @@ def _children(store: LaneStore, low_ns: float, high_ns: float) -> dict[int, list
 def _has_some(lane: Lane, low_ns: float, high_ns: float) -> bool:
     if lane.kind is LaneKind.MACHINE:
         return len(lane.steps) > 0 and lane.steps.at_ns[0] <= high_ns
+    if lane.levels is not None:
+        return len(lane.levels.at_ns) > 0 and lane.levels.at_ns[0] <= high_ns
     start, stop = lane.instants.within(low_ns, high_ns + 1)
     return stop > start
 
@@ -186,7 +188,7 @@ class LaneDrawing:
         self._store, self._timeline, self._scale, self._colors = store, timeline, scale, colors
         self._present_ns = min(timeline.at_ns, int(scale.high))
 
-    def row(self, row: Row, top: float) -> list[Item]:
+    def row(self, row: Row, top: float) -> list[Item]:  # noqa: PLR0911 - one for each kind
         """Return what is on a lane whose upper edge is at ``top``."""
         box = Box(self._scale.box.x, top + _PAD, self._scale.box.width, row.height - 2 * _PAD)
         if row.kind is LaneKind.CLOCK:
@@ -198,6 +200,8 @@ class LaneDrawing:
             return self._states(lane.steps, box)
         if lane.kind in _LISTS:
             return self._signs(lane, box)
+        if lane.levels is not None:
+            return self._levels(lane.levels, box)
         if lane.kind is LaneKind.TIMER:
             return self._ticks(lane.instants, box, self._colors.text, self.late_ns)
         return self._ticks(lane.instants, box, self._colors.muted_text, 0)
@@ -311,6 +315,28 @@ class LaneDrawing:
             found.append(Rect(Box(begin + 3, box.y + 0.5, width + 4, box.height - 1), patch))
         at = Point(round(begin + 5, 2), round(box.y + box.height / 2 + 2.6, 2))
         found.append(Text(at, text, SMALL - 1, self._colors.text))
+
+    def _levels(self, levels: Levels, box: Box) -> list[Item]:
+        """Return the values of a counter as an area from 0."""
+        scale = self._scale
+        count = int(scale.box.width)
+        edges = np.linspace(scale.low, scale.high + 1, count + 1).astype(np.int64)
+        low, high = levels.edges
+        per_value = box.height / max(high - low, 1e-300)
+        zero = box.bottom + low * per_value
+        color, wide = mixed(self._colors.line, self._colors.background, 0.5), box.width / count
+        found: list[Item] = []
+        columns = enumerate(levels.highest(edges).tolist())
+        for value, run in groupby(columns, lambda column: column[1]):
+            first, *rest = run
+            if value != value or edges[first[0]] > self._present_ns:  # noqa: PLR0124 - not a number
+                continue
+            left = box.x + first[0] * wide
+            top = zero - value * per_value
+            right = left + wide * (1 + len(rest))
+            found.append(Rect(_box(left, min(top, zero), right, max(top, zero)), color))
+        self._add_label(found, levels.text_of(high or low), box.x, box.right, box)
+        return found
 
     # ---------------------------------------------------------------- instants
 

@@ -1,0 +1,89 @@
+"""A slice of a trace in the details: its arguments, and what it leads to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from inspector.analysis.lanes.lanes import LaneKind
+from tests.sessions.test_captured import MS, linked_trace
+from tests.ui.shell import Shell, open_shell
+from ui.details.panel import DetailsPanel
+from ui.session.selection import Selection
+from ui.timeline.panel import TimelinePanel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+
+@pytest.fixture
+def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+    shell = open_shell(qtbot, tmp_path, None)
+    shell.window.open_path(linked_trace(tmp_path))
+    return shell
+
+
+def member(shell: Shell, name: str) -> int:
+    members = shell.bridge.timeline.members.by_id.values()
+    return next(each.id for each in members if each.name == name)
+
+
+def test_that_a_slice_is_shown_with_its_arguments(shell: Shell) -> None:
+    panel = shell.window.docks.panel("details")
+    assert isinstance(panel, DetailsPanel)
+
+    shell.bridge.select(Selection.call(member(shell, "frame"), 26 * MS))
+
+    text = panel.text()
+    assert panel.title == "Slice “frame”"
+    for line in (
+        *("Took\t10.0 ms", "layer.id\t1", "layer.name\tsky", "visible\ttrue"),
+        "Leads to\tdraw, until 00:00.027900",
+    ):
+        assert line in text, text
+
+
+def test_that_a_link_leads_to_the_slice_that_follows(shell: Shell) -> None:
+    panel = shell.window.docks.panel("details")
+    assert isinstance(panel, DetailsPanel)
+    shell.bridge.select(Selection.call(member(shell, "frame"), 26 * MS))
+    row = next(row for row in panel.current_rows() if row.key == "Leads to")
+
+    panel._follow_link(row.links[0].address)
+
+    draw = Selection.call(member(shell, "draw"), 27_900_000)
+    assert shell.bridge.selection == draw
+    assert shell.bridge.playhead_ns == 27_900_000
+    assert "Follows from\tframe, until 00:00.026000" in panel.text()
+
+
+def test_that_all_calls_of_a_name_are_shown_without_a_slice(shell: Shell) -> None:
+    panel = shell.window.docks.panel("details")
+    assert isinstance(panel, DetailsPanel)
+
+    shell.bridge.select(Selection.member(member(shell, "frame")))
+
+    assert panel.title == "Slice “frame”"
+    assert "Called\t30 times" in panel.text()
+    assert "layer" not in panel.text()
+
+
+def test_that_a_click_on_a_lane_selects_the_slice_there_and_reads_counters(shell: Shell) -> None:
+    shell.window.docks.show_panel("timeline")
+    panel = shell.window.docks.panel("timeline")
+    assert isinstance(panel, TimelinePanel)
+    panel.refresh()
+    canvas = panel.canvas
+    rows = {row.kind: row for row in reversed(canvas.rows.rows) if row.lane is not None}
+
+    slice_ = canvas.reader.read(rows[LaneKind.SLICES], 17 * MS, 0)
+    counter = canvas.reader.read(rows[LaneKind.COUNTER], 33 * MS, 0)
+
+    assert slice_ is not None
+    assert counter is not None
+    assert slice_.selection.ended_ns is not None
+    assert counter.lines == ("memory MB: 2", "since 00:00.032000")
+    assert not canvas.viewport().grab().isNull()
