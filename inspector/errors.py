@@ -55,6 +55,10 @@ class ColumnChoiceError(CaptureError):
         self.columns = columns
 
 
+class SumsError(CaptureError):
+    """A file has the sums of zones without instants, so there is nothing to show over time."""
+
+
 class ExportError(InspectorError):
     """A graph or its data could not be written."""
 

@@ -13,7 +13,7 @@ from inspector.clocks.failures import FailurePolicy
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.command import Capability
 from inspector.commands.scene import Reload, SetFailurePolicy
-from inspector.errors import ColumnChoiceError, InspectorError
+from inspector.errors import ColumnChoiceError, InspectorError, SumsError
 from inspector.events.timeline import Timeline
 from inspector.foreign.paths import is_recording_name, is_scene_name
 from inspector.sessions.session import SessionPhase, SessionStatus, StepsAside
@@ -104,6 +104,7 @@ class SessionBridge(QObject):
         opening_failed: A file could not be opened, and the session goes on; why.
         column_wanted: The user has to choose a column of a table: the file, and the names of
             the columns.
+        sums_found: A file that was to be opened has sums of zones instead of instants.
         action_wanted: A panel wants an action of the window to be carried out; its id.
         panel_wanted: A panel is to be shown; its id.
         playhead_changed: Panels show the state at another instant, in session
@@ -123,6 +124,7 @@ class SessionBridge(QObject):
     playhead_changed = Signal(object)  # int | None
     opening_failed = Signal(object)  # SessionStatus
     column_wanted = Signal(object, object)  # Path, tuple[str, ...]
+    sums_found = Signal(object)  # Path
     action_wanted = Signal(str)
     panel_wanted = Signal(str)
 
@@ -248,6 +250,8 @@ class SessionBridge(QObject):
             session = captured_session(path, column)
         except ColumnChoiceError as error:
             self.column_wanted.emit(path, error.columns)
+        except SumsError:
+            self.sums_found.emit(path)
         except (InspectorError, OSError) as error:
             self._fail_to_open(path, _failed(path, error))
         else:

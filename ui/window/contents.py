@@ -114,6 +114,7 @@ class WindowContents(QObject):
         bridge.budgets_changed.connect(self._take_budgets)
         bridge.opening_failed.connect(self._show_opening_failure)
         bridge.column_wanted.connect(self._ask_for_column)
+        bridge.sums_found.connect(self._show_sums)
         bridge.panel_wanted.connect(window.docks.show_panel)
         bridge.action_wanted.connect(self._carry_out)
         window.is_complete = True
@@ -414,6 +415,18 @@ class WindowContents(QObject):
         dialog.textValueSelected.connect(partial(self._bridge.open_capture, path))
         without_icons(dialog)
         dialog.open()
+
+    @Slot(object)
+    def _show_sums(self, path: Path) -> None:
+        """Show the sums of zones in a file beside what is open."""
+        # Few files have them.
+        from ..statistics.zone_sums import ZoneSumsWindow  # noqa: PLC0415
+
+        window = self._window
+        try:
+            ZoneSumsWindow(path, self._bridge.panel_choices, window.theme, window).show()
+        except (InspectorError, OSError) as error:
+            window.notice.show_notice(str(error))
 
     def _show_failed_file(self, status: SessionStatus) -> None:
         window = self._window

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from inspector.display_text import in_quotes
-from inspector.errors import CaptureError
+from inspector.errors import CaptureError, SumsError
 from inspector.formats.captures.capture import Capture
 from inspector.formats.captures.source import CaptureSource
 from inspector.formats.captures.trace import TraceBuilder
@@ -154,7 +154,7 @@ class TracyReader:
                 "For a timeline, export with -u for each zone, -g for those of the GPU, or -m for "
                 "messages."
             )
-            raise CaptureError(message)
+            raise SumsError(message)
         form = next((each for each in _FORMS if each.columns == columns), None)
         if form is None:
             message = (

@@ -27,6 +27,7 @@ from ui.frame_times.frame_statistics_label import (
 from ui.kit.texts.member_texts import member_run_state
 from ui.plotting.shared_view import SharedView
 from ui.session import opening
+from ui.statistics.zone_sums import ZoneSumsWindow
 from ui.timeline.panel import TimelinePanel
 from ui.transport.capture_bar import CaptureBar
 from ui.window import contents
@@ -292,3 +293,32 @@ def test_that_a_capture_is_seen_whole_at_first(shell: Shell, tmp_path: Path) -> 
     session.choose_stream("small.exe")
     shell.bridge.refresh_now()
     assert view.visible_frames() == (0, 150)
+
+
+def test_that_sums_of_tracy_are_shown_beside_what_is_open(shell: Shell, tmp_path: Path) -> None:
+    shell.window.open_path(table(tmp_path))
+    path = tmp_path / "zones.csv"
+    path.write_text(
+        "name,src_file,src_line,total_ns,total_perc,counts,mean_ns,min_ns,max_ns,std_ns\n"
+        "draw,a.cpp,3,9000000,90.0,3,3000000,1000000,5000000,1632993.2\n"
+        "load<a, b>,b.cpp,7,1000000,10.0,1,1000000,1000000,1000000,0\n"
+        "damaged\n"
+    )
+
+    shell.window.open_path(path)
+
+    window = shell.window.findChild(ZoneSumsWindow)
+    assert window is not None
+    assert window.isVisible()
+    assert shell.bridge.session is not None
+    assert shell.bridge.session.title == "capture.csv – large.exe"
+    model = window.table.view.model()
+    texts = [
+        [model.index(row, column).data() for column in range(model.columnCount())]
+        for row in range(model.rowCount())
+    ]
+    assert texts == [
+        ["draw", "3", "9.00 ms", "90.00 %", "3.00 ms", "1.00 ms", "5.00 ms", "1.63 ms", "a.cpp:3"],
+        ["load<a, b>", "1", *("1.00 ms", "10.00 %"), *["1.00 ms"] * 3, "0 ns", "b.cpp:7"],
+    ]
+    window.close()
