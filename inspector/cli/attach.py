@@ -251,9 +251,7 @@ class _Watch:
                 pid=program.pid,
                 runtime=f"{program.runtime.language} {program.runtime.version}".strip(),
                 adapters=tuple(
-                    each.library or each.name
-                    for each in program.adapters
-                    if each.state != "waiting"
+                    each.library or each.name for each in program.adapters if each.state == "active"
                 ),
                 cpu_ns=program.cost_cpu_ns,
                 interval_ns=program.cost_interval_ns,

@@ -13,7 +13,7 @@ from threading import TIMEOUT_MAX, Condition, Lock, RLock, current_thread, main_
 from time import monotonic_ns
 from types import ModuleType
 
-from .adapters import ADAPTERS, CAPABILITIES, Adapter, AdapterEntry
+from .adapters import ADAPTERS, CAPABILITIES, UNSEEN, Adapter, AdapterEntry
 from .bootstrap.import_hook import when_imported
 from .clocks import Clock, Clocks
 from .kinds import (
@@ -211,6 +211,14 @@ class Program:
         for entry in ADAPTERS:
             for name in entry.modules:
                 when_imported(name, partial(self._install, entry))
+        for module, library, message in UNSEEN:
+            when_imported(module, partial(self._cannot_see, library, message))
+
+    def _cannot_see(self, library: str, message: str, _module: ModuleType) -> None:
+        """Have the inspector told that nothing can be seen of a library, which is loaded."""
+        adapter = self.adapters[library] = Adapter(self)
+        adapter.library = library
+        adapter.fail(message)
 
     def _install(self, entry: AdapterEntry, module: ModuleType) -> None:
         if entry.name in self.adapters:

@@ -161,3 +161,16 @@ ADAPTERS: tuple[AdapterEntry, ...] = (
     AdapterEntry("clock_tree", ("inspector.clocks.transport",), "ClockTreeAdapter"),
     AdapterEntry("panda3d", ("direct.task.Task",), "PandaAdapter"),
 )
+
+_KEEPS_TIME = "its timers are not seen, and keep the machine's time"
+#: Libraries with timers, but without an adapter: the module by which each is noticed, what people
+#: call it, and what is missing.
+UNSEEN: tuple[tuple[str, str, str], ...] = (
+    ("tkinter", "tkinter", _KEEPS_TIME),
+    ("twisted.internet.base", "Twisted", _KEEPS_TIME),
+    ("gevent", "gevent", _KEEPS_TIME),
+    ("eventlet", "eventlet", _KEEPS_TIME),
+    ("wx", "wxPython", _KEEPS_TIME),
+    ("gi", "GLib", _KEEPS_TIME),
+    ("pgzero.clock", "Pygame Zero", "what its clock schedules is not seen, but follows pygame's"),
+)

@@ -124,6 +124,11 @@ class Program:
         return "page" if self.pid >= FIRST_PAGE_PID else f"process {self.pid}"
 
     @property
+    def unseen(self) -> list[AdapterState]:
+        """The adapters whose libraries are loaded, but cannot be seen."""
+        return [each for each in self.adapters if each.state == "failed"]
+
+    @property
     def is_attached(self) -> bool:
         """Whether it is attached now."""
         return not self.ended
@@ -197,8 +202,8 @@ class Program:
         states = Counter(each.state for each in self.adapters)
         if not states["active"] and not states["failed"]:
             parts.append("nothing to see yet")
-        elif failed := [each.name for each in self.adapters if each.state == "failed"]:
-            parts.append(f"{', '.join(failed)} failed")
+        elif failed := [each.library or each.name for each in self.unseen]:
+            parts.append(f"{', '.join(failed)} not seen")
         if self.cost is not None and self.cost.interval_ns:
             parts.append(f"probe {_PERCENT * self.cost.cpu_ns / self.cost.interval_ns:.1f} %")
         if self.lost:

@@ -38,9 +38,7 @@ def more_about(programs: Iterable[Program], *, is_reachable: bool) -> Iterator[s
             yield f"Timers of {names} in “{program.name}” are not known yet: its thread is busy."
         elif not program.is_described:
             yield f"The state of “{program.name}” is still being read."
-        for adapter in program.adapters:
-            if adapter.state == "failed":
-                yield f"{adapter.library or adapter.name}: {adapter.message.rstrip('.')}."
+        yield from _what_is_unseen(program)
         if text := program.loss_text:
             yield f"“{program.name}”: {text}."
     if not is_reachable:
@@ -50,6 +48,7 @@ def more_about(programs: Iterable[Program], *, is_reachable: bool) -> Iterator[s
 def what_is_missing(programs: Iterable[Program], intake: Intake) -> Iterator[str]:
     """Yield what is missing of their events, or inexact."""
     for program in programs:
+        yield from (f"{program.name}: {sentence}" for sentence in _what_is_unseen(program))
         if text := program.loss_text:
             yield f"{program.name}: {text}."
         if count := program.translation.unusable.total():
@@ -63,6 +62,11 @@ def what_is_missing(programs: Iterable[Program], intake: Intake) -> Iterator[str
             f"{intake.late:,} events came late and are shown up to "
             f"{format_duration(intake.late_ns)} after they happened."
         )
+
+
+def _what_is_unseen(program: Program) -> Iterator[str]:
+    for adapter in program.unseen:
+        yield f"{adapter.library or adapter.name}: {adapter.message.rstrip('.')}."
 
 
 def how_it_ended(exit_code: int) -> str:

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from inspector.probe.adapters import ADAPTERS, AdapterEntry
+from inspector.probe.adapters import ADAPTERS, UNSEEN, AdapterEntry
 from inspector.probe.program import Program
 
 ENTRIES = [entry for entry in ADAPTERS if entry.name not in {"asyncio", "python_time"}]
@@ -42,3 +42,16 @@ def test_that_no_adapter_takes_local_time_for_real_time(entry: AdapterEntry) -> 
 
     # An adapter is imported when the functions of time may have been replaced.
     assert not {value.__name__ for value in vars(time).values() if callable(value)} & set(names)
+
+
+@pytest.mark.parametrize(("name", "library", "missing"), UNSEEN)
+def test_that_a_library_without_an_adapter_is_told_once_it_is_loaded(
+    name: str, library: str, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = Program("test")
+    monkeypatch.setitem(sys.modules, name, ModuleType(name))
+
+    program.watch_imports()
+
+    states = {each["library"]: each for each in program.described_adapters()}
+    assert (states[library]["state"], states[library]["message"]) == ("failed", missing)
