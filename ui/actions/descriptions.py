@@ -68,7 +68,7 @@ class Facts:
         has_failed: The scene could not be loaded.
         possible: The needs that the session's capabilities cover.
         reasons: Why others are not possible with what is selected.
-        has_clock: A clock is selected, by itself or through its timer.
+        has_clock: A clock is selected, by itself or through a timer or member on it.
         has_timer: A pending timer is selected.
         has_frames: At least one frame was run.
         has_undo: Something was changed from outside that can be undone.
@@ -126,7 +126,7 @@ def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911 - one rea
     if facts.has_failed and needs not in (Needs.RELOAD, Needs.RECORD, Needs.PROGRAM):
         return "the scene could not be loaded: fix the file and reload it"
     if needs in _CLOCK_NEEDS and not facts.has_clock:
-        return "no clock is selected"
+        return "no clock is selected; click one, or one of its timers"
     if needs in (Needs.REWIND, Needs.REWIND_TO_PLAYHEAD) and not facts.has_frames:
         return "no frame has run yet"
     if needs is Needs.REWIND_TO_PLAYHEAD and not facts.is_looking_back:

@@ -33,10 +33,12 @@ if TYPE_CHECKING:
 
 
 def selected_clock(timeline: Timeline, selection: Selection) -> ClockState | None:
-    """Return the selected clock, or that of the selected timer."""
+    """Return the selected clock, or that of the selected timer or member."""
     clock_id = selection.id if selection.kind is SelectionKind.CLOCK else 0
     if timer_id := selected_timer(timeline, selection):
         clock_id = timeline.timers.row(timer_id).clock_id
+    elif (member := selected_member(timeline, selection)) is not None:
+        clock_id = member.clock_id
     return timeline.clocks.get(clock_id)
 
 

@@ -193,7 +193,7 @@ def test_that_tooltips_say_the_keys(qtbot: QtBot, tmp_path: Path) -> None:
         (
             Needs.CLOCK_RATE,
             Facts(has_session=True, possible=frozenset({Needs.CLOCK_RATE})),
-            "no clock is selected",
+            "no clock is selected; click one, or one of its timers",
         ),
         (
             Needs.TIMER,

@@ -165,7 +165,7 @@ def test_that_a_key_whose_action_is_not_possible_says_why(shell: Shell) -> None:
     press(shell, Key.Key_P)
 
     said = shell.window.statusBar().currentMessage()
-    assert said == "✖ Pause or resume branch: no clock is selected."
+    assert said.startswith("✖ Pause or resume branch: no clock is selected; click one")
 
 
 def test_that_a_refused_key_does_not_search_a_list(shell: Shell) -> None:
@@ -177,7 +177,10 @@ def test_that_a_refused_key_does_not_search_a_list(shell: Shell) -> None:
 
     assert not view.currentIndex().isValid()
     assert shell.bridge.selection == Selection()
-    assert shell.window.statusBar().currentMessage() == "✖ Set rate …: no clock is selected."
+    assert (
+        shell.window.statusBar().currentMessage()
+        == "✖ Set rate …: no clock is selected; click one, or one of its timers."
+    )
 
 
 def test_that_letters_search_a_list_again_after_a_refused_key(shell: Shell) -> None:

@@ -156,3 +156,13 @@ def test_that_only_transitions_from_the_present_state_are_offered(shell: Shell) 
     members = shell.bridge.timeline.members
     assert members.field_text(number, Field.STATE) == "playing"
     assert _prompt(shell, "make-transition").comboBoxItems() == ["stop"]
+
+
+def test_that_the_clock_of_a_selected_call_can_be_paused(shell: Shell) -> None:
+    _select(shell, "shoot")
+    title = shell.window.actions_by_id["pause-branch"].text()
+
+    shell.trigger("pause-branch")
+
+    assert title == "Pause “game”"
+    assert shell.bridge.timeline.clocks[shell.clock_id("game")].paused
