@@ -31,7 +31,7 @@ _NARROW_NAMES: Final = 122
 #: Pixels beside a state, and beside everything else more than what is left free there.
 _STATE_MARGINS: Final = 20
 _SPARE: Final = 2
-#: As many pixels, about a letter, are taken from names rather than shown by scrolling.
+#: As many pixels, about a letter, are taken from names when no column is left to go.
 _SLIGHT: Final = 8
 #: Titles are written out in this order, as far as there is room.
 _TITLES_IN_TURN: Final = (
@@ -208,11 +208,8 @@ class ClockColumns(ColumnChoices):
         left_out: set[int] = set()
         settled = self._hidden | self._by_hand.keys()
         least = self._least_widths(settled)
-        # What is slightly too much is taken from names. Without them a scroll bar would come, and
-        # might go again for the room that it takes, over and over.
-        tolerance = _SLIGHT if ClockColumn.NAME in least else 0
         for column in _LEFT_OUT_IN_TURN:
-            if sum(least.values()) - room <= tolerance:
+            if sum(least.values()) <= room:
                 break
             if column in least:
                 left_out.add(int(column))

@@ -154,7 +154,7 @@ def test_that_a_number_without_room_is_shorter_and_whole_in_the_tooltip(stand: S
     stand.game.set_rate(Fraction(1000, 1001))
     stand.game.child("a clock with quite a long name")
     stand.run_to_ms(4_169)
-    stand.resize(SMALL)
+    stand.resize(SMALL + 8)
 
     texts = [
         stand.drawn(stand.game.id, column) for column in (ClockColumn.LOCAL_TIME, ClockColumn.RATE)
@@ -164,6 +164,16 @@ def test_that_a_number_without_room_is_shorter_and_whole_in_the_tooltip(stand: S
     assert texts == ["0:04.164", "≈0.999"]
     assert index.data(Qt.ItemDataRole.ToolTipRole) == "Rate (×): 1000/1001"
     assert index.data() == "1000/1001"
+
+
+@pytest.mark.parametrize("width", range(220, SMALL, 9))
+def test_that_no_name_is_cut_while_a_column_could_go(stand: Stand, width: int) -> None:
+    clock = stand.game.child("street lamps")
+    stand.run_to_ms(4_169)
+
+    stand.resize(width)
+
+    assert stand.is_readable(clock.id, ClockColumn.NAME)
 
 
 def test_that_the_least_a_state_says_is_what_stops_a_clock(stand: Stand) -> None:
