@@ -43,6 +43,8 @@ _BETWEEN_ROWS = 3
 _ABOVE_BAR = 1
 _BELOW_BAR = 2
 _NARROWEST_VALUE = 40
+#: Keys have at most this share of the width before their words are below each other.
+_MOST_FOR_KEYS = 0.38
 _TO_BE_SURE = 8
 
 
@@ -84,6 +86,7 @@ class _Row:
         key: What is to the left of it, ``None`` where it reaches across both columns.
         bar: What is below it.
         width: How wide the value is.
+        key_width: How wide the key is.
         height: How high the row is.
         is_line: Whether that is for a text in one line.
     """
@@ -92,6 +95,7 @@ class _Row:
     key: QLabel | None = None
     bar: ShareBar | None = None
     width: int = 0
+    key_width: int = 0
     height: int = 0
     is_line: bool = False
 
@@ -117,9 +121,11 @@ class _Row:
         value = self.value
         if isinstance(value, QPlainTextEdit):
             return value.maximumHeight()
+        if isinstance(value, ValueLabel) and value.textFormat() == Qt.TextFormat.PlainText:
+            value.fit_into(self.width)
         height = value.heightForWidth(self.width)
         if self.key is not None:
-            height = max(height, self.key.sizeHint().height())
+            height = max(height, self.key.heightForWidth(self.key_width))
         if self.bar is not None:
             height += _ABOVE_BAR + self.bar.sizeHint().height() + _BELOW_BAR
         return height
@@ -174,14 +180,22 @@ class DetailGrid(QWidget):
     def _place_rows(self) -> None:
         """Measure all rows and put them below each other."""
         room = self.rect().marginsRemoved(_MARGINS)
-        keys = max((row.key.sizeHint().width() for row in self._rows if row.key), default=0)
-        keys = max(min(keys, room.width() - _BETWEEN_COLUMNS - _NARROWEST_VALUE), 0)
+        keys = self._keys_width(room.width())
         for row in self._rows:
             taken = 0 if row.key is None else keys + _BETWEEN_COLUMNS
-            row.width = max(room.width() - taken, _NARROWEST_VALUE)
+            row.width, row.key_width = max(room.width() - taken, _NARROWEST_VALUE), keys
             row.is_line = False
             row.measure()
         self._stack_rows()
+
+    def _keys_width(self, room: int) -> int:
+        """Return how wide keys are: in one line each, unless values would have too little."""
+        keys = [row.key for row in self._rows if row.key]
+        widest = max((key.fontMetrics().horizontalAdvance(key.text()) for key in keys), default=0)
+        words = ((key.fontMetrics(), word) for key in keys for word in key.text().split())
+        least = max((metrics.horizontalAdvance(word) for metrics, word in words), default=0)
+        most = max(round(_MOST_FOR_KEYS * room), least)
+        return max(min(widest + 1, most + 1, room - _BETWEEN_COLUMNS - _NARROWEST_VALUE), 0)
 
     def _stack_rows(self) -> None:
         """Put the rows below each other, each as high as was measured."""
@@ -320,6 +334,7 @@ class DetailGrid(QWidget):
     def _key_label(self, key: str) -> QLabel:
         label = QLabel(key, self)
         label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setWordWrap(True)
         label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         palette = label.palette()
         palette.setColor(QPalette.ColorRole.WindowText, self._key_color)

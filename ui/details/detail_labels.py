@@ -27,6 +27,7 @@ _LONG_WORD: Final = re.compile("[!-\u009f\u00a1-\u02ff\u0370-\u052f]{13,}")
 #: Behind these a word is broken; what is still long is broken anywhere.
 _JOINTS: Final = re.compile(r"(?<=[/\\_.:-])")
 _LONGEST_PART: Final = 20
+_BETWEEN_WORDS: Final = re.compile(f"[ \n{_BREAK}]")
 #: With these the keyboard comes back to where it was.
 _FOR_A_WHILE: Final = (
     Qt.FocusReason.ActiveWindowFocusReason,
@@ -71,6 +72,15 @@ class ValueLabel(SelectableLabel):
             self._said = text
             self.setText(breakable(text))
             self._name_for_readers()
+
+    def fit_into(self, width: int) -> None:
+        """Let numbers be broken behind their commas if a word is wider than so many pixels."""
+        text = breakable(self._said)
+        advance = self.fontMetrics().horizontalAdvance
+        if "," in text and any(advance(word) > width for word in _BETWEEN_WORDS.split(text)):
+            text = text.replace(",", f",{_BREAK}")
+        if text != self.text() and not self.hasSelectedText():
+            self.setText(text)
 
     def _name_for_readers(self) -> None:
         self.setAccessibleName(": ".join(filter(None, (self._caption, one_line(self._said)))))

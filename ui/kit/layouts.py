@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QIcon
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QIcon, QPaintEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
     QLayout,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionToolButton,
+    QStylePainter,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
+from typing_extensions import override
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +32,10 @@ if TYPE_CHECKING:
     Part = QWidget | tuple[QWidget, int] | QLayout | int
 
 
+#: Letters of a text that stay when it is cut.
+_LEAST_LETTERS: Final = 14
+
+
 def tool_button(text: str = "", tip: str = "", *, is_checkable: bool = False) -> QToolButton:
     """Return a button with a text."""
     button = QToolButton()
@@ -34,6 +43,29 @@ def tool_button(text: str = "", tip: str = "", *, is_checkable: bool = False) ->
     button.setToolTip(tip)
     button.setCheckable(is_checkable)
     return button
+
+
+class ShorteningButton(QToolButton):
+    """A button whose text is cut at its end where there is no room for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        least = self.fontMetrics().averageCharWidth() * _LEAST_LETTERS
+        whole = self.sizeHint()
+        return QSize(min(least, whole.width()), whole.height())
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        option, metrics = QStyleOptionToolButton(), self.fontMetrics()
+        self.initStyleOption(option)
+        beside = self.sizeHint().width() - metrics.horizontalAdvance(self.text())
+        room = self.width() - beside
+        option.text = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
+        QStylePainter(self).drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
 
 
 def menu_button(text: str, tip: str, menu: QMenu) -> QToolButton:

@@ -214,11 +214,12 @@ class LaneNames:
         text = one_line(f"{row.label} (gone)" if row.is_gone else row.label)
         metrics = painter.fontMetrics()
         # Names are the last thing to be cut.
-        if not row.is_group and metrics.horizontalAdvance(text) <= right - x - _SIGN_WIDTH:
-            place = QRect(x, box.top(), _SIGN_WIDTH, box.height())
+        sign_width = max(_SIGN_WIDTH, metrics.height())
+        if not row.is_group and metrics.horizontalAdvance(text) <= right - x - sign_width:
+            place = QRect(x, box.top(), sign_width, box.height())
             painter.setPen(muted)
             painter.drawText(place, _FLAGS, _SIGNS[row.kind])
-            x += _SIGN_WIDTH
+            x += sign_width
         is_muted = placed.is_over or (row.is_group and row.lane is None)
         painter.setPen(muted if is_muted else theme.color(ColorRole.TEXT))
         text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, right - x)

@@ -13,11 +13,11 @@ from typing_extensions import override
 from inspector.calls.call import CallId
 from inspector.commands.members import UnscheduleMember
 from inspector.commands.timers import ClearTimer
-from inspector.display_text import one_line
+from inspector.display_text import as_plain, one_line
 
 from ..kit.clipboard import copy_text
 from ..kit.labels import say
-from ..kit.layouts import bar, fill, tool_button
+from ..kit.layouts import ShorteningButton, bar, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import ENTER
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
+_NO_BRANCH_TIP: Final = "Show only calls of the selected branch"
 _TIPS: Final = {
     CallGroup.CLOCK_TIMERS: "Timers that wait on a clock",
     CallGroup.FRAME_TIMERS: "Timers of schedulers and tickers, loops and timeouts",
@@ -80,9 +81,8 @@ class TimerQueuePanel(TablePanel):
         self.previewer = Previewer(bridge, self)
         self.waiting = WaitingSection(self.queue, table, theme, bridge.panel_choices)
         self.group_buttons = {group: _group_button(group) for group in CallGroup}
-        self.branch_button = tool_button(
-            tip="Show only calls of the selected branch", is_checkable=True
-        )
+        self.branch_button = ShorteningButton()
+        self.branch_button.setCheckable(True)
         self._lay_out()
         self._pace = PacedRefresh(self, bridge.pace)
         self._connect()
@@ -199,6 +199,8 @@ class TimerQueuePanel(TablePanel):
             name = timeline.clocks[self._last_clock_id].name
         shown = menu_text(f"Only branch “{name}”")
         self.branch_button.setText(shown if name else "Only selected branch")
+        tip = f"Show only calls of the selected branch: {name}" if name else _NO_BRANCH_TIP
+        self.branch_button.setToolTip(as_plain(tip))
         is_limited = self.branch_button.isChecked() and bool(self._last_clock_id)
         self.queue.branch_id = self._last_clock_id if is_limited else None
         self._take_calls()

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, Slot
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from typing_extensions import override
 
 from inspector.commands.command import Capability, command_in
+from inspector.display_text import as_plain
 from inspector.sessions.scene import built_in_scene
 
+from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, WrappedLabel
 from ..kit.layouts import tool_button
+from ..kit.paced_refresh import single_shot
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from inspector.events.states import CommandRecord
     from inspector.sessions.session import Session
 
@@ -25,6 +32,16 @@ if TYPE_CHECKING:
 #: What was tried, by its name, or that the card was dismissed; kept with the choices of panels.
 _CHOICE: Final = "scene_card"
 _DISMISSED: Final = "dismissed"
+#: The text has at most this part of the height of the middle, about two lines in a small window.
+_TEXT_PART: Final = 0.12
+
+
+_WRAPPED: Final = int(Qt.TextFlag.TextWordWrap)
+
+
+def _begun(words: Sequence[str], count: int) -> str:
+    """Return the beginning of a text."""
+    return " ".join(words[:count]) + " …"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +74,7 @@ TASKS: Final = (
 )
 
 
+@guarded
 class SceneCard(QFrame):
     """Shows what a built-in scene is about and ticks off what was tried; gone once dismissed.
 
@@ -76,6 +94,8 @@ class SceneCard(QFrame):
         self._bridge = bridge
         self._pages: tuple[str, ...] = ()
         self._page = 0
+        self._whole = ""
+        self._turn = single_shot(self, self._fit_text)
         self.title = ElidedLabel()
         font = QFont(self.title.font())
         font.setBold(True)
@@ -101,7 +121,7 @@ class SceneCard(QFrame):
         line.setLayout(bottom)
         bottom.setContentsMargins(0, 0, 0, 0)
         line.setMinimumWidth(1)
-        column = QVBoxLayout(self)
+        column = self._column = QVBoxLayout(self)
         column.setContentsMargins(8, 3, 8, 5)
         column.setSpacing(2)
         column.addLayout(top)
@@ -109,6 +129,8 @@ class SceneCard(QFrame):
         column.addWidget(line)
         self.hide()
         bridge.session_changed.connect(self._take_session)
+        if parent is not None:
+            parent.installEventFilter(self)
 
     @property
     def _done(self) -> set[str]:
@@ -136,10 +158,40 @@ class SceneCard(QFrame):
     def _show_page(self) -> None:
         page, tries = self._page, len(self._pages) - 1
         text = self._pages[page]
-        self.text.show_text(f"Try {page} of {tries}: {text}" if page else text)
+        self._whole = f"Try {page} of {tries}: {text}" if page else text
+        self._fit_text()
         following = "Next" if page else "What to try"
         self.next_button.setText("What it shows" if page == tries else following)
         self.next_button.setVisible(bool(tries))
+
+    def _fit_text(self) -> None:
+        """Show as much of the text as leaves room for the plots; all of it is in the tooltip."""
+        parent, label, metrics = self.parentWidget(), self.text, self.text.fontMetrics()
+        margins = self._column.contentsMargins()
+        # While it is shown for the first time it has no place yet; the middle has.
+        middle = self if parent is None else parent
+        width, room = middle.width() - margins.left() - margins.right(), middle.height()
+        most = max(round(_TEXT_PART * room / metrics.lineSpacing()), 1) * metrics.lineSpacing()
+
+        def is_too_high(text: str) -> bool:
+            place = QRect(0, 0, width, room)
+            return metrics.boundingRect(place, _WRAPPED, text).height() > most
+
+        words, shown = self._whole.split(" "), self._whole
+        if is_too_high(shown):
+            # The most words with which it is no higher.
+            fits = bisect(range(1, len(words)), 0, key=lambda n: is_too_high(_begun(words, n)))
+            shown = _begun(words, max(fits, 1))
+        if shown != label.text():
+            label.show_text(shown)
+            label.setToolTip("" if shown == self._whole else as_plain(self._whole))
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Fit the text when there is more or less room in the middle of the window."""
+        if event.type() == QEvent.Type.Resize:
+            self._turn.start()
+        return False
 
     def _show_tasks(self) -> None:
         for task in TASKS:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import (
@@ -18,6 +20,7 @@ from pytestqt.qtbot import QtBot
 
 from ui.details import detail_grid
 from ui.details.detail_grid import DetailGrid
+from ui.details.detail_labels import ValueLabel
 
 LONG = "RuntimeError: " + "x" * 300
 BLUE = QColor("blue")
@@ -233,3 +236,19 @@ def test_that_a_value_lays_out_no_document_while_nobody_is_there(
     label.setSelection(0, 0)
     QApplication.sendEvent(label, QEvent(QEvent.Type.Leave))
     assert not label.findChildren(QTextDocument)
+
+
+def test_that_a_number_is_broken_behind_its_commas_only_where_it_has_no_room(
+    qtbot: QtBot,
+) -> None:
+    label = ValueLabel("00:06.000  (6,000,000,120\N{NO-BREAK SPACE}ns)")
+    qtbot.addWidget(label)
+    advance = label.fontMetrics().horizontalAdvance
+
+    label.fit_into(400)
+    whole = label.text()
+    label.fit_into(70)
+
+    assert whole == "00:06.000  (6,000,000,120\N{NO-BREAK SPACE}ns)"
+    assert all(advance(part) <= 70 for part in re.split("[ \u200b]", label.text()))
+    assert label.text_to_copy() == whole

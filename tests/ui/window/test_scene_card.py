@@ -28,14 +28,16 @@ def ticked(shell: Shell) -> set[str]:
     }
 
 
-def test_that_a_built_in_scene_says_what_it_shows_and_what_to_try(shell: Shell) -> None:
+def test_that_a_built_in_scene_says_what_it_shows_and_what_to_try(
+    qtbot: QtBot, shell: Shell
+) -> None:
     card = shell.contents.card
 
     assert card.isVisible()
     assert card.title.text() == "A small game that plays itself"
     assert card.text.text().startswith("Five branches (game, enemies, particles, ui, audio)")
-    assert card.text.text().endswith("now and then.")
-    assert card.text.height() >= card.text.heightForWidth(card.text.width())
+    qtbot.waitUntil(lambda: card.text.text().endswith("now and then."))
+    qtbot.waitUntil(lambda: card.text.height() >= card.text.heightForWidth(card.text.width()))
     assert ticked(shell) == set()
 
 
@@ -107,3 +109,17 @@ def test_that_a_card_that_was_dismissed_does_not_come_back(
     again = open_shell(qtbot, tmp_path, find_scene("small_game"))
 
     assert not again.contents.card.isVisible()
+
+
+def test_that_a_long_text_leaves_room_for_the_plots(qtbot: QtBot, shell: Shell) -> None:
+    card = shell.contents.card
+    font = card.text.font()
+    font.setPointSizeF(2 * font.pointSizeF())
+    card.text.setFont(font)
+
+    shell.window.resize(1_000, 600)
+
+    # One line of such letters is the least.
+    qtbot.waitUntil(lambda: card.text.height() <= card.text.fontMetrics().lineSpacing())
+    assert card.text.text().endswith(" …")
+    assert card.text.toolTip().startswith("Five branches")

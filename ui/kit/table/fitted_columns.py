@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 #: Pixels that keep a text off the numbers to its left.
 GAP: Final = 12
-#: Names have at most this share of the room before other columns are left out for them.
-_MOST_FOR_NAMES: Final = 0.35
+#: A column of names has at most this share of the room before others are left out for it.
+_MOST_FOR_NAMES: Final = 0.3
 #: Pixels beside a name, more than its margins.
 _SPARE: Final = 2
 #: Names that are remembered as measured.
@@ -38,9 +38,9 @@ class FittedColumns(ColumnChoices):
     """Shares out the width of a table among columns that say what they need at least.
 
     Where there is no room for all of them, columns are left out in the order in which they
-    yield; then the others have what their samples need. The first column has the names,
-    which are cut last: it has room for those that were in view before any other has more than
-    the least. Columns that the user has dragged or hidden stay as they are.
+    yield; then the others have what their samples need. Texts of columns that do not yield are
+    names, which are cut last: there is room for those that were in view before any other
+    column has more than the least. Columns that the user has dragged or hidden stay as they are.
     """
 
     def __init__(
@@ -54,9 +54,14 @@ class FittedColumns(ColumnChoices):
         """Set the widths of a table from now on; as for other columns."""
         super().__init__(view, header, columns, choices, sorted_by)
         self._table = view
-        # The widest name in view since there was no row, and those that are no wider.
-        self._widest_name = 0
-        self._measured: set[str] = set()
+        self._of_names = [
+            each
+            for each in columns
+            if each.spec.sample and not (each.spec.is_number or each.spec.yields)
+        ]
+        # The widest names in view since there was no row, and those that are no wider.
+        self._widest = dict.fromkeys(self._of_names, 0)
+        self._measured: set[tuple[int, str]] = set()
         #: By column, a width that is wanted rather than that of the sample.
         self._wished: dict[int, int] = {}
         self._turn = single_shot(self, self._look_at_names)
@@ -72,7 +77,7 @@ class FittedColumns(ColumnChoices):
     @Slot()
     def _note_rows(self) -> None:
         if not self._table.model().rowCount():
-            self._widest_name = 0
+            self._widest = dict.fromkeys(self._of_names, 0)
             self._measured.clear()
         # Its rows are laid out by then.
         self._turn.start()
@@ -80,21 +85,25 @@ class FittedColumns(ColumnChoices):
     @Slot()
     def _look_at_names(self) -> None:
         if self._table.isVisible():
-            self.take_names(cells[0] for _place, cells in self._table.rows_in_view())
+            self.take_names(self._table.rows_in_view())
 
-    def take_names(self, cells: Iterable[Cell]) -> None:
-        """Have room for the names that are in view, as far as there is room."""
-        before, paint = self._widest_name, self._table.cells
-        for cell in cells:
-            if cell.text not in self._measured:
-                self._measured.add(cell.text)
-                width = paint.widths(cell).width(cell.text) - paint.room(cell, 0) + _SPARE
-                self._widest_name = max(self._widest_name, math.ceil(width))
+    def take_names(self, rows: Iterable[tuple[object, Sequence[Cell]]]) -> None:
+        """Have room for the names in view, as far as there is room; rows with their places."""
+        paint, has_grown = self._table.cells, False
+        for _place, cells in rows:
+            for column in self._of_names:
+                cell = cells[column]
+                if (column, cell.text) in self._measured:
+                    continue
+                self._measured.add((column, cell.text))
+                text = math.ceil(paint.widths(cell).width(cell.text))
+                width = text - paint.room(cell, 0) + _SPARE
+                if width > self._widest[column]:
+                    self._widest[column] = width
+                    has_grown |= width > self._header.sectionSize(column)
         if len(self._measured) > _MOST_NAMES:
             self._measured.clear()
-        first = self._columns[0]
-        is_short = self._header.sectionSize(first) < self._widest_name
-        if before < self._widest_name and is_short and self.arrange():
+        if has_grown and self.arrange():
             self.order_changed.emit()
 
     def arrange(self) -> bool:
@@ -126,9 +135,9 @@ class FittedColumns(ColumnChoices):
                 spec, table = column.spec, self._table
                 text = table.width_for(spec.least or spec.sample)
                 title = table.title_width(spec.short_title or spec.title)
-                if column == self._columns[0]:
+                if column in self._widest:
                     most = round(_MOST_FOR_NAMES * self._viewport.width())
-                    text = max(text, min(self._widest_name, most))
+                    text = max(text, min(self._widest[column], most))
                 widths[int(column)] = max(text, title) + (column in apart) * GAP
         return widths
 

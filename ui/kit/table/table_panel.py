@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QModelIndex, Slot
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
+from typing_extensions import override
 
 from ..filter_line import FilterLine
-from ..labels import say
+from ..labels import ElidedLabel
 from ..layouts import bar, fill
 from .models import ListTableModel
 from .table_view import ENTER, TableView
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
     from PySide6.QtWidgets import QMenu
 
     from ..layouts import Part
     from ..theme import Theme
+
+
+#: The count has at most this part of the width: a fifth.
+_COUNT_PART: Final = 5
 
 
 class TablePanel(QWidget):
@@ -46,7 +52,7 @@ class TablePanel(QWidget):
         self.view = view
         self.notice = view.notice
         self.filter_line = FilterLine(filter_hint)
-        self.count_label = QLabel()
+        self.count_label = ElidedLabel()
         view.make_menu = self.make_menu
         view.doubleClicked.connect(self.activate)
         for key in ENTER:
@@ -106,8 +112,27 @@ class TablePanel(QWidget):
 
     def update_counts(self) -> None:
         """Say how many rows there are, or why there is none."""
-        say(self.count_label, self.count_text())
+        label, text = self.count_label, self.count_text()
+        if text != label.text():
+            label.show_text(text)
+            self._fit_count()
         self.notice.show_text("" if self.view.model().rowCount() else self.why_empty())
+
+    def _fit_count(self) -> None:
+        """Give the count the room it needs, but never so much that the panel gets wider.
+
+        Its size is fixed, so that no layout asks anything when its text changes; and it does not
+        shrink with the text, which would move what stands beside it.
+        """
+        label = self.count_label
+        needed = label.sizeHint()
+        wanted = max(needed.width(), label.minimumWidth())
+        label.setFixedSize(min(wanted, self.width() // _COUNT_PART), needed.height())
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_count()
 
     @Slot()
     def _apply_theme(self) -> None:

@@ -306,7 +306,7 @@ class TableView(Arranging, PaintedTable):
     def show_changes(self) -> None:
         super().show_changes()
         if isinstance(self.choices, FittedColumns) and self._shown is not None:
-            self.choices.take_names(cells[0] for _place, cells in self._shown)
+            self.choices.take_names(self._shown)
 
     def width_for(self, text: str) -> int:
         """Return how wide a column has to be for a text."""

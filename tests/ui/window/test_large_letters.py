@@ -1,0 +1,59 @@
+"""The window where letters are half as large again: everything has its place in a small window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.sessions.scene import find_scene
+from tests.ui.shell import Shell, open_shell
+from ui.window.application import make_application
+from ui.window.docks.panel_docks import PRESETS
+
+_SIZE = (1_280, 720)
+#: With many timers, with long names, and with long texts on the card.
+_SCENES = ["thousand_timers", "schedulers", "components"]
+
+
+@pytest.fixture(autouse=True)
+def _large_letters(qapp: QApplication) -> Iterator[None]:
+    make_application()
+    usual = qapp.font()
+    large = qapp.font()
+    large.setPointSizeF(1.5 * usual.pointSizeF())
+    qapp.setFont(large)
+    yield
+    qapp.setFont(usual)
+
+
+@pytest.fixture(params=_SCENES)
+def shell(qtbot: QtBot, tmp_path: Path, request: pytest.FixtureRequest) -> Shell:
+    shell = open_shell(qtbot, tmp_path, find_scene(request.param))
+    shell.window.resize(*_SIZE)
+    for _ in range(120):
+        shell.advance(1 / 60)
+    QApplication.processEvents()
+    return shell
+
+
+def test_that_the_window_keeps_its_size_in_every_layout(shell: Shell) -> None:
+    sizes = {}
+    for preset in PRESETS:
+        shell.window.docks.arrange(preset.id)
+        for _ in range(5):
+            shell.advance(1 / 60)
+            QApplication.processEvents()
+        sizes[preset.id] = shell.window.size().toTuple()
+
+    assert set(sizes.values()) == {_SIZE}
+
+
+def test_that_the_card_leaves_room_for_the_frame_times(qtbot: QtBot, shell: Shell) -> None:
+    plot = shell.window.frame_times.plot
+
+    qtbot.waitUntil(lambda: shell.contents.card.text.height() < 0.15 * _SIZE[1])
+    qtbot.waitUntil(lambda: plot.height() >= 60)
