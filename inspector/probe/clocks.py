@@ -47,6 +47,7 @@ class Clock:
         rate_n: Its rate over ``D``, kept while paused.
         is_paused: Whether the clock itself is paused.
         cause: Number of the command that paused it.
+        thread: Name of the thread that its timers are called on, empty if it is not known.
     """
 
     __slots__ = (
@@ -67,6 +68,7 @@ class Clock:
         "number",
         "parent",
         "rate_n",
+        "thread",
     )
 
     def __init__(
@@ -87,6 +89,7 @@ class Clock:
         self.is_paused = False
         self.is_removed = False
         self.cause = 0
+        self.thread = ""
 
     def __repr__(self) -> str:
         return f"<Clock {self.number} {self.name!r} at {self.local_ns():,} ns>"

@@ -29,15 +29,17 @@ class _Description:
         claim: One element while a slice was asked for that has not begun: who pops it, runs it.
         asked_ns: When the slice was asked for, 0 between two slices.
         slices: Number of slices that have ended.
+        is_read_here: Whether its thread was busy, so that the probe's own reads them.
     """
 
-    __slots__ = ("asked_ns", "claim", "clock", "slices", "timers")
+    __slots__ = ("asked_ns", "claim", "clock", "is_read_here", "slices", "timers")
 
     def __init__(self, clock: Optional[Clock], timers: Iterator[None]) -> None:
         self.clock = clock
         self.timers = timers
         self.claim: list[None] = []
         self.asked_ns = self.slices = 0
+        self.is_read_here = False
 
     def waits_for(self, waited_ns: int) -> bool:
         """Return whether a slice has not begun for so long."""
@@ -82,10 +84,13 @@ class Keyframe:
         return bool(waiting) and all(each.waits_for(_STUCK_NS) for each in waiting)
 
     @property
-    def busy(self) -> list[int]:
-        """The clocks whose timers are not known yet because their threads are busy."""
+    def busy(self) -> list[tuple[int, str, int]]:
+        """The clocks whose timers are not known yet because their threads are busy.
+
+        Each with the name of the thread, empty if it is not known, and since when it was asked.
+        """
         return [
-            each.clock.number
+            (each.clock.number, each.clock.thread, each.asked_ns)
             for each in list(self._waiting)
             if each.clock is not None and each.waits_for(_BUSY_NS)
         ]
@@ -98,6 +103,7 @@ class Keyframe:
             if not each.asked_ns:
                 self._ask(each)
             elif each.waits_for(_BUSY_NS) and self._may_read_here(each):
+                each.is_read_here = True
                 self._run(each, each.claim)
             if monotonic_ns() - began_ns >= SLICE_NS:
                 break
@@ -109,7 +115,7 @@ class Keyframe:
     def _ask(self, each: _Description) -> None:
         clock = each.clock
         each.asked_ns, each.claim = monotonic_ns(), [None]
-        if clock is None or clock.is_removed:
+        if clock is None or clock.is_removed or each.is_read_here:
             self._run(each, each.claim)
             return
         adapter = clock.adapter
@@ -144,3 +150,5 @@ class Keyframe:
             self.slices += 1
             self.longest_ns = max(self.longest_ns, monotonic_ns() - began_ns)
             each.asked_ns = 0
+            if is_over and each.is_read_here and clock is not None and not clock.is_removed:
+                self._program.guarded(clock.adapter, clock.adapter.was_read_elsewhere, clock)

@@ -14,6 +14,7 @@ from .connection import Connection, LinkClosed, dialled, is_same_user
 from .cost import CostMeter
 from .keyframe import Keyframe
 from .kinds import VOCABULARY_VERSION
+from .program import PROBE_THREAD
 from .requests import Requests
 from .sink import Sink
 from .wire import WireError
@@ -35,6 +36,8 @@ _COST_NS = 1_000_000_000
 _ANSWER_NS = 2 * wire.HELLO_NS
 #: Connections that have not said hello yet.
 _MOST_STRANGERS = 8
+#: Longest name of a thread that is told.
+_MOST_OF_NAME = 100
 
 
 class Attachment:
@@ -65,7 +68,7 @@ class Attachment:
         program.attach(self.sink.emit, self.sink.extend)
         self.keyframe: Optional[Keyframe] = Keyframe(program, is_first=True)
         self._slices = 0
-        self._busy: list[int] = []
+        self._busy: list[tuple[int, str, int]] = []
 
     def _say(self, method: str, **params: object) -> None:
         self._connection.send(wire.notification(method, params))
@@ -176,7 +179,15 @@ class Attachment:
         if keyframe.slices != self._slices or busy != self._busy:
             self._slices, self._busy = keyframe.slices, busy
             self._send_events()
-            self._say("Events.keyframe", state="partial", waits_for=busy)
+            self._say(
+                "Events.keyframe",
+                state="partial",
+                waits_for=[number for number, _, _ in busy],
+                threads=[
+                    {"clock": number, "thread": thread[:_MOST_OF_NAME], "since_ns": since_ns}
+                    for number, thread, since_ns in busy
+                ],
+            )
         if sink.has_room:
             keyframe.go_on()
 
@@ -282,7 +293,7 @@ class Link:
             self._woken.recv(64)
         except (BlockingIOError, InterruptedError):
             pass
-        self._thread = Thread(target=self._run, name="timeline-probe", daemon=True)
+        self._thread = Thread(target=self._run, name=PROBE_THREAD, daemon=True)
         self._thread.start()
 
     def wait_until_settled(self) -> None:

@@ -47,6 +47,8 @@ MOST_TEXTS = 200_000
 LONGEST_NAME = 512
 #: Not the one that follows a clock once the adapter of ``time`` is there.
 _wait = Condition.wait
+#: Name of the thread of the link.
+PROBE_THREAD = "timeline-probe"
 #: How long a thread that is held waits before it keeps its window alive again.
 PUMP_S = 0.01
 
@@ -335,6 +337,9 @@ class Program:
     ) -> Clock:
         """Add a clock, below the program's own unless a parent is given."""
         clock = self.clocks.add(name, parent or self.own_clock, adapter)
+        thread = current_thread().name
+        # The probe's own finds what was there before it came.
+        clock.thread = "" if thread == PROBE_THREAD else thread
         self.mention_change()
         return clock
 

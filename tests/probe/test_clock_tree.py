@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from inspector.vocabulary import CLOCK_PAUSED, CLOCK_RATE
+from inspector.vocabulary import CLOCK_PAUSED, CLOCK_RATE, TIMER_ADDED
 from tests.probe.receiver import TOKEN, Receiver, attached, inlet, program
 
 _TREE = """
@@ -120,6 +122,40 @@ def test_that_a_clock_of_a_tree_follows_the_inspector_and_then_its_program_again
             if (told := process.stdout.readline()) == "1/2 False\n":
                 break
         assert told == "1/2 False\n"
+
+
+def test_that_the_timers_of_a_tree_whose_thread_is_blocked_are_known() -> None:
+    code = """
+import os, threading
+from inspector import ClockTree, SystemTimeSource, Transport
+def beat(): pass
+def after(): pass
+def block():
+    tree.root.set_timeout(0.01, after, name="after")
+    threading.Thread(target=start, daemon=True).start()
+    os.read(0, 1)
+tree = ClockTree()
+source = SystemTimeSource()
+transport = Transport(tree, source)
+tree.root.set_timeout(0.01, block, name="block")
+tree.root.set_timeout(3600, beat, name="boss")
+enemies = tree.root.child("enemies", rate="1/2")
+enemies.set_interval(1800, beat, name="spawn")
+transport.run()
+source.run()
+"""
+    with inlet() as opened:
+        start = f"def start(): timeline_probe.start({opened.address!r}, {TOKEN!r})\n"
+        with program(start + code) as process, closing(opened.accepted()) as receiver:
+            receiver.wait_until_complete()
+            assert sorted(receiver.timer_names().values()) == ["after", "boss", "spawn"]
+            assert process.stdin is not None
+            process.stdin.write("x")
+            process.stdin.flush()
+            receiver.wait_for(lambda: receiver.firings()["after"] == 1)
+            added = [receiver.texts[each[4]] for each in receiver.events if each[1] == TIMER_ADDED]
+            assert Counter(added) >= Counter(["after", "boss", "spawn"])
+            assert added.count("boss") == added.count("spawn") == 1
 
 
 def test_that_a_tree_that_runs_already_is_described_with_its_timers() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections import Counter
-from threading import Thread
+from threading import Thread, current_thread
 from typing import TYPE_CHECKING, ClassVar
 
 import pytest
@@ -151,19 +151,55 @@ def test_that_a_busy_thread_delays_only_timers_that_nothing_else_can_read(
     played.program.clock("idle", adapter=adapter)
     made = keyframe.Keyframe(played.program, is_first=True)
 
+    asked_ns = played.now_ns
     made.go_on()
     assert described == ["idle"]
     assert made.busy == []
     played.pass_ms(251)
-    assert made.busy == [busy.number]
+    is_busy = [(busy.number, current_thread().name, asked_ns)]
+    assert made.busy == is_busy
     made.go_on()
 
     assert made.is_complete is reads_anywhere
-    assert made.busy == ([] if reads_anywhere else [busy.number])
+    assert made.busy == ([] if reads_anywhere else is_busy)
     # Once its thread comes to it, everything is described once.
     calls.pop()()
     assert made.is_complete
     assert described == ["idle", "busy"]
+
+
+def test_that_a_thread_found_busy_is_not_waited_for_with_every_slice(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Blocked(Adapter):
+        reads_anywhere = True
+
+        def call_soon(self, _clock: Clock, call: Callable[[], None]) -> None:
+            calls.append(call)
+
+        def keyframe(self, _clock: Clock) -> Iterator[None]:
+            for _ in range(3):
+                played.pass_ms(3)
+                yield
+
+        def was_read_elsewhere(self, clock: Clock) -> None:
+            told.append(clock.name)
+
+    calls: list[Callable[[], None]] = []
+    told: list[str] = []
+    monkeypatch.setattr(keyframe, "monotonic_ns", lambda: played.now_ns)
+    played.program.clock("blocked", adapter=Blocked(played.program))
+    made = keyframe.Keyframe(played.program, is_first=True)
+    made.go_on()
+    played.pass_ms(251)
+    for _ in range(3):
+        assert told == []
+        made.go_on()
+    made.go_on()
+    assert made.is_complete
+    assert made.slices == 4
+    assert len(calls) == 1
+    assert told == ["blocked"]
 
 
 def test_that_a_machine_that_was_suspended_is_not_taken_for_a_silent_inspector(

@@ -85,6 +85,9 @@ class Adapter:
         """
         return iter(())
 
+    def was_read_elsewhere(self, clock: Clock) -> None:
+        """The timers of a clock have been described on the probe's thread, as its own is busy."""
+
     def capabilities(self, clock: Clock) -> dict[str, Capability]:
         """Return what can be done with a clock; what is not named is ``True``.
 

@@ -7,7 +7,9 @@ the probe. What the time source reads and waits for follows the adapter of that,
 from __future__ import annotations
 
 import gc
+from contextlib import suppress
 from fractions import Fraction
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Callable
 from weakref import ref
 
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
 
 
 _OF_A_LOOP = "AsyncioTimeSource"
+#: How often the timers of a clock are read until its thread does not interfere.
+_TRIES = 20
 _CHANGES = frozenset({CLOCK_RATE, CLOCK_PAUSED, CLOCK_RESUMED, CLOCK_REMOVED})
 
 
@@ -53,6 +57,7 @@ class ClockTreeAdapter(Adapter):
     library: str = "inspector"
     hides: tuple[str, ...] = ("inspector",)
     has_own_rates = True
+    reads_anywhere = True
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -106,6 +111,12 @@ class ClockTreeAdapter(Adapter):
         found = self._mirror_of(clock)
         return iter(()) if found is None else found[0].describe(clock, found[1])
 
+    def was_read_elsewhere(self, clock: Clock) -> None:
+        found = self._mirror_of(clock)
+        if found is not None:
+            # What its thread was just about to put back then.
+            found[1].post(found[0].describe_all, clock, found[1])
+
     def capabilities(self, clock: Clock) -> dict[str, Capability]:
         found: dict[str, Capability] = {"clear_timer": "A tree of clocks clears its own timers."}
         if self._mirror_of(clock) is None:
@@ -136,6 +147,8 @@ class _Mirror:
         self._numbers: dict[Clock, int] = {}
         self._added: dict[int, tuple[int, ...]] = {}
         self._timers: dict[int, Timer] = {}
+        # Timers are described on the probe's thread while that of the tree is busy.
+        self._lock = RLock()
         #: Pause and rate of clocks before the inspector has changed them.
         self._before: dict[Any, tuple[bool, Fraction]] = {}
 
@@ -166,7 +179,7 @@ class _Mirror:
             for number, clock in list(self._clocks.items()):
                 for own in self._tree.root.walk():
                     if own.id == number:
-                        list(self.describe(clock, own))
+                        self.describe_all(clock, own)
             self._record(event)
         elif self._theirs is not None and self._theirs[0] is not None:
             self._theirs[0](event)
@@ -198,14 +211,21 @@ class _Mirror:
             self._before.clear()
 
     def describe(self, clock: Clock, own: Any) -> Iterator[None]:
-        """Describe the timers that wait on a clock."""
-        for timer in own.queue.timers():
-            if timer.id not in self._timers:
-                site = self._program.text(timer.call_site)
-                self._timers[timer.id] = self._program.timer(
-                    clock, timer.label, site, timer.due_ns, timer.interval_ns, int(timer.kind)
-                )
+        """Describe the timers that wait on a clock; on any thread."""
+        for timer in _pending(own):
+            with self._lock:
+                # One that fires or is cleared has lost its callback before that is reported.
+                if timer.id not in self._timers and timer.callback is not None:
+                    site = self._program.text(timer.call_site)
+                    self._timers[timer.id] = self._program.timer(
+                        clock, timer.label, site, timer.due_ns, timer.interval_ns, int(timer.kind)
+                    )
             yield
+
+    def describe_all(self, clock: Clock, own: Any) -> None:
+        """Describe the timers that wait on a clock, as far as they are not known."""
+        for _ in self.describe(clock, own):
+            pass
 
     def follow(self, clock: Clock, own: Any) -> None:
         """Do with a clock of the tree what was done with the one of the probe; on its thread."""
@@ -242,7 +262,8 @@ class _Mirror:
         if theirs is not None and theirs[0] is not None:
             theirs[0](event)
         if self._program.emit is not None:
-            self._program.guarded(self._adapter, self._repeat, event)
+            with self._lock:
+                self._program.guarded(self._adapter, self._repeat, event)
 
     def _text(self, number: int) -> str:
         sink = self._tree._sink
@@ -286,6 +307,7 @@ class _Mirror:
     def _arm(self, number: int, due_ns: int, interval_ns: int) -> None:
         timer = self._timers.get(number)
         if timer is not None:
+            self._added.pop(number, None)
             timer.armed(due_ns, interval_ns)
             return
         clock, label, site, kind = self._added.pop(number)
@@ -304,6 +326,16 @@ class _Mirror:
             clocks.resume(clock)
         elif kind == CLOCK_REMOVED:
             self._program.remove_clock(clock)
+
+
+def _pending(own: Any) -> list[Any]:
+    """Return the timers that wait on a clock of a tree; on any thread."""
+    for _ in range(_TRIES):
+        # Its own thread may change it meanwhile.
+        with suppress(RuntimeError):
+            found: list[Any] = own.queue.timers()
+            return found
+    return []
 
 
 class _Texts:

@@ -76,11 +76,20 @@ class Texts(Message, frozen=True):
     texts: Annotated[list[Text], msgspec.Meta(max_length=2**20)]
 
 
+class BusyThread(Message, frozen=True):
+    """A thread that does not answer, and the clock whose timers only it can tell."""
+
+    clock: Number
+    since_ns: Instant
+    thread: Name = ""
+
+
 class Keyframe(Message, frozen=True):
     """Where the description of the present state has come to."""
 
     state: Literal["begun", "partial", "complete"]
     waits_for: Annotated[list[Number], msgspec.Meta(max_length=_MOST)] = []
+    threads: Annotated[list[BusyThread], msgspec.Meta(max_length=_MOST)] = []
 
 
 class Lost(Message, frozen=True):

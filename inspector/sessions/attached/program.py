@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         ClockState,
         Cost,
         Grant,
+        Keyframe,
     )
     from inspector.sessions.attached.translation import Translation
 
@@ -85,7 +86,8 @@ class Program:
         events: How many events it has sent in that time.
         lost: How many of its events were lost, by kind.
         is_described: Whether its state was described in full.
-        waits_for: The clocks whose timers it cannot tell yet, as their threads are busy.
+        waits_for: The clocks whose timers it cannot tell yet, as their threads are busy: of each
+            the name of the thread and since when, in session time, as far as it says so.
         is_stepping: Whether a step is under way.
         has_step_begun: Whether the program has said so.
         ended: Why it is no longer attached, as a sentence; empty while it is.
@@ -114,7 +116,7 @@ class Program:
         self.cost_cpu_ns = self.cost_interval_ns = self.events = 0
         self.lost: Counter[str] = Counter()
         self.is_described = False
-        self.waits_for: list[int] = []
+        self.waits_for: dict[int, tuple[str, int | None]] = {}
         self.is_stepping = self.has_step_begun = False
         self.ended = ""
 
@@ -147,6 +149,13 @@ class Program:
         """Correct the instants that come from now on, as its clock drifts."""
         self.drift_ns += shift_ns - self.translation.shift_ns
         self.translation.shift_ns, self.error_ns = shift_ns, error_ns
+
+    def take_busy(self, keyframe: Keyframe) -> None:
+        """Take over which clocks it waits for to describe its state."""
+        translated, shift_ns = self.translation.clock_id, self.translation.shift_ns
+        self.waits_for = {translated(each): ("", None) for each in keyframe.waits_for}
+        for each in keyframe.threads:
+            self.waits_for[translated(each.clock)] = each.thread, each.since_ns + shift_ns
 
     def take_cost(self, cost: Cost) -> None:
         """Take over and add up what the probe costs."""

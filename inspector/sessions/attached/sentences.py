@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING
 
-from inspector.timebase import format_duration
+from inspector.timebase import format_duration, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,10 +32,8 @@ def what_they_do(programs: Sequence[Program], broken_by: str, *, is_running: boo
 def more_about(programs: Iterable[Program], *, is_reachable: bool) -> Iterator[str]:
     """Yield what does not work with them, and whether others can still connect."""
     for program in programs:
-        busy = [program.clocks[each].title for each in program.waits_for if each in program.clocks]
-        if busy:
-            names = ", ".join(f"“{title}”" for title in busy)
-            yield f"Timers of {names} in “{program.name}” are not known yet: its thread is busy."
+        if busy := list(_what_is_busy(program)):
+            yield from busy
         elif not program.is_described:
             yield f"The state of “{program.name}” is still being read."
         yield from _what_is_unseen(program)
@@ -45,10 +43,23 @@ def more_about(programs: Iterable[Program], *, is_reachable: bool) -> Iterator[s
         yield "The socket was removed from outside: no further program can connect."
 
 
+def _what_is_busy(program: Program) -> Iterator[str]:
+    """Yield whose timers are not known because a thread is busy, and which."""
+    for clock_id, (thread, since_ns) in program.waits_for.items() if program.is_attached else ():
+        if (clock := program.clocks.get(clock_id)) is not None:
+            name = f"its thread “{thread}”" if thread else "its thread"
+            since = "is busy"
+            if since_ns is not None:
+                since = f"has been busy since {format_instant(since_ns)}"
+            what = f"Timers of “{clock.title}” in “{program.name}” are not known yet"
+            yield f"{what}: {name} {since}."
+
+
 def what_is_missing(programs: Iterable[Program], intake: Intake) -> Iterator[str]:
     """Yield what is missing of their events, or inexact."""
     for program in programs:
         yield from (f"{program.name}: {sentence}" for sentence in _what_is_unseen(program))
+        yield from _what_is_busy(program)
         if text := program.loss_text:
             yield f"{program.name}: {text}."
         if count := program.translation.unusable.total():

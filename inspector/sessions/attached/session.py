@@ -607,7 +607,7 @@ class AttachedSession:
 
     def _take_keyframe(self, program: Program, keyframe: Keyframe) -> None:
         at_ns = program.translation.last_ns
-        program.waits_for = [program.translation.clock_id(each) for each in keyframe.waits_for]
+        program.take_busy(keyframe)
         if keyframe.state == "begun":
             self._intake.add_keyframe(program.index, KEYFRAME_BEGUN, at_ns)
         elif keyframe.state == "complete":

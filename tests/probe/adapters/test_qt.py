@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 
 from inspector.probe.kinds import MARK
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from tests.probe.adapters.libraries import python_with
-from tests.probe.receiver import Receiver, attached
+from tests.probe.receiver import TOKEN, Receiver, attached, inlet, program
 
 HEAD = """
 import os
@@ -154,3 +156,36 @@ threading.Thread(target=report, daemon=True).start()
         assert held == last(receiver, "state")
         assert running == "True"
         assert abs(int(elapsed_ms) - int(current_ms)) < 5_000
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_that_the_thread_that_does_not_answer_is_named_with_since_when(binding: str) -> None:
+    code = """
+def block():
+    start()
+    os.read(0, 1)
+shot, boss = QTimer(), QTimer()
+shot.timeout.connect(block)
+shot.setSingleShot(True)
+shot.start(10)
+boss.start(3600_000)
+application.exec()
+"""
+    with inlet() as opened:
+        start = f"def start(): timeline_probe.start({opened.address!r}, {TOKEN!r})\n"
+        code = start + HEAD.format(binding=binding) + code
+        python = python_with(binding)
+        with program(code, python=python) as process, closing(opened.accepted()) as receiver:
+
+            def busy() -> list[tuple[str, bool]]:
+                said = receiver.said("Events.keyframe")
+                told = [each for message in said for each in message.get("threads", ())]
+                return [(each["thread"], each["since_ns"] > 0) for each in told]
+
+            receiver.wait_for(lambda: busy() == [("MainThread", True)])
+            assert {"state": "complete"} not in receiver.said("Events.keyframe")
+            assert process.stdin is not None
+            process.stdin.write("x")
+            process.stdin.flush()
+            receiver.wait_until_complete()
+            assert len(receiver.timer_names()) == 1

@@ -27,6 +27,7 @@ from inspector.sessions.attached.messages import Hello
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.session import SessionPhase
+from inspector.timebase import format_instant
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_RATE,
@@ -355,7 +356,7 @@ def test_that_a_program_and_its_children_are_paused_together_and_undone_alone(
 
 
 def test_that_a_busy_thread_that_cannot_tell_its_timers_is_named(attachment: Attachment) -> None:
-    session = attachment.session
+    session, began_ns = attachment.session, attachment.hand.now_ns
     probe = attachment.join()
     probe.tell("Events.keyframe", state="begun")
     probe.clock(1, "server")
@@ -368,8 +369,21 @@ def test_that_a_busy_thread_that_cannot_tell_its_timers_is_named(attachment: Att
     )
     assert session.own_clocks()
 
+    attachment.hand.advance(1_234)
+    since_ns = attachment.hand.now_ns
+    waiting = {"clock": 1, "thread": "MainThread", "since_ns": since_ns}
+    probe.tell("Events.keyframe", state="partial", waits_for=[1], threads=[waiting])
+    since = format_instant(since_ns - began_ns)
+    told = (
+        "Timers of “loop” in “server” are not known yet: "
+        f"its thread “MainThread” has been busy since {since}."
+    )
+    attachment.settle(lambda: told in session.status.message)
+    assert told in session.notes
+
     probe.tell("Events.keyframe", state="complete")
     attachment.settle(lambda: "busy" not in session.status.message)
+    assert session.notes == ()
 
 
 def test_that_events_that_come_late_are_counted_and_a_clock_is_described_again(
