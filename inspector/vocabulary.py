@@ -182,7 +182,7 @@ class Phase(NamedNumber):
 
 
 class LoopKind(NamedNumber):
-    """What the frames of a loop of an attached program are."""
+    """What a loop of an attached program does between its frames."""
 
     DRAWS_FRAMES = 0
     #: Turns of a loop that waits for events, such as asyncio's.

@@ -21,6 +21,7 @@ from inspector.commands.transport import Hold, Run
 from inspector.display_text import one_line
 from inspector.errors import AttachError
 from inspector.exit_codes import ExitCode
+from inspector.formats.captures.capture import stream_named
 from inspector.launcher import open_window
 from inspector.sessions.attached.doors.browser import Browser
 from inspector.sessions.attached.doors.door import Door, Inlet, Opened
@@ -226,6 +227,10 @@ class _Watch:
 
     def _report(self, *, is_complete: bool) -> None:
         session = self._session
+        if (wanted := self._options.stream) is not None:
+            loops = session.loops
+            place = stream_named(wanted, [each.name for each in loops], self._door.title)
+            session.show_frames_of(loops[place].clock_id)
         passed_ns = session.present_ns - (self._begun_ns or 0)
         outcome = RunOutcome(session.frames_run, passed_ns, passed_ns, is_complete)
         put_out(

@@ -103,6 +103,52 @@ def test_that_a_held_program_goes_on_where_it_was(run: Run, ticker: Path) -> Non
     assert values["timers"][0]["fired"] > 0
 
 
+def test_that_children_are_held_with_their_program_and_go_on_with_it(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "family.py").write_text(
+        "import subprocess, sys, time\n"
+        "if len(sys.argv) == 1:\n"
+        "    child = subprocess.Popen([sys.executable, __file__, 'child'])\n"
+        "while True:\n"
+        "    time.sleep(0.01)\n"
+    )
+    values = _values(run, f"attach --seconds 4 --hold-at 1 --json {_PYTHON} family.py")
+    states = [each["state"] for each in values["clocks"] if each["name"] == "family.py"]
+    assert len(states) == len(values["programs"]) == 2
+    assert all(each.startswith("paused") for each in states)
+    values = _values(run, f"attach --seconds 4 --hold-at 0 --hold-for 2 --json {_PYTHON} family.py")
+    states = [each["state"] for each in values["clocks"] if each["name"] == "family.py"]
+    assert states == ["running", "running"]
+
+
+def test_that_the_frames_of_the_loop_that_is_named_are_exported(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "two.py").write_text(
+        "import asyncio, threading\n"
+        "async def work(seconds):\n"
+        "    while True:\n"
+        "        await asyncio.sleep(seconds)\n"
+        "run = lambda: asyncio.run(work(0.01))\n"
+        "threading.Thread(target=run, name='physics', daemon=True).start()\n"
+        "asyncio.run(work(0.01))\n"
+    )
+    line = f"--export a.json --stream physics {_PYTHON} two.py"
+    code, _, err = run(f"attach --seconds 1 --record a.tlrec {line}")
+    assert (code, err) == (ExitCode.OK, "")
+    exported = json.loads((tmp_path / "a.json").read_text())["columns"]["at_ns"]
+    with closing(open_recording(tmp_path / "a.tlrec")) as recording:
+        loops = recording.state_before(recording.end).loops
+        (physics,) = (number for number, loop in loops.items() if "(physics)" in loop.name)
+        assert len(loops) == 2
+        recording.choose_frames(physics)
+        frames = recording.state_before(recording.end).frames
+        assert len(exported) > 5
+        assert list(frames.at_ns[: len(exported)]) == exported
+    code, _, err = run(f"attach --seconds 0.5 --stream drawing {_PYTHON} two.py")
+    assert code != ExitCode.OK
+    assert "has no stream “drawing”" in err
+
+
 def test_that_the_report_names_clocks_timers_and_the_cost_of_the_probe(
     run: Run, ticker: Path
 ) -> None:

@@ -6,17 +6,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Slot
+from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from inspector.display_text import as_plain, one_line
 from inspector.sessions.session import ShowsLoops
+from inspector.vocabulary import LoopKind
 
 from ..kit.guards import guarded
 
 if TYPE_CHECKING:
     from ..session.bridge import SessionBridge
 
-_LONGEST_NAME: Final = 40
+_LONGEST_NAME: Final = 30
 
 
 @guarded
@@ -63,10 +65,14 @@ class LoopChoice(QToolButton):
         """List the loops with their numbers of frames."""
         menu, session = self.menu(), self._session
         menu.clear()
+        group = QActionGroup(menu)
         for loop in () if session is None else session.loops:
-            kind = loop.kind.text.split()[0]
-            text = f"{one_line(loop.name)}  ·  {loop.frames:,}, {kind}".replace("&", "&&")
+            frames = f"{loop.frames:,} frame{'s' * (loop.frames != 1)}"
+            waits = loop.kind is LoopKind.WAITS_FOR_EVENTS
+            what = f"{frames}, {loop.kind.text}" if waits else frames
+            text = f"{one_line(loop.name)}  ·  {what}".replace("&", "&&")
             action = menu.addAction(text, partial(self._choose, loop.clock_id))
+            group.addAction(action)
             action.setCheckable(True)
             action.setChecked(session is not None and loop.clock_id == session.frames_of)
 

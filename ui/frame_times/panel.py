@@ -461,6 +461,7 @@ class FrameTimesPanel(QWidget):
         line = QHBoxLayout()
         line.setContentsMargins(8, 0, 8, 0)
         line.addWidget(self._loop_choice)
+        line.addSpacing(4)
         line.addWidget(SteadyPlace(self._statistics), 1)
         line.addWidget(_button(self.statistics_action, self))
         layout = self._layout = QVBoxLayout(self)

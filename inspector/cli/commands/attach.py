@@ -95,16 +95,25 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     time.add_argument("--rate", metavar="R", type=rate, help="rate of the program: 0.25, 1/3, 2x")
     time.add_argument(
-        "--hold-at", metavar="S", type=instant_ns, help="hold the program after so long"
+        "--hold-at",
+        metavar="S",
+        type=instant_ns,
+        help="hold the program, with its children, after so long",
     )
     time.add_argument(
-        "--hold-for", metavar="S", type=duration_ns, help="and let it go on after so long"
+        "--hold-for", metavar="S", type=duration_ns, help="and let them go on after so long"
+    )
+    time.add_argument(
+        "--stream",
+        metavar="NAME",
+        help="the loop whose frames to report and export, by a part of its name (default: the "
+        "first that runs one); a recording has those of all",
     )
     add_outputs(parser)
 
 
 #: Options that need no window.
-_HEADLESS: Final = ("rate", "hold_at", "hold_for", "export", "record", "quiet")
+_HEADLESS: Final = ("rate", "hold_at", "hold_for", "stream", "export", "record", "quiet")
 
 
 def _check(options: Namespace) -> None:

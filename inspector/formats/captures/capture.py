@@ -288,8 +288,13 @@ def split_column(text: str) -> tuple[Path, str | None]:
     return Path(file), column.strip()
 
 
-def stream_named(wanted: str, names: Sequence[str], path: Path) -> int:
+def stream_named(wanted: str, names: Sequence[str], where: object) -> int:
     """Return the place of a stream by its name or a part of it.
+
+    Args:
+        wanted: The name or part.
+        names: The names of all.
+        where: The file or program that has them, for messages.
 
     Raises:
         CaptureError: There is none, or more than one; the message names them.
@@ -306,7 +311,8 @@ def stream_named(wanted: str, names: Sequence[str], path: Path) -> int:
     more = len(named) - _LISTED_STREAMS
     end = f" and {more:,} more" if more > 0 else ""
     which = "They" if matching else "Its streams"
-    message = f"{path} has {problem} {in_quotes(wanted)}. {which} are {listed}{end}."
+    told = f"{which} are {listed}{end}." if listed else "None has run a frame."
+    message = f"{where} has {problem} {in_quotes(wanted)}. {told}"
     raise CaptureError(message)
 
 
