@@ -75,6 +75,12 @@ _HEAD: Final = 5
 _SHADE: Final = 0.3
 #: A selected frame narrower than this is shown as a line.
 _NARROW: Final = 3
+#: Pixels to either side within which the pointer takes a spike for meant …
+_REACH: Final = 4
+#: … where so many frames or more are that near, so that none of them is easy to hit, …
+_NARROW_FRAMES: Final = 3
+#: … and it took so many times as long as the frame that is hit.
+_MUCH_SLOWER: Final = 1.5
 Lines = tuple[tuple[str, str], ...]
 
 
@@ -421,11 +427,28 @@ class FramePointer:
         if frames is None:
             return None
         frame = series.slowest_within(bars.measure, *frames)
+        if (spike := self._spike_beside(x, frame, series)) is not None:
+            frame, frames = spike, (spike, spike + 1)
         lines = frame_readout(
             series.history.frame(frame), bars.measure, frames[1] - frames[0], bars.budgets_ns
         )
         middle = (series.start_of(frame) + series.start_of(frame + 1)) / 2
         return Readout(frame, lines, x), middle
+
+    def _spike_beside(self, x: float, frame: int, series: FrameSeries) -> int | None:
+        """Return a frame much slower than the one at a pixel, too narrow to be hit exactly."""
+        bars = self._bars
+        reached = [found for step in (-_REACH, _REACH) if (found := bars.frames_at(x + step))]
+        if not reached or not bars.budgets_ns:
+            return None
+        begin, end = min(each[0] for each in reached), max(each[1] for each in reached)
+        if end - begin < _NARROW_FRAMES:
+            return None
+        worst = series.slowest_within(bars.measure, begin, end)
+        column = f"{bars.measure}_ns"
+        here_ns, worst_ns = series.values_of(column, np.array([frame, worst])).tolist()
+        is_spike = worst_ns > FrameBudget(bars.budgets_ns[0]).longest_ns
+        return worst if is_spike and worst_ns > _MUCH_SLOWER * here_ns else None
 
 
 def frame_readout(

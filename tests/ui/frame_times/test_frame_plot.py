@@ -178,6 +178,31 @@ def test_that_pointing_where_frames_share_a_column_reads_the_slowest(plot: Frame
     assert readout.lines[2] == ("interval", "24.0 ms")
 
 
+@pytest.mark.parametrize("beside", [-3, 3])
+def test_that_a_click_beside_a_narrow_spike_takes_the_spike(
+    plot: FramePlot, qtbot: QtBot, beside: int
+) -> None:
+    plot.set_timeline(timeline_of([*[16 * MS] * 200, 120 * MS, *[16 * MS] * 199]))
+    plot.view.fit()
+
+    with qtbot.waitSignal(plot.frame_clicked) as clicked:
+        click(plot, plot.pixel_of_frame(200) + QPointF(beside, 0))
+
+    assert clicked.args == [200]
+
+
+def test_that_wide_frames_beside_a_spike_are_taken_as_they_are_hit(plot: FramePlot) -> None:
+    plot.set_timeline(timeline_of([*[16 * MS] * 20, 120 * MS, *[16 * MS] * 19]))
+    plot.view.fit()
+    left = plot.pixel_of_frame(20).x() + plot.pixel_of_frame(21).x()
+
+    mouse(plot, QEvent.Type.MouseMove, QPointF(left / 2 + 1, plot.pixel_of_frame(20).y()))
+
+    readout = plot.readout()
+    assert readout is not None
+    assert readout.frame == 21
+
+
 def test_that_leaving_the_plot_ends_the_reading(plot: FramePlot, qtbot: QtBot) -> None:
     plot.set_timeline(usual_timeline(300))
     mouse(plot, QEvent.Type.MouseMove, plot.pixel_of_frame(10))
