@@ -4,7 +4,8 @@ The log has the duration of each phase, and the beginning and duration of each c
 not have the beginning of a phase, so phases are laid out in order, each as early as the phases
 before it and its own calls allow. They never overlap, and contain their calls. The timers of
 the clock tree fire before the frame, so their phase ends where the frame begins. Single timers
-are not measured: firings share their phase in equal parts, in order, and show their lateness.
+are not measured: a firing has all of its phase if it was the only one; several share it in equal
+parts, in order, and show their lateness.
 
 In a captured trace there are no phases: its slices are nested below a span for each thread.
 
@@ -48,11 +49,13 @@ class Span:
         kind: ``"phase"``, ``"timer"``, ``"thread"``, or the kind of the member in words.
         phase: The phase itself, or the phase it lies in.
         began_ns: From the beginning of the frame; below 0 before it.
-        took_ns: Its duration; for a timer, its share of the phase, which is not measured.
+        took_ns: Its duration; for one of several timers, its part of the phase, which is not
+            measured.
         depth: 0 for a phase, 1 for its calls, 2 for their calls.
         timer_id: The timer that fired, 0 for anything else.
         lateness_ns: How late the timer fired.
         own_ns: Its duration without its calls.
+        is_measured: Whether its duration is known; that of a timer is, if no other fired.
     """
 
     member_id: int
@@ -65,6 +68,7 @@ class Span:
     timer_id: int = 0
     lateness_ns: int = 0
     own_ns: int = 0
+    is_measured: bool = True
 
     @property
     def end_ns(self) -> int:
@@ -75,11 +79,6 @@ class Span:
     def is_phase(self) -> bool:
         """Whether it is a phase of the frame."""
         return not self.member_id and not self.timer_id
-
-    @property
-    def is_measured(self) -> bool:
-        """Whether it was measured by itself, unlike timers."""
-        return not self.timer_id
 
 
 def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ...]:
@@ -302,6 +301,7 @@ def _with_timers(spans: list[Span], firings: list[tuple[int, int]], names: _Name
         Span(
             *(0, names.timer(timer_id), TIMER_KIND, Phase.TIMERS),
             *(began_ns, end_ns - began_ns, 1, timer_id, lateness_ns),
+            is_measured=len(firings) == 1,
         )
         for (timer_id, lateness_ns), (began_ns, end_ns) in zip(
             firings, pairwise(edges), strict=True

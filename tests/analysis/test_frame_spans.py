@@ -193,6 +193,20 @@ def test_that_timers_that_fired_before_the_frame_are_listed_with_how_late_they_w
     ]
 
 
+def test_that_the_only_timer_before_a_frame_has_the_time_of_its_phase() -> None:
+    frames = Frames()
+    frames.timer(7, "spawn")
+    frames.frame(0, (PHASE_ENDED, Phase.UPDATE, 0, MS))
+    frames.add(9 * MS, TIMER_FIRED, 7, 0, 30 * MS)
+    index = frames.frame(16 * MS, (PHASE_ENDED, Phase.TIMERS, 1, 600 * US))
+
+    phase, timer = frames.spans(index)
+
+    assert timer.timer_id == 7
+    assert timer.is_measured
+    assert timer.took_ns == phase.took_ns == 600 * US
+
+
 def test_that_what_is_gone_by_now_keeps_its_name() -> None:
     frames = Frames()
     frames.member(1, "short lived", MemberKind.UPDATE)

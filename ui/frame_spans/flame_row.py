@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QBrush,
     QColor,
     QHelpEvent,
     QKeyEvent,
@@ -42,6 +43,8 @@ _TEXT_FROM: Final = 26
 _SHORTEST_NS: Final = 200.0
 _ROOM: Final = 0.02
 _DARK_BELOW: Final = 150
+#: How much of its colour is behind the hatching of what was not measured by itself.
+_UNMEASURED: Final = 0.3
 _TICK_EVERY: Final = 110
 _OWN_KEYS: Final = MOVING_KEYS | own_keys("Left Right Up Down")
 
@@ -118,12 +121,12 @@ class FlameRow(QWidget):
         """Return where a span is drawn, by its place among the spans."""
         span = self._spans[place]
         left, right = self._x(span.began_ns), self._x(span.end_ns)
-        top = _RULER + span.depth * self._row_height()
+        top = self._ruler() + span.depth * self._row_height()
         return QRectF(left, top, max(right - left, 1.0), self._row_height() - _GAP)
 
     def span_at(self, place: QPointF) -> int | None:
         """Return which span is at a place of the widget, ``None`` for none."""
-        depth = int((place.y() - _RULER) // self._row_height())
+        depth = int((place.y() - self._ruler()) // self._row_height())
         found = None
         for number, span in enumerate(self._spans):
             if span.depth != depth:
@@ -139,11 +142,11 @@ class FlameRow(QWidget):
 
     @override
     def sizeHint(self) -> QSize:
-        return QSize(420, _RULER + self._rows * self._row_height() + 4)
+        return QSize(420, self._ruler() + self._rows * self._row_height() + 4)
 
     @override
     def minimumSizeHint(self) -> QSize:
-        return QSize(120, _RULER + self._rows * self._row_height() + 2)
+        return QSize(120, self._ruler() + self._rows * self._row_height() + 2)
 
     # ---------------------------------------------------------------- painting
 
@@ -190,7 +193,10 @@ class FlameRow(QWidget):
             painter.drawLine(x, 0, x, self.height())
             text = "0" if number == 0 else format_duration(round(number * step))
             painter.setPen(theme.color(ColorRole.MUTED_TEXT))
-            painter.drawText(x + 3, metrics.ascent() + 1, text.replace("-", "−"))
+            text = text.replace("-", "−")
+            # One that has no room says another number when it is cut.
+            if x >= 0 and x + 3 + metrics.horizontalAdvance(text) <= self.width():
+                painter.drawText(x + 3, metrics.ascent() + 1, text)
         zero = self._x(0)
         # Far from what is zoomed into, it lies further away than Qt can count pixels.
         if 0 <= zero <= self.width():
@@ -202,7 +208,14 @@ class FlameRow(QWidget):
         color = self._color_of(span)
         if number == self._hovered:
             color = color.lighter(118) if self._theme.is_dark else color.darker(108)
-        painter.fillRect(rect, color)
+        if span.is_measured:
+            painter.fillRect(rect, color)
+        else:
+            # Its width means nothing: only all of them together are measured.
+            ground = self._theme.color(ColorRole.BACKGROUND)
+            painter.fillRect(rect, mixed(color, ground, _UNMEASURED))
+            painter.fillRect(rect, QBrush(color, Qt.BrushStyle.BDiagPattern))
+            color = mixed(color, ground, _UNMEASURED)
         if rect.width() >= 3:  # noqa: PLR2004 - a pixel of its own for the edge
             edge = mixed(color, self._theme.color(ColorRole.BACKGROUND), 0.55)
             painter.fillRect(QRectF(rect.left(), rect.top(), 1, rect.height()), edge)
@@ -368,6 +381,9 @@ class FlameRow(QWidget):
     def _value_at(self, x: float) -> float:
         return self.view.range.low + x * self.view.range.span / max(self.width(), 1)
 
+    def _ruler(self) -> int:
+        return max(_RULER, self.fontMetrics().height() + 3)
+
     def _row_height(self) -> int:
         return self.fontMetrics().height() + 5
 
@@ -377,7 +393,11 @@ def span_text(span: Span) -> str:
     lines = [f"{span.label} ({span.kind})"]
     if span.timer_id:
         late = f"{format_duration(span.lateness_ns)} late" if span.lateness_ns else "on time"
-        lines += [f"fired {late}", "before the frame; single timers are not measured"]
+        if span.is_measured:
+            took = f"the only one before the frame: took at most {format_duration(span.took_ns)}"
+        else:
+            took = "with others before the frame: measured together, and drawn equally wide"
+        lines += [f"fired {late}", took]
         return "\n".join(lines)
     exact = f" ({span.took_ns:,} ns)" if span.took_ns >= NS_PER_US else ""
     lines.append(f"took {format_duration(span.took_ns)}{exact}")

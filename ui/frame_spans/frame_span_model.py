@@ -160,7 +160,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
             top = span.depth if span.is_phase else top
             key = (span.member_id, span.timer_id, span.phase, span.label if span.is_phase else "")
             former = found.get(key)
-            took_ns = span.took_ns if span.is_measured else 0
+            took_ns = 0 if span.timer_id else span.took_ns
             if former is None:
                 total = SpanTotal(
                     *(span.member_id, span.timer_id, span.label, span.kind, span.phase),

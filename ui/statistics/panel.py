@@ -43,6 +43,7 @@ _PERIOD_MS: Final = 500
 _LARGEST_SHARE: Final = 0.05
 #: More frames are sorted beside the window's thread: 10 million take 0.3 s.
 _MOST_AT_ONCE: Final = 1_000_000
+_HINT: Final = "Click or drag to choose frame times."
 
 
 @guarded
@@ -91,8 +92,10 @@ class StatisticsPanel(QWidget):
         self.refresh()
 
     def _lay_out(self) -> None:
-        top = bar(self.scope_box, 6, *self.kind_buttons.buttons(), 6, (self.what, 1))
-        below = bar((self.readout, 1), self.former_button, self.next_button, margins=(6, 0, 4, 3))
+        top = bar(self.scope_box, 6, *self.kind_buttons.buttons(), (QWidget(), 1))
+        # One of the two is seen: both are about the same frames, and long.
+        texts = (self.what, 1), (self.readout, 1)
+        below = bar(*texts, self.former_button, self.next_button, margins=(6, 0, 4, 3))
         left = QWidget()
         fill(left, top, (self.view, 1), below, spacing=2)
         splitter = QSplitter(Qt.Orientation.Horizontal)
@@ -183,14 +186,13 @@ class StatisticsPanel(QWidget):
             without = f", without {left_out:,} late by the inspector" if left_out else ""
             against = f"hitches and jank against {1000 / budgets_ms[0]:.4g} fps"
             measure = self._bridge.frame_focus.measure
-            self.what.show_text(
-                f"{text}: {len(frames):,} {noun} ({span}){without}, {measure}; {against}"
-            )
+            said = f"{text}: {len(frames):,} {noun} ({span}){without}, {measure}; {against}"
+            self.what.show_text(said, f"{said}\n{_HINT}")
         else:
             self.what.show_text("")
         if self._band_ns is not None:
             self._bridge.frame_focus.mark(self._times.marked)
-            self._show_band()
+        self._show_band()
 
     # ---------------------------------------------------------------- chosen times
 
@@ -221,7 +223,9 @@ class StatisticsPanel(QWidget):
             are = "is" if len(marked) == 1 else "are"
             span = band_text(*self._band_ns)
             text = f"{span}: {len(marked):,} {noun} {are} marked in the plot"
-        self.readout.show_text(text or "Click or drag to choose frame times.")
+        self.readout.show_text(text or _HINT)
+        self.readout.setVisible(bool(text) or not self.what.text())
+        self.what.setVisible(self.readout.isHidden())
 
     @Slot()
     def select_next(self) -> None:
