@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QTabBar
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtWidgets import QApplication, QTabBar, QToolButton
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
@@ -30,6 +33,7 @@ def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
 def settle() -> None:
     for _ in range(4):
         QApplication.processEvents()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 def bar(shell: Shell) -> QTabBar:
@@ -55,6 +59,25 @@ def test_that_the_first_few_panels_have_tabs_and_the_rest_is_under_more(shell: S
     ]
     assert offered(shell) == below[MOST_TABS:]
     assert shell.window.docks.tabs.more_button.isVisible()
+
+
+def test_that_nothing_is_kept_of_tab_bars_that_are_gone(shell: Shell) -> None:
+    kinds = (QTabBar, QToolButton)
+
+    def kept() -> int:
+        gc.collect()
+        widgets = [each for each in gc.get_objects() if type(each) in kinds]
+        return sum(not isValid(each) for each in widgets)
+
+    for number in range(10):
+        shell.window.docks.arrange(("live", "analyse")[number % 2])
+        settle()
+    before = kept()
+    for number in range(10):
+        shell.window.docks.arrange(("live", "analyse")[number % 2])
+        settle()
+
+    assert kept() == before
 
 
 def test_that_more_stands_behind_the_last_tab(shell: Shell) -> None:

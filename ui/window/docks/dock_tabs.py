@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Slot
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabBar, QToolButton, QWidget
@@ -15,6 +15,8 @@ from ...kit.paced_refresh import single_shot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+_ChildT = TypeVar("_ChildT", bound=QObject)
 
 #: As wide as a digit, so that a tab keeps its width while its number changes.
 _FIGURE_SPACE: Final = "\u2007"
@@ -49,7 +51,7 @@ class DockTabs(QObject):
         self._docks = docks
         self._below = below
         self._widest: dict[str, int] = {}
-        self._watched: set[QTabBar] = set()
+        self._watched: list[QTabBar] = []
         self.more_menu = QMenu(window)
         self.more_menu.setToolTipsVisible(True)
         self.more_button = menu_button("More", "Panels that are not among the tabs", self.more_menu)
@@ -82,20 +84,20 @@ class DockTabs(QObject):
             return
         for dock in self._docks.values():
             self._show_title_bar(dock, is_shown=not self.is_tabbed(dock))
-        for bar in self.bars():
+        bars = self.bars()
+        for bar in bars:
             bar.setAccessibleName("Stacked panels")
             bar.setMovable(False)
             if bar not in self._watched:
-                self._watched.add(bar)
                 bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
                 bar.customContextMenuRequested.connect(self._open_menu)
                 bar.installEventFilter(self)
+        self._watched = bars
         self._place_more()
 
     def bars(self) -> list[QTabBar]:
         """Return the tab bars of the window; some may be out of use."""
-        direct = Qt.FindChildOption.FindDirectChildrenOnly
-        return self._window.findChildren(QTabBar, options=direct)
+        return _children_of(self._window, QTabBar)
 
     def is_tabbed(self, dock: QDockWidget) -> bool:
         """Whether a dock has a tab, because another one lies in the same place."""
@@ -131,7 +133,7 @@ class DockTabs(QObject):
 
     def _bar_below(self) -> QTabBar | None:
         titles = {self._docks[panel_id].windowTitle() for panel_id in self._below}
-        for bar in self.bars():
+        for bar in filter(isValid, self._watched):
             shown = {bar.tabText(index) for index in range(bar.count())}
             if bar.isVisible() and bar.count() > 1 and shown & titles:
                 return bar
@@ -139,7 +141,7 @@ class DockTabs(QObject):
 
     def _place_in(self, bar: QTabBar) -> QPoint:
         """Return where *More* belongs: behind the tabs, or over the last if they do not fit."""
-        size, scroll = self.more_button.sizeHint(), bar.findChildren(QToolButton)
+        size, scroll = self.more_button.sizeHint(), _children_of(bar, QToolButton)
         taken = sum(button.width() for button in scroll if button.isVisible())
         end = bar.tabRect(bar.count() - 1).right() + _BESIDE_TABS
         left = max(0, min(end, bar.width() - taken - size.width()))
@@ -189,3 +191,12 @@ class DockTabs(QObject):
     def forget_widths(self) -> None:
         """Let tabs become narrower, for another session."""
         self._widest.clear()
+
+
+def _children_of(parent: QObject, kind: type[_ChildT]) -> list[_ChildT]:
+    """Return the direct children of a kind.
+
+    ``findChildren`` of PySide6 6.11 never gives up what it found: of every tab bar that Qt
+    has deleted since, a wrapper would stay with the window.
+    """
+    return [child for child in parent.children() if isinstance(child, kind)]
