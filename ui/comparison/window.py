@@ -276,7 +276,7 @@ class ComparisonWindow(QDialog):
             self._names.addWidget(self._name_button(number, source))
 
     def _name_button(self, number: int, source: Source) -> QWidget:
-        menu = QMenu(self)
+        menu = QMenu()
         first = menu.addAction("Compare the others with this", partial(self._put_first, source))
         first.setEnabled(number > 0)
         menu.addAction("Remove", partial(self._remove, source))
@@ -292,7 +292,10 @@ class ComparisonWindow(QDialog):
         title = source.title
         shown = title if len(title) <= _WIDEST_NAME else f"{title[: _WIDEST_NAME - 1]}…"
         tip = "\n".join((title, *(() if run is None else run.notes)))
-        return menu_button(f"{place}: {one_line(shown)} ".replace("&", "&&"), tip, menu)
+        button = menu_button(f"{place}: {one_line(shown)} ".replace("&", "&&"), tip, menu)
+        # Goes with the button: it holds all that was read of the source.
+        menu.setParent(button, menu.windowFlags())
+        return button
 
     @Slot()
     def _show_runs(self) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gc
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from pyqtgraph import PlotItem
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QInputDialog, QMenu, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from inspector.analysis.statistics.runs import ComparedRun
 from inspector.formats.distribution_chart import ChartKind
 from inspector.testing import scene_file, virtual_session
 from tests.sessions.test_compared import capture
@@ -92,6 +97,25 @@ def act(window: ComparisonWindow, place: int, text: str) -> None:
     (action,) = (each for each in buttons(window)[place].menu().actions() if each.text() == text)
     action.trigger()
     window.finish()
+
+
+def test_that_nothing_is_kept_of_what_was_compared_before(
+    window: ComparisonWindow, files: list[Path]
+) -> None:
+    def kept() -> Counter[type]:
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
+        kinds = Counter(map(type, gc.get_objects()))
+        return Counter({kind: kinds[kind] for kind in (ComparedRun, QMenu, PlotItem)})
+
+    compare(window, *files[:2])
+    before = kept()
+
+    for _ in range(3):
+        compare(window, *files[:2])
+
+    assert kept() == before
+    assert before[ComparedRun] == 2
 
 
 def test_that_another_run_can_be_the_first_or_go(
