@@ -2,8 +2,9 @@
 
 ``python -m tests.soak --minutes 60 --seed 1`` starts an X server (Xvfb), a window manager
 (openbox) and the inspector, and lets xdotool loose on it. It fails when the window crashes,
-prints a traceback, does not answer for a long time, or keeps taking more memory. Each of these is
-told with the operations that led to it, and the same seed makes the same operations.
+prints a traceback, does not answer for a long time, or keeps taking more memory for the same
+scene. Each of these is told with the operations that led to it, and the same seed makes the same
+operations.
 
 The window runs as another user when this is run by root: a file dialog can delete files.
 """
@@ -26,6 +27,8 @@ from pathlib import Path
 from random import Random
 from typing import IO, TYPE_CHECKING, Final
 
+from tests.soak import window
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -34,7 +37,11 @@ WIDTH: Final = 1_280
 HEIGHT: Final = 800
 #: An event loop that has not turned for so long does not answer.
 HANG_S: Final = 20.0
-#: What memory may grow by between the second and the last quarter of a window's life.
+#: Memory is compared when the same scene has run for the same time: what else a window has in
+#: memory depends on what is open, and how much of its log is full.
+COMPARED_EVERY_S: Final = 60.0
+#: What memory and the number of objects may grow by between the second and the last quarter of a
+#: window's life.
 GROWTH: Final = 1.15
 #: A window younger than this says nothing about memory.
 SETTLED_S: Final = 600.0
@@ -72,16 +79,38 @@ def build(stage):
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a window needs for the first scene, at some age."""
+
+    age_s: float
+    megabytes: float
+    objects: int
+
+
 @dataclass(slots=True)
 class Life:
-    """One process of the window, from its start to its end."""
+    """One process of the window, from its start to its end.
+
+    Attributes:
+        process: The process.
+        heartbeat: The pipe that it writes to.
+        errors: What it prints.
+        began_s: When it started.
+        last_beat_s: When it last wrote.
+        compared_s: When it was last asked what it has in memory.
+        told: What it wrote and was not understood yet.
+        taken: What it had in memory.
+    """
 
     process: subprocess.Popen[bytes]
     heartbeat: int
     errors: Path
     began_s: float
     last_beat_s: float
-    resident_mb: list[tuple[float, float]] = field(default_factory=list)
+    compared_s: float
+    told: bytes = b""
+    taken: list[Taken] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -217,27 +246,38 @@ class Soak:
             )
         os.close(write_end)
         now_s = time.monotonic()
-        return Life(process, read_end, errors, now_s, now_s)
+        return Life(process, read_end, errors, now_s, now_s, now_s)
 
     def _live(self, life: Life, end_s: float) -> None:
         """Work on one window until it ends, hangs, or time is up."""
         time.sleep(3)
-        sampled_s = 0.0
         while (now_s := time.monotonic()) < end_s and life.process.poll() is None:
             if select.select([life.heartbeat], [], [], 0)[0]:
-                os.read(life.heartbeat, 4_096)
-                life.last_beat_s = now_s
+                self._listen(life, now_s)
             elif now_s - life.last_beat_s > HANG_S:
                 life.process.send_signal(signal.SIGUSR1)
                 time.sleep(1)
                 self._blame(life, f"no answer for {HANG_S:.0f} s")
                 life.process.kill()
                 return
-            if now_s - sampled_s > 10:
-                sampled_s = now_s
-                life.resident_mb.append((now_s - life.began_s, resident_mb(life.process.pid)))
+            if now_s - life.compared_s > COMPARED_EVERY_S:
+                life.compared_s = now_s
+                life.process.send_signal(signal.SIGUSR2)
+                # Hands off until it has told.
+                time.sleep(2 + window.RUN_MS / 1_000)
+                continue
             self._do_something()
             time.sleep(self._random.choice((0.02, 0.05, 0.1, 0.3)))
+
+    def _listen(self, life: Life, now_s: float) -> None:
+        """Take what the window has written."""
+        life.last_beat_s = now_s
+        *told, life.told = (
+            (life.told + os.read(life.heartbeat, 4_096)).replace(b".", b"").split(b";")
+        )
+        for each in told:
+            resident, objects = map(int, each.split())
+            life.taken.append(Taken(now_s - life.began_s, resident / 1e6, objects))
 
     def _end(self, life: Life) -> None:
         """Close the window if it is open, and look at what it left behind."""
@@ -259,20 +299,24 @@ class Soak:
         self._tell_memory(life)
 
     def _tell_memory(self, life: Life) -> None:
-        samples = [megabytes for _, megabytes in life.resident_mb]
-        if not samples:
+        """Say how memory has changed, each time with the same scene."""
+        if not life.taken:
             return
-        age_s = life.resident_mb[-1][0]
-        quarter = max(1, len(samples) // 4)
-        early = max(samples[quarter : 2 * quarter] or samples)
-        late = max(samples[-quarter:])
-        print(
-            f"window {self.report.starts}: {age_s:.0f} s, {samples[0]:.0f} MB at first, "
-            f"at most {early:.0f} MB in the second quarter, {late:.0f} MB in the last",
-            flush=True,
-        )
-        if age_s > SETTLED_S and late > GROWTH * early:
-            self._blame(life, f"grew from {early:.0f} to {late:.0f} MB")
+        quarter = max(1, len(life.taken) // 4)
+        early = life.taken[quarter : 2 * quarter] or life.taken
+        late = life.taken[-quarter:]
+        age_s = life.taken[-1].age_s
+        print(f"window {self.report.starts}: {age_s:.0f} s, with the same scene", flush=True)
+        for what, unit in (("megabytes", "MB"), ("objects", "objects")):
+            first = getattr(life.taken[0], what)
+            before, after = (max(getattr(each, what) for each in part) for part in (early, late))
+            print(
+                f"  {first:,.0f} {unit} at first, "
+                f"at most {before:,.0f} in the second quarter, {after:,.0f} in the last",
+                flush=True,
+            )
+            if age_s > SETTLED_S and after > GROWTH * before:
+                self._blame(life, f"grew from {before:,.0f} to {after:,.0f} {unit}")
 
     def _blame(self, life: Life, what: str) -> None:
         text = life.errors.read_text(encoding="utf-8", errors="replace")
@@ -394,15 +438,6 @@ class Soak:
             case _:
                 data[place:place] = data[:2_048]
         return bytes(data)
-
-
-def resident_mb(pid: int) -> float:
-    """Return what a process has in memory, in millions of bytes; 0 when it has ended."""
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
-    except (OSError, IndexError):
-        return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 if __name__ == "__main__":

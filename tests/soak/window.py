@@ -2,21 +2,29 @@
 
 Run by :mod:`tests.soak`, in a separate process: the first argument is the number of a pipe,
 to which a byte goes every quarter of a second while the event loop turns. SIGUSR1 prints where
-all threads are.
+all threads are. After SIGUSR2 the window opens the first scene, and some seconds later
+writes into the pipe what it needs for that: ``bytes objects;``.
 """
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
+import gc
 import os
 import signal
 import sys
+from pathlib import Path
 
 from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication, QDialog
 
 from inspector import launcher, window_loader
+from inspector.sessions.scene import built_in_scenes
 
 BEAT_MS = 250
+#: How long a scene has run when memory is looked at.
+RUN_MS = 5_000
 
 
 def main(pipe: int, arguments: list[str]) -> int:
@@ -29,10 +37,45 @@ def main(pipe: int, arguments: list[str]) -> int:
     def beat() -> None:
         os.write(pipe, b".")
 
+    def begin_again() -> None:
+        show_first_scene()
+        QTimer.singleShot(RUN_MS, tell_memory)
+
+    def tell_memory() -> None:
+        objects = free_what_is_free()
+        os.write(pipe, b"%d %d;" % (resident_bytes(), objects))
+
+    signal.signal(signal.SIGUSR2, lambda *_: QTimer.singleShot(0, begin_again))
     heart = QTimer(application)
     heart.timeout.connect(beat)
     heart.start(BEAT_MS)
     return launcher.main(arguments)
+
+
+def show_first_scene() -> None:
+    """Close menus and dialogs, and open the first scene that comes with the inspector."""
+    while (popup := QApplication.activePopupWidget()) is not None:
+        popup.close()
+    for widget in QApplication.topLevelWidgets():
+        if isinstance(widget, QDialog):
+            widget.reject()
+        elif hasattr(widget, "open_path"):
+            widget.open_path(built_in_scenes()[0].path)
+
+
+def free_what_is_free() -> int:
+    """Give back what nobody refers to; return the number of Python objects that are left."""
+    gc.collect()
+    malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if malloc_trim is not None:
+        malloc_trim(0)
+    return len(gc.get_objects())
+
+
+def resident_bytes() -> int:
+    """Return what the process has in memory."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 if __name__ == "__main__":
