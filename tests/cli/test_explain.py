@@ -3,15 +3,19 @@
 import json
 import re
 import sqlite3
+import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from inspector.cli.main import main
+from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.events.recording import About, RecordingWriter
 from inspector.exit_codes import ExitCode
 from inspector.testing import pass_seconds, scene_file, virtual_session
+from inspector.timebase import NS_PER_SECOND
 from tests.cli.answers import Run
 
 SCENE = """
@@ -543,7 +547,49 @@ def test_that_work_that_virtual_time_does_notice_is_a_finding_and_no_hint(
     assert "In virtual time" not in out
 
 
-def test_that_real_time_shows_what_a_callback_that_blocks_does(run: Run, blocking: str) -> None:
+@pytest.fixture
+def quiet_computer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give real time to nothing but what sleeps, on a computer that does nothing else."""
+    now_ns = 0
+
+    def clock() -> int:
+        nonlocal now_ns
+        # So that waiting for the clock ends.
+        now_ns += 1
+        return now_ns
+
+    def sleep(seconds: float | None) -> None:
+        nonlocal now_ns
+        now_ns += round((seconds or 0) * NS_PER_SECOND)
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("inspector.") and hasattr(module, "perf_counter_ns"):
+            monkeypatch.setattr(module, "perf_counter_ns", clock)
+    source = partial(SystemTimeSource, clock=clock, wait=sleep)
+    monkeypatch.setattr("inspector.cli.explain.SystemTimeSource", source)
+    monkeypatch.setattr("time.sleep", sleep)
+
+
+SLEEPING = """
+    from time import sleep
+
+    def build(stage):
+        count = 0
+
+        def tick():
+            nonlocal count
+            count += 1
+            sleep(0.021 if count == {stalls_at} else 0.001)
+
+        stage.root.set_interval(0.25, lambda: sleep(0.06), name="load")
+        stage.root.set_interval(0.02, tick, name="tick")
+"""
+
+
+@pytest.mark.usefixtures("quiet_computer")
+def test_that_real_time_shows_what_a_callback_that_blocks_does(run: Run, tmp_path: Path) -> None:
+    blocking = scene_file(tmp_path, SLEEPING.format(stalls_at=0))
+
     code, out, _ = run(f"lint {blocking} --seconds 1.5 --real-time")
     _, explained, _ = run(f"explain {blocking} tick --seconds 1.1 --real-time --at 1.05")
 
@@ -551,6 +597,17 @@ def test_that_real_time_shows_what_a_callback_that_blocks_does(run: Run, blockin
     assert re.search(r"“load” took .* ms in frame \d+", out)
     assert "“tick” had to wait for it" in out
     assert "In virtual time" not in out + explained
+
+
+@pytest.mark.usefixtures("quiet_computer")
+def test_that_a_callback_that_once_took_a_little_long_is_not_blamed_for_another(
+    run: Run, tmp_path: Path
+) -> None:
+    blocking = scene_file(tmp_path, SLEEPING.format(stalls_at=5))
+
+    _, out, _ = run(f"lint {blocking} --seconds 1.5 --real-time")
+
+    assert re.search(r"“load” took 6\d\.\d+ ms in frame \d+.* It took too long 6 times", out)
 
 
 @pytest.mark.parametrize("argument", ["--real-time", "--source system", "--source virtual"])

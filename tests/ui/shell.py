@@ -104,4 +104,7 @@ def open_shell(qtbot: QtBot, folder: Path, scene: str | Path | None = SCENE) -> 
             path = scene
         window.open_path(path)
     QApplication.processEvents()
+    # One turn may not be enough where other events come first, and without it no layout is saved.
+    while not window.docks.is_settled:
+        QApplication.processEvents()
     return Shell(window, contents, sources, settings_file)

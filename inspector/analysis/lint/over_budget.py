@@ -155,10 +155,11 @@ def _by_suspect(
 ) -> dict[_Culprit, list[LongFrame]]:
     """Name the suspect among several timers, and merge the frames with the same suspect.
 
-    If a subset of the timers was too slow by itself, that subset is to blame.
+    If a subset of the timers took as long by itself, or at least half as long, that subset is to
+    blame; any callback takes a little too long now and then, on a computer that is busy.
     """
     found: dict[_Culprit, list[LongFrame]] = {}
-    known_sets: list[frozenset[tuple[int, int]]] = []
+    known_sets: list[tuple[frozenset[tuple[int, int]], int]] = []
     looked = 0
 
     def size(each: tuple[_Culprit, list[LongFrame]]) -> int:
@@ -168,13 +169,17 @@ def _by_suspect(
     for (what, names), frames in sorted(groups.items(), key=size):
         culprit: _Culprit = what, names
         if isinstance(names, frozenset):
-            known = next((each for each in known_sets if each and each <= names), None)
+            took_ns = max(long.took_ns for long in frames)
+            known = next(
+                (each for each, ns in known_sets if each and each <= names and took_ns <= 2 * ns),
+                None,
+            )
             if known is None:
                 known = names
                 if len(names) > 1 and looked < _MOST_SETS:
                     looked += 1
                     known = _likely(seen, names, frames)
-                known_sets.append(known)
+                known_sets.append((known, took_ns))
             culprit = what, known
         found.setdefault(culprit, []).extend(frames)
     return found

@@ -385,6 +385,8 @@ def test_that_frames_and_lanes_have_their_share_of_the_middle_and_keep_it(
 
 def test_that_lanes_that_were_hidden_stay_hidden(qtbot: QtBot, tmp_path: Path) -> None:
     first = open_shell(qtbot, tmp_path)
+    # Only a panel that has the keyboard is hidden by its key.
+    first.activate()
     first.window.docks.show_panel("timeline")
     first.trigger("panel-timeline")
     assert first.window.docks.in_middle.isHidden()
