@@ -20,7 +20,7 @@ from inspector.probe.sink import Sink
 from tests.benchmarks.measuring import Case, Effort, empty_call_ns, measure
 from tests.benchmarks.report import FRAME_MS, Row, calls_row
 from tests.probe.adapters.libraries import can_import, pythons
-from tests.probe.receiver import TOKEN, Receiver, dialled, program
+from tests.probe.receiver import LOADER, TOKEN, Receiver, dialled, program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,6 +87,29 @@ def probe_event(effort: Effort) -> Iterator[Row]:
         unit="x",
         detail="asyncio's timers with a probe that waits, to without one",
     )
+
+
+#: In calls of an empty function: 20 ms on the machine on which the goal was set.
+_IMPORT_CALLS = 730_000
+
+_IMPORT = (
+    "import time\n"
+    + LOADER.replace("spec.loader.exec", "began = time.process_time_ns()\nspec.loader.exec")
+    + """
+import timeline_probe.link, timeline_probe.program
+print(time.process_time_ns() - began)
+"""
+)
+
+
+def probe_import(effort: Effort) -> Iterator[Row]:
+    """Import the probe and what it needs to dial, into programs that have imported nothing."""
+    took_ns = []
+    for _ in range(effort.repeats(7)):
+        command = [sys.executable, "-I", "-S", "-c", _IMPORT]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        took_ns.append(int(done.stdout))
+    yield calls_row("probe_import", min(took_ns), empty_call_ns(), _IMPORT_CALLS, "processor time")
 
 
 @contextmanager
@@ -421,6 +444,7 @@ def probe_cost_meter(effort: Effort) -> Iterator[Row]:
 
 
 BENCHMARKS = (
+    probe_import,
     probe_event,
     probe_stream,
     probe_keyframe,
