@@ -128,7 +128,7 @@ class StateMachinesPanel(QWidget):
             self.model.show_rows([])
             return
         self.notice.show_text("")
-        if self.isVisible():
+        if self.isVisible() and not self._bridge.is_behind:
             self._refusals.read(session.history)
         strings = self._bridge.strings
         history = members.histories.get(machine.id)

@@ -199,6 +199,14 @@ class SessionBridge(QObject):
         return self._timeline
 
     @property
+    def is_behind(self) -> bool:
+        """Whether the session has begun another log since the last refresh.
+
+        What panels have read is of the one before, until :attr:`session_changed`.
+        """
+        return self._session is not None and self._session.log is not self._log
+
+    @property
     def status(self) -> SessionStatus:
         """What the session is doing, as of the last :attr:`status_changed`."""
         return self._status

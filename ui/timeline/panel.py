@@ -120,7 +120,7 @@ class TimelinePanel(QWidget):
             self.notice.show_text("No scene is open.")
             self._show_ruler_clocks()
             return
-        if not self.isVisible():
+        if not self.isVisible() or self._bridge.is_behind:
             return
         store = self.canvas.store
         left = store.read(session.history, self._bridge.timeline)

@@ -10,8 +10,11 @@ from pytestqt.qtbot import QtBot
 
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.clocks import Clock
+from inspector.commands.scene import Reload
+from inspector.commands.timers import ClearTimer
 from inspector.vocabulary import MARK
 from tests.ui.members_world import MS, MembersSession
+from tests.ui.shell import Shell
 from ui.kit.theme import ColorRole, Theme
 from ui.plotting.lane_painter import LanePainter
 from ui.session.bridge import Selection, SessionBridge
@@ -601,3 +604,24 @@ def test_that_lanes_that_are_not_shown_take_no_room_from_the_frames(
     qtbot.waitUntil(lambda: panel.view.has_lanes)
     panel.hide()
     assert not panel.view.has_lanes
+
+
+def test_that_a_reload_is_read_into_lanes_of_its_own(shell: Shell) -> None:
+    panel = shell.window.docks.panel("timeline")
+    assert isinstance(panel, TimelinePanel)
+    shell.advance(0.5)
+    timers = shell.bridge.timeline.timers
+    shell.bridge.submit(ClearTimer(next(iter(timers.ids()))))
+    shell.advance(0.1)
+    panel.refresh()
+
+    # The panel reads at its own pace, here before the bridge knows of the reload.
+    shell.bridge.submit(Reload())
+    shell.sources[-1].advance(0.1)
+    shell.sources[-1].advance(3)
+    panel.refresh()
+
+    shell.bridge.refresh_now()
+    panel.refresh()
+    fired = {lane.label: len(lane.instants) for lane in panel.canvas.store.lanes.values()}
+    assert (fired["blink"], fired["attack"]) == (30, 6)
