@@ -66,9 +66,13 @@ class LanePicture:
 
     def apply_theme(self) -> None:
         """Update colours and fonts."""
+        self.forget()
+        self._lanes.apply_theme()
+
+    def forget(self) -> None:
+        """Paint everything next time, and keep nothing of what was painted until then."""
         self.lanes.forget()
         self.names.picture.forget()
-        self._lanes.apply_theme()
 
     def paint(self, painter: QPainter, canvas: LaneSurface) -> None:
         """Paint everything: the lanes only when they have changed, what is over them always."""

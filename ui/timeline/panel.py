@@ -89,6 +89,8 @@ class TimelinePanel(QWidget):
         store.take_annotations(self._bridge.annotations.items)
         strings = ("",) if session is None else session.history.strings
         self.canvas.time_name = time_name(session)
+        # Hidden, it is not painted for a long time, and the picture holds the lanes in it.
+        self.canvas.picture.forget()
         self.canvas.show_session(self._bridge.timeline, strings, store)
         self.canvas.show_selection(self._bridge.selection)
         self._show_playhead(self._bridge.playhead_ns)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.analysis.lanes.lanes import LaneKind, LaneStore
+from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
 from inspector.clocks import Clock
 from inspector.commands.scene import Reload
 from inspector.commands.timers import ClearTimer
@@ -625,3 +628,19 @@ def test_that_a_reload_is_read_into_lanes_of_its_own(shell: Shell) -> None:
     panel.refresh()
     fired = {lane.label: len(lane.instants) for lane in panel.canvas.store.lanes.values()}
     assert (fired["blink"], fired["attack"]) == (30, 6)
+
+
+def test_that_a_hidden_panel_keeps_nothing_of_a_former_session(
+    panel: TimelinePanel, bridge: SessionBridge
+) -> None:
+    panel.grab()
+    former = weakref.ref(panel.canvas.store)
+    lanes = len(panel.canvas.store.lanes)
+    panel.hide()
+
+    bridge.set_session(LanesSession())
+
+    gc.collect()
+    assert former() is None
+    kept = sum(type(each) is Lane for each in gc.get_objects())
+    assert kept == len(panel.canvas.store.lanes) < lanes
