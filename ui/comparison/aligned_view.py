@@ -117,6 +117,9 @@ class AlignedView(QWidget):
         # Where it is read, in frames or seconds; None for nowhere.
         self._place: float | None = None
         self.graphics = pg.GraphicsLayoutWidget()
+        # Files that are dropped here are meant for the window.
+        self.graphics.setAcceptDrops(False)
+        self.graphics.viewport().setAcceptDrops(False)
         # The keys are of this widget, whatever is clicked in it.
         self.graphics.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.graphics.ci.layout.setContentsMargins(4, 4, 4, 4)

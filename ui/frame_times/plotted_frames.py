@@ -91,6 +91,9 @@ class PlottedFrames(QGraphicsView):
         scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         scene.addItem(self._canvas.widget)
         self.setScene(scene)
+        # Files that are dropped here are meant for the window.
+        self.setAcceptDrops(False)
+        self.viewport().setAcceptDrops(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

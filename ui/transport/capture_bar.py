@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSignalBlocker, Qt, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolBar, QWidget
+from typing_extensions import override
 
 from inspector.display_text import as_plain, one_line
 from inspector.sessions.session import ShowsCapture
@@ -43,6 +44,7 @@ class CaptureBar(QToolBar):
         self.toggleViewAction().setEnabled(False)
         self._bridge = bridge
         self._names: list[str] = []
+        self._is_needed = False
         self.stream_box = _box("Stream of the capture")
         self.stream_box.activated.connect(self._choose_stream)
         self.column_box = _box("Column of frame times")
@@ -67,6 +69,7 @@ class CaptureBar(QToolBar):
         """Offer what there is to choose."""
         capture: object = session
         if not isinstance(capture, ShowsCapture) or session is None:
+            self._is_needed = False
             self.hide()
             return
         self._names = [name for name, _ in capture.streams]
@@ -96,7 +99,13 @@ class CaptureBar(QToolBar):
         named = f", column {capture.column}" if capture.column and not has_columns else ""
         said = (f"{capture.format}{named}", *session.notes)
         self.label.show_text("  ·  ".join(said), "\n".join(said))
+        self._is_needed = True
         self.show()
+
+    @override
+    def setVisible(self, visible: bool) -> None:
+        """Show it while a capture is open, whatever a layout says that is restored."""
+        super().setVisible(self._is_needed)
 
     @Slot(int)
     def _choose_stream(self, place: int) -> None:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QInputDialog, QMenu
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
+    QInputDialog,
+    QLineEdit,
+    QMenu,
+    QPlainTextEdit,
+    QWidget,
+)
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.statistics.frame_statistics import frame_statistics
@@ -322,3 +330,32 @@ def test_that_sums_of_tracy_are_shown_beside_what_is_open(shell: Shell, tmp_path
         ["load<a, b>", "1", *("1.00 ms", "10.00 %"), *["1.00 ms"] * 3, "0 ns", "b.cpp:7"],
     ]
     window.close()
+
+
+def test_that_files_can_be_dropped_anywhere_on_the_window(shell: Shell) -> None:
+    for dock in shell.window.docks:
+        dock.show()
+        dock.raise_()
+
+    takers = [each for each in shell.window.findChildren(QWidget) if each.acceptDrops()]
+
+    # Texts can be dropped on fields.
+    fields = (QLineEdit, QAbstractSpinBox, QPlainTextEdit)
+    others = [each for each in takers if not isinstance(each, fields)]
+    assert [each.parent() for each in others if not isinstance(each.parent(), fields)] == []
+
+
+def test_that_a_restored_layout_neither_shows_nor_hides_the_bar(
+    shell: Shell, tmp_path: Path
+) -> None:
+    docks, bar = shell.window.docks, bar_of(shell)
+    without = docks.save()
+    shell.window.open_path(table(tmp_path))
+    with_capture = docks.save()
+
+    docks.restore(without)
+    assert bar.isVisible()
+
+    shell.bridge.set_session(None)
+    docks.restore(with_capture)
+    assert not bar.isVisible()
