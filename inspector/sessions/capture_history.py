@@ -7,9 +7,8 @@ state is a number of frames. Only the slices of a trace are kept as events, in o
 
 from __future__ import annotations
 
-from array import array
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +32,7 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Iterable, Iterator, Mapping
 
     from inspector.formats.frame_times import FrameTimes, NsColumn
@@ -422,15 +422,14 @@ class _TraceEvents:
 
 
 def _history_of(frames: FrameTimes) -> FrameHistory:
-    """Return the columns of frames, those that are alike once."""
-    made: dict[int, array[int]] = {}
+    """Return the columns of frames, not copied, as there may be ten million frames."""
+    # Zeros that are only read take no memory.
+    zeros = np.zeros(len(frames), dtype=np.int64)
 
     def column(values: NsColumn) -> array[int]:
-        key = id(values) if values.strides != (0,) else 0
-        if key not in made:
-            found = made[key] = array("q")
-            found.frombytes(np.ascontiguousarray(values).tobytes())
-        return made[key]
+        held = zeros if values.strides == (0,) else np.ascontiguousarray(values)
+        # It is read like an array of numbers.
+        return cast("array[int]", held.data.cast("B").cast("q"))
 
     nothing = np.broadcast_to(np.int64(0), len(frames))
     phases = [row if row.any() else nothing for row in map(frames.phase, Phase)]

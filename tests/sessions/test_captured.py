@@ -396,3 +396,18 @@ def test_that_a_slice_has_its_arguments_and_what_it_leads_to(tmp_path: Path) -> 
     assert about.arguments == {"layer": {"id": 1, "name": "sky"}, "visible": True}
     assert (about.follows, about.leads) == ((), ((members["draw"], 27_900_000),))
     assert history.slice_ended(members["draw"], 26 * MS) is None
+
+
+def test_that_the_frames_of_a_table_are_kept_once(tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text("ms\n" + "16.5\n17\n" * 50)
+    session = CapturedSession(path, "ms")
+    frames = session.timeline.frames
+
+    interval_ns, delta_ns = (
+        np.frombuffer(each, dtype=np.int64) for each in (frames.interval_ns, frames.delta_ns)
+    )
+    assert np.shares_memory(interval_ns, delta_ns)
+    assert not np.frombuffer(frames.busy_ns, dtype=np.int64).any()
+    assert frames.frame(1).interval_ns == 17 * MS
+    assert type(frames.frame(1).interval_ns) is int

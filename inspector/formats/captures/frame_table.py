@@ -8,11 +8,12 @@ application, process and swap chain.
 from __future__ import annotations
 
 import re
+from array import array
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,8 @@ from inspector.formats.captures.table import (
 )
 from inspector.formats.frame_times import NsColumn
 from inspector.timebase import MAX_NS, NS_PER_MS, NS_PER_SECOND
+
+Number = TypeVar("Number", bound="np.generic")
 
 #: Columns of frame times, by preference.
 _FRAME_TIME_COLUMNS: Final = (
@@ -150,9 +153,10 @@ class FrameTableReader:
         self._streams: list[_StreamCount] = []
         self._stream_of_key: dict[int, int] = {}
         self._further_rows = 0
-        self._values: list[NsColumn] = []
-        self._owners: list[NDArray[np.int32]] = []
-        self._fact_values: list[list[NDArray[np.float64]]] = [[] for _ in self._facts]
+        self._values = array("q")
+        self._owners = array("i")
+        self._fact_values = [array("d") for _ in self._facts]
+        self._is_over = False
         self._before_ns = np.zeros(0, dtype=np.int64)
         self._has_rows = False
 
@@ -165,6 +169,7 @@ class FrameTableReader:
         """Read some thousand rows; returns whether there are more."""
         rows = next(self._blocks, None)
         if rows is None:
+            self._is_over = True
             return False
         self._take(rows)
         return True
@@ -230,10 +235,13 @@ class FrameTableReader:
             for owner in np.flatnonzero(found).tolist():
                 self._streams[owner].counts[code] += int(found[owner])
         usable = values >= 0
-        self._values.append(values[usable])
-        self._owners.append(owners[usable])
-        for kept_values, read in zip(self._fact_values, facts, strict=True):
-            kept_values.append(read[usable])
+        self._values.frombytes(values[usable].tobytes())
+        self._owners.frombytes(owners[usable].tobytes())
+        for place, (kept_values, read) in enumerate(zip(self._fact_values, facts, strict=True)):
+            known = read[usable]
+            # What was not displayed has no time of display.
+            known = known if place else np.where(known > 0, known, np.nan)
+            kept_values.frombytes(known.tobytes())
 
     def _in_ms(self, rows: Rows, at: int) -> NDArray[np.float64]:
         """Return a column in milliseconds, not a number where there is none."""
@@ -255,10 +263,10 @@ class FrameTableReader:
 
         The animation error is read, or the simulation step minus the time of display.
         """
-        columns = [np.concatenate(values)[places] for values in self._fact_values if values]
+        columns = [self._column(held, np.float64)[places] for held in self._fact_values]
         if not columns:
             return NO_FACTS
-        displayed = np.where(columns[0] > 0, columns[0], np.nan)
+        displayed = columns[0]
         errors = columns[1] if len(columns) > 1 else None
         if errors is not None and self._loose[self._facts[1]] in _SIMULATION_STEP:
             errors = np.where(errors > 0, errors - displayed, np.nan)
@@ -313,9 +321,15 @@ class FrameTableReader:
         found = np.where(found < 0, DAMAGED, np.where(found > _LONGEST_NS, TOO_LARGE, found))
         return np.concatenate((found, values[values < 0]))
 
+    def _column(self, held: array[Any], kind: type[Number]) -> NDArray[Number]:
+        """Return what was read so far; all of it is not copied, as nothing is added any more."""
+        if self._is_over and held:
+            return np.frombuffer(held, dtype=kind)
+        return np.array(held, dtype=kind)
+
     def _made_streams(self, column: str) -> list[Stream]:
-        values = np.concatenate([np.zeros(0, dtype=np.int64), *self._values])
-        owners = np.concatenate([np.zeros(0, dtype=np.int32), *self._owners])
+        values = self._column(self._values, np.int64)
+        owners = self._column(self._owners, np.int32)
         places: list[NDArray[np.intp] | slice] = [slice(None)]
         if len(self._streams) > 1:
             order = np.argsort(owners, kind="stable")
