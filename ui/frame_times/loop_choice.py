@@ -71,12 +71,7 @@ class LoopChoice(QToolButton):
             waits = loop.kind is LoopKind.WAITS_FOR_EVENTS
             what = f"{frames}, {loop.kind.text}" if waits else frames
             text = f"{one_line(loop.name)}  ·  {what}".replace("&", "&&")
-            action = menu.addAction(text, partial(self._choose, loop.clock_id))
+            action = menu.addAction(text, partial(self._bridge.show_frames_of, loop.clock_id))
             group.addAction(action)
             action.setCheckable(True)
             action.setChecked(session is not None and loop.clock_id == session.frames_of)
-
-    def _choose(self, clock_id: int) -> None:
-        if (session := self._session) is not None:
-            session.show_frames_of(clock_id)
-            self._bridge.refresh_now()

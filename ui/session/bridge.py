@@ -16,7 +16,7 @@ from inspector.commands.scene import Reload, SetFailurePolicy
 from inspector.errors import ColumnChoiceError, InspectorError, SumsError
 from inspector.events.timeline import Timeline
 from inspector.foreign.paths import is_recording_name, is_scene_name
-from inspector.sessions.session import SessionPhase, SessionStatus, StepsAside
+from inspector.sessions.session import SessionPhase, SessionStatus, ShowsLoops, StepsAside
 from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
 from inspector.timebase import NS_PER_SECOND
 
@@ -545,6 +545,22 @@ class SessionBridge(QObject):
             self._was_following = self._is_following
             self.set_following(False)
         self.playhead.move_to(at_ns)
+
+    def show_frames_of(self, clock_id: int) -> str:
+        """Show the frames of another loop of attached programs, at the instant that is shown.
+
+        Returns:
+            Why that cannot be, as a sentence; empty if it can.
+        """
+        session: object = self._session
+        if not isinstance(session, ShowsLoops):
+            return ""
+        at_ns = self.playhead_ns
+        reason = session.show_frames_of(clock_id)
+        self.refresh_now()
+        if at_ns is not None:
+            self.set_playhead(at_ns)
+        return reason
 
     @Slot()
     def go_live(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from inspector.events import timeline as module
 from inspector.events.frame_history import FrameHistory
 from inspector.events.log import EventLog
 from inspector.events.loop_frames import exchange
-from inspector.events.recording import open_recording
+from inspector.events.recording import RecordingError, as_far_as_it_goes, open_recording
 from inspector.events.recording.columns import block_of, events_of
 from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.writing import file as writing
@@ -36,6 +37,7 @@ from inspector.vocabulary import (
     frame_and_phase,
 )
 from tests.events.recording.recorded_worlds import described, folded, record
+from tests.fuzz import rounds
 
 LOOPS = (2, 3, 4)
 SHOWN = LOOPS[0]
@@ -84,7 +86,7 @@ def log_of_loops(events: int = 600, seed: int = 1, budget: int = 10**8) -> Event
     return log
 
 
-def columns(frames: FrameHistory) -> list[list[int]]:
+def columns_of(frames: FrameHistory) -> list[list[int]]:
     rows = [frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns, frames.cut_ns]
     return [[frames.first, frames.end], *map(list, (*rows, *frames.phases))]
 
@@ -163,7 +165,7 @@ def test_that_a_recording_that_begins_late_has_the_frames_before(tmp_path: Path)
         past.choose_frames(chosen)
         expected = folded(whole, whole.end)
         expected.choose_frames(chosen)
-        assert columns(past.state_before(past.end).frames) == columns(expected.frames)
+        assert columns_of(past.state_before(past.end).frames) == columns_of(expected.frames)
     past.close()
 
 
@@ -213,3 +215,31 @@ def test_that_the_oldest_frames_of_hidden_loops_go_when_there_are_too_many(
         frames = whole.loops[clock_id].frames
         assert kept[clock_id].end == frames.end
         assert list(kept[clock_id].at_ns) == list(frames.at_ns)[kept[clock_id].first :]
+
+
+@pytest.mark.parametrize("seed", rounds(20))
+def test_that_damaged_recordings_of_loops_are_read_as_far_as_they_go(
+    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "KEYFRAME_EVERY", 100)
+    monkeypatch.setattr(writing, "ADDED_AT_ONCE", 50)
+    path = record(log_of_loops(), tmp_path / "a.tlrec", portion=70)
+    chance = random.Random(seed)
+    connection = sqlite3.connect(path)
+    for _ in range(3):
+        table = chance.choice(["loops", "loop_frame_chunks", "chunks", "keyframes"])
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        value = chance.choice([0, 1, -1, 3, 2**62, "x", bytes(40), 1.5])
+        first = f"{table} SET {chance.choice(columns)} = ? WHERE rowid < 4"
+        with suppress(sqlite3.IntegrityError):
+            connection.execute(f"UPDATE {first}", (value,))
+    connection.commit()
+    connection.close()
+    past = open_recording(path)
+    with suppress(RecordingError), as_far_as_it_goes(past):
+        for chosen in (3, SHOWN, 99):
+            past.choose_frames(chosen)
+            for cursor in (past.first, past.end // 2, past.end):
+                state = past.state_before(cursor)
+                assert len(columns_of(state.frames)[0]) == 2
+    past.close()

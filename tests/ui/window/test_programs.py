@@ -365,3 +365,18 @@ def test_that_the_loop_is_chosen_in_a_recording_that_is_opened_again(
     assert list(panel.plot.series.history.interval_ns) == [4_000_000] * 3  # type: ignore[union-attr]
     _choose_loop(panel, 0)
     assert list(panel.plot.series.history.interval_ns) == [16_000_000] * 3  # type: ignore[union-attr]
+
+
+def test_that_choosing_a_loop_while_looking_back_stays_at_the_instant(
+    attached: ProgramInWindow,
+) -> None:
+    bridge, panel = attached.shell.bridge, attached.shell.window.findChild(FrameTimesPanel)
+    assert panel is not None
+    _run_both_loops(attached)
+    second_ns = bridge.timeline.frames.began_ns(1)
+    bridge.set_playhead(second_ns)
+    _choose_loop(panel, 1)
+    assert bridge.playhead_ns == second_ns
+    assert bridge.shown.frames_of == LOOP
+    assert set(bridge.shown.frames.interval_ns) == {4_000_000}
+    assert bridge.shown.at_ns == second_ns

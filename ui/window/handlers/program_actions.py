@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from inspector.sessions.session import AttachesPrograms, ShowsLoops
+from inspector.sessions.session import AttachesPrograms
 
 from ...previews.selected import selected_clock
 
@@ -70,8 +70,5 @@ class ProgramActions(QObject):
         """Show the frames of the selected clock."""
         bridge = self._window.bridge
         clock = selected_clock(bridge.timeline, bridge.selection)
-        session: object = bridge.session
-        if isinstance(session, ShowsLoops) and clock is not None:
-            if reason := session.show_frames_of(clock.id):
-                self._window.notice.show_notice(reason)
-            bridge.request_refresh()
+        if clock is not None and (reason := bridge.show_frames_of(clock.id)):
+            self._window.notice.show_notice(reason)
