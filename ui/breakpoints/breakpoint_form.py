@@ -32,6 +32,7 @@ from inspector.events.conditions.event_fields import EVENT_FIELDS
 from inspector.sessions.breakpoints.names import SUBJECTS
 from inspector.timebase import format_duration, parse_duration_ns
 
+from ..kit.exact_entry import RangeNote
 from ..kit.guards import guarded
 from ..kit.labels import WrappedLabel
 from ..kit.theme import ColorRole
@@ -93,6 +94,7 @@ class BreakpointForm(QWidget):
         self.from_hit.setToolTip("Act on this hit and every later one")
         self.from_hit.setRange(1, _MOST_HITS)
         self.from_hit.setPrefix("from hit ")
+        RangeNote(self.from_hit)
         self.once = QCheckBox("&once")
         self.once.setToolTip("Turn the breakpoint off after its first action")
         self.button = QPushButton("&Add")

@@ -52,6 +52,7 @@ from inspector.formats.options import (
 )
 from inspector.formats.timeline.timeline_picture import timeline_picture
 
+from ..kit.exact_entry import RangeNote
 from ..kit.layouts import button_box
 from ..kit.paced_refresh import single_shot
 from ..kit.save_dialog import SaveDialog, file_stem
@@ -568,4 +569,5 @@ def _size_box(name: str, smallest: float, value: float) -> QDoubleSpinBox:
     box.setSingleStep(24)
     box.setSuffix(" pt")
     box.setValue(value)
+    RangeNote(box)
     return box

@@ -10,8 +10,10 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
     QDialog,
+    QDoubleSpinBox,
     QLabel,
     QLineEdit,
+    QSpinBox,
     QWidget,
 )
 from shiboken6 import isValid
@@ -248,3 +250,29 @@ def _application() -> QApplication:
     application = QApplication.instance()
     assert isinstance(application, QApplication)
     return application
+
+
+@guarded
+class RangeNote(QObject):
+    """Says which numbers a spin box takes when something typed into it is refused.
+
+    A spin box leaves out letters and digits too many without a word.
+
+    Attributes:
+        note: The note; hidden while there is nothing to say.
+    """
+
+    def __init__(self, box: QSpinBox | QDoubleSpinBox) -> None:
+        """Watch a spin box, which owns this."""
+        super().__init__(box)
+        self._box = box
+        self.note = _Note(box)
+        line = box.lineEdit()
+        line.inputRejected.connect(self._say)
+        line.textEdited.connect(self.note.put_away)
+
+    @Slot()
+    def _say(self) -> None:
+        box = self._box
+        least, most = (f"{end:,.10g}{box.suffix()}" for end in (box.minimum(), box.maximum()))
+        self.note.show_text(f"✖ Only numbers from {least} to {most}. Still {box.text()}.")

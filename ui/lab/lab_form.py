@@ -33,6 +33,7 @@ from inspector.formats.lab.timers import parse_timer, read_timers
 from inspector.sessions.frame_files import read_frame_file
 from inspector.timebase import NS_PER_MS, format_duration, seconds_to_ns
 
+from ..kit.exact_entry import RangeNote
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, fill, menu_button, tool_button
@@ -123,6 +124,7 @@ class LabForm(QWidget):
         self.seconds_box.setValue(10)
         self.seconds_box.setSuffix(" s")
         self.seconds_box.setKeyboardTracking(False)
+        RangeNote(self.seconds_box)
         self.seconds_box.setToolTip(
             "Length of each run, in virtual time.\n"
             f"{LIMITS_TIP}; the command “timeline-inspector lab” has no such limits."

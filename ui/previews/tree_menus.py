@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QInputDialog, QMenu
+from PySide6.QtWidgets import QInputDialog, QMenu, QSpinBox
 
 from inspector.commands.clocks import PauseClock
 from inspector.commands.members import (
@@ -22,6 +22,7 @@ from inspector.commands.members import (
 from inspector.display_text import one_line
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
+from ..kit.exact_entry import RangeNote
 from ..kit.layouts import without_icons
 from ..kit.rate_widgets import RATE_PRESETS
 from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
@@ -160,6 +161,9 @@ def ask_priority(scheduler: MemberState, requests: Requests, parent: QWidget) ->
         lambda priority: requests.submit(PauseFromPriority(scheduler.id, priority))
     )
     without_icons(dialog)
+    for box in dialog.findChildren(QSpinBox):
+        box.setAccessibleName("Priority")
+        RangeNote(box)
     dialog.open()
 
 

@@ -25,6 +25,7 @@ from inspector.display_text import as_plain, one_line
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import format_instant
 
+from ..kit.exact_entry import RangeNote
 from ..kit.guards import guarded
 from ..kit.icons import ICON_SIZE, drawn_icon
 from ..kit.labels import say
@@ -160,6 +161,7 @@ class TransportBar(QToolBar):
         box.setAccessibleName("Frames of the long step")
         box.setToolTip("Number of frames of the long step, and of the long step back")
         box.valueChanged.connect(self._take_step_frames)
+        RangeNote(box)
         _fit_step_box(box)
         return box
 

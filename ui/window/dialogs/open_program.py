@@ -85,6 +85,7 @@ class OpenProgramDialog(QDialog):
         self.interpreter.setPlaceholderText("the first Python on the path")
         self.hold = QCheckBox("Hold it before its first &frame")
         self.grant = QComboBox()
+        self.grant.setAccessibleName("Grant")
         for grant, text in _GRANTS.items():
             self.grant.addItem(text, grant)
         self.problem = problem_label(theme)
