@@ -196,7 +196,7 @@ class RemoteSteps:
             for program, clock_id in able:
                 if program is first:
                     self._step(program, clock_id, {"to": "next_timer"})
-                elif known[first]:
+                else:
                     self._step(program, clock_id, {"local_ns": known[first]})
 
         return step
@@ -231,7 +231,10 @@ class RemoteSteps:
         program.ask_clock("Program.step", clock_id, more, done)
 
     def _until_next_ns(self, clock_id: int) -> int | None:
-        """Return how much local time of a held program passes until its next timer fires."""
+        """Return how much local time of a held program passes until its next timer fires.
+
+        As in the program, what is due already counts only where nothing else is pending.
+        """
         timeline = self._session.timeline
         table = timeline.timers
         branch = set(timeline.branch(clock_id))
@@ -246,8 +249,9 @@ class RemoteSteps:
                     break
                 at_ns = None if clock.n == 0 else -((clock.off - at_ns * D) // clock.n)
             if at_ns is not None:
-                waits.append(max(0, at_ns - now_ns))
-        return min(waits, default=None)
+                waits.append(at_ns - now_ns)
+        to_come = [wait_ns for wait_ns in waits if wait_ns > 0]
+        return min(to_come, default=1 if waits else None)
 
 
 class RemoteStage:

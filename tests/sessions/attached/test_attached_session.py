@@ -238,6 +238,24 @@ def test_that_all_programs_step_to_the_next_timer_of_any(attachment: Attachment)
     assert first.asked[-1][1] == {"clock": 1, "local_ns": waits[1], "cause": 2}
 
 
+def test_that_a_timer_that_is_overdue_does_not_keep_other_programs_from_a_step(
+    attachment: Attachment,
+) -> None:
+    session = attachment.session
+    first = running(attachment)
+    second = attachment.join(pid=5, name="worker")
+    second.keyframe((1, "soon", 300 * MS), (2, "late", 1))
+    attachment.settle(lambda: len(session.own_clocks()) == 2)
+    attachment.hand.advance(20)
+    session.submit(Hold())
+    attachment.settle(lambda: not session.is_running)
+    wait_ns = 300 * MS - session.timeline.local_ns(SECOND)
+    session.submit(StepToNextTimer())
+    attachment.settle(lambda: len(session.timeline.commands) == 2)
+    assert second.asked[-1][1] == {"clock": 1, "to": "next_timer", "cause": 2}
+    assert first.asked[-1][1] == {"clock": 1, "local_ns": wait_ns, "cause": 2}
+
+
 def test_that_several_programs_are_one_log_in_the_order_of_their_instants(
     attachment: Attachment,
 ) -> None:
