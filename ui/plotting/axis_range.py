@@ -8,6 +8,9 @@ from typing import Final
 #: Room that a fitted range may leave at its right edge.
 _FIT_ROOM: Final = 1 / 40
 _WIDEST: Final = 1.5
+#: In steps: a following range that would move by less has come to the same place again, with
+#: other last bits.
+_SAME_PLACE: Final = 1e-3
 #: What stays in view at least, as a share of the range.
 _LEAST: Final = 0.2
 
@@ -85,8 +88,9 @@ class AxisRange:
             case ViewMode.FOLLOW:
                 span = self.span
                 unit = span / max(pixels, 1) * step
-                self.low = max(math.ceil((last - self.newest_at * span) / unit) * unit, first)
-                self.high = self.low + span
+                low = max(math.ceil((last - self.newest_at * span) / unit) * unit, first)
+                if abs(low - self.low) > _SAME_PLACE * unit:
+                    self.low, self.high = low, low + span
             case ViewMode.FREE:
                 pass
         return (self.low, self.high) != former

@@ -37,6 +37,17 @@ def test_that_a_following_view_keeps_the_newest_frame_within_a_pixel_of_its_righ
     assert view.span == pytest.approx(FOLLOWED)
 
 
+def test_that_a_following_view_stays_where_it_is_until_it_moves_by_a_step() -> None:
+    view = AxisRange(0.0, 5.0, ViewMode.FOLLOW, newest_at=0.85)
+    step = 5.0 / 900 * 6
+
+    for number in range(300, 2_000):
+        # In the middle of a step, so that no rounding leads to another one.
+        last = (number + 0.5) * step + 0.85 * 5.0
+        assert view.settle(0.0, last, 900, 6)
+        assert not view.settle(0.0, last, 900, 6)
+
+
 def test_that_a_following_view_of_a_young_session_begins_at_its_first_frame() -> None:
     view = AxisRange(0.0, 5.0, ViewMode.FOLLOW)
 
