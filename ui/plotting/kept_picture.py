@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QRect, QSize
 from PySide6.QtGui import QFont, QPainter, QPixmap
 
 if TYPE_CHECKING:
@@ -12,6 +12,18 @@ if TYPE_CHECKING:
 
 #: What pictures depend on: size, pixels of the device for each of the picture, and font.
 _Device: TypeAlias = tuple[QSize, float, QFont]
+
+
+class Scroll(NamedTuple):
+    """What of a picture is moved, on devices with whole pixels for each of the picture.
+
+    Attributes:
+        shift: By how many pixels to the left.
+        part: Which part of it.
+    """
+
+    shift: int
+    part: QRect
 
 
 class KeptPicture:
@@ -40,6 +52,7 @@ class KeptPicture:
         *,
         is_moving: bool = False,
         amend: Callable[[QPainter, Any], bool] = lambda _painter, _former: False,
+        scroll: Scroll | None = None,
     ) -> None:
         """Paint the picture at the origin.
 
@@ -52,11 +65,12 @@ class KeptPicture:
                 kept only when the same is shown a second time.
             amend: Paints into the kept picture what differs from the former ``shown``; returns
                 whether that was little enough.
+            scroll: What of the kept picture is moved before it is amended.
         """
         ratio = painter.device().devicePixelRatioF()
         device = size, ratio, painter.font()
         is_same = self._device == device and self._shown == shown
-        if not is_same and not self._amend(device, shown, amend):
+        if not is_same and not self._amend(device, shown, amend, scroll):
             self._device, self._shown, self._pixmap = device, shown, None
         if self._pixmap is None:
             self.painted += 1
@@ -72,12 +86,20 @@ class KeptPicture:
         painter.drawPixmap(0, 0, self._pixmap)
 
     def _amend(
-        self, device: _Device, shown: object, amend: Callable[[QPainter, Any], bool]
+        self,
+        device: _Device,
+        shown: object,
+        amend: Callable[[QPainter, Any], bool],
+        scroll: Scroll | None,
     ) -> bool:
         pixmap, former = self._pixmap, self._shown
         if pixmap is None or device != self._device:
             return False
         is_amended = False
+        if scroll is not None and scroll.shift:
+            ratio = int(device[1])
+            part = QRect(scroll.part.topLeft() * ratio, scroll.part.size() * ratio)
+            pixmap.scroll(-scroll.shift * ratio, 0, part)
 
         def draw(inner: QPainter) -> None:
             nonlocal is_amended

@@ -118,12 +118,24 @@ class LanePainter:
         start, stop = instants.within(window.low, window.high)
         if start == stop:
             return
-        if stop - start > window.width * _DENSE_INSTANTS:
+        wide = _tick_width(stop - start, window)
+        if not wide:
             self._dense_instants(painter, instants, window, row, (role, late_ns))
             return
-        wide = 2 if stop - start < window.width / 8 else 1
         look = _Look(role, late_ns, wide, has_whiskers)
         self._sparse.setdefault((window, look), []).append((instants, start, stop, row))
+
+    def records_in_view(
+        self, instants: Instants, window: LaneWindow
+    ) -> tuple[int, int, int] | None:
+        """Return what has to stay for a picture of records to be the same, but for its place.
+
+        Which records it shows, from an index up to, not including, another one, and how wide;
+        ``None`` where it shows their density, which is another one at each place.
+        """
+        start, stop = instants.within(window.low, window.high)
+        wide = _tick_width(stop - start, window)
+        return (start, stop, wide) if wide else None
 
     def _sparse_instants(self, window: LaneWindow, look: _Look, lanes: list[_Stretch]) -> None:
         """Add the rectangles of records that look alike, those of all lanes at once."""
@@ -205,16 +217,11 @@ class LanePainter:
             rects = row_rects(xs, row.top() + 1, xs + 1, row.top() + 3)
             fill_rects(painter, rects, self._theme.color(ColorRole.LATE))
 
-    def hollow(self, instants_ns: Sequence[int], window: LaneWindow, row: QRect) -> None:
-        """Paint predictions as hollow ticks, with :meth:`finish`."""
+    def hollow(self, xs: Sequence[int], row: QRect) -> None:
+        """Paint predictions at some pixels as hollow ticks, with :meth:`finish`."""
+        if not xs:
+            return
         top, height = row.top() + _PAD, row.height() - 2 * _PAD - 1
-        xs = []
-        last = -10
-        for at_ns in instants_ns[:_MOST_HOLLOW]:
-            x = int(window.x(at_ns))
-            if x - last >= 3 and window.left <= x < window.left + window.width:  # noqa: PLR2004
-                xs.append(x)
-                last = x
         lefts = np.array(xs, dtype=np.int64) - 1
         # An outline is a pixel wider and higher than what it encloses.
         self._outlines.append(row_rects(lefts, top, lefts + 3, top + height))
@@ -446,6 +453,25 @@ class LanePainter:
         pixels = np.ascontiguousarray(pixels)
         image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_RGB32)
         painter.drawImage(QRectF(window.left, inner.top(), width, inner.height()), image)
+
+
+def hollow_places(instants_ns: Sequence[int], window: LaneWindow) -> list[int]:
+    """Return the pixels of predictions, as far as they are in view and can be told apart."""
+    xs: list[int] = []
+    last = -10
+    for at_ns in instants_ns[:_MOST_HOLLOW]:
+        x = int(window.x(at_ns))
+        if x - last >= 3 and window.left <= x < window.left + window.width:  # noqa: PLR2004
+            xs.append(x)
+            last = x
+    return xs
+
+
+def _tick_width(count: int, window: LaneWindow) -> int:
+    """Return how many pixels wide the ticks of so many records are; 0 for density instead."""
+    if count > window.width * _DENSE_INSTANTS:
+        return 0
+    return 2 if count < window.width / 8 else 1
 
 
 def _levels(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _EVERY: Final = 110
 #: Pixels; what is further from the left edge is drawn there: painters take 32-bit numbers.
 _FARTHEST: Final = 1 << 20
+#: In pixels, far less than can be seen: instants at the edge of a pixel, which are frequent among
+#: round times, are in the same one however far the view has moved.
+_NUDGE: Final = 1e-4
 #: Changes of rate that are followed exactly; more are sampled.
 _MOST_CHANGES: Final = 400
 
@@ -89,7 +92,7 @@ class LaneWindow:
         """Return the pixel of an instant."""
         if self.bends is not None:
             return drawable(self.left + self.bends.place(at_ns))
-        return drawable(self.left + (at_ns - self.low) / self.per_pixel)
+        return drawable(self.left + (at_ns - self.low) / self.per_pixel + _NUDGE)
 
     def xs(self, at_ns: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the pixels of instants."""
@@ -97,7 +100,7 @@ class LaneWindow:
         if self.bends is not None:
             places = np.interp(instants, self.bends.instants, self.bends.places)
         else:
-            places = (instants - self.low) / self.per_pixel
+            places = (instants - self.low) / self.per_pixel + _NUDGE
         xs: NDArray[np.float64] = np.clip(self.left + places, -_FARTHEST, _FARTHEST)
         return xs
 
@@ -112,7 +115,7 @@ class LaneWindow:
         """Return the instant of a pixel."""
         if self.bends is not None:
             return self.bends.instant(x - self.left)
-        return self.low + (x - self.left) * self.per_pixel
+        return self.low + (x - self.left - _NUDGE) * self.per_pixel
 
     def instants(self, per_pixel: int = 1) -> NDArray[np.int64]:
         """Return the instants at the edges of pixels, or of equal parts of them."""

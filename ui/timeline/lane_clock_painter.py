@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 _PAD: Final = 2
 _DENSE: Final = 1 / 5
+#: So many steps are worth an array; fewer take less one by one.
+_FEW: Final = 12
 _LOOKS: Final = 8
 _TEXT_FROM: Final = 34
 _RUNNING: Final = 0.38
@@ -85,6 +88,8 @@ class ClockPainter:
             return
         if stop - start > window.width * _DENSE:
             self._dense(painter, past, window, inner)
+        elif stop - start <= _FEW:
+            self._few(past, window, inner, (start, stop))
         else:
             self._sparse(past, window, inner, (start, stop))
         for above in clocks.path_at(number, end_ns)[1:]:
@@ -94,24 +99,53 @@ class ClockPainter:
     def finish(self, painter: QPainter) -> None:
         """Paint what is left of the rows, which do not overlap: each colour in one call."""
         theme = self._theme
-        background = theme.color(ColorRole.BACKGROUND)
-        paused = theme.color(ColorRole.PAUSED)
-        fill_all(painter, self._running, self._running_color())
-        painter.setPen(theme.color(ColorRole.TEXT))
-        for room, rate in self._rates:
-            painter.drawText(room, _FLAGS, rate)
-        for rects, share in ((self._above, _EFFECTIVE), (self._own, _OWN)):
-            # A clock stopped by another one has its own rate, but does not run.
-            fill_all(painter, rects, background)
-            hatching = QBrush(mixed(paused, background, share), Qt.BrushStyle.BDiagPattern)
-            fill_all(painter, rects, hatching)
-        fill_all(painter, self._begins, mixed(paused, background, _OWN))
+        if self._running:
+            fill_all(painter, self._running, self._running_color())
+        if self._rates:
+            painter.setPen(theme.color(ColorRole.TEXT))
+            for room, rate in self._rates:
+                painter.drawText(room, _FLAGS, rate)
+        if self._above or self._own:
+            self._finish_standstills(painter)
         for box, text in self._labels:
             self._label(painter, box, text)
         for each in (self._running, self._rates, self._above, self._own, self._begins):
             each.clear()
         self._labels.clear()
         self._standstills.clear()
+
+    def _finish_standstills(self, painter: QPainter) -> None:
+        background = self._theme.color(ColorRole.BACKGROUND)
+        paused = self._theme.color(ColorRole.PAUSED)
+        for rects, share in ((self._above, _EFFECTIVE), (self._own, _OWN)):
+            # A clock stopped by another one has its own rate, but does not run.
+            fill_all(painter, rects, background)
+            hatching = QBrush(mixed(paused, background, share), Qt.BrushStyle.BDiagPattern)
+            fill_all(painter, rects, hatching)
+        fill_all(painter, self._begins, mixed(paused, background, _OWN))
+
+    def _few(
+        self, past: ClockPast, window: LaneWindow, inner: QRect, places: tuple[int, int]
+    ) -> None:
+        """Do what :meth:`_sparse` does, without arrays."""
+        start, stop = places
+        left, right = window.left, window.left + window.width
+        rates = past.value[start:stop]
+        highest = max(*rates, RATE_DENOMINATOR)
+        top, height, bottom = inner.top(), inner.height(), inner.bottom() + 1
+        edges = [*past.at_ns[start:stop], past.end_of(stop - 1, window.present_ns)]
+        xs = [int(min(max(window.x(min(edge, window.present_ns)), left), right)) for edge in edges]
+        rects = []
+        for place, rate in enumerate(rates):
+            x0, x1 = xs[place], xs[place + 1]
+            if rate <= 0 or x1 <= x0:
+                continue
+            rects.append((x0, bottom - math.ceil(height * rate / highest), x1 - 1, bottom - 1))
+            if x1 - x0 >= _TEXT_FROM:
+                box = QRect(x0 + 4, top, x1 - x0 - 6, height)
+                self._rates.append((box, f"×{rate_text(rate)}"))
+        if rects:
+            self._running.append(np.array(rects, dtype=np.int32))
 
     def _sparse(
         self, past: ClockPast, window: LaneWindow, inner: QRect, places: tuple[int, int]
@@ -214,9 +248,9 @@ def _standstills_of(past: ClockPast, window: LaneWindow) -> _Standstills | None:
     start, stop = past.within(window.low, end_ns)
     if not start < stop <= start + window.width * _DENSE:
         return None
-    places = start + np.flatnonzero(np.frombuffer(past.value, np.int64)[start:stop] == 0)
-    if not len(places):
+    if 0 not in past.value[start:stop]:
         return None
+    places = start + np.flatnonzero(np.frombuffer(past.value, np.int64)[start:stop] == 0)
     at_ns = np.frombuffer(past.at_ns, np.int64)
     # The last step in view is as long as what is in view of it.
     stops_ns = np.append(at_ns[start + 1 : stop], past.end_of(stop - 1, int(end_ns)))

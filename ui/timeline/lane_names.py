@@ -114,8 +114,7 @@ class PlacedRows(NamedTuple):
     def paint_edge(self, painter: QPainter, theme: Theme) -> None:
         """Paint the line below the pinned rows."""
         box = self.pinned_box
-        painter.setPen(theme.color(ColorRole.MUTED_TEXT))
-        painter.drawLine(0, box.bottom(), box.width(), box.bottom())
+        painter.fillRect(0, box.bottom(), box.width(), 1, theme.color(ColorRole.MUTED_TEXT))
 
     def paint_row(
         self,
@@ -130,8 +129,7 @@ class PlacedRows(NamedTuple):
             tint = mixed(theme.color(ColorRole.SELECTION), theme.color(ColorRole.BACKGROUND), 0.16)
             painter.fillRect(0, placed.y, width, placed.height, tint)
         if placed.row.kind is LaneKind.CLOCK:
-            painter.setPen(theme.color(ColorRole.GRID))
-            painter.drawLine(0, placed.y, width, placed.y)
+            painter.fillRect(0, placed.y, width, 1, theme.color(ColorRole.GRID))
         paint_row(painter, placed)
 
 

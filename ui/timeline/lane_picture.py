@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen
@@ -14,15 +15,15 @@ from inspector.timebase import NS_PER_MS, format_instant
 
 from ..kit.theme import ColorRole
 from ..plotting.frame_series import XAxis
-from ..plotting.kept_picture import KeptPicture
-from ..plotting.lane_painter import LanePainter
+from ..plotting.kept_picture import KeptPicture, Scroll
+from ..plotting.lane_painter import LanePainter, hollow_places
 from ..plotting.lane_view import axis_ticks, paint_ruler, ruler_ticks, ticks_within
 from .lane_annotation_painter import AnnotationPainter
 from .lane_clock_painter import ClockPainter
 from .lane_names import LaneNames, PlacedRow, PlacedRows
 
 if TYPE_CHECKING:
-    from inspector.analysis.lanes.lanes import Lane
+    from inspector.analysis.lanes.lanes import Lane, LaneKey
 
     from ..kit.theme import Theme
     from ..plotting.lane_view import LaneWindow
@@ -46,13 +47,81 @@ _ROLES: Final = {
 }
 
 
+#: In pixels; views further apart show the lanes at other places.
+_SAME_PLACE: Final = 1e-5
+
+
+class _Shown(NamedTuple):
+    """What the picture of the lanes depends on.
+
+    Attributes:
+        rows: The visible rows.
+        grid: The lines from the ruler, in pixels.
+        late_ns: Lateness from which a firing stands out.
+        lanes: The lanes, and what they are shown for.
+        box: Where they are, up to the right edge of the widget.
+        place: Which part of which axis is in view, and in how many pixels.
+        news: What decides on new records and predictions.
+    """
+
+    rows: PlacedRows
+    grid: tuple[int, ...]
+    late_ns: int
+    lanes: tuple[object, ...]
+    box: QRect
+    place: tuple[object, ...]
+    news: tuple[object, ...]
+
+
+class _Marks(NamedTuple):
+    """What is where on the axis, in pixels of a view that moves by whole ones.
+
+    Attributes:
+        shown: What it was read from.
+        origin: The pixel of the left edge.
+        per_pixel: Nanoseconds of a pixel.
+        grid: The lines from the ruler that can be seen.
+        rows: For each row what has to stay for it to look the same; ``None`` where nothing is
+            known that would tell.
+    """
+
+    shown: _Shown
+    origin: int
+    per_pixel: float
+    grid: frozenset[int]
+    rows: tuple[object, ...]
+
+    def shift_from(self, former: _Marks | None) -> int | None:
+        """Return by how many pixels the view has moved to the right, if the rows have moved along.
+
+        ``None`` where too much has changed.
+        """
+        if former is None:
+            return None
+        here, there = self.shown, former.shown
+        is_alike = (
+            (here.rows, here.late_ns, here.lanes) == (there.rows, there.late_ns, there.lanes)
+            and here.box == there.box
+            and math.isclose(self.per_pixel, former.per_pixel, rel_tol=1e-9)
+        )
+        shift = self.origin - former.origin
+        if not is_alike or not 0 <= shift < here.box.width():
+            return None
+        is_same_grid = self.grid == {x for x in former.grid if x >= self.origin}
+        return shift if is_same_grid else None
+
+
 class LanePicture:
     """Paints a canvas.
+
+    In a view that follows by whole pixels, the lanes are scrolled, and only rows that look
+    otherwise are painted again.
 
     Attributes:
         late_ns: Lateness from which a firing stands out.
         lanes: The lanes without what is over them.
         names: The names of the lanes.
+        corner: The name of the time on the ruler.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -62,7 +131,10 @@ class LanePicture:
         self._clocks = ClockPainter(theme)
         self._annotations = AnnotationPainter(theme)
         self.lanes = KeptPicture()
+        self._marks: _Marks | None = None
+        self._predicted_xs: dict[LaneKey, list[int]] = {}
         self.names = LaneNames(theme)
+        self.corner = KeptPicture()
 
     def apply_theme(self) -> None:
         """Update colours and fonts."""
@@ -72,7 +144,9 @@ class LanePicture:
     def forget(self) -> None:
         """Paint everything next time, and keep nothing of what was painted until then."""
         self.lanes.forget()
+        self._marks = None
         self.names.picture.forget()
+        self.corner.forget()
 
     def paint(self, painter: QPainter, canvas: LaneSurface) -> None:
         """Paint everything: the lanes only when they have changed, what is over them always."""
@@ -82,12 +156,22 @@ class LanePicture:
         top = canvas.ruler_height
         rows = _placed_rows(canvas)
         grid = tuple(x for x, _ in ticks[0] if x >= window.left)
+        box = QRect(window.left, 0, viewport.width() - window.left, viewport.height())
+        lanes, place, news = _contents(canvas, window)
+        shown = _Shown(rows, grid, self.late_ns, lanes, box, place, news)
+        self._predicted_xs.clear()
+        ratio = painter.device().devicePixelRatioF()
+        has_whole_pixels = ratio == int(ratio)
+        marks = self._marks_of(canvas, window, shown) if has_whole_pixels else None
+        shift = None if marks is None else marks.shift_from(self._marks)
         self.lanes.paint(
-            *(painter, viewport.size()),
-            (rows, grid, self.late_ns, _contents(canvas, window)),
+            *(painter, viewport.size(), shown),
             lambda inner: self._all_lanes(inner, canvas, window, rows, grid),
-            is_moving=True,
+            is_moving=marks is None,
+            scroll=None if shift is None else Scroll(shift, box),
+            amend=lambda inner, _former: self._amend(inner, canvas, window, marks, shift),
         )
+        self._marks = marks
         self._over(painter, canvas, window)
         paint_ruler(painter, window, ticks, QRect(0, 0, viewport.width(), top), self._theme)
         if canvas.view.playhead is not None:
@@ -106,35 +190,95 @@ class LanePicture:
         grid: tuple[int, ...],
     ) -> None:
         viewport = canvas.viewport().rect()
-        painter.fillRect(viewport, self._theme.color(ColorRole.BACKGROUND))
-        painter.setPen(self._theme.color(ColorRole.GRID))
-        for x in grid:
-            painter.drawLine(x, canvas.ruler_height, x, viewport.bottom())
-
-        def records(painter: QPainter, placed: PlacedRow) -> None:
-            box = QRect(window.left, placed.y, window.width, placed.height)
-            self._records(painter, canvas, placed.row, window, box)
-
-        def finish(painter: QPainter) -> None:
-            self._clocks.finish(painter)
-            self._lanes.finish(painter)
-
-        rows.paint(painter, self._theme, records, finish)
+        self._ground(painter, viewport, canvas.ruler_height, grid)
+        rows.paint(
+            *(painter, self._theme),
+            lambda inner, placed: self._records(inner, canvas, placed, window),
+            self._finish,
+        )
         # These cover what reaches over the left edge.
         names = QSize(canvas.header_width, viewport.height())
         self.names.paint(painter, names, rows)
 
-    # ---------------------------------------------------------------- one row
+    def _ground(self, painter: QPainter, box: QRect, top: int, grid: tuple[int, ...]) -> None:
+        """Paint what is behind the rows: the lines from the ruler, below a height."""
+        painter.fillRect(box, self._theme.color(ColorRole.BACKGROUND))
+        color, top = self._theme.color(ColorRole.GRID), max(top, box.top())
+        for x in grid:
+            painter.fillRect(x, top, 1, box.bottom() + 1 - top, color)
 
-    def _records(
+    def _finish(self, painter: QPainter) -> None:
+        self._clocks.finish(painter)
+        self._lanes.finish(painter)
+
+    # ---------------------------------------------------------------- what moves on
+
+    def _marks_of(self, canvas: LaneSurface, window: LaneWindow, shown: _Shown) -> _Marks | None:
+        """Return the marks of a view that follows by whole pixels, ``None`` of others."""
+        if not canvas.view.is_following or window.bends is not None or shown.rows.pinned:
+            return None
+        offset = window.low / window.per_pixel
+        origin = round(offset)
+        if abs(offset - origin) > _SAME_PLACE:
+            return None
+        away, right = origin - window.left, shown.box.right()
+        return _Marks(
+            *(
+                shown,
+                origin,
+                window.per_pixel,
+                frozenset(x + away for x in shown.grid if x <= right),
+            ),
+            tuple(self._mark_of(canvas, window, placed, away) for placed in shown.rows.scrolled),
+        )
+
+    def _mark_of(
+        self, canvas: LaneSurface, window: LaneWindow, placed: PlacedRow, away: int
+    ) -> object:
+        """Return what has to stay for a row to look the same, but for its place."""
+        row, lane = placed.row, placed.row.lane
+        if placed.is_marked or row.kind not in _ROLES or lane is None:
+            return None
+        records = self._lanes.records_in_view(lane.instants, window)
+        if records is None or row.kind is not LaneKind.TIMER:
+            return records
+        return (*records, *[x + away for x in self._predicted(canvas, row, lane, window)])
+
+    def _amend(
         self,
         painter: QPainter,
         canvas: LaneSurface,
-        row: LaneRow,
         window: LaneWindow,
-        box: QRect,
+        marks: _Marks | None,
+        shift: int | None,
+    ) -> bool:
+        """Paint what is new in lanes that were moved; returns whether the rest can stay."""
+        former = self._marks
+        if former is None or marks is None or shift is None:
+            return False
+        shown, top = marks.shown, canvas.ruler_height
+        box = shown.box
+        painter.setClipRect(box)
+        new = QRect(box.right() + 1 - shift, 0, shift, box.height())
+        painter.fillRect(new, self._theme.color(ColorRole.BACKGROUND))
+        for placed, mark, before in zip(shown.rows.scrolled, marks.rows, former.rows, strict=True):
+            if mark is None or mark != before:
+                row_box = QRect(box.left(), placed.y, box.width(), placed.height)
+                self._ground(painter, row_box, top, shown.grid)
+                shown.rows.paint_row(
+                    *(painter, self._theme, placed),
+                    lambda inner, placed: self._records(inner, canvas, placed, window),
+                )
+        self._finish(painter)
+        return True
+
+    # ---------------------------------------------------------------- one row
+
+    def _records(
+        self, painter: QPainter, canvas: LaneSurface, placed: PlacedRow, window: LaneWindow
     ) -> None:
-        lane = row.lane
+        row, lane = placed.row, placed.row.lane
+        box = QRect(window.left, placed.y, window.width, placed.height)
         if row.kind is LaneKind.BOOKMARKS:
             self._annotations.paint(painter, canvas.store.annotations, window, box)
         elif row.kind is LaneKind.CLOCK:
@@ -158,28 +302,17 @@ class LanePicture:
                 has_whiskers=is_timer or row.kind is LaneKind.CALL,
             )
             if is_timer:
-                self._predicted(canvas, lane, window, box)
+                self._lanes.hollow(self._predicted(canvas, row, lane, window), box)
 
-    def _predicted(self, canvas: LaneSurface, lane: Lane, window: LaneWindow, box: QRect) -> None:
-        """Paint predictions from the present, or from the playhead."""
-        timeline = canvas.timeline if canvas.past is None else canvas.past
-        if window.high <= timeline.at_ns:
-            return
-        timer_ids = list(lane.pending)[:_MOST_PENDING]
-        if canvas.past is not None:
-            timer_ids = [
-                timer_id
-                for each in lane.members or [lane]
-                for timer_id in waiting(timeline, each.clock_id, each.sid, _MOST_PENDING)
-            ]
-        instants: list[int] = []
-        for timer_id in timer_ids:
-            if timer_id in timeline.timers:
-                row = timeline.timers.index(timer_id)
-                is_dense = timeline.timers.interval[row] < _APART * window.per_pixel
-                most = _MOST_CROWDED if is_dense else _MOST_PREDICTED
-                instants += next_fires(timeline, timer_id, int(window.high), most)
-        self._lanes.hollow(sorted(instants), window, box)
+    def _predicted(
+        self, canvas: LaneSurface, row: LaneRow, lane: Lane, window: LaneWindow
+    ) -> list[int]:
+        """Return the pixels of predictions from the present, or from the playhead."""
+        found = self._predicted_xs.get(row.key)
+        if found is None:
+            found = hollow_places(sorted(_next_fires(canvas, lane, window)), window)
+            self._predicted_xs[row.key] = found
+        return found
 
     # ---------------------------------------------------------------- over the lanes
 
@@ -195,7 +328,8 @@ class LanePicture:
             color = QColor(theme.color(ColorRole.SELECTION))
             color.setAlphaF(0.18)
             painter.fillRect(QRectF(left, top, max(right - left, 1.0), bottom - top), color)
-        self._gaps(painter, canvas, window, (top, bottom))
+        if canvas.store.gaps:
+            self._gaps(painter, canvas, window, (top, bottom))
         present = window.x(window.present_ns)
         painter.setPen(QPen(theme.color(ColorRole.ACCENT), 1))
         painter.drawLine(int(present), top, int(present), bottom)
@@ -280,13 +414,15 @@ class LanePicture:
         )
 
     def _corner(self, painter: QPainter, canvas: LaneSurface) -> None:
-        box = QRect(6, 0, canvas.header_width - 10, canvas.ruler_height)
-        painter.fillRect(
-            QRect(0, 0, canvas.header_width, canvas.ruler_height),
-            self._theme.color(ColorRole.PANEL),
-        )
-        painter.setPen(self._theme.color(ColorRole.MUTED_TEXT))
+        """Paint the name of the time on the ruler."""
         name = one_line(canvas.ruler_name())
+        size = QSize(canvas.header_width, canvas.ruler_height)
+        self.corner.paint(painter, size, name, lambda inner: self._name(inner, name, size))
+
+    def _name(self, painter: QPainter, name: str, size: QSize) -> None:
+        painter.fillRect(QRect(QPoint(), size), self._theme.color(ColorRole.PANEL))
+        painter.setPen(self._theme.color(ColorRole.MUTED_TEXT))
+        box = QRect(6, 0, size.width() - 10, size.height())
         text = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, box.width())
         flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         painter.drawText(box, flags, text)
@@ -345,14 +481,43 @@ def _placed(canvas: LaneSurface, rows: RowPlaces, place: int, top: int) -> Place
     return PlacedRow(row, top + y, rows.bottom(place) - y, is_marked, is_over or row.is_gone)
 
 
-def _contents(canvas: LaneSurface, window: LaneWindow) -> tuple[object, ...]:
-    """Return what decides on the records in view; new ones behind the right edge do not."""
+def _next_fires(canvas: LaneSurface, lane: Lane, window: LaneWindow) -> list[int]:
+    """Return the instants at which the timers of a lane are predicted to fire."""
+    timeline = canvas.timeline if canvas.past is None else canvas.past
+    if window.high <= timeline.at_ns:
+        return []
+    timer_ids = list(lane.pending)[:_MOST_PENDING]
+    if canvas.past is not None:
+        timer_ids = [
+            timer_id
+            for each in lane.members or [lane]
+            for timer_id in waiting(timeline, each.clock_id, each.sid, _MOST_PENDING)
+        ]
+    instants: list[int] = []
+    for timer_id in timer_ids:
+        if timer_id in timeline.timers:
+            row = timeline.timers.index(timer_id)
+            is_dense = timeline.timers.interval[row] < _APART * window.per_pixel
+            most = _MOST_CROWDED if is_dense else _MOST_PREDICTED
+            instants += next_fires(timeline, timer_id, int(window.high), most)
+    return instants
+
+
+def _contents(
+    canvas: LaneSurface, window: LaneWindow
+) -> tuple[tuple[object, ...], tuple[object, ...], tuple[object, ...]]:
+    """Return the lanes, what is in view, and what decides on its records.
+
+    New records behind the right edge do not.
+    """
     store, timeline = canvas.store, canvas.timeline
     shown = timeline if canvas.past is None else canvas.past
     is_settled = window.high < min(store.read_ns, timeline.at_ns)
     return (
-        *(store, store.version, store.annotations),
-        *(window.low, window.high, window.left, window.width, canvas.view.x_axis),
-        None if is_settled else (store.cursor, timeline.at_ns, timeline.events_folded),
-        (shown, shown.at_ns, shown.events_folded) if window.high > shown.at_ns else None,
+        (store, store.version, store.annotations, canvas.past is None),
+        (window.low, window.high, window.left, window.width, canvas.view.x_axis),
+        (
+            None if is_settled else (store.cursor, timeline.at_ns, timeline.events_folded),
+            (shown, shown.at_ns, shown.events_folded) if window.high > shown.at_ns else None,
+        ),
     )

@@ -21,7 +21,7 @@ from inspector.vocabulary import (
     RawEvent,
 )
 from ui.kit.theme import ColorRole, Theme
-from ui.plotting.lane_painter import LanePainter
+from ui.plotting.lane_painter import LanePainter, hollow_places
 from ui.plotting.lane_view import LaneWindow
 from ui.plotting.machines import state_color
 from ui.timeline.lane_clock_painter import ClockPainter
@@ -123,7 +123,7 @@ def test_that_a_whisker_is_as_long_as_the_firing_was_late(canvas: Canvas) -> Non
 
 def test_that_what_is_to_come_is_hollow(canvas: Canvas) -> None:
     painter = LanePainter(canvas.theme)
-    painter.hollow([200 * MS], window(0, 400, 100), ROW)
+    painter.hollow(hollow_places([200 * MS], window(0, 400, 100)), ROW)
     painter.finish(canvas.painter)
     background = canvas.theme.color(ColorRole.BACKGROUND)
     assert canvas.image.pixelColor(200, ROW.center().y()) == background

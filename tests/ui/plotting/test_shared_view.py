@@ -57,7 +57,7 @@ def test_that_an_instant_of_a_lane_lies_below_its_frame(x_axis: XAxis) -> None:
             (series.start_of(each) - view.range.low) / view.range.span * WIDTH
             for each in (frame, frame + 1)
         )
-        assert window.x(at_ns[frame]) == pytest.approx(left)
+        assert window.x(at_ns[frame]) == pytest.approx(left, abs=1e-3)
         assert left < window.x(at_ns[frame] + 5 * MS) < right
         assert window.at(window.x(at_ns[frame] + 5 * MS)) == pytest.approx(at_ns[frame] + 5 * MS)
 

@@ -38,6 +38,7 @@ from inspector.vocabulary import (
 )
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SelectionKind
+from ui.timeline import lane_clock_painter
 from ui.timeline.lane_canvas import LaneCanvas
 from ui.timeline.lane_picture import LanePicture
 
@@ -103,6 +104,20 @@ class World:
             if turn % 4 == 3:
                 append((at_ns, FRAME_ENDED, 1, 20 * MS, 3 * MS + turn % 40 * MS))
         self.read()
+
+    def go_on(self, number: int) -> None:
+        """Follow the present for some refreshes, and look at each of them."""
+        self.canvas.view.set_following(True)
+        for turn in range(5):
+            self.play(5 * (1 + (number + turn) % 9))
+            assert self.paint() == self.paint_whole(), turn
+
+    def change_rates(self) -> None:
+        """Let the inner clock run at some rates, the last one for a while."""
+        for rate in (2, 0, 3):
+            at_ns = self.now_ms * MS
+            self.log.append((at_ns, CLOCK_ANCHORED, 2, at_ns, rate * RATE_DENOMINATOR // 2))
+            self.play(150)
 
     def read(self) -> None:
         """Show what is new."""
@@ -218,6 +233,7 @@ OPERATIONS: tuple[Callable[[World, int], None], ...] = (
     *(World.change_row, World.annotate, World.hover, World.scroll, World.zoom, World.pan),
     *(World.set_ratio, World.follow, World.fit, World.set_budget, World.choose_ruler),
     *(World.hide_kind, World.play, World.look_back, World.read_late, World.look_back),
+    *(World.go_on, World.go_on, World.go_on),
 )
 
 
@@ -247,6 +263,25 @@ def test_that_kept_lanes_look_like_lanes_painted_whole(
                 assert world.paint() == world.paint_whole(), operation.__name__
     finally:
         world.canvas.close()
+
+
+def test_that_names_look_like_names_painted_whole_on_a_fine_screen(world: World) -> None:
+    world.set_ratio(1)
+    world.paint()
+    world.hide_kind(0)
+    assert world.paint() == world.paint_whole()
+
+
+def test_that_few_steps_of_clocks_look_like_many(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.change_rates()
+    for share in (1.0, 0.3, 0.02):
+        world.canvas.view.show_ns((1 - share) * world.timeline.at_ns, world.timeline.at_ns + MS)
+        few = world.paint_whole()
+        with monkeypatch.context() as patch:
+            patch.setattr(lane_clock_painter, "_FEW", 0)
+            assert world.paint_whole() == few
 
 
 def test_that_lanes_of_the_past_are_not_painted_again_while_the_present_moves(
@@ -284,6 +319,16 @@ def test_that_what_is_over_the_lanes_does_not_paint_them_again(
         move(world, number)
         world.paint()
     assert world.canvas.picture.lanes.painted == painted
+
+
+def test_that_following_lanes_are_scrolled_and_not_painted_again(world: World) -> None:
+    for number in range(20):
+        world.go_on(number)
+    painted = world.canvas.picture.lanes.painted
+    for number in range(20):
+        world.go_on(number)
+    # A hundred times; a new line of the ruler's grid has all painted.
+    assert world.canvas.picture.lanes.painted < painted + 20
 
 
 def test_that_following_lanes_do_not_paint_their_names_again(world: World) -> None:

@@ -19,7 +19,8 @@ from inspector.vocabulary import MARK
 from tests.ui.members_world import MS, MembersSession
 from tests.ui.shell import Shell
 from ui.kit.theme import ColorRole, Theme
-from ui.plotting.lane_painter import LanePainter
+from ui.plotting.lane_painter import hollow_places
+from ui.plotting.lane_view import LaneWindow
 from ui.session.bridge import Selection, SessionBridge
 from ui.timeline.lane_canvas import LaneCanvas
 from ui.timeline.lane_rows import LaneRow
@@ -493,7 +494,12 @@ def test_that_what_was_to_come_is_predicted_from_the_playhead(
     bridge.refresh_now()
     panel.refresh()
     painted: list[list[int]] = []
-    monkeypatch.setattr(LanePainter, "hollow", lambda _self, instants, *_: painted.append(instants))
+
+    def note(instants: list[int], window: LaneWindow) -> list[int]:
+        painted.append(instants)
+        return hollow_places(instants, window)
+
+    monkeypatch.setattr("ui.timeline.lane_picture.hollow_places", note)
 
     bridge.set_playhead(1_600 * MS)
     qtbot.waitUntil(lambda: canvas.past is not None)
