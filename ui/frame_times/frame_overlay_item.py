@@ -141,11 +141,11 @@ class FrameOverlayItem(QGraphicsObject):
 
     def show_selected(self, series: FrameSeries | None, frame: int | None) -> None:
         """Show which frame is selected, if it is among those of the series."""
-        if series is None or frame is None or not series.first <= frame < series.end:
-            self.selected = None
-        else:
+        former, self.selected = self.selected, None
+        if series is not None and frame is not None and series.first <= frame < series.end:
             self.selected = (series.start_of(frame), series.start_of(frame + 1))
-        self.update()
+        if self.selected != former:
+            self.update()
 
     def show_playhead(self, place: float | None) -> None:
         """Show the playhead at a place of the axis, or none."""
@@ -161,10 +161,12 @@ class FrameOverlayItem(QGraphicsObject):
 
     def show_chosen(self, view: SharedView) -> None:
         """Show the selected range of a view, or none."""
+        former = self.chosen, self.chosen_text
         self.chosen, self.chosen_text = view.chosen_edges, ""
         if view.chosen_frames is not None and view.series is not None:
             self.chosen_text = chosen_text(view.series.history, *view.chosen_frames)
-        self.update()
+        if (self.chosen, self.chosen_text) != former:
+            self.update()
 
     def show_marked(self, series: FrameSeries | None, frames: NDArray[np.int64] | None) -> None:
         """Show the frames that another panel marks, or none."""

@@ -245,12 +245,16 @@ class FrameTimesPanel(QWidget):
             self._strip_pace.request()
         else:
             self._show_in_strip()
-        self._want_statistics()
+            self._want_statistics()
 
     @Slot()
     def _show_news(self) -> None:
-        # A new frame is less than a pixel there.
+        # A new frame is less than a pixel there, and its numbers are text.
         self._strip_pace.request()
+
+    @Slot()
+    def _show_paced(self) -> None:
+        self._show_in_strip()
         self._want_statistics()
 
     @Slot()
@@ -402,7 +406,7 @@ class FrameTimesPanel(QWidget):
         self.view.moved.connect(self._show_view)
         self.view.margins_changed.connect(self._place_legend)
         self.plot.frames_added.connect(self._show_news)
-        self._strip_pace.due.connect(self._show_in_strip)
+        self._strip_pace.due.connect(self._show_paced)
         self.plot.frame_hovered.connect(self._share_hover)
         self.plot.frame_clicked.connect(self._share_selection)
         self.view.following_changed.connect(self.follow_action.setChecked)

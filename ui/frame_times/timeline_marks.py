@@ -1,6 +1,7 @@
 """What happened beside the frames, along the axis: failures, marks, bookmarks, holds."""
 
 from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -124,10 +125,12 @@ class TimelineMarks:
         for kind, instants in self._instants.items():
             if not instants:
                 continue
-            xs = series.x_of_instants(np.frombuffer(instants, dtype=np.int64))
-            start = int(np.searchsorted(xs, low, side="left"))
-            stop = int(np.searchsorted(xs, high, side="right"))
-            for first, end, place in _cells_of(xs[start:stop], low, high, width):
+            start = bisect_left(instants, low, key=series.x_from_first)
+            stop = bisect_right(instants, high, key=series.x_from_first)
+            if start == stop:
+                continue
+            xs = series.x_of_instants(np.frombuffer(instants, np.int64, stop - start, 8 * start))
+            for first, end, place in _cells_of(xs, low, high, width):
                 found = cells.setdefault(place // _SPACING, [])
                 found.append((kind, start + first, start + end, place))
         return [

@@ -68,7 +68,7 @@ class PacedRefresh(QObject):
         self.least_ms = least_ms
         self._period = (0, -1)
         self._is_wanted = False
-        self._has_turn = self._was_seen = False
+        self._has_turn = self._was_seen = self._is_out_of_sight = False
         self._last_chance = single_shot(self, self._take_turn)
         widget.installEventFilter(self)
 
@@ -81,13 +81,16 @@ class PacedRefresh(QObject):
     @Slot(object)
     def request(self, _what: object = None) -> None:
         """Ask for a refresh; takes an argument so that any signal can be connected."""
-        self._is_wanted = True
-        if self._has_turn:
+        if self._has_turn or (self._is_wanted and self._is_out_of_sight):
+            self._is_wanted = True
             return
+        self._is_wanted = True
         is_too_soon = self._current_period() == self._period
         if is_too_soon and self._last_chance.isActive():
             return
         if not is_in_sight(self._widget):
+            # It will be painted when it comes into sight.
+            self._is_out_of_sight = True
             return
         if is_too_soon:
             self._last_chance.start(self._pace.period_ms(self.least_ms))
@@ -100,9 +103,11 @@ class PacedRefresh(QObject):
         """Catch up when the widget, the only one that is watched, comes to be seen."""
         # While widgets go, other events come to what is half gone: nothing else is read then.
         # A panel that comes out from behind another's tab is not shown, only painted.
-        if event.type() in _SEEN and self._is_wanted and not self._last_chance.isActive():
-            # In the next turn, when the widget counts as visible.
-            self._take_turn()
+        if self._is_wanted and event.type() in _SEEN:
+            self._is_out_of_sight = False
+            if not self._last_chance.isActive():
+                # In the next turn, when the widget counts as visible.
+                self._take_turn()
         return False
 
     def _current_period(self) -> tuple[int, int]:
@@ -120,7 +125,7 @@ class PacedRefresh(QObject):
         # Who has just looked need not look again, which takes as long as a small refresh.
         was_seen, self._was_seen = self._was_seen and self._widget.isVisible(), False
         if self._is_wanted and (was_seen or is_in_sight(self._widget)):
-            self._is_wanted = False
+            self._is_wanted = self._is_out_of_sight = False
             self._period = self._current_period()
             self._last_chance.stop()
             self.due.emit()
@@ -133,11 +138,14 @@ def is_in_sight(widget: QWidget) -> bool:
     """
     if not widget.isVisible():
         return False
-    area, each, window = widget.rect(), widget, widget.window()
+    left, top, right, bottom = 0, 0, widget.width(), widget.height()
+    each, window = widget, widget.window()
     while each is not window and (parent := each.parentWidget()) is not None:
-        area = area.translated(each.pos()).intersected(parent.rect())
+        x, y = each.x(), each.y()
+        left, right = max(left + x, 0), min(right + x, parent.width())
+        top, bottom = max(top + y, 0), min(bottom + y, parent.height())
         each = parent
-    return not area.isEmpty()
+    return left < right and top < bottom
 
 
 def single_shot(parent: QObject, act: Callable[[], object], ms: int = 0) -> QTimer:

@@ -24,6 +24,8 @@ from .fills import INSPECTOR_FILL, AnyFill, Fill, Pace, PaceFill, PhaseFill, Ton
 from .frame_series import FrameColumns, FrameSeries
 
 Pixels = NDArray[np.int64]
+#: So many columns are worth arrays; fewer take a quarter of the time one by one.
+_FEW: Final = 8
 #: A bar at least this wide leaves a pixel of background between it and the next.
 _GAP_FROM: Final = 4
 _LATE_MARK: Final = 2
@@ -109,6 +111,8 @@ def frame_bars(
         scale: The vertical scale.
     """
     height, top_ns, budget_ns = scale.height, scale.top_ns, scale.budget_ns
+    if 0 < len(columns) <= _FEW and columns.edges[-1] - columns.edges[0] == len(columns):
+        return _single_frame_bars(series, measure, columns, scale)
     found = series.stretches(measure, columns)
     means_ns = found.sums // np.maximum(found.counts, 1)
     max_tops = _tops(found.maxima, height, top_ns)
@@ -144,6 +148,55 @@ def frame_bars(
         layers.append((INSPECTOR_FILL, pixel_rects(lefts, max_tops, rights, lower)))
     layers.append((Fill.LATE_MARK, _late_marks(columns, max_pace, max_tops, rights)))
     return _with_spikes(layers, columns, found.maxima, top_ns)
+
+
+def _single_frame_bars(
+    series: FrameSeries, measure: Measure, columns: FrameColumns, scale: BarScale
+) -> Bars:
+    """Do what :func:`frame_bars` does for a few columns of one frame each."""
+    height, top_ns, budget = scale.height, scale.top_ns, FrameBudget(scale.budget_ns)
+    first = int(columns.edges[0])
+    times_ns = series.times_ns(measure, first, first + len(columns)).tolist()
+    shares_ns = [0] * len(times_ns)
+    if measure == "interval":
+        shares_ns = series.values_of(Share.INSPECTOR, columns.edges[:-1]).tolist()
+    strong: dict[Pace, list[tuple[int, int, int, int]]] = {}
+    grey: list[tuple[int, int, int, int]] = []
+    marks: list[tuple[int, int, int, int]] = []
+    places: list[int] = []
+    highest_ns: list[int] = []
+    edges = zip(columns.lefts.tolist(), columns.rights.tolist(), strict=True)
+    for (left, right), time_ns, share_ns in zip(edges, times_ns, shares_ns, strict=True):
+        rest_ns = time_ns - share_ns
+        is_by_inspector = budget.is_over_because_of(time_ns, share_ns)
+        pace = _pace_of_one(rest_ns if is_by_inspector else time_ns, budget)
+        top = height + (-height * min(max(time_ns, 0), top_ns)) // top_ns
+        last = right - 1 - (right - left >= _GAP_FROM)
+        if top < height:
+            strong.setdefault(pace, []).append((left, top, last, height - 1))
+        if share_ns:
+            lower = height + (-height * min(max(rest_ns, 0), top_ns)) // top_ns
+            if top < lower:
+                grey.append((left, top, last, lower - 1))
+        if pace is Pace.BAD:
+            marks.append((left, top, last, top + _LATE_MARK - 1))
+        if time_ns > top_ns:
+            places.append((left + right) // 2)
+            highest_ns.append(time_ns)
+    layers: list[tuple[AnyFill, PixelRects]] = [
+        (PaceFill(pace, Tone.STRONG), np.array(strong[pace], dtype=np.int32))
+        for pace in sorted(strong)
+    ]
+    for fill, rects in ((INSPECTOR_FILL, grey), (Fill.LATE_MARK, marks)):
+        if rects:
+            layers.append((fill, np.array(rects, dtype=np.int32)))
+    return Bars(tuple(layers), Spikes(np.array(places, np.int64), np.array(highest_ns, np.int64)))
+
+
+def _pace_of_one(time_ns: int, budget: FrameBudget) -> Pace:
+    """Return what :func:`pace_of` does, of one frame time."""
+    limits = budget.budget_ns // 2, budget.longest_ns, budget.longest_missing_one_ns
+    return Pace(sum(time_ns > limit for limit in limits))
 
 
 def _inspector_ns(

@@ -17,6 +17,8 @@ from inspector.vocabulary import Phase, Share
 
 NsColumn = NDArray[np.int64]
 
+#: So many frames are worth arrays.
+_FEW: Final = 12
 #: Frames in the sample from which the usual frame time is taken.
 _SAMPLE: Final = 8_192
 
@@ -159,12 +161,17 @@ class FrameSeries:
         """Return the start of the first frame kept and the end of the newest."""
         if self.first == self._end:
             return (0.0, 1.0) if self.x_axis is XAxis.TIME else (-0.5, 0.5)
-        edges = self._starts(np.array([self.first, self._end]))
-        return float(edges[0]), float(edges[1])
+        return self.start_of(self.first), self.start_of(self._end)
 
     def start_of(self, frame: int) -> float:
         """Return the start of a frame; the index after the newest gives its end."""
-        return float(self._starts(np.array([frame]))[0])
+        if self.x_axis is XAxis.FRAME:
+            return frame - 0.5
+        at_ns, count = self._history.at_ns, self._end - self.first
+        place = frame - self.first
+        if place < count:
+            return float(at_ns[place]) / NS_PER_SECOND
+        return (float(at_ns[count - 1]) + self._last_duration_ns()) / NS_PER_SECOND
 
     def frame_at(self, x: float) -> int | None:
         """Return the frame at a position of the axis, ``None`` outside all frames."""
@@ -186,6 +193,11 @@ class FrameSeries:
             return at_ns / NS_PER_SECOND
         frame = self.frame_at_ns(at_ns)
         return None if frame is None else float(frame)
+
+    def x_from_first(self, at_ns: int) -> float:
+        """Return the position of an instant of session time, before the first frame that of it."""
+        found = self.x_of_ns(at_ns)
+        return float(self.first) if found is None else found
 
     def x_of_instants(self, instants_ns: NsColumn) -> NDArray[np.float64]:
         """Return the positions of instants of session time, each on its frame."""
@@ -223,6 +235,8 @@ class FrameSeries:
             return FrameColumns(nothing, nothing, nothing)
         begin = self._first_sharing(begin, window)
         behind = self._last_sharing(behind - 1, window)
+        if self.x_axis is XAxis.TIME and behind - begin <= _FEW:
+            return self._few_columns(begin, behind, window)
         if self.x_axis is XAxis.FRAME:
             size = _frames_per_column(per_pixel)
             inner = np.arange(begin // size + 1, -(-behind // size)) * size
@@ -247,6 +261,27 @@ class FrameSeries:
         lefts = np.minimum(np.maximum(places[:-1], 0), window.width - 1)
         rights = np.minimum(np.maximum(places[1:], lefts + 1), window.width)
         return FrameColumns(edges, lefts, rights)
+
+    def _few_columns(self, begin: int, behind: int, window: Window) -> FrameColumns:
+        """Return the columns of a few frames along time, faster without arrays."""
+        size, low, per_pixel = _ns_per_column(window.per_pixel), window.low, window.per_pixel
+        at_ns = self._history.at_ns[begin - self.first : behind - self.first]
+        edges, starts, former = [], [], -1
+        for frame, each_ns in enumerate(at_ns, begin):
+            cell = each_ns // size
+            if cell != former:
+                former = cell
+                edges.append(frame)
+                starts.append(cell * (size / NS_PER_SECOND))
+        edges.append(behind)
+        starts.append(self._column_end(behind, size))
+        places = [math.floor((start - low) / per_pixel + 0.5) for start in starts]
+        last = window.width - 1
+        lefts = [min(max(place, 0), last) for place in places[:-1]]
+        pairs = zip(places[1:], lefts, strict=True)
+        rights = [min(max(place, left + 1), window.width) for place, left in pairs]
+        found = (np.array(column, dtype=np.int64) for column in (edges, lefts, rights))
+        return FrameColumns(*found)
 
     def frames_at_pixel(self, pixel: int, window: Window) -> tuple[int, int] | None:
         """Return the frames whose column is drawn at a pixel: first, and after the last."""

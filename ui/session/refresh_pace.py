@@ -183,7 +183,10 @@ class RefreshPace(QObject):
 
     def period_ms(self, least_ms: int) -> int:
         """Return how far apart refreshes are now that are ``least_ms`` apart at best."""
-        return max(least_ms, min(round(least_ms * self.slowing.factor), SLOWEST_MS))
+        factor = self.slowing.factor
+        if factor == 1:
+            return least_ms
+        return max(least_ms, min(round(least_ms * factor), SLOWEST_MS))
 
     def forget_session(self) -> None:
         """Forget the session that was refreshed: another one is taken as lively."""

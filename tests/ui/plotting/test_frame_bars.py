@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from inspector.events.frame_history import FrameHistory
 from inspector.vocabulary import Phase
 from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
+from ui.plotting import frame_bars as module
 from ui.plotting.fills import INSPECTOR_FILL, Fill, Pace, PaceFill, PhaseFill, Tone
 from ui.plotting.frame_bars import (
     Bars,
@@ -50,6 +51,30 @@ def test_that_each_column_reaches_as_high_as_its_slowest_frame(
         shown = min(maximum, SCALE.top_ns)
         assert tops[left] <= SCALE.height - np.floor(shown * SCALE.height / SCALE.top_ns)
     assert sorted(bars.spikes.times_ns) == sorted(maxima[maxima > SCALE.top_ns])
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 60 * MS), st.integers(0, 30 * MS)), min_size=1, max_size=8),
+    st.integers(5, 60),
+)
+def test_that_few_frames_have_the_bars_they_have_among_many(
+    frames: list[tuple[int, int]], width: int
+) -> None:
+    history = FrameHistory()
+    for interval_ns, inspector_ns in frames:
+        add_frame(history, interval_ns, inspector_ns=min(inspector_ns, interval_ns))
+    series = FrameSeries(history)
+    columns = series.columns(Window(-0.5, len(frames) - 0.5, max(width, len(frames))))
+
+    few = frame_bars(series, "interval", columns, SCALE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_FEW", 0)
+        many = frame_bars(series, "interval", columns, SCALE)
+
+    assert [(fill, rects.tolist()) for fill, rects in few.layers] == [
+        (fill, rects.tolist()) for fill, rects in many.layers
+    ]
+    assert few.spikes.is_same(many.spikes)
 
 
 def test_that_a_column_of_many_frames_shows_their_mean_and_their_slowest() -> None:
