@@ -40,11 +40,17 @@ class Lamp:
     x: float
     y: float
     lit_ns: int = -GLOW_NS
+    step: int = -1
+    drawn: Shapes = ()
 
-    def color(self, now_ns: int) -> str:
-        """Return its colour, by how long ago it was lit on its clock."""
+    def picture(self, now_ns: int) -> Shapes:
+        """Draw it by how long ago it was lit on its clock; the same again while that is alike."""
         age_ns = now_ns - self.lit_ns
-        return GLOW[min(age_ns * len(GLOW) // GLOW_NS, len(GLOW) - 1)]
+        step = age_ns * len(GLOW) // GLOW_NS if age_ns < GLOW_NS else len(GLOW) - 1
+        if step != self.step:
+            self.step = step
+            self.drawn = circle(self.x, self.y, 3.2, GLOW[step], clock=self.clock)
+        return self.drawn
 
 
 class Meadow:
@@ -136,10 +142,7 @@ class Meadow:
                 for column, rate in enumerate(RATES)
             ],
             text(394, 14, "night" if self.is_night else "day", "#b8c0c8", size=10, anchor="end"),
-            [
-                circle(each.x, each.y, 3.2, each.color(times[each.clock]), clock=each.clock)
-                for each in self.lamps
-            ],
+            [each.picture(times[each.clock]) for each in self.lamps],
         ]
 
 
