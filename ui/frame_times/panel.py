@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.sessions.session import time_name
+from inspector.sessions.session import file_word, time_name
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 from ..kit.clipboard import add_copying
@@ -142,11 +142,11 @@ class FrameTimesPanel(QWidget):
     @Slot(object)
     def _take_session(self, session: Session | None) -> None:
         timeline = None if session is None else self._bridge.timeline
-        is_recorded = session is not None and session.is_recorded
+        file = file_word(session) if session is not None and session.is_recorded else ""
         self._choose_usual_measure()
         self._loop_choice.refresh()
         self.plot.name_time(time_name(session))
-        self.plot.set_timeline(timeline, is_recorded=is_recorded)
+        self.plot.set_timeline(timeline, file=file)
         self.plot.show_annotations(self._bridge.annotations.items)
         self.view.show_playhead_ns(self._bridge.playhead_ns)
         self.strip.set_series(self.plot.series)

@@ -37,7 +37,7 @@ from .frame_overlay_item import MARK_BAND, FramePointer, Readout
 from .timeline_marks import TimelineMarks
 
 EMPTY_TEXT: Final = "No frames yet – press Space to run"
-NONE_RECORDED_TEXT: Final = "This recording holds no frames"
+NONE_IN_FILE_TEXT: Final = "This {} holds no frames"
 NO_SCENE_TEXT: Final = "No scene is open."
 MEASURE_NAMES: Final[dict[Measure, str]] = {
     "interval": "frame interval",
@@ -139,14 +139,15 @@ class PlottedFrames(QGraphicsView):
         """The frame time at the upper edge."""
         return self._scale.top_ns
 
-    def set_timeline(self, timeline: Timeline | None, *, is_recorded: bool = False) -> None:
+    def set_timeline(self, timeline: Timeline | None, *, file: str = "") -> None:
         """Show another timeline's frames.
 
         Args:
             timeline: The timeline, ``None`` for no scene.
-            is_recorded: Whether it is as long as it is, so that no frame can come.
+            file: What it is read from, such as a recording, so that no frame can come; empty for
+                what runs.
         """
-        self._empty_text = NONE_RECORDED_TEXT if is_recorded else EMPTY_TEXT
+        self._empty_text = NONE_IN_FILE_TEXT.format(file) if file else EMPTY_TEXT
         self.view.show_timeline(timeline)
 
     @Slot(bool)

@@ -187,7 +187,8 @@ class SharedView(QObject):
         if self.has_lanes and series.x_axis is XAxis.TIME:
             first, last = min(first, 0.0), max(last, self.present_ns / NS_PER_SECOND)
             if series.first == series.end:
-                last = max(self.present_ns / NS_PER_SECOND, 1e-3)
+                # A trace may be over in microseconds.
+                last = self.present_ns / NS_PER_SECOND or 1e-3
         return first, last
 
     @property

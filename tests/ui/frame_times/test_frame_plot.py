@@ -78,7 +78,7 @@ def test_that_an_empty_plot_says_what_to_do(plot: FramePlot) -> None:
     assert plot._overlay.empty_text == NO_SCENE_TEXT
     plot.set_timeline(timeline_of([]))
     assert plot._overlay.empty_text == EMPTY_TEXT
-    plot.set_timeline(timeline_of([]), is_recorded=True)
+    plot.set_timeline(timeline_of([]), file="recording")
     assert plot._overlay.empty_text == "This recording holds no frames"
 
     plot.set_timeline(usual_timeline(3))

@@ -26,6 +26,7 @@ from tests.sessions.test_captured import Clock, read_to_the_end, table, trace
 from tests.sessions.test_compared import capture
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
+from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.frame_statistics_label import (
     SAMPLES_TEXT,
     StatisticsWanted,
@@ -359,3 +360,17 @@ def test_that_a_restored_layout_neither_shows_nor_hides_the_bar(
     shell.bridge.set_session(None)
     docks.restore(with_capture)
     assert not bar.isVisible()
+
+
+def test_that_a_trace_of_microseconds_is_seen_whole(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "short.json"
+    path.write_text('[{"ph": "X", "pid": 1, "tid": 1, "name": "work", "ts": 5, "dur": 40}]')
+
+    shell.window.open_path(path)
+
+    view = SharedView.of(shell.bridge)
+    assert view.range.low == 0
+    assert 40e-6 < view.range.high < 43e-6
+    plot = shell.window.findChild(FramePlot)
+    assert plot is not None
+    assert plot._overlay.empty_text == "This capture holds no frames"

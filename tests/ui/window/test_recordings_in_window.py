@@ -18,7 +18,7 @@ from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
 from tests.ui.world import PlayedSession
 from ui.frame_times.frame_plot import FramePlot
-from ui.frame_times.plotted_frames import NONE_RECORDED_TEXT
+from ui.frame_times.plotted_frames import NONE_IN_FILE_TEXT
 
 
 class Recorded(PlayedSession):
@@ -155,4 +155,4 @@ def test_that_a_recording_without_frames_says_so(qtbot: QtBot, tmp_path: Path) -
 
     frame_times = shell.window.findChild(FramePlot)
     assert frame_times is not None
-    assert frame_times._overlay.empty_text == NONE_RECORDED_TEXT
+    assert frame_times._overlay.empty_text == NONE_IN_FILE_TEXT.format("recording")
