@@ -13,7 +13,12 @@ from inspector.events import timeline as module
 from inspector.events.frame_history import FrameHistory
 from inspector.events.log import EventLog
 from inspector.events.loop_frames import exchange
-from inspector.events.recording import RecordingError, as_far_as_it_goes, open_recording
+from inspector.events.recording import (
+    RecordingError,
+    as_far_as_it_goes,
+    open_recording,
+    save_last,
+)
 from inspector.events.recording.columns import block_of, events_of
 from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.writing import file as writing
@@ -242,4 +247,26 @@ def test_that_damaged_recordings_of_loops_are_read_as_far_as_they_go(
             for cursor in (past.first, past.end // 2, past.end):
                 state = past.state_before(cursor)
                 assert len(columns_of(state.frames)[0]) == 2
+    past.close()
+
+
+@pytest.mark.parametrize("chosen", LOOPS)
+def test_that_a_part_of_a_recording_is_saved_with_the_loop_that_is_shown(
+    tmp_path: Path, chosen: int
+) -> None:
+    past = open_recording(record(log_of_loops(), tmp_path / "a.tlrec"))
+    past.choose_frames(chosen)
+    for seconds in (2e-6, 1.0):
+        path = tmp_path / f"{seconds}.tlrec"
+        save_last(past, path, seconds)
+        saved = open_recording(path)
+        assert saved.frames_of == chosen
+        whole, part = (each.state_before(each.end) for each in (past, saved))
+        assert columns_of(part.frames) == columns_of(whole.frames)
+        saved.choose_frames(LOOPS[LOOPS.index(chosen) - 1])
+        past.choose_frames(saved.frames_of)
+        whole, part = (each.state_before(each.end) for each in (past, saved))
+        assert columns_of(part.frames) == columns_of(whole.frames)
+        past.choose_frames(chosen)
+        saved.close()
     past.close()

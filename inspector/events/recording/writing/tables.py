@@ -36,6 +36,7 @@ class PlainTables:
         self._timers = TimerRows(strings)
         self._parents: dict[int, int] = {}
         self._cursor = self._last_command = -1
+        self._frames_of = 0
         self._steps = handlers_of(self)
         self._rare = kind_table(self._steps)
 
@@ -50,6 +51,7 @@ class PlainTables:
             if clock.paused:
                 self._on_clock_paused(clock.paused_since_ns, clock.id, clock.pause_cause, 0)
         self._add_lists(timeline)
+        self._frames_of = timeline.frames_of
         for clock_id, loop in timeline.loops.items():
             is_shown = int(clock_id == timeline.frames_of)
             self._add("loops", [clock_id, loop.name, loop.kind.text, is_shown])
@@ -131,7 +133,8 @@ class PlainTables:
         self._rows.append(("UPDATE clocks SET parent=? WHERE clock=?", [parent, clock]))
 
     def _on_loop_found(self, _at_ns: int, clock: int, name: int, kind: int) -> None:
-        is_shown = int(not self._counts["loops"])
+        self._frames_of = self._frames_of or clock
+        is_shown = int(clock == self._frames_of)
         self._add("loops", [clock, self._strings[name], LoopKind(kind).text, is_shown])
 
     def _add_clock(self, clock: int, name: str, parent: int, at_ns: int) -> None:
