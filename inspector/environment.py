@@ -148,6 +148,16 @@ def qt_platforms() -> set[str]:
     }
 
 
+def installed_version(package: str) -> str:
+    """Return the version of an installed package, nothing if it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - 30 ms
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
 def check_qt(pyside_version: str, python_version: tuple[int, int]) -> None:
     """Check that this PySide6 works with this Python.
 

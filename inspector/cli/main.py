@@ -26,6 +26,7 @@ from inspector import __version__
 from inspector.cli.command import Command, CommandEntry
 from inspector.cli.commands import COMMANDS
 from inspector.cli.terminal import PROGRAM, say, say_error
+from inspector.environment import installed_version
 from inspector.errors import InspectorError, SceneError
 from inspector.exit_codes import ExitCode
 from inspector.extensions import logger as extension_problems
@@ -332,14 +333,10 @@ def _run_command(options: argparse.Namespace, out: TextIO) -> int:
 
 
 def _version_text() -> str:
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - not else needed
-
     parts = [f"Python {'.'.join(map(str, sys.version_info[:3]))} on {sys.platform}"]
     for package in ("PySide6-Essentials", "pyqtgraph", "numpy"):
-        try:
-            parts.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            parts.append(f"no {package}")
+        version = installed_version(package)
+        parts.append(f"{package} {version}" if version else f"no {package}")
     return f"{PROGRAM} {__version__}\n{', '.join(parts)}"
 
 

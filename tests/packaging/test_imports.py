@@ -64,6 +64,16 @@ def test_that_only_a_comparison_loads_pyqtgraph() -> None:
     assert _printed_by(program).splitlines() == ["False", "True True"]
 
 
+def test_that_the_window_starts_without_what_only_some_dialogs_and_files_need() -> None:
+    seldom = ("asyncio", "email", "importlib.metadata", "inspector.sessions.captured", "pyqtgraph")
+    program = (
+        "import sys, ui.window.completion\n"
+        f"print([name for name in {seldom} if name in sys.modules])"
+    )
+
+    assert _printed_by(program) == "[]\n"
+
+
 def test_that_a_program_with_clocks_needs_only_the_standard_library() -> None:
     blocked = "BLOCKED = {'PySide6', 'pyqtgraph', 'numpy', 'msgspec', 'platformdirs', 'ui'}\n"
     use = "import inspector; inspector.ClockTree; inspector.Director; inspector.start_loop"

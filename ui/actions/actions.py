@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QToolButton
 
 from inspector.display_text import as_plain
 
+from ..kit.paced_refresh import single_shot
 from .descriptions import ActionDescription, Facts, HandlerT, why_not
 
 if TYPE_CHECKING:
@@ -73,6 +75,11 @@ class DescribedAction(QAction):
         """The icon for the present state, or empty."""
         return self._icon_name
 
+    @property
+    def is_on_button(self) -> bool:
+        """Whether it is seen without opening a menu."""
+        return any(isinstance(each, QToolButton) for each in self.associatedObjects())
+
     def show_icon(self, name: str, theme: Theme) -> None:
         """Use another icon for the present state."""
         if name != self._icon_name:
@@ -119,6 +126,9 @@ class ActionSet(QObject):
         super().__init__(parent)
         self._actions = {each.id: DescribedAction(each, self) for each in descriptions}
         self._facts = Facts()
+        self._theme: Theme | None = None
+        self._undrawn: list[DescribedAction] = []
+        self._icon_turn = single_shot(self, self._draw_menu_icons)
 
     def __getitem__(self, action_id: str) -> DescribedAction:
         """Return an action by its id."""
@@ -155,7 +165,18 @@ class ActionSet(QObject):
                 action.show_checked(action.description.choice == choice)
 
     def set_icons(self, theme: Theme) -> None:
-        """Draw all icons in the colours of a theme."""
+        """Draw all icons in the colours of a theme; those of menus alone in the next turn."""
+        self._theme, self._undrawn = theme, []
         for action in self._actions.values():
-            if action.icon_name:
+            if action.icon_name and action.is_on_button:
                 action.setIcon(theme.icon(action.icon_name))
+            elif action.icon_name:
+                self._undrawn.append(action)
+        self._icon_turn.start()
+
+    @Slot()
+    def _draw_menu_icons(self) -> None:
+        if self._theme is not None:
+            for action in self._undrawn:
+                action.setIcon(self._theme.icon(action.icon_name))
+        self._undrawn = []

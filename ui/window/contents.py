@@ -149,7 +149,6 @@ class WindowContents(QObject):
     def _add_actions(self) -> None:
         window, bridge, theme = self._window, self._bridge, self._window.theme
         window.actions_by_id = actions = ActionSet(window, ACTIONS)
-        actions.set_icons(theme)
         window.transport_actions = TransportActions(bridge, actions, theme, window)
         self.window_actions = WindowActions(window, window.top_menus)
         self.program_actions = ProgramActions(window)
@@ -191,6 +190,7 @@ class WindowContents(QObject):
         window.addToolBar(window.state_bar)
         window.addToolBarBreak()
         window.addToolBar(CaptureBar(self._bridge, window))
+        actions.set_icons(theme)
         self.status_line = StatusLine(self._bridge, actions, window)
         self.states.command_applied.connect(self.status_line.show_effect)
         window.statusBar().addWidget(self.status_line, 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 
 from inspector.resources import resource_path
@@ -271,8 +271,22 @@ def test_that_a_check_mark_follows_what_is_shown_and_not_the_click() -> None:
 
 
 @pytest.mark.usefixtures("qapp")
+def test_that_icons_of_menus_alone_are_drawn_in_the_next_turn() -> None:
+    actions = _action_set(_described(icon="run"))
+
+    actions.set_icons(Theme("light"))
+    is_drawn_at_once = not actions["x"].icon().isNull()
+    QApplication.processEvents()
+
+    assert not is_drawn_at_once
+    assert not actions["x"].icon().isNull()
+
+
+@pytest.mark.usefixtures("qapp")
 def test_that_icons_are_drawn_anew_in_another_theme() -> None:
     actions = _action_set(_described(icon="run"))
+    button = QToolButton()
+    button.setDefaultAction(actions["x"])
     theme = Theme("light")
     actions.set_icons(theme)
     light = actions["x"].icon().pixmap(20, 20).toImage()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import version
 
 import numpy as np
 from PySide6 import __version__ as pyside_version
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 import inspector
+from inspector.environment import installed_version
 
 from ...kit.layouts import button_box
 from ...kit.theme import Theme
@@ -38,7 +38,7 @@ class AboutDialog(QDialog):
                 f"Timeline Inspector {inspector.__version__}",
                 f"Python {platform.python_version()}, PySide6 {pyside_version}",
                 # Importing it would take longer than showing this dialog.
-                f"pyqtgraph {version('pyqtgraph')}, NumPy {np.__version__}",
+                f"pyqtgraph {installed_version('pyqtgraph')}, NumPy {np.__version__}",
                 f"{platform.platform()}, {QGuiApplication.platformName()}",
                 f"Settings: {settings_path}",
             )
