@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from inspector.errors import InspectorError
 from inspector.events.timeline import Timeline
 from inspector.formats.captures.capture import CaptureReader
-from inspector.formats.protobuf import bytes_field, number_field
+from inspector.formats.protobuf import bytes_field, double_field, fixed_field, number_field
 from inspector.sessions.captured import CapturedSession
 from inspector.sessions.frame_files import open_frame_file, read_frame_file
 from tests.cli.damaged_captures import WHOLE, damage
@@ -37,6 +37,10 @@ def _trace_json() -> bytes:
             {"ph": "E", "pid": 1, "tid": 3, "ts": at + 4},
             {"ph": "b", "pid": 1, "name": "load", "id": "0x1", "ts": at},
             {"ph": "e", "pid": 1, "name": "load", "id": "0x1", "ts": at + 9},
+            {"ph": "C", "pid": 1, "name": "left", "args": {"jobs": number, "MB": 1.5}, "ts": at},
+            {"ph": "s", "pid": 1, "tid": 2, "name": "go", "id": number, "ts": at + 1},
+            {"ph": "f", "pid": 1, "tid": 3, "name": "go", "id": number, "ts": at + 2, "bp": "e"},
+            {"ph": "i", "pid": 1, "tid": 3, "name": "mark", "ts": at, "args": {"a": [1, {"b": 2}]}},
         ]
     return json.dumps({"traceEvents": events}, indent=None).encode()
 
@@ -44,8 +48,16 @@ def _trace_json() -> bytes:
 def _perfetto() -> bytes:
     track = bytes_field(60, number_field(1, 8) + bytes_field(2, b"main"))
     found = packet(track)
+    found += packet(bytes_field(60, number_field(1, 9) + bytes_field(8, bytes_field(6, b"MB"))))
     for number in range(30):
-        found += begin(number * 16_000, 8, name=b"update") + end(number * 16_000 + 900, 8)
+        at_ns = number * 16_000
+        found += begin(at_ns, 8, name=b"update") + end(at_ns + 900, 8)
+        counted = number_field(9, 4) + number_field(11, 9) + double_field(44, number / 3)
+        inner = bytes_field(11, bytes_field(10, b"part") + number_field(4, number))
+        about = number_field(9, 3) + number_field(11, 8) + fixed_field(47, number // 2)
+        about += bytes_field(4, bytes_field(10, b"about") + inner)
+        for event in (counted, about):
+            found += packet(number_field(8, at_ns) + bytes_field(11, event))
     return found
 
 
@@ -110,6 +122,15 @@ def _check_fold(session: CapturedSession, random: Random) -> None:
     assert folded.at_ns == state.at_ns
     assert folded.frames.at_ns == state.frames.at_ns
     assert len(folded.members) == len(state.members)
+    slices = session.history.slices
+    if slices is not None:
+        arguments, flows = slices.extras.arguments, slices.extras.flows
+        for place in arguments.place[:9].tolist():
+            assert 0 <= place < len(slices)
+            arguments.of(place)
+        assert set(flows.place.tolist()) <= set(range(len(slices)))
+        for levels in session.history.levels:
+            assert levels.text_of(levels.edges[1])
 
 
 def test_that_a_stream_of_a_damaged_capture_is_read_or_refused(tmp_path: Path) -> None:
