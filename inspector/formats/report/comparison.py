@@ -12,7 +12,6 @@ from inspector.formats.aligned_chart import AlignedRun, aligned_chart
 from inspector.formats.atomic_file import check_target, replacing
 from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
 from inspector.formats.drawing.display_list import Box, DisplayList
-from inspector.formats.drawing.ticks import grouped
 from inspector.formats.file_formats import write_document
 from inspector.formats.options import GRAPH_COLORS, ThemeName
 from inspector.formats.report.pages import A4, Table, room_of
@@ -130,7 +129,7 @@ def comparison_report(
 
 
 def _run_row(run: ComparedRun) -> tuple[str, ...]:
-    return run.name, grouped(len(run.times_ns)), format_duration(int(run.times_ns.sum()))
+    return run.name, f"{len(run.times_ns):,}", format_duration(int(run.times_ns.sum()))
 
 
 def _plot(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.metrics import metric_values
 from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
-from inspector.formats.drawing.ticks import grouped
 from inspector.formats.file_formats import write_document
 from inspector.formats.frame_graph.frame_graph import laid_out_graph
 from inspector.formats.frame_graph.graph_pages import intervention_table
@@ -178,7 +177,7 @@ def _about(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -
     total_ns = int(frames.interval_ns.sum())
     rate = provenance.frame_rate
     rows = (
-        ("Frames", f"{grouped(len(frames))}, {format_duration(total_ns)}"),
+        ("Frames", f"{len(frames):,}, {format_duration(total_ns)}"),
         ("Measure", options.measure),
         ("Time source", provenance.source),
         ("Target", "" if rate is None else f"{float(rate):g} fps"),
