@@ -229,16 +229,15 @@ class TimelinePanel(QWidget):
 
     @Slot(object, object)
     def _show_menu(self, row: LaneRow | None, place: QPoint) -> None:
-        canvas = self.canvas
         menu = QMenu(self)
         if row is not None:
             pin = menu.addAction("Unpin" if row.is_pinned else "Pin to the top")
             pin.setShortcut("T")
-            pin.triggered.connect(canvas.walk.toggle_pinned)
+            pin.triggered.connect(self._toggle_pinned)
             if row.clock_id:
                 fold = menu.addAction("Collapse or expand its clock")
                 fold.setShortcut("C")
-                fold.triggered.connect(canvas.walk.toggle_folded)
+                fold.triggered.connect(self._toggle_folded)
                 ruler = menu.addAction("Show its local time on the ruler")
                 ruler.setData(row.clock_id)
                 ruler.triggered.connect(self._choose_ruler_of_action)
@@ -279,6 +278,15 @@ class TimelinePanel(QWidget):
         action = self.sender()
         if isinstance(action, QAction):
             self.ruler_box.setCurrentIndex(self.ruler_box.findData(action.data()))
+
+    # Of connections to what is no QObject, PySide6 6.11 keeps a weak reference for ever.
+    @Slot()
+    def _toggle_pinned(self) -> None:
+        self.canvas.walk.toggle_pinned()
+
+    @Slot()
+    def _toggle_folded(self) -> None:
+        self.canvas.walk.toggle_folded()
 
     @Slot()
     def _go_back(self) -> None:

@@ -6,7 +6,7 @@ import gc
 import weakref
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -650,3 +650,26 @@ def test_that_a_hidden_panel_keeps_nothing_of_a_former_session(
     assert former() is None
     kept = sum(type(each) is Lane for each in gc.get_objects())
     assert kept == len(panel.canvas.store.lanes) < lanes
+
+
+def test_that_nothing_is_kept_of_a_context_menu(panel: TimelinePanel) -> None:
+    def kept() -> int:
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
+        walk = panel.canvas.walk
+        references = [each for each in gc.get_objects() if type(each) is weakref.ref]
+        return sum(each() is walk for each in references)
+
+    def open_and_close() -> None:
+        panel._show_menu(row_of(panel.canvas, "game"), QPoint())
+        menu = QApplication.activePopupWidget()
+        assert menu is not None
+        menu.close()
+
+    open_and_close()
+    before = kept()
+
+    for _ in range(5):
+        open_and_close()
+
+    assert kept() == before
