@@ -18,8 +18,6 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QMenu,
     QMenuBar,
-    QSlider,
-    QTabBar,
     QWidget,
 )
 from shiboken6 import isValid
@@ -35,18 +33,15 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
 
 _THICKNESS: Final = 2
-#: These say by their own looks that they have the keyboard, or are no place to be in.
+#: These say by a cursor or a mark that they have the keyboard, or are no place to be in. Others
+#: say so too, but in dark colours with a contrast of less than 2 to what is around them.
 _SHOW_IT_THEMSELVES: Final = (
-    QAbstractButton,
     QAbstractSpinBox,
-    QComboBox,
     QLabel,
     QLineEdit,
     QMainWindow,
     QMenu,
     QMenuBar,
-    QSlider,
-    QTabBar,
 )
 #: What a widget does with keys that are shortcuts elsewhere. Fields see to letters
 #: and digits themselves.
@@ -144,6 +139,8 @@ class FocusRing(QObject):
 def _bar(owner: QWidget) -> QWidget:
     bar = QWidget(owner)
     bar.setAutoFillBackground(True)
+    # Else that of the owner, which for buttons is another.
+    bar.setBackgroundRole(QPalette.ColorRole.Window)
     bar.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
     bar.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     return bar

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLineEdit, QTableWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QComboBox,
+    QLineEdit,
+    QPushButton,
+    QSlider,
+    QTableWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
-from ui.kit.theme import ColorRole, Theme
+from ui.kit.theme import ColorRole, Theme, ThemeName
 from ui.window.keyboard import FocusRing
 
 
@@ -56,6 +67,26 @@ def test_that_the_ring_goes_with_the_keyboard(stand: Stand) -> None:
     assert stand.ring.target is stand.lower
     assert stand.color_at_edge(stand.upper) != accent
     assert stand.color_at_edge(stand.lower) == accent
+
+
+@pytest.mark.parametrize("kind", [QPushButton, QToolButton, QCheckBox, QComboBox, QSlider])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_that_a_control_reached_by_a_key_is_ringed(
+    stand: Stand, qtbot: QtBot, kind: type[QWidget], theme: ThemeName
+) -> None:
+    stand.theme.set_choice(theme)
+    control = kind()
+    control.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    layout = stand.page.layout()
+    assert layout is not None
+    layout.addWidget(control)
+    control.show()
+    stand.lower.setFocus()
+
+    qtbot.keyClick(stand.lower, Qt.Key.Key_Tab)
+
+    assert stand.ring.target is control
+    assert stand.color_at_edge(control) == stand.theme.color(ColorRole.ACCENT).name()
 
 
 def test_that_a_line_to_type_in_is_not_ringed(stand: Stand) -> None:
