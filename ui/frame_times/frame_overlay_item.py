@@ -68,6 +68,8 @@ _PAD: Final = 6
 _RANGE_BAR: Final = 3
 _MOST_LISTED: Final = 8
 _AWAY: Final = 14
+#: What a frame took, and what it should, is said however low the plot is.
+_LEAST_LINES: Final = 3
 #: Half the width of the grips at the ends of the playhead.
 _GRIP: Final = 5.0
 #: Height of the heads of frames that another panel marks, and the opacity of what is below.
@@ -338,11 +340,13 @@ class FrameOverlayItem(QGraphicsObject):
     def _draw_readout(self, painter: QPainter, rect: QRectF, readout: Readout) -> None:
         metrics = painter.fontMetrics()
         line = metrics.height() + 1
-        labels = max(metrics.horizontalAdvance(label) for label, _ in readout.lines[1:])
-        values = max(metrics.horizontalAdvance(value) for _, value in readout.lines[1:])
-        heading = metrics.horizontalAdvance("   ".join(readout.lines[0]))
+        # In a low plot the last lines are left out; the details have all of them.
+        lines = readout.lines[: max(int((rect.height() - 2 * _PAD - 2) // line), _LEAST_LINES)]
+        labels = max(metrics.horizontalAdvance(label) for label, _ in lines[1:])
+        values = max(metrics.horizontalAdvance(value) for _, value in lines[1:])
+        heading = metrics.horizontalAdvance("   ".join(lines[0]))
         width = max(labels + values + 14, heading) + 2 * _PAD
-        height = line * len(readout.lines) + 2 * _PAD - 2
+        height = line * len(lines) + 2 * _PAD - 2
         left = readout.pointer_x + _AWAY
         if left + width > rect.width():
             left = readout.pointer_x - _AWAY - width
@@ -352,7 +356,7 @@ class FrameOverlayItem(QGraphicsObject):
         row = QRectF(inner.left(), inner.top(), inner.width(), line)
         right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         leading = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        for number, (label, value) in enumerate(readout.lines):
+        for number, (label, value) in enumerate(lines):
             is_heading = number == 0
             role = ColorRole.TEXT if is_heading else ColorRole.MUTED_TEXT
             painter.setPen(self._theme.color(role))
@@ -475,11 +479,13 @@ def frame_readout(
         over = ", over" if shown_ns[measure] > budget.longest_ns else ""
         share = f"{100 * shown_ns[measure] / budget.budget_ns:.0f} %{over}"
         lines.append((f"of {budget_text(budget.budget_ns)}", share))
+    if shares := shares_text(named_shares(frame.shares, frame.interval_ns), most=3):
+        # Below each other: in one line they would cover the plot.
+        first, *others = shares.split(", ")
+        lines += [("before it", first), *(("", other) for other in others)]
     lines += [(name, format_duration(time_ns)) for name, time_ns in times_ns.items()]
     if frame.cut_ns:
         lines.append(("cut from delta", format_duration(frame.cut_ns)))
-    if shares := shares_text(named_shares(frame.shares, frame.interval_ns), most=3):
-        lines.append(("before it", shares))
     lines += [
         (f"· {phase.text}", format_duration(frame.phases[phase]))
         for phase in Phase

@@ -62,9 +62,11 @@ class ShorteningButton(QToolButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         option, metrics = QStyleOptionToolButton(), self.fontMetrics()
         self.initStyleOption(option)
-        beside = self.sizeHint().width() - metrics.horizontalAdvance(self.text())
-        room = self.width() - beside
-        option.text = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
+        # At its usual width it is whole, whatever fractions of a pixel its letters take.
+        if self.width() < self.sizeHint().width():
+            beside = self.sizeHint().width() - metrics.horizontalAdvance(self.text())
+            room = self.width() - beside
+            option.text = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
         QStylePainter(self).drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
 
 

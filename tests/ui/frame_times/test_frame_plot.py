@@ -203,6 +203,27 @@ def test_that_wide_frames_beside_a_spike_are_taken_as_they_are_hit(plot: FramePl
     assert readout.frame == 21
 
 
+def test_that_the_readout_leaves_some_of_a_small_plot_in_view(plot: FramePlot) -> None:
+    timeline = usual_timeline(50)
+    add_frame(timeline.frames, 38 * MS, inspector_ns=7 * MS)
+    for _ in range(49):
+        add_frame(timeline.frames)
+    plot.set_timeline(timeline)
+    plot.resize(480, 150)
+    before = picture(plot)
+
+    mouse(plot, QEvent.Type.MouseMove, plot.pixel_of_frame(50))
+
+    after, area = picture(plot), plot.area()
+    y = round(area.center().y())
+    changed = [
+        x
+        for x in range(round(area.left()), round(area.right()))
+        if before.pixel(x, y) != after.pixel(x, y)
+    ]
+    assert 0 < len(changed) < 0.7 * area.width()
+
+
 def test_that_leaving_the_plot_ends_the_reading(plot: FramePlot, qtbot: QtBot) -> None:
     plot.set_timeline(usual_timeline(300))
     mouse(plot, QEvent.Type.MouseMove, plot.pixel_of_frame(10))
