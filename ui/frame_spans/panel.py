@@ -25,6 +25,7 @@ from inspector.analysis.frame_spans import (
 )
 from inspector.analysis.frame_sums import SLICE, FrameSums
 from inspector.analysis.interval_shares import named_shares, shares_text
+from inspector.sessions.session import AttachesPrograms
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
 
 from ..kit.guards import guarded
@@ -56,6 +57,7 @@ _WIDE: Final = 820
 _MOST_FLAME: Final = 130
 NOTHING_YET: Final = "No frame has ended yet – press Space to run, or . for one frame."
 NOTHING_RECORDED: Final = "This recording holds no frames."
+NOTHING_SEEN: Final = "No frame has ended yet in this program."
 NO_SESSION: Final = "No scene is open."
 
 
@@ -151,6 +153,8 @@ class FrameSpansPanel(QWidget):
             problem = NO_SESSION
         elif frame is None:
             problem = NOTHING_RECORDED if session.is_recorded else NOTHING_YET
+            if isinstance(session, AttachesPrograms):
+                problem = NOTHING_SEEN
         elif frame >= frames.end:
             problem = f"Frame {frame:,} has not ended yet."
         elif frame < frames.first:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.sessions.session import file_word, time_name
+from inspector.sessions.session import AttachesPrograms, file_word, time_name
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 from ..kit.clipboard import add_copying
@@ -35,6 +35,7 @@ from .frame_plot import FramePlot
 from .frame_statistics_label import FrameStatisticsLabel, StatisticsWanted
 from .loop_choice import LoopChoice
 from .overview_strip import OverviewStrip
+from .plotted_frames import EMPTY_TEXT, NONE_IN_FILE_TEXT, NONE_SEEN_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -142,11 +143,15 @@ class FrameTimesPanel(QWidget):
     @Slot(object)
     def _take_session(self, session: Session | None) -> None:
         timeline = None if session is None else self._bridge.timeline
-        file = file_word(session) if session is not None and session.is_recorded else ""
+        empty_text = EMPTY_TEXT
+        if session is not None and isinstance(session, AttachesPrograms):
+            empty_text = NONE_SEEN_TEXT
+        elif session is not None and session.is_recorded:
+            empty_text = NONE_IN_FILE_TEXT.format(file_word(session))
         self._choose_usual_measure()
         self._loop_choice.refresh()
         self.plot.name_time(time_name(session))
-        self.plot.set_timeline(timeline, file=file)
+        self.plot.set_timeline(timeline, empty_text)
         self.plot.show_annotations(self._bridge.annotations.items)
         self.view.show_playhead_ns(self._bridge.playhead_ns)
         self.strip.set_series(self.plot.series)

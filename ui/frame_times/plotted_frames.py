@@ -38,6 +38,7 @@ from .timeline_marks import TimelineMarks
 
 EMPTY_TEXT: Final = "No frames yet – press Space to run"
 NONE_IN_FILE_TEXT: Final = "This {} holds no frames"
+NONE_SEEN_TEXT: Final = "No frames have been seen in this program"
 NO_SCENE_TEXT: Final = "No scene is open."
 MEASURE_NAMES: Final[dict[Measure, str]] = {
     "interval": "frame interval",
@@ -139,15 +140,14 @@ class PlottedFrames(QGraphicsView):
         """The frame time at the upper edge."""
         return self._scale.top_ns
 
-    def set_timeline(self, timeline: Timeline | None, *, file: str = "") -> None:
+    def set_timeline(self, timeline: Timeline | None, empty_text: str = EMPTY_TEXT) -> None:
         """Show another timeline's frames.
 
         Args:
             timeline: The timeline, ``None`` for no scene.
-            file: What it is read from, such as a recording, so that no frame can come; empty for
-                what runs.
+            empty_text: What to say while it has none.
         """
-        self._empty_text = NONE_IN_FILE_TEXT.format(file) if file else EMPTY_TEXT
+        self._empty_text = empty_text
         self.view.show_timeline(timeline)
 
     @Slot(bool)

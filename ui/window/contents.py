@@ -124,6 +124,9 @@ class WindowContents(QObject):
         self._tell_visibility()
         self._take_session(bridge.session)
         self._take_status(bridge.status)
+        # Else a window that comes to the front gives the keyboard to any button or line, and Space
+        # goes there.
+        window.frame_times.plot.setFocus(Qt.FocusReason.OtherFocusReason)
         if window.settings_file.problem:
             window.notice.show_notice(window.settings_file.problem)
         window.completed.emit()

@@ -61,7 +61,6 @@ _PERCENT: Final = 100
 _WAITING: Final = frozenset({"asyncio", "uvloop", "trio"})
 _STATES: Final = {
     "active": "seen",
-    "waiting": "not loaded by the program",
     "failed": "cannot be seen",
 }
 
@@ -236,10 +235,13 @@ class Program:
         ]
         if count := self.translation.unusable.total():
             found.append(("Left out", f"{count:,} events that were not valid"))
-        for each in self.adapters:
+        waiting = [each for each in self.adapters if each.state == "waiting"]
+        for each in (each for each in self.adapters if each.state != "waiting"):
             name = " ".join(filter(None, (each.library or each.name, each.version)))
             said = _STATES[each.state] + (f": {each.message}" if each.message else "")
             found.append((f"{name}", said))
+        names = ((each.library or each.name).replace("_", " ") for each in waiting)
+        found.append(("Not loaded", ", ".join(names)))
         return [(title, text) for title, text in found if text]
 
     def limits(self, clock_id: int) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from inspector.events.states import CommandRecord, Failure, Mark
 from tests.ui.plotting.frames import MS, add_frame, timeline_of, usual_timeline
 from ui.frame_times.frame_plot import FramePlot
-from ui.frame_times.plotted_frames import EMPTY_TEXT, NO_SCENE_TEXT
+from ui.frame_times.plotted_frames import EMPTY_TEXT, NO_SCENE_TEXT, NONE_IN_FILE_TEXT
 from ui.kit.theme import Theme
 from ui.plotting.frame_series import XAxis
 
@@ -78,7 +78,7 @@ def test_that_an_empty_plot_says_what_to_do(plot: FramePlot) -> None:
     assert plot._overlay.empty_text == NO_SCENE_TEXT
     plot.set_timeline(timeline_of([]))
     assert plot._overlay.empty_text == EMPTY_TEXT
-    plot.set_timeline(timeline_of([]), file="recording")
+    plot.set_timeline(timeline_of([]), NONE_IN_FILE_TEXT.format("recording"))
     assert plot._overlay.empty_text == "This recording holds no frames"
 
     plot.set_timeline(usual_timeline(3))

@@ -23,6 +23,7 @@ from tests.sessions.attached.fake_probe import FakeDoor, FakeProbe, hello
 from tests.ui.shell import Shell, open_shell
 from ui.clock_tree.panel import ClockTreePanel
 from ui.details.panel import DetailsPanel
+from ui.frame_spans.panel import FrameSpansPanel
 from ui.frame_times.loop_choice import LoopChoice
 from ui.frame_times.panel import FrameTimesPanel
 from ui.session.bridge import Selection
@@ -380,3 +381,31 @@ def test_that_choosing_a_loop_while_looking_back_stays_at_the_instant(
     assert bridge.shown.frames_of == LOOP
     assert set(bridge.shown.frames.interval_ns) == {4_000_000}
     assert bridge.shown.at_ns == second_ns
+
+
+def test_that_a_program_without_frames_is_not_called_held(attached: ProgramInWindow) -> None:
+    window = attached.shell.window
+    window.docks.show_panel("frame_spans")
+    frame = window.docks.panel("frame_spans")
+    window.frame_times.plot.refresh(is_forced=True)
+
+    assert window.frame_times.plot._overlay.empty_text == "No frames have been seen in this program"
+    assert isinstance(frame, FrameSpansPanel)
+    assert frame.notice.text() == "No frame has ended yet in this program."
+
+
+def test_that_libraries_that_are_not_loaded_share_a_line(attached: ProgramInWindow) -> None:
+    adapters = [{"name": name, "state": "waiting"} for name in ("trio", "clock_tree")]
+    attached.probe.tell("Program.changed", adapters=adapters)
+    (program,) = attached.session.programs.values()
+
+    attached.until(lambda: len(program.adapters) == len(adapters))
+
+    assert program.facts[-1] == ("Not loaded", "trio, clock tree")
+
+
+def test_that_the_keyboard_is_with_no_button_when_the_window_comes_to_the_front(
+    attached: ProgramInWindow,
+) -> None:
+    window = attached.shell.window
+    assert window.focusWidget() is window.frame_times.plot
