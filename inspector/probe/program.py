@@ -537,6 +537,18 @@ class Program:
             return own_clock.local_ns() + 1
         return first_ns
 
+    @property
+    def is_call_due(self) -> bool:
+        """Whether a timer is due that is called in the next frame, and not before."""
+        return any(
+            record[_DUE] <= clock.local_ns()
+            for record in list(self.timers.values())
+            if (clock := self.clocks.by_number.get(record[_CLOCK])) is not None
+            and clock.adapter is not None
+            and clock.adapter.calls_in_frames
+            and clock.due_above(0, self.own_clock) is not None
+        )
+
     def clear_timer(self, timer: Timer, cause: int) -> None:
         """Clear a timer by command."""
         adapter = timer.clock.adapter

@@ -111,6 +111,9 @@ class Requests:
             program.clocks.step_to(clock, clock.local_ns() + local_ns, cause)
         elif params.get("to") == "next_timer":
             self._demand(clock, "step_timer")
+            if program.is_call_due:
+                program.step_frames(1, cause)
+                return
             due_ns = program.next_due_ns()
             if due_ns is None:
                 raise WireError(wire.NOT_POSSIBLE, "No timer of the program will be due.")

@@ -16,6 +16,7 @@ from inspector.probe.adapters.asyncio import AsyncioAdapter
 from inspector.probe.connection import Connection, LinkClosed
 from inspector.probe.cost import CostMeter
 from inspector.probe.program import Program
+from inspector.probe.requests import Requests
 from inspector.vocabulary import FRAME_ENDED
 
 if TYPE_CHECKING:
@@ -94,6 +95,24 @@ def test_that_a_timer_that_is_overdue_is_next_if_there_is_no_other(played: Playe
     assert program.next_due_ns() == program.own_clock.local_ns() + 1
     program.pending_timer(played.loop, "next", 0, at_ns + 30 * MS)
     assert program.next_due_ns() == at_ns + 30 * MS
+
+
+def test_that_what_a_frame_calls_is_next_by_a_frame(played: Played) -> None:
+    program = played.program
+    adapter = Adapter(program)
+    drawn = program.clock("drawn", adapter=adapter)
+    program.pending_timer(drawn, "update", 0, drawn.local_ns() - MS)
+    program.pending_timer(drawn, "purge", 0, drawn.local_ns() + 900 * MS)
+    program.pause(program.own_clock)
+
+    step_ends = []
+    for adapter.calls_in_frames in (True, False):
+        Requests(program, "step").apply("Program.step", {"to": "next_timer"})
+        step_ends.append(program.clocks.step_ends_ns)
+        program.pause(program.own_clock)
+
+    assert step_ends[0] is None
+    assert step_ends[1] is not None
 
 
 def test_that_a_timer_on_a_paused_branch_is_never_next(played: Played) -> None:

@@ -35,6 +35,8 @@ class Adapter:
     Attributes:
         library: The library's name, as its users write it.
         reads_anywhere: Whether any thread may read its timers when their own is busy.
+        calls_in_frames: Whether only a frame calls what is due, so that this waits while the
+            program is held.
         has_own_rates: Whether its clocks have rates and pauses of the program's own, which it
             restores by itself when the inspector goes.
         hides: Names of the packages whose frames are skipped when a call site is looked for.
@@ -46,6 +48,7 @@ class Adapter:
 
     library: str = ""
     hides: tuple[str, ...] = ()
+    calls_in_frames = False
     has_own_rates = False
     reads_anywhere = False
 

@@ -32,6 +32,7 @@ class KivyAdapter(Adapter):
     """One clock for all clocks of Kivy."""
 
     library = "Kivy"
+    calls_in_frames = True
     hides: tuple[str, ...] = ("kivy",)
 
     def __init__(self, program: Program) -> None:

@@ -33,6 +33,7 @@ class PandaAdapter(Adapter):
     """One clock, for Panda3D's global clock."""
 
     library = "Panda3D"
+    calls_in_frames = True
     hides: tuple[str, ...] = ("direct", "panda3d", "ursina.main")
 
     def __init__(self, program: Program) -> None:

@@ -35,6 +35,7 @@ class PygameAdapter(Adapter):
     """One clock for SDL's ticks, with the frames of the program's loop."""
 
     library = "pygame"
+    calls_in_frames = True
     hides: tuple[str, ...] = ("pygame",)
 
     def __init__(self, program: Program) -> None:
