@@ -293,7 +293,7 @@ class Link:
             self._woken.recv(64)
         except (BlockingIOError, InterruptedError):
             pass
-        self._thread = Thread(target=self._run, name=PROBE_THREAD, daemon=True)
+        self._thread = _ProbeThread(target=self._run, name=PROBE_THREAD, daemon=True)
         self._thread.start()
 
     def wait_until_settled(self) -> None:
@@ -575,6 +575,19 @@ def command_line() -> list[str]:
             return [os.fsdecode(each) for each in file.read().split(b"\0")[:-1]]
     except OSError:
         return list(getattr(sys, "argv", [""]))
+
+
+class _ProbeThread(Thread):
+    """A thread that ends in silence also where the numbers of threads have been replaced.
+
+    As gevent does, after which Python does not find the thread among those that it has begun.
+    """
+
+    def _delete(self) -> None:
+        try:
+            super()._delete()  # type: ignore[misc]
+        except KeyError:
+            pass
 
 
 def _wait_until_gone(thread: Thread) -> None:

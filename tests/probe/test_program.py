@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections import Counter
 from threading import Thread, current_thread
 from typing import TYPE_CHECKING, ClassVar
@@ -266,6 +267,13 @@ def test_that_the_cost_is_not_negative_on_the_thread_that_follows_a_fork(played:
     thread.join()
 
     assert spent_ns[0] > 0
+
+
+def test_that_the_probe_ends_in_silence_where_threads_have_other_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threading, "get_ident", lambda: -1)
+    link._ProbeThread()._delete()
 
 
 def test_that_asyncio_is_not_measured_while_it_may_be_loading(played: Played) -> None:
