@@ -203,8 +203,9 @@ class PlottedFrames(QGraphicsView):
         Args:
             is_forced: Draw anyway, because something else has changed.
         """
-        self._is_settled = False
         self.view.set_pixels(self._bars.pixels_per_view())
+        # Another width has brought everything in line, but with the frames of before.
+        self._is_settled = False
         self.view.take_news()
         marks = self._marks.take_new() if self._marks is not None else 0
         end = 0 if self.series is None else self.series.end

@@ -86,6 +86,21 @@ def test_that_an_empty_plot_says_what_to_do(plot: FramePlot) -> None:
     assert plot._overlay.empty_text == ""
 
 
+def test_that_the_first_frames_are_seen_although_the_plot_has_another_width(
+    plot: FramePlot,
+) -> None:
+    timeline = timeline_of([])
+    plot.set_timeline(timeline)
+    plot.view.show_span(0.0, 100.0)
+    plot.view.set_pixels(1)
+    for _ in range(60):
+        add_frame(timeline.frames)
+
+    plot.refresh()
+
+    assert plot._overlay.empty_text == ""
+
+
 def test_that_new_frames_are_in_view_after_a_refresh(plot: FramePlot) -> None:
     timeline = usual_timeline(5_000)
     plot.set_timeline(timeline)
