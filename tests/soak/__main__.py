@@ -312,7 +312,8 @@ class Soak:
             before, after = (max(getattr(each, what) for each in part) for part in (early, late))
             print(
                 f"  {first:,.0f} {unit} at first, "
-                f"at most {before:,.0f} in the second quarter, {after:,.0f} in the last",
+                f"at most {before:,.0f} in the second quarter, {after:,.0f} in the last; "
+                f"each time: {' '.join(f'{getattr(each, what):.0f}' for each in life.taken)}",
                 flush=True,
             )
             if age_s > SETTLED_S and after > GROWTH * before:
