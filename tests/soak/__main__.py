@@ -2,9 +2,9 @@
 
 ``python -m tests.soak --minutes 60 --seed 1`` starts an X server (Xvfb), a window manager
 (openbox) and the inspector, and lets xdotool loose on it. It fails when the window crashes,
-prints a traceback, does not answer for a long time, or keeps taking more memory for the same
-scene. Each of these is told with the operations that led to it, and the same seed makes the same
-operations.
+prints a traceback, does not answer for a long time, or takes more and more memory for a
+scene in which nothing happens. Each of these is told with the operations that led to it, and the
+same seed makes the same operations.
 
 The window runs as another user when this is run by root: a file dialog can delete files.
 """
@@ -37,8 +37,8 @@ WIDTH: Final = 1_280
 HEIGHT: Final = 800
 #: An event loop that has not turned for so long does not answer.
 HANG_S: Final = 20.0
-#: Memory is compared when the same scene has run for the same time: what else a window has in
-#: memory depends on what is open, and how much of its log is full.
+#: Memory is compared while a scene is open in which nothing happens: what else a window has in
+#: memory depends on what is open, and how much of its log and of its pictures is full.
 COMPARED_EVERY_S: Final = 60.0
 #: What memory and the number of objects may grow by between the second and the last quarter of a
 #: window's life.
@@ -299,14 +299,14 @@ class Soak:
         self._tell_memory(life)
 
     def _tell_memory(self, life: Life) -> None:
-        """Say how memory has changed, each time with the same scene."""
+        """Say how memory has changed, each time with a quiet scene."""
         if not life.taken:
             return
         quarter = max(1, len(life.taken) // 4)
         early = life.taken[quarter : 2 * quarter] or life.taken
         late = life.taken[-quarter:]
         age_s = life.taken[-1].age_s
-        print(f"window {self.report.starts}: {age_s:.0f} s, with the same scene", flush=True)
+        print(f"window {self.report.starts}: {age_s:.0f} s, with a quiet scene", flush=True)
         for what, unit in (("megabytes", "MB"), ("objects", "objects")):
             first = getattr(life.taken[0], what)
             before, after = (max(getattr(each, what) for each in part) for part in (early, late))

@@ -2,8 +2,9 @@
 
 Run by :mod:`tests.soak`, in a separate process: the first argument is the number of a pipe,
 to which a byte goes every quarter of a second while the event loop turns. SIGUSR1 prints where
-all threads are. After SIGUSR2 the window opens the first scene, and some seconds later
-writes into the pipe what it needs for that: ``bytes objects;``.
+all threads are. After SIGUSR2 the window opens a scene in which nothing happens, and some seconds
+later writes into the pipe what it still needs: ``bytes objects;``. What a session keeps, up to
+its limits, such as the events and pictures of a lively scene, is not part of that.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QDialog
 
 from inspector import launcher, window_loader
-from inspector.sessions.scene import built_in_scenes
 
 BEAT_MS = 250
-#: How long a scene has run when memory is looked at.
+#: How long the scene has run when memory is looked at.
 RUN_MS = 5_000
+QUIET_SCENE = Path(__file__).with_name("quiet_scene.py")
 
 
 def main(pipe: int, arguments: list[str]) -> int:
@@ -38,7 +39,7 @@ def main(pipe: int, arguments: list[str]) -> int:
         os.write(pipe, b".")
 
     def begin_again() -> None:
-        show_first_scene()
+        show_quiet_scene()
         QTimer.singleShot(RUN_MS, tell_memory)
 
     def tell_memory() -> None:
@@ -52,15 +53,15 @@ def main(pipe: int, arguments: list[str]) -> int:
     return launcher.main(arguments)
 
 
-def show_first_scene() -> None:
-    """Close menus and dialogs, and open the first scene that comes with the inspector."""
+def show_quiet_scene() -> None:
+    """Close menus and dialogs, and open the scene in which nothing happens."""
     while (popup := QApplication.activePopupWidget()) is not None:
         popup.close()
     for widget in QApplication.topLevelWidgets():
         if isinstance(widget, QDialog):
             widget.reject()
         elif hasattr(widget, "open_path"):
-            widget.open_path(built_in_scenes()[0].path)
+            widget.open_path(QUIET_SCENE)
 
 
 def free_what_is_free() -> int:
