@@ -16,6 +16,7 @@ from inspector.commands.clocks import PauseClock, SetRate
 from inspector.formats.captures.capture import Slices
 from inspector.formats.captures.json_trace import JsonTraceReader
 from inspector.formats.captures.perfetto_trace import PerfettoReader
+from inspector.formats.captures.trace_extras import OVERLAPPING
 from inspector.formats.options import ExportOptions
 from inspector.formats.traces.perfetto import write_perfetto
 from inspector.formats.traces.session_trace import Events
@@ -116,10 +117,18 @@ def read_back(path: Path, *, is_perfetto: bool) -> Slices:
     return slices
 
 
-def rows_of(slices: Slices) -> list[tuple[str, str, int, int]]:
+def row_name(track: str) -> str:
+    """Return the name of a track without what only one of the formats has."""
+    if track.endswith(OVERLAPPING):
+        # In JSON there is one for each name, in Perfetto one for each clock.
+        return OVERLAPPING
     # Threads are read with their numbers, which tracks do not have.
+    return re.sub(r" \(\d+\)$", "", track)
+
+
+def rows_of(slices: Slices) -> list[tuple[str, str, int, int]]:
     return sorted(
-        (re.sub(r" \(\d+\)$", "", slices.tracks[track].name), slices.names[name], start, took)
+        (row_name(slices.tracks[track].name), slices.names[name], start, took)
         for track, name, start, took in zip(
             slices.track.tolist(),
             slices.name.tolist(),

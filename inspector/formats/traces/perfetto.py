@@ -16,7 +16,8 @@ from inspector.formats.protobuf import (
     number_field,
     varint,
 )
-from inspector.formats.traces.session_trace import NOTHING, About, Reach, write_trace
+from inspector.formats.traces.session_trace import write_trace
+from inspector.formats.traces.writer import NOTHING, About, Reach
 
 if TYPE_CHECKING:
     from inspector.formats.captures.trace_extras import CounterTrack

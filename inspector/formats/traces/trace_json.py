@@ -10,7 +10,8 @@ import json
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from inspector.formats.captures.trace_extras import OVERLAPPING
-from inspector.formats.traces.session_trace import NOTHING, PROCESS, About, Reach, write_trace
+from inspector.formats.traces.session_trace import write_trace
+from inspector.formats.traces.writer import NOTHING, PROCESS, About, Reach
 
 if TYPE_CHECKING:
     from inspector.formats.captures.trace_extras import CounterTrack
@@ -57,8 +58,8 @@ class _JsonWriter:
         self._paths: dict[int, str] = {PROCESS: ""}
         # Process and thread of each track.
         self._places: dict[int, tuple[int, int]] = {}
-        # Tracks of slices that need not be within each other, and the number of the last of them.
-        self._overlapping: set[int] = set()
+        # Categories of tracks of slices that need not be within each other; the last number of one.
+        self._overlapping: dict[int, str] = {}
         self._ids = 0
 
     def _write(self, track: int, values: dict[str, Any]) -> None:
@@ -85,7 +86,7 @@ class _JsonWriter:
             return
         self._places[track] = self._places[parent][0], track if number is None else number
         if name.endswith(OVERLAPPING):
-            self._overlapping.add(track)
+            self._overlapping[track] = name.removesuffix(OVERLAPPING)
             return
         if name == f"thread {number}":
             return
@@ -101,7 +102,7 @@ class _JsonWriter:
         more = {"args": about.arguments} if about.arguments else {}
         if track in self._overlapping:
             self._ids += 1
-            values = {"cat": "async", "id": self._ids, "name": name}
+            values = {"cat": self._overlapping[track], "id": self._ids, "name": name}
             self._write(track, {"ph": "b", "ts": _us(at_ns), **values, **more})
             self._write(track, {"ph": "e", "ts": _us(at_ns + took_ns), **values})
             return

@@ -1,0 +1,208 @@
+"""The frames of a loop as a track: slices with phases and calls nested in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from inspector.analysis.frame_events import FrameEvents
+from inspector.events.members import FRAME_TIMERS
+from inspector.formats.captures.trace_extras import CounterTrack
+from inspector.formats.traces.writer import CLOCKS, NOTHING, About
+from inspector.timebase import NS_PER_MS
+from inspector.vocabulary import NEVER, Field, MemberKind, Phase, frame_and_phase_in
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from inspector.events.timeline import Timeline
+    from inspector.formats.traces.writer import TraceWriter
+
+#: Before the numbers of the clocks of loops that are not shown.
+_LOOPS: Final = 400_000_000
+_FRAME_TIME: Final = CounterTrack("", "frame time", unit="ms")
+#: Fields that are told of calls.
+_TOLD: Final = frozenset({Field.PRIORITY, Field.DUE, Field.CALLS_LEFT})
+
+
+class FrameTrack:
+    """Writes the frames of one loop."""
+
+    def __init__(
+        self, writer: TraceWriter, track: int, counted: int, calls: MemberCalls | None = None
+    ) -> None:
+        """Begin without frames.
+
+        Args:
+            writer: Takes them.
+            track: Their track.
+            counted: The track whose counter is the frame time.
+            calls: What is called within them, ``None`` if that is not known.
+        """
+        self._writer = writer
+        self._track = track
+        self._counted = counted
+        self._calls = calls
+        self._frame: FrameEvents | None = None
+        self._told: dict[tuple[int, int], About] = {}
+
+    def take(self, frame: FrameEvents) -> None:
+        """Write the frame before, which ends at the latest where this one begins."""
+        told = {} if self._calls is None else self._calls.take_told()
+        if frame.cursor >= 0:
+            self._write(frame)
+            self._told = told
+
+    def end(self) -> None:
+        """Write the last frame."""
+        self._write(None)
+
+    def _write(self, following: FrameEvents | None) -> None:
+        frame, self._frame = self._frame, following
+        if frame is None:
+            return
+        room_ns = frame.own_ns if following is None else following.at_ns - frame.at_ns
+        own_ns = min(frame.own_ns, room_ns)
+        took_ms = frame.interval_ns / NS_PER_MS
+        about = {
+            "index": frame.index,
+            "interval_ms": took_ms,
+            "busy_ms": frame.busy_ns / NS_PER_MS,
+        }
+        self._writer.slice(self._track, "frame", frame.at_ns, own_ns, About(about))
+        self._writer.counter(self._counted, _FRAME_TIME, frame.at_ns, took_ms)
+        done_ns = 0
+        for phase, took_ns in frame.phases.items():
+            if phase == Phase.TIMERS:
+                continue
+            phase_ns = min(took_ns, own_ns - done_ns)
+            self._writer.slice(self._track, Phase(phase).text, frame.at_ns + done_ns, phase_ns)
+            if self._calls is not None:
+                self._write_calls(self._calls, frame, phase, (done_ns, done_ns + phase_ns))
+            done_ns += phase_ns
+
+    def _write_calls(
+        self, members: MemberCalls, frame: FrameEvents, phase: int, within_ns: tuple[int, int]
+    ) -> None:
+        """Write the calls of a phase, those around others first."""
+        low_ns, high_ns = within_ns
+        calls = sorted(frame.calls.get(phase, ()), key=lambda call: (call[0], -call[1]))
+        for began_ns, took_ns, member_id in calls:
+            start_ns = min(max(began_ns, low_ns), high_ns)
+            end_ns = min(began_ns + took_ns, high_ns)
+            name = members.name(member_id)
+            at_ns, about = frame.at_ns + start_ns, self._told.get((member_id, began_ns), NOTHING)
+            self._writer.slice(self._track, name, at_ns, max(end_ns - start_ns, 0), about)
+
+
+class MemberCalls:
+    """Takes what is known of members, and of each of their calls."""
+
+    def __init__(self, state: Timeline, strings: Sequence[str]) -> None:
+        """Begin with the members of a state."""
+        self._strings = strings
+        self._names = {each.id: each.name for each in state.members.by_id.values()}
+        self._kinds = {each.id: int(each.kind) for each in state.members.by_id.values()}
+        self._fields = {
+            each.id: {name: value for name, value in each.fields.items() if name in _TOLD}
+            for each in state.members.by_id.values()
+        }
+        # When those were due that have become due again before their call has ended.
+        self._were_due: dict[int, int] = {}
+        self._told: dict[tuple[int, int], About] = {}
+
+    def name(self, member_id: int) -> str:
+        """Return the name of a member."""
+        return self._names.get(member_id, f"call {member_id}")
+
+    def take_told(self) -> dict[tuple[int, int], About]:
+        """Return what is written with the calls since it was asked last.
+
+        Returns:
+            It by the number of the member, and the beginning of the call in its frame.
+        """
+        told, self._told = self._told, {}
+        return told
+
+    def _on_member_added(self, _at_ns: int, member_id: int, _parent: int, name: int) -> None:
+        self._names[member_id] = self._strings[name]
+
+    def _on_member_origin(self, _at_ns: int, member_id: int, _clock_id: int, kind: int) -> None:
+        self._kinds[member_id] = kind
+
+    def _on_member_set(self, _at_ns: int, member_id: int, field: int, value: int) -> None:
+        if field == Field.NAME:
+            self._names[member_id] = self._strings[value]
+        elif field in _TOLD:
+            fields = self._fields.setdefault(member_id, {})
+            if field == Field.DUE and field in fields:
+                self._were_due[member_id] = fields[field]
+            fields[field] = value
+
+    def _on_member_removed(self, _at_ns: int, member_id: int, _a: int, _b: int) -> None:
+        # Before its last call has ended.
+        fields = self._fields.get(member_id, {})
+        if fields.get(Field.CALLS_LEFT, -1) > 0:
+            fields[Field.CALLS_LEFT] = 0
+
+    def _on_call_ended(self, _at_ns: int, member_id: int, began_ns: int, _took_ns: int) -> None:
+        fields = self._fields.get(member_id)
+        if not fields:
+            return
+        kind = self._kinds.get(member_id)
+        told: dict[str, Any] = {}
+        if kind in FRAME_TIMERS:
+            told["timer"] = member_id
+            due_ns = self._were_due.pop(member_id, fields.get(Field.DUE, NEVER))
+            if due_ns != NEVER:
+                told["due_ms"] = due_ns / NS_PER_MS
+            if (left := fields.get(Field.CALLS_LEFT, -1)) >= 0:
+                told["calls_left"] = left
+        elif kind == MemberKind.UPDATE and Field.PRIORITY in fields:
+            told["priority"] = fields[Field.PRIORITY]
+        if told:
+            self._told[member_id, began_ns] = About(told)
+
+
+class LoopTracks:
+    """Writes the frames of the loops that are not shown, each below its clock."""
+
+    def __init__(self, state: Timeline, strings: Sequence[str], writer: TraceWriter) -> None:
+        """Begin with the loops of a state."""
+        self._strings = strings
+        self._writer = writer
+        self._names = {clock_id: loop.name for clock_id, loop in state.loops.items()}
+        self._tracks: dict[int, FrameTrack] = {}
+        self._open: dict[int, FrameEvents] = {}
+
+    def end(self) -> None:
+        """Write the last frames."""
+        for track in self._tracks.values():
+            track.end()
+
+    def _on_loop_found(self, _at_ns: int, clock_id: int, name: int, _kind: int) -> None:
+        self._names[clock_id] = self._strings[name]
+
+    def _on_loop_frame_began(self, at_ns: int, clock_id: int, index: int, _delta_ns: int) -> None:
+        frame = self._open[clock_id] = FrameEvents(0)
+        frame.cursor, frame.index, frame.at_ns = 0, index, at_ns
+
+    def _on_loop_phase_ended(self, _at_ns: int, clock_id: int, a: int, took_ns: int) -> None:
+        frame, phase = self._open.get(clock_id), frame_and_phase_in(a)[1]
+        if frame is not None and phase < len(Phase):
+            frame.phases[phase] = frame.phases.get(phase, 0) + took_ns
+
+    def _on_loop_frame_ended(
+        self, at_ns: int, clock_id: int, interval_ns: int, busy_ns: int
+    ) -> None:
+        frame = self._open.pop(clock_id, None)
+        if frame is None:
+            return
+        frame.end_ns, frame.interval_ns, frame.busy_ns = at_ns, interval_ns, busy_ns
+        track = self._tracks.get(clock_id)
+        if track is None:
+            number, above = _LOOPS + clock_id, CLOCKS + clock_id
+            name = f"frames of {self._names.get(clock_id, f'loop {clock_id}')}"
+            self._writer.track(number, name, above)
+            track = FrameTrack(self._writer, number, above)
+            self._tracks[clock_id] = track
+        track.take(frame)

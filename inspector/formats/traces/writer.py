@@ -1,0 +1,106 @@
+"""What a trace is written with: tracks, slices, instants and counters, in whatever format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from inspector.formats.captures.trace_extras import CounterTrack
+
+#: The process, above all tracks.
+PROCESS: Final = 0
+#: The frames that are shown.
+FRAMES: Final = 1
+#: Before the numbers of clocks, and of machines or the tracks of a capture.
+CLOCKS: Final = 10
+MACHINES: Final = 1_000_000
+
+
+class Reach(StrEnum):
+    """How much of a trace an instant concerns, in the letters of trace-event JSON."""
+
+    TRACK = "t"
+    PROCESS = "p"
+    ALL = "g"
+
+
+@dataclass(frozen=True, slots=True)
+class FlowStep:
+    """That a slice is part of a flow.
+
+    Attributes:
+        flow: Number of the flow.
+        name: Its name; empty where it has none.
+        begins: Whether it begins there.
+        ends: Whether it ends there.
+    """
+
+    flow: int
+    name: str
+    begins: bool
+    ends: bool
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is written with a slice or an instant.
+
+    Attributes:
+        arguments: Values by name, such as JSON has.
+        flows: The flows that it is part of.
+    """
+
+    arguments: Mapping[str, object]
+    flows: Sequence[FlowStep] = ()
+
+
+#: Nothing is written with a slice.
+NOTHING: Final = About({})
+
+
+class TraceWriter(Protocol):
+    """Writes one format of a trace.
+
+    Slices of a track come with those around others first, and in the order of their beginnings.
+
+    Attributes:
+        nests: Whether slices of a track must be within each other or follow each other.
+    """
+
+    nests: bool
+
+    def track(
+        self,
+        track: int,
+        name: str,
+        parent: int,
+        *,
+        is_process: bool = False,
+        number: int | None = None,
+    ) -> None:
+        """Name a track before its first event.
+
+        Args:
+            track: Its number, and its place among its siblings.
+            name: Its name.
+            parent: The track above it.
+            is_process: Whether it is a process.
+            number: The system's number of the process or thread, ``None`` without one.
+        """
+
+    def slice(
+        self, track: int, name: str, at_ns: int, took_ns: int, about: About = NOTHING
+    ) -> None:
+        """Add a stretch of time."""
+
+    def instant(
+        self, track: int, name: str, at_ns: int, reach: Reach, about: About = NOTHING
+    ) -> None:
+        """Add an instant."""
+
+    def counter(self, track: int, counted: CounterTrack, at_ns: int, value: float) -> None:
+        """Set a counter of a track, or of the process."""
