@@ -17,6 +17,7 @@ from inspector.errors import CaptureError
 from inspector.events.annotations import KINDS, Annotation, AnnotationError
 from inspector.events.log import EventLog
 from inspector.formats.captures.capture import NO_FRAMES, Capture, CaptureReader, Stream
+from inspector.formats.frame_times import CAPTURED
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.capture_history import CaptureHistory
 from inspector.sessions.frame_files import FrameFile, file_of, open_frame_file
@@ -68,6 +69,7 @@ class CapturedSession(UniformSession):
         column: What the file calls the frame times.
         samples: Why these are samples and not every frame; empty if they are all.
         facts: What the file says of the frames besides their times, ``None`` for nothing.
+        unknown: What the file does not say of frames: ``delta``, ``busy``, both or nothing.
     """
 
     capabilities: Final[frozenset[Capability]] = frozenset()
@@ -183,6 +185,10 @@ class CapturedSession(UniformSession):
         self.provenance: Provenance = file.provenance
         self.notes = file.notes
         self.samples, self.column, self.facts = file.samples, file.column, file.frames.facts
+        has_delta = file.provenance.source != CAPTURED
+        has_busy = bool(file.frames.busy_ns.any())
+        missing = {"delta": not has_delta, "busy": not has_busy}
+        self.unknown = frozenset(name for name, is_missing in missing.items() if is_missing)
         self.stream = "" if found.stream is None else found.stream.name
         self.history, self.log, self.timeline = found.history, found.log, found.timeline
         self._rate = _usual_rate(file)

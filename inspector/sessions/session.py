@@ -261,8 +261,17 @@ class ShowsCapture(Protocol):
     def facts(self) -> FrameFacts | None:
         """What the file says of the frames besides their times, ``None`` for nothing."""
 
+    @property
+    def unknown(self) -> frozenset[str]:
+        """What the file does not say of frames: ``delta``, ``busy``, both or nothing."""
+
     def choose_stream(self, name: str) -> None:
         """Show another stream."""
+
+
+def unknown_of_frames(session: object) -> frozenset[str]:
+    """Return what a session does not know of its frames: ``delta``, ``busy``, both or nothing."""
+    return session.unknown if isinstance(session, ShowsCapture) else frozenset()
 
 
 def time_name(session: object) -> str:

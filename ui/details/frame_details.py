@@ -69,9 +69,21 @@ class Heaviest:
 
 
 def frame_rows(
-    timeline: Timeline, index: int, history: History, heaviest: Heaviest
+    timeline: Timeline,
+    index: int,
+    history: History,
+    heaviest: Heaviest,
+    unknown: frozenset[str] = frozenset(),
 ) -> list[DetailRow]:
-    """Return what there is to say about a frame."""
+    """Return what there is to say about a frame.
+
+    Args:
+        timeline: The session, with its frames.
+        index: Number of the frame.
+        history: The events.
+        heaviest: Knows who took most of a frame.
+        unknown: What is not known of frames: ``delta``, ``busy``, both or nothing.
+    """
     frames = timeline.frames
     if index < frames.first:
         return [sentence(f"Frame {index:,} is no longer in the log.")]
@@ -84,14 +96,18 @@ def frame_rows(
         heading(f"Frame {index:,}"),
         DetailRow("Began at", instant_with_ns(frame.at_ns)),
         DetailRow("Frame time", f"{format_duration(interval_ns)}{rate}"),
-        DetailRow("Delta", f"{format_duration(frame.delta_ns)} of the root clock"),
     ]
+    if "delta" not in unknown:
+        rows.append(DetailRow("Delta", f"{format_duration(frame.delta_ns)} of the root clock"))
     if frame.cut_ns:
         rows.append(
             DetailRow("Cut", f"{format_duration(frame.cut_ns)} cut from the delta (max_delta)")
         )
-    busy = f" ({_percent(frame.busy_ns, interval_ns)} of the frame time)" if interval_ns else ""
-    rows.append(DetailRow("Busy", f"{format_duration(frame.busy_ns)}{busy}"))
+    if "busy" not in unknown:
+        of_it = (
+            f" ({_percent(frame.busy_ns, interval_ns)} of the frame time)" if interval_ns else ""
+        )
+        rows.append(DetailRow("Busy", f"{format_duration(frame.busy_ns)}{of_it}"))
     if frame.busy_ns >= NS_PER_MS:
         rows += _most_rows(timeline, heaviest.of(history, timeline, index), index)
     shares = _share_rows(frame)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.calls.call import CallId
+from inspector.sessions.session import unknown_of_frames
 
 from ..kit.layouts import bar, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh
@@ -171,7 +172,8 @@ class DetailsPanel(QWidget):
                 return [*above, *rows[len(above) > 0 :]]
             case _:
                 timeline = self._bridge.timeline
-                return frame_rows(timeline, selection.id, session.history, self._heaviest)
+                unknown = unknown_of_frames(session)
+                return frame_rows(timeline, selection.id, session.history, self._heaviest, unknown)
 
     # ------------------------------------------------------------------ rows
 

@@ -25,7 +25,7 @@ from inspector.analysis.frame_spans import (
 )
 from inspector.analysis.frame_sums import SLICE, FrameSums
 from inspector.analysis.interval_shares import named_shares, shares_text
-from inspector.sessions.session import AttachesPrograms
+from inspector.sessions.session import AttachesPrograms, unknown_of_frames
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
 
 from ..kit.guards import guarded
@@ -222,10 +222,12 @@ class FrameSpansPanel(QWidget):
         shares = shares_text(named_shares(frame.shares, frame.interval_ns), most=2)
         if shares and frame.interval_ns >= NS_PER_MS and not self.newest_button.isChecked():
             shares += self._who_before(index)
+        is_unknown = "busy" in unknown_of_frames(self._bridge.session)
+        busy = "" if is_unknown else f", {format_duration(frame.busy_ns)} busy"
         self.title.show_text(
             f"Frame {index:,} at {format_instant(frame.at_ns)}   "
-            f"{format_duration(frame.interval_ns)} frame time, "
-            f"{format_duration(frame.busy_ns)} busy"
+            f"{format_duration(frame.interval_ns)} frame time"
+            + busy
             + (f"   Before it: {shares}." if shares else "")
             + self._note
             + (f"   {unlisted:,} shorter calls are not listed." if unlisted else "")

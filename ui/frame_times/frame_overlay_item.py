@@ -388,6 +388,7 @@ class FramePointer:
 
     Attributes:
         place: Where the pointer is in the plot, ``None`` when it is elsewhere.
+        unknown: Which of the frames' times are not known.
     """
 
     def __init__(self, bars: FrameBarsItem, overlay: FrameOverlayItem) -> None:
@@ -395,6 +396,7 @@ class FramePointer:
         self._bars = bars
         self._overlay = overlay
         self.place: QPointF | None = None
+        self.unknown: frozenset[str] = frozenset()
 
     @property
     def frame(self) -> int | None:
@@ -435,8 +437,9 @@ class FramePointer:
         frame = series.slowest_within(bars.measure, *frames)
         if (spike := self._spike_beside(x, frame, series)) is not None:
             frame, frames = spike, (spike, spike + 1)
+        shared_by = frames[1] - frames[0]
         lines = frame_readout(
-            series.history.frame(frame), bars.measure, frames[1] - frames[0], bars.budgets_ns
+            *(series.history.frame(frame), bars.measure, shared_by, bars.budgets_ns, self.unknown)
         )
         middle = (series.start_of(frame) + series.start_of(frame + 1)) / 2
         return Readout(frame, lines, x), middle
@@ -458,7 +461,11 @@ class FramePointer:
 
 
 def frame_readout(
-    frame: Frame, measure: Measure, shared_by: int, budgets_ns: tuple[int, ...]
+    frame: Frame,
+    measure: Measure,
+    shared_by: int,
+    budgets_ns: tuple[int, ...],
+    unknown: frozenset[str] = frozenset(),
 ) -> Lines:
     """Return label and value of each line; the first line is the heading.
 
@@ -467,6 +474,7 @@ def frame_readout(
         measure: Which of its times the plot shows; that comes first.
         shared_by: How many frames share its column of pixels.
         budgets_ns: Budgets; the time is compared with the first.
+        unknown: Which of its times are not known.
     """
     times_ns = {"interval": frame.interval_ns, "busy": frame.busy_ns, "delta": frame.delta_ns}
     lines = [(f"Frame {frame.index:,}", format_instant(frame.at_ns))]
@@ -483,7 +491,11 @@ def frame_readout(
         # Below each other: in one line they would cover the plot.
         first, *others = shares.split(", ")
         lines += [("before it", first), *(("", other) for other in others)]
-    lines += [(name, format_duration(time_ns)) for name, time_ns in times_ns.items()]
+    lines += [
+        (name, format_duration(time_ns))
+        for name, time_ns in times_ns.items()
+        if name not in unknown
+    ]
     if frame.cut_ns:
         lines.append(("cut from delta", format_duration(frame.cut_ns)))
     lines += [

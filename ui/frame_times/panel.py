@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.sessions.session import AttachesPrograms, file_word, time_name
+from inspector.sessions.session import AttachesPrograms, file_word, time_name, unknown_of_frames
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 from ..kit.clipboard import add_copying
@@ -151,6 +151,7 @@ class FrameTimesPanel(QWidget):
         self._choose_usual_measure()
         self._loop_choice.refresh()
         self.plot.name_time(time_name(session))
+        self.plot.leave_out(unknown_of_frames(session))
         self.plot.set_timeline(timeline, empty_text)
         self.plot.show_annotations(self._bridge.annotations.items)
         self.view.show_playhead_ns(self._bridge.playhead_ns)

@@ -165,6 +165,10 @@ class PlottedFrames(QGraphicsView):
         """Say what time along the horizontal axis is called."""
         self._canvas.name_time(name)
 
+    def leave_out(self, unknown: frozenset[str]) -> None:
+        """Say nothing of some of the frames' times where they are read, as they are not known."""
+        self._pointer.unknown = unknown
+
     def show_annotations(self, annotations: Sequence[Annotation]) -> None:
         """Show bookmarks, notes and named ranges above the frames, the earliest first."""
         if self._marks is not None:

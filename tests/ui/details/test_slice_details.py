@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from inspector.analysis.lanes.lanes import LaneKind
-from tests.sessions.test_captured import MS, linked_trace
+from tests.sessions.test_captured import MS, linked_trace, table
 from tests.ui.shell import Shell, open_shell
 from ui.details.panel import DetailsPanel
+from ui.frame_spans.panel import FrameSpansPanel
 from ui.session.selection import Selection
 from ui.timeline.panel import TimelinePanel
 
@@ -87,3 +88,35 @@ def test_that_a_click_on_a_lane_selects_the_slice_there_and_reads_counters(shell
     assert slice_.selection.ended_ns is not None
     assert counter.lines == ("memory MB: 2", "since 00:00.032000")
     assert not canvas.viewport().grab().isNull()
+
+
+def details_of_frame(shell: Shell, index: int) -> str:
+    shell.bridge.select(Selection.frame(index))
+    panel = shell.window.docks.panel("details")
+    assert isinstance(panel, DetailsPanel)
+    return panel.text()
+
+
+def test_that_what_a_table_does_not_say_of_frames_is_left_out(shell: Shell, tmp_path: Path) -> None:
+    shell.window.open_path(table(tmp_path))
+
+    text = details_of_frame(shell, 5)
+
+    assert "Frame time" in text
+    assert "Delta" not in text
+    assert "Busy" not in text
+    frame = shell.window.docks.panel("frame_spans")
+    assert isinstance(frame, FrameSpansPanel)
+    assert "busy" not in frame.title.text()
+    plot = shell.window.frame_times.plot
+    plot.point_at(plot.area().center())
+    readout = plot.readout()
+    assert readout is not None
+    assert not {"busy", "delta"} & {name for name, _ in readout.lines}
+
+
+def test_that_a_trace_says_how_long_its_frames_were_busy(shell: Shell) -> None:
+    text = details_of_frame(shell, 1)
+
+    assert "Busy\t10.0 ms" in text
+    assert "Delta" not in text
