@@ -332,8 +332,9 @@ class StateBar(QToolBar):
         self.log_button.setVisible(session is not None)
         if session is None:
             return
-        log = session.log
-        kept, lost = len(log), log.first
+        log, history = session.log, session.history
+        # Of a long file, only the newest events are in the log.
+        kept, lost = history.end - history.first, history.first
         if (kept, lost) == self._log_shown:
             return
         had_lost, self._log_shown = self._log_shown[1] > 0, (kept, lost)
@@ -341,15 +342,17 @@ class StateBar(QToolBar):
         say(self.log_button, text)
         self.log_button.setAccessibleName(f"Event log: {text}")
         used_mib, budget_mib = log.kept_bytes / _BYTES_PER_MIB, log.budget_bytes / _BYTES_PER_MIB
-        gone = (
-            f"{lost:,} older events were dropped; the state that is shown still includes them."
-            if lost
-            else "No events are lost."
-        )
-        self.log_button.setToolTip(
-            f"Event log, in memory only: {kept:,} events, "
-            f"about {used_mib:.1f} of {budget_mib:.0f} MiB.\n{gone}\nClick to see the events."
-        )
+        if session.is_recorded:
+            place = f"{kept:,} events in the file."
+        else:
+            place = f"Event log, in memory only: {kept:,} events, "
+            place += f"about {used_mib:.1f} of {budget_mib:.0f} MiB."
+        if lost:
+            text = "older events were dropped; the state that is shown still includes them."
+            place += f"\n{lost:,} {text}"
+        elif not session.is_recorded:
+            place += "\nNo events are lost."
+        self.log_button.setToolTip(f"{place}\nClick to see the events.")
         if bool(lost) != had_lost:
             self._apply_theme()
 

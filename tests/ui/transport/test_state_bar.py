@@ -14,10 +14,13 @@ from inspector.clocks.sources.wake_errors import WakeErrorSummary
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.events import EventLog
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
+from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT
+from inspector.sessions import captured
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import MARK
+from tests.sessions.test_captured import table
 from tests.ui.looking_back import hold
 from tests.ui.shell import Shell, open_shell
 from tests.ui.world import PlayedSession
@@ -83,11 +86,29 @@ def test_that_lost_events_are_counted(stand: Stand) -> None:
     for number in range(40):
         stand.session.log.append((number, MARK, 0, 0, 0))
     stand.session.log.settle()
+    stand.session.history = LogHistory(stand.session.log)
     stand.look()
 
     kept = len(stand.session.log)
     assert stand.bar.log_button.text() == f"{kept} events, {40 - kept} dropped"
     assert "older events were dropped" in stand.bar.log_button.toolTip()
+
+
+def test_that_of_a_long_file_all_events_are_counted(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(captured, "NEWEST", 100)
+    shell = open_shell(qtbot, tmp_path, None)
+
+    shell.window.open_path(table(tmp_path))
+
+    session = shell.bridge.session
+    assert session is not None
+    assert session.log.first > 0
+    button = shell.window.state_bar.log_button
+    told = f"{session.history.end:,} events"
+    assert button.text() == told
+    assert button.toolTip() == f"{told} in the file.\nClick to see the events."
 
 
 def test_that_without_a_scene_it_says_so(stand: Stand) -> None:
