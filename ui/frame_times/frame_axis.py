@@ -266,6 +266,17 @@ class FrameArea(QGraphicsWidget):
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemClipsChildrenToShape)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
+    def expose(self, part: QRectF) -> None:
+        """Have a part painted again, and nothing beside the area.
+
+        An item of a scene would have the edges of its neighbours painted, too.
+        """
+        shown = part.intersected(QRectF(self.rect()))
+        if not shown.isEmpty():
+            place = self.mapRectToScene(shown).toAlignedRect()
+            for view in self.scene().views():
+                view.viewport().update(place)
+
     def pixel_ratio(self) -> float:
         """Return how many pixels of the screen there are in one of the area."""
         views = self.scene().views()

@@ -79,9 +79,9 @@ class FrameBarsItem(QGraphicsObject):
         elif changed[1] > changed[0]:
             ratio = self._area.pixel_ratio()
             left, right = changed[0] / ratio - 1, changed[1] / ratio + 1
-            self.update(QRectF(left, 0, right - left, self.boundingRect().height()))
+            self._area.expose(QRectF(left, 0, right - left, self._area.size().height()))
             if self.picture.spikes is not self._spikes_shown:
-                self.update(QRectF(0, 0, self.boundingRect().width(), _LABEL_BAND))
+                self._area.expose(QRectF(0, 0, self._area.size().width(), _LABEL_BAND))
 
     def forget_colors(self) -> None:
         """Take the colours from the theme again."""
@@ -111,10 +111,13 @@ class FrameBarsItem(QGraphicsObject):
         option: QStyleOptionGraphicsItem,
         widget: QWidget | None = None,
     ) -> None:
+        exposed = option.exposedRect.intersected(self.boundingRect())
+        if not exposed.isEmpty():
+            self.paint_part(painter, exposed)
+
+    def paint_part(self, painter: QPainter, exposed: QRectF) -> None:
+        """Paint a part of the picture; the painter's origin is that of the area."""
         rect = self.boundingRect()
-        exposed = option.exposedRect.intersected(rect)
-        if exposed.isEmpty():
-            return
         self._bring_up_to_date()
         ratio = self._area.pixel_ratio()
         pixmap = self.picture.pixmap

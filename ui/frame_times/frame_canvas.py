@@ -4,7 +4,7 @@ import math
 from typing import Final
 
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QFont
+from PySide6.QtGui import QFont, QPainter
 from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsWidget
 
 from inspector.timebase import NS_PER_MS
@@ -55,6 +55,22 @@ class FrameCanvas:
     def area(self) -> QRectF:
         """Return where the frames are within the widget."""
         return QRectF(self._area.geometry())
+
+    def paint_frames(self, painter: QPainter, exposed: QRectF) -> bool:
+        """Paint a part of the widget if only frames are there, the axes are not.
+
+        The scene takes as long to find out what there is to paint as this takes to paint it.
+
+        Returns:
+            Whether that is so.
+        """
+        area = self.area()
+        if self.bars.picture.pixmap is None or not area.contains(exposed):
+            return False
+        painter.translate(area.topLeft())
+        self.bars.paint_part(painter, exposed.translated(-area.topLeft()))
+        self.overlay.paint_over_frames(painter)
+        return True
 
     def show_range(self, low: float, high: float, top_ns: int) -> bool:
         """Show a part of the axis up to a duration; returns whether that is another one."""

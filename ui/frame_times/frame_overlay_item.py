@@ -213,15 +213,20 @@ class FrameOverlayItem(QGraphicsObject):
         option: QStyleOptionGraphicsItem,
         widget: QWidget | None = None,
     ) -> None:
-        rect = QRectF(self._area.rect())
-        low, high = self._area.span
-        scale = rect.width() / (high - low)
         painter.setFont(self.font_of_plot())
         if option.exposedRect.top() < 0:
             for left, right, _ in self.ranges:
                 bar = QRectF(left, -_RANGE_BAR - 1, max(right - left, 1.0), _RANGE_BAR)
                 painter.fillRect(bar, self._theme.color(ColorRole.ACCENT))
             self._draw_groups(painter)
+        self.paint_over_frames(painter)
+
+    def paint_over_frames(self, painter: QPainter) -> None:
+        """Paint all but the band of signs; the painter's origin is that of the area."""
+        rect = QRectF(self._area.rect())
+        low, high = self._area.span
+        scale = rect.width() / (high - low)
+        painter.setFont(self.font_of_plot())
         if self.empty_text:
             painter.setPen(self._theme.color(ColorRole.MUTED_TEXT))
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap

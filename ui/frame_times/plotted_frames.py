@@ -9,6 +9,8 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import (
     QFont,
     QHelpEvent,
+    QPainter,
+    QPaintEvent,
     QResizeEvent,
 )
 from PySide6.QtWidgets import (
@@ -319,6 +321,14 @@ class PlottedFrames(QGraphicsView):
             QToolTip.showText(event.globalPos(), as_plain(said), self)
             return True
         return bool(super().viewportEvent(event))
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        # A painter that outlives its event takes Qt down with it.
+        with QPainter(self.viewport()) as painter:
+            is_done = self._canvas.paint_frames(painter, QRectF(event.rect()))
+        if not is_done:
+            super().paintEvent(event)
 
     # -------------------------------------------------------------- inside
 

@@ -148,6 +148,8 @@ class ColumnPicture:
         painter.end()
         self.columns_drawn += stop - start
         former = self.spikes
+        if not (len(former.places) or len(found.places)):
+            return
         before, behind = former.places < start, former.places >= stop
         # The outermost columns may reach beyond the part; their middles decide.
         inside = (found.places >= start) & (found.places < stop)
@@ -166,6 +168,8 @@ class ColumnPicture:
     def _scroll(self, shift: int) -> None:
         assert self.pixmap is not None, "made before anything is scrolled"
         self.pixmap.scroll(-shift, 0, self.pixmap.rect())
+        if not len(self.spikes.places):
+            return
         kept = self.spikes.places >= shift
         self.spikes = Spikes(self.spikes.places[kept] - shift, self.spikes.times_ns[kept])
 

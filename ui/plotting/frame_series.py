@@ -117,6 +117,8 @@ class FrameSeries:
         """Read new frames; returns their number."""
         before = self._end
         self._end = self._history.end
+        if self._end == before:
+            return 0
         for measure, pyramid in self._pyramids.items():
             pyramid.extend(self._history.numpy(_column_name(measure), len(pyramid), self._end))
         return self._end - before

@@ -468,6 +468,42 @@ def test_that_a_refresh_without_news_draws_nothing(plot: FramePlot, qtbot: QtBot
     assert plot._bars.picture.columns_drawn == drawn
 
 
+def test_that_frames_painted_alone_look_as_they_do_with_the_axes(plot: FramePlot) -> None:
+    plot.set_timeline(usual_timeline(400))
+    plot.set_budgets_ns((8 * MS, 16 * MS))
+    plot.view.choose_frames((200, 240))
+    plot.select_frame(260)
+    plot.view.show_playhead_ns(300 * 16 * MS)
+    plot.point_at(plot.pixel_of_frame(320))
+    place = plot.area().toAlignedRect().adjusted(3, 0, 0, 0)
+
+    alone = plot.viewport().grab(place).toImage()
+
+    assert alone == picture(plot).copy(place)
+
+
+def test_that_new_frames_are_painted_without_the_axis_beside_them(
+    plot: FramePlot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    painted = []
+    plot.show()
+    axis = plot._canvas._left
+    monkeypatch.setattr(axis, "paint", lambda *_: painted.append("axis"), raising=False)
+    timeline = usual_timeline(400)
+    plot.set_timeline(timeline)
+    plot.view.show_lanes(are_shown=True)
+    QApplication.processEvents()
+    assert painted
+    painted.clear()
+
+    for _ in range(10):
+        add_frame(timeline.frames)
+    plot.refresh()
+    QApplication.processEvents()
+
+    assert not painted
+
+
 def test_that_a_timeline_that_goes_on_is_shown_at_the_same_place(plot: FramePlot) -> None:
     timeline = usual_timeline(5_000)
     plot.set_timeline(timeline)
