@@ -201,6 +201,16 @@ def test_that_rows_that_come_and_go_in_view_are_painted_once(stand: Stand) -> No
     assert "blink" not in timers.texts
 
 
+def test_that_rows_are_read_once_although_others_come(stand: Stand) -> None:
+    timers = stand.painting_of(stand.queue.view)
+
+    stand.game.set_timeout(5_000, print, name="new")
+    stand.refresh()
+    QApplication.processEvents()
+
+    assert timers.reads["row_cells"] == 3
+
+
 def test_that_a_row_in_another_place_is_painted_there(stand: Stand) -> None:
     timers = stand.painting_of(stand.queue.view)
 

@@ -157,6 +157,10 @@ class Painted(_View):
         A view that is out of sight looks when it is painted.
         """
         self._kept.clear()
+        self.show_look()
+
+    def show_look(self) -> None:
+        """Paint again what differs from what is on the screen, as of the last look."""
         if not self.isVisible():
             self._shown = None
             return
@@ -485,7 +489,8 @@ class Painted(_View):
         with self._without_paints():
             super().doItemsLayout()
         if self._is_painting and self._shown is not None and viewport.size() == size:
-            self.show_changes()
+            # Rows that are elsewhere now say what they did: they are not read once more.
+            self.show_look()
         elif self._is_painting:
             self.repaint_rows()
 

@@ -301,10 +301,9 @@ class TableView(Arranging, PaintedTable):
         titles.viewport().update()
         self.repaint_rows()
 
-    @Slot()
     @override
-    def show_changes(self) -> None:
-        super().show_changes()
+    def show_look(self) -> None:
+        super().show_look()
         if isinstance(self.choices, FittedColumns) and self._shown is not None:
             self.choices.take_names(self._shown)
 
