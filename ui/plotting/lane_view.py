@@ -188,14 +188,17 @@ def paint_ruler(
     places, unit = ticks
     unit_left = row.right() - metrics.horizontalAdvance(unit) - 6
     baseline = row.top() + (row.height() + metrics.ascent() - metrics.descent()) // 2
-    last = window.left - 100
+    last, bottom = window.left - 100, row.bottom()
+    # A pen is taken up once for all that it draws.
+    painter.setPen(theme.color(ColorRole.MUTED_TEXT))
+    for x, _ in places:
+        painter.drawLine(x, bottom - 4, x, bottom)
+    painter.drawText(unit_left, baseline, unit)
+    painter.setPen(theme.color(ColorRole.TEXT))
     for x, text in places:
+        if x + 3 < max(last, window.left):
+            continue
         width = metrics.horizontalAdvance(text)
-        painter.setPen(theme.color(ColorRole.MUTED_TEXT))
-        painter.drawLine(x, row.bottom() - 4, x, row.bottom())
-        if x + 3 + width < unit_left and x + 3 >= max(last, window.left):
-            painter.setPen(theme.color(ColorRole.TEXT))
+        if x + 3 + width < unit_left:
             painter.drawText(x + 3, baseline, text)
             last = x + width + 12
-    painter.setPen(theme.color(ColorRole.MUTED_TEXT))
-    painter.drawText(unit_left, baseline, unit)

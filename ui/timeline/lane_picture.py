@@ -18,6 +18,7 @@ from ..plotting.frame_series import XAxis
 from ..plotting.kept_picture import KeptPicture, Scroll
 from ..plotting.lane_painter import LanePainter, hollow_places
 from ..plotting.lane_view import axis_ticks, paint_ruler, ruler_ticks, ticks_within
+from ..session.bridge import SelectionKind
 from .lane_annotation_painter import AnnotationPainter
 from .lane_clock_painter import ClockPainter
 from .lane_names import LaneNames, PlacedRow, PlacedRows
@@ -133,6 +134,7 @@ class LanePicture:
         self.lanes = KeptPicture()
         self._marks: _Marks | None = None
         self._predicted_xs: dict[LaneKey, list[int]] = {}
+        self._placed: tuple[object, PlacedRows] | None = None
         self.names = LaneNames(theme)
         self.corner = KeptPicture()
 
@@ -144,7 +146,7 @@ class LanePicture:
     def forget(self) -> None:
         """Paint everything next time, and keep nothing of what was painted until then."""
         self.lanes.forget()
-        self._marks = None
+        self._marks = self._placed = None
         self.names.picture.forget()
         self.corner.forget()
 
@@ -154,7 +156,7 @@ class LanePicture:
         viewport = canvas.viewport().rect()
         ticks = _ticks(canvas, window)
         top = canvas.ruler_height
-        rows = _placed_rows(canvas)
+        rows = self._place_rows(canvas)
         grid = tuple(x for x, _ in ticks[0] if x >= window.left)
         box = QRect(window.left, 0, viewport.width() - window.left, viewport.height())
         lanes, place, news = _contents(canvas, window)
@@ -180,6 +182,26 @@ class LanePicture:
         self._readings(painter, canvas, window)
         painter.setPen(self._theme.color(ColorRole.GRID))
         painter.drawLine(canvas.header_width, 0, canvas.header_width, viewport.bottom())
+
+    def _place_rows(self, canvas: LaneSurface) -> PlacedRows:
+        """Return the visible rows, the same object as long as nothing about them changes."""
+        viewport, rows, pinned = canvas.viewport().size(), canvas.rows, canvas.pinned
+        first = canvas.verticalScrollBar().value()
+        visible = rows.between(first, first + viewport.height())
+        shown = [*pinned.rows, *(rows.rows[place] for place in visible)]
+        marked = canvas.marked_things
+        are_marked = None
+        if any(thing.kind is SelectionKind.TIMER for thing in marked):
+            # What is set again and again is another timer each time.
+            are_marked = [canvas.is_selected(row) for row in shown]
+        look = (
+            (rows, pinned, viewport, first, canvas.ruler_height),
+            (canvas.chosen_key, marked, are_marked),
+            [_is_over(row) for row in shown],
+        )
+        if self._placed is None or self._placed[0] != look:
+            self._placed = look, _placed_rows(canvas)
+        return self._placed[1]
 
     def _all_lanes(
         self,
@@ -476,9 +498,14 @@ def _placed_rows(canvas: LaneSurface) -> PlacedRows:
 def _placed(canvas: LaneSurface, rows: RowPlaces, place: int, top: int) -> PlacedRow:
     row = rows.rows[place]
     y = rows.top(place)
-    is_over = row.kind is LaneKind.TIMER and row.lane is not None and not row.lane.pending
     is_marked = row.key == canvas.chosen_key or canvas.is_selected(row)
-    return PlacedRow(row, top + y, rows.bottom(place) - y, is_marked, is_over or row.is_gone)
+    return PlacedRow(row, top + y, rows.bottom(place) - y, is_marked, _is_over(row))
+
+
+def _is_over(row: LaneRow) -> bool:
+    """Return whether a row is gone, or one of a timer that nothing waits for."""
+    lane = row.lane
+    return row.is_gone or (lane is not None and not lane.pending and lane.kind is LaneKind.TIMER)
 
 
 def _next_fires(canvas: LaneSurface, lane: Lane, window: LaneWindow) -> list[int]:

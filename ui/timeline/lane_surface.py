@@ -286,6 +286,11 @@ class LaneSurface(QAbstractScrollArea):
         """Return whether a row is about the selection of all panels, or what is pointed at."""
         return is_about(row, self._selection) or is_about(row, self._pointed)
 
+    @property
+    def marked_things(self) -> tuple[Selection, Selection]:
+        """The selection of all panels, and what is pointed at."""
+        return self._selection, self._pointed
+
     def show_pointed(self, thing: Selection) -> None:
         """Mark the lane of what is under the pointer in another panel."""
         self._pointed = thing
