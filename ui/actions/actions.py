@@ -125,6 +125,11 @@ class ActionSet(QObject):
     def __init__(self, parent: QObject, descriptions: Iterable[ActionDescription[Any]]) -> None:
         super().__init__(parent)
         self._actions = {each.id: DescribedAction(each, self) for each in descriptions}
+        self._choices: dict[MenuId, list[DescribedAction]] = {}
+        for action in self._actions.values():
+            menu = action.description.menu
+            if action.isCheckable():
+                self._choices.setdefault(menu, []).append(action)
         self._facts = Facts()
         self._theme: Theme | None = None
         self._undrawn: list[DescribedAction] = []
@@ -160,9 +165,8 @@ class ActionSet(QObject):
 
     def show_choice(self, menu: MenuId, choice: str) -> None:
         """Check the one action of a menu that stands for a chosen value."""
-        for action in self._actions.values():
-            if action.description.menu is menu and action.isCheckable():
-                action.show_checked(action.description.choice == choice)
+        for action in self._choices.get(menu, ()):
+            action.show_checked(action.description.choice == choice)
 
     def set_icons(self, theme: Theme) -> None:
         """Draw all icons in the colours of a theme; those of menus alone in the next turn."""
