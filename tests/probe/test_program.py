@@ -272,8 +272,11 @@ def test_that_the_cost_is_not_negative_on_the_thread_that_follows_a_fork(played:
 def test_that_the_probe_ends_in_silence_where_threads_have_other_numbers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # Made first: making a thread registers the one that makes it, by its number.
+    thread = link._ProbeThread()
     monkeypatch.setattr(threading, "get_ident", lambda: -1)
-    link._ProbeThread()._delete()
+
+    thread._delete()
 
 
 def test_that_asyncio_is_not_measured_while_it_may_be_loading(played: Played) -> None:
