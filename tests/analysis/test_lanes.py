@@ -265,6 +265,17 @@ def of_one_site(world: World, *names: str) -> None:
         world.root.set_interval(0.1, _nothing, name=name)
 
 
+def test_that_a_family_whose_labels_share_no_word_is_called_by_its_line() -> None:
+    world = World()
+    of_one_site(world, "bakers open", "cinema closes", "lamps light")
+
+    family = lane_of(read_all(world), LaneKind.TIMER, "bakers open").family
+
+    assert family is not None
+    assert family.title.startswith("test_lanes.py:")
+    assert family.title.endswith(" in of_one_site ×3")
+
+
 def test_that_timers_made_at_one_call_site_are_a_family() -> None:
     world = World()
     of_one_site(world, "orc 1 attacks", "imp attacks 2")

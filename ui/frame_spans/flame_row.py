@@ -70,6 +70,7 @@ class FlameRow(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._spans: tuple[Span, ...] = ()
+        self._words = ""
         self._rows = 1
         self.view = OwnView(
             self._extent, self.update, AxisRange(shortest=_SHORTEST_NS, margin=_ROOM)
@@ -109,6 +110,13 @@ class FlameRow(QWidget):
         self._find_chosen()
         self.view.settle()
         self.update()
+
+    def show_words(self, text: str) -> None:
+        """Say why there are no spans; painted only without any."""
+        if text != self._words:
+            self._words = text
+            self.setAccessibleDescription(text)
+            self.update()
 
     def choose(self, member_id: int, timer_id: int) -> None:
         """Mark the spans of a member or a timer; 0 and 0 for none."""
@@ -160,6 +168,9 @@ class FlameRow(QWidget):
         theme = self._theme
         painter.fillRect(exposed, theme.color(ColorRole.BACKGROUND))
         if not self._spans:
+            painter.setPen(theme.color(ColorRole.MUTED_TEXT))
+            centred = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            painter.drawText(self.rect().adjusted(8, 0, -8, 0), int(centred), self._words)
             return
         self._paint_ruler(painter)
         covered = [-1.0] * self._rows

@@ -59,6 +59,7 @@ NOTHING_YET: Final = "No frame has ended yet – press Space to run, or . for on
 NOTHING_RECORDED: Final = "This recording holds no frames."
 NOTHING_SEEN: Final = "No frame has ended yet in this program."
 NO_SESSION: Final = "No scene is open."
+_NO_CALLS: Final = "Nothing was called in this frame."
 
 
 @guarded
@@ -188,6 +189,7 @@ class FrameSpansPanel(QWidget):
         spans = spans_of(history, timeline, index) if is_drawn else phases_of(timeline, index)
         self._upper.show()
         self.flame.show_spans(spans)
+        self.flame.show_words("" if spans else _NO_CALLS)
         # As many rows as there are, until the table would become too small.
         height = min(self.flame.minimumSizeHint().height(), _MOST_FLAME)
         self._scroll.setMinimumHeight(max(height, self._scroll.minimumHeight()))
@@ -206,7 +208,7 @@ class FrameSpansPanel(QWidget):
         self._note = gone if is_drawn else "   It has too many calls to draw them one by one."
         self._show_title(index)
         if not spans:
-            self.notice.show_text("Nothing was called in this frame.")
+            self.notice.show_text(_NO_CALLS)
         elif not is_kept:
             self.notice.show_text(
                 "The events of this frame are no longer in the log; only its phases are known."

@@ -27,10 +27,10 @@ from ..plotting.fills import (
 )
 
 _PACE_TEXTS: Final = {
-    Pace.GOOD: ("≤ ½ budget", "½"),
-    Pace.OK: (f"≤ budget + {float(100 * TOLERANCE):g} %", "1"),
-    Pace.LATE: ("≤ 2×", "2"),
-    Pace.BAD: ("> 2×, capped", "> 2 × budget"),
+    Pace.GOOD: ("≤ ½ budget", "≤ ½×"),
+    Pace.OK: (f"≤ budget + {float(100 * TOLERANCE):g} %", "≤ 1×"),
+    Pace.LATE: ("≤ 2×", "≤ 2×"),
+    Pace.BAD: ("> 2×, capped", "> 2×"),
     Pace.INSPECTOR: ("inspector", "inspector"),
 }
 _MARGIN: Final = 4
@@ -127,7 +127,6 @@ class FrameLegend(QLabel):
         for texts in (
             [entry.text for entry in self._entries],
             short := [entry.short_text for entry in self._entries],
-            [text.removesuffix(" × budget") for text in short],
             # The share of the inspector explains itself in the readout.
             [text if text != _PACE_TEXTS[Pace.INSPECTOR][1] else "" for text in short],
         ):
@@ -145,7 +144,7 @@ class FrameLegend(QLabel):
         for text in (entry.text, gist) if self.is_beside else ():
             if width(f"■ {text}") <= room:
                 return text
-        return entry.short_text.removesuffix(" × budget") if self.is_beside else entry.text
+        return entry.short_text if self.is_beside else entry.text
 
     def height_within(self, room: int) -> int:
         """Return the height of as many whole lines as there is room for, a line for each colour."""

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QHBoxLayout,
+    QSizePolicy,
     QSlider,
     QStyle,
     QStyleOptionSlider,
@@ -151,6 +152,8 @@ class RatePresets(RateWidget):
             parent: The owner.
         """
         super().__init__(name, "00.000", parent)
+        # The buttons stay together where there is room to spare.
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.buttons = {rate: self._button(rate) for rate in RATE_PRESETS}
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

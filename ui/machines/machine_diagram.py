@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
+    QFontMetricsF,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -167,8 +168,12 @@ class MachineDiagram(QWidget):
             return
         metrics = self.fontMetrics()
         height = metrics.height() + 8.0
+        # As wide as when it is the present one.
+        bold = QFont(self.font())
+        bold.setBold(True)
+        advance = QFontMetricsF(bold).horizontalAdvance
         widths = {
-            state: min(metrics.horizontalAdvance(state) + 2 * _NODE_PAD + 12, _WIDEST_NODE)
+            state: min(advance(one_line(f"● {state}")) + 2 * _NODE_PAD, _WIDEST_NODE)
             for state in self._order
         }
         widest = max(widths.values())

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QModelIndex, Qt, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QScrollArea,
     QSplitter,
+    QVBoxLayout,
     QWidget,
 )
+from typing_extensions import override
 
 from inspector.commands.command import Capability
 from inspector.commands.members import MakeTransition
@@ -18,6 +21,7 @@ from inspector.display_text import one_line
 from inspector.timebase import format_duration
 from inspector.vocabulary import MemberKind
 
+from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, fill
 from ..kit.paced_refresh import PacedRefresh
@@ -39,12 +43,15 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
+#: Below this height the lane is beside the diagram, in pixels.
+_LOW: Final = 240
 NO_SESSION: Final = "No scene is open."
 NO_MACHINE: Final = (
     "This scene has no state machine. State machines made with stage.state_machine(…) appear here."
 )
 
 
+@guarded
 class StateMachinesPanel(QWidget):
     """Shows the selected machine, or the last one shown.
 
@@ -245,11 +252,23 @@ class StateMachinesPanel(QWidget):
         scroll.setWidget(self.diagram)
         self._scroll = scroll
         self.splitter.addWidget(scroll)
-        self.splitter.addWidget(self.view)
+        self._beside = QWidget()
+        fill(self._beside, (self.view, 1))
+        self.splitter.addWidget(self._beside)
         self.splitter.setStretchFactor(0, 6)
         self.splitter.setStretchFactor(1, 5)
         self.splitter.setSizes([600, 500])
         fill(self, top, self.lane, (self.splitter, 1))
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # In a low panel the diagram needs the height: the lane is beside it.
+        owner, place = (self._beside, 0) if self.height() < _LOW else (self, 1)
+        if self.lane.parentWidget() is not owner:
+            layout = owner.layout()
+            assert isinstance(layout, QVBoxLayout), "made by fill"
+            layout.insertWidget(place, self.lane)
 
     def _connect(self, theme: Theme) -> None:
         bridge = self._bridge

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _HEADER: Final = 170
-_WIDE_HEADER: Final = 260
+_WIDE_HEADER: Final = 340
+_HEADER_SHARE: Final = 0.3
 _LEAST_HEADER: Final = 70
 #: Part of a view that must have moved before lanes are folded away again.
 _FAR: Final = 0.2
@@ -198,7 +199,7 @@ class LaneSurface(QAbstractScrollArea):
         """Width of the names."""
         width = self.viewport().width()
         # Unless it was chosen, wide enough for most names where there is room.
-        usual = min(max(_HEADER, width // 4), _WIDE_HEADER)
+        usual = min(max(_HEADER, round(width * _HEADER_SHARE)), _WIDE_HEADER)
         return min(self._header_width or usual, max(width // 2, _LEAST_HEADER))
 
     @property

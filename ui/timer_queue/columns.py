@@ -73,18 +73,23 @@ def _instant(ns: int | None, unknown: str = "") -> str:
 
 
 def _due_in(row: QueueRow) -> str:
+    # That it waits is said above the calls that do: what stops it needs the room.
+    if row.waits and row.call.blockers:
+        return row.call.blockers[0].text
     return due_in_text(row.call, row.at_ns)
 
 
 def _due_in_tip(row: QueueRow) -> str:
     left = row.call.left_ns
     if row.call.waits_on_clock or left is None:
-        return _due_in(row)
-    return f"{_due_in(row)}\n{format_duration(left)} in the time of its scheduler"
+        return due_in_text(row.call, row.at_ns)
+    return (
+        f"{due_in_text(row.call, row.at_ns)}\n{format_duration(left)} in the time of its scheduler"
+    )
 
 
 def _interval(row: QueueRow) -> str:
-    return format_duration(row.call.interval_ns) if row.call.interval_ns else ""
+    return _duration(row.call.interval_ns or None).removesuffix(".000")
 
 
 def _calls(row: QueueRow) -> str:
@@ -173,14 +178,15 @@ class CallColumn(ColumnEnum):
         sample="0:00:00.000", short_title="Due, session", is_number=True, yields=10)
     REMAINING = _column(
         "Due in", _due_in, "Session time until the next call, or what it waits for", _due_in_tip,
-        sample="waiting: “enemies” is paused", least="every frame", is_number=True)
+        sample="“the enemies” is paused", least="every frame", is_number=True)
     SCHEDULER = _column(
         "Scheduler", lambda row: _name_of(row, row.call.scheduler_id),
         "The scheduler, ticker or child clock that calls it",
         lambda row: _name_of(row, row.call.scheduler_id), sample="Cocos Creator 2.4", yields=5)
     INTERVAL = _column(
-        "Every", _interval, "Time of its clock or scheduler between two calls", _interval,
-        sample="000.0 ms", is_number=True, yields=13)
+        "Every", _interval, "Time of its clock or scheduler between two calls",
+        lambda row: _nanoseconds(row.call.interval_ns or None), sample="000.0 ms",
+        is_number=True, yields=13)
     CALLS = _column(
         "Calls (×)", _calls, "How often it was called", _calls_tip, sample="000,000",
         short_title="Calls", is_number=True, yields=4)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: More rows are reached by scrolling, so that what fires next stays in view.
 _MOST_ROWS: Final = 6
+#: In a panel lower than this many rows, the titles above the queue have to do.
+_TITLED_FROM: Final = 10
 #: Stopped clocks, targets … that are named before the rest is counted.
 _MOST_NAMES: Final = 3
 _FOLDED: Final = "timer_queue.waiting"
@@ -69,7 +71,12 @@ class WaitingSection(QWidget):
         self.model = QueueModel(queue, theme, waits=True)
         # Its columns follow those below, so nothing of them is to be kept.
         self.view = _WaitingView(self.model, "Waiting calls", {})
-        self.view.horizontalHeader().hide()
+        # Titles that would say something else than those of the queue are no help.
+        header = self.view.horizontalHeader()
+        header.setSectionsClickable(False)
+        header.setSortIndicatorShown(False)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+        header.hide()
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.button = QToolButton()
@@ -107,6 +114,10 @@ class WaitingSection(QWidget):
         self.button.setText(self._text(count))
         self.view.setVisible(is_open)
         row, frame = self.view.verticalHeader().defaultSectionSize(), 2 * self.view.frameWidth()
+        # Where there is room, its columns have titles of their own.
+        header, panel = self.view.horizontalHeader(), self.parentWidget()
+        header.setVisible(panel is not None and panel.height() > _TITLED_FROM * row)
+        frame += header.sizeHint().height() if header.isVisibleTo(self.view) else 0
         # In a low panel it gives way, so that something of the queue stays in view.
         self.view.setMinimumHeight(row + frame)
         self.view.setMaximumHeight(min(count, _MOST_ROWS) * row + frame)

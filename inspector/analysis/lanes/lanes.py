@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.analysis.lanes.columns import HasLevels, Instants, Levels, Steps
+from inspector.calls.call import short_site
 from inspector.events.handlers import handlers_of
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.events.members import TIMED_CALLS
@@ -111,10 +112,11 @@ class Lane:
 
     @property
     def title(self) -> str:
-        """What it is called: a family by the words that the labels share."""
+        """What it is called: a family by the words that the labels share, else by its call site."""
         if not self.members:
             return self.label
-        return f"{' '.join(self.words) or self.label} ×{len(self.members)}"
+        name = " ".join(self.words) or short_site(self.label)
+        return f"{name} ×{len(self.members)}"
 
     @property
     def key(self) -> LaneKey:

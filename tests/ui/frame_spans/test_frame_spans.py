@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from pytestqt.qtbot import QtBot
 
 from inspector.analysis.frame_spans import spans_of
 from inspector.analysis.frame_sums import SLICE, FrameSums, SpanTotal
 from inspector.events.log import BYTES_PER_EVENT
 from inspector.sessions.captured import CapturedSession
-from inspector.vocabulary import MemberKind, Phase
+from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, MemberKind, Phase
 from tests.sessions.test_captured import trace
 from tests.ui.members_world import MS, MembersSession
 from ui.frame_spans.frame_span_model import FrameSpanModel, SpanColumn
@@ -271,3 +271,24 @@ def test_that_the_threads_of_a_trace_are_rows_with_their_slices(tmp_path: Path) 
         (f"{2 * indent}load", "12.0 ms"),
     ]
     assert not model.index(1, SpanColumn.PHASE).data()
+
+
+def test_that_a_frame_without_calls_is_said_to_be_so_in_the_flame_too(
+    panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    bridge.set_session(session)
+    blank = panel.flame.grab().toImage()
+    session.log.append((session.tree.now_ns, FRAME_BEGAN, 1, 0, 16 * MS))
+    session.log.append((session.tree.now_ns, FRAME_ENDED, 1, 16 * MS, 0))
+    session.frames_run += 1
+    session.run_to_ms(16)
+    bridge.refresh_now()
+    panel.refresh()
+
+    assert panel.notice.text() == "Nothing was called in this frame."
+    assert panel.flame.accessibleDescription() == panel.notice.text()
+    assert panel.flame.grab(QRect(QPoint(), blank.size())).toImage() != blank
+
+    run_frame(session, bridge)
+    panel.refresh()
+    assert panel.flame.accessibleDescription() == ""

@@ -21,7 +21,8 @@ def _legend(qtbot: QtBot, width: int, *, is_wrapping: bool = False) -> FrameLege
 def test_that_words_become_fewer_with_the_room(qtbot: QtBot) -> None:
     assert "≤&nbsp;½&nbsp;budget" in _legend(qtbot, 600).text()
     assert "≤&nbsp;½&nbsp;budget" not in _legend(qtbot, 260).text()
-    assert "½" in _legend(qtbot, 260).text()
+    for text in ("≤&nbsp;½×", "≤&nbsp;1×", "≤&nbsp;2×", "&gt;&nbsp;2×"):
+        assert text in _legend(qtbot, 260).text()
 
 
 def test_that_the_tolerance_of_the_budget_is_said(qtbot: QtBot) -> None:

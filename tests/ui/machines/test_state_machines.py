@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.command import Capability
@@ -228,3 +230,34 @@ def test_that_at_the_playhead_the_machine_is_shown_as_it_was(
     assert "for 50.0 ms" in panel.readout.text()
     bridge.go_live()
     qtbot.waitUntil(lambda: panel.model.rowCount() == 3)
+
+
+def test_that_in_a_low_panel_the_whole_diagram_has_its_height(
+    panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    show(panel, bridge, session)
+    assert panel.lane.width() == panel.width()
+
+    panel.resize(1_000, 158)
+    QTest.qWait(0)
+
+    assert panel.diagram.visibleRegion().boundingRect() == panel.diagram.rect()
+    assert panel.lane.width() < panel.width() / 2
+
+    panel.resize(1_000, 420)
+    QTest.qWait(0)
+    assert panel.lane.width() == panel.width()
+
+
+def test_that_a_state_has_room_for_its_name_while_it_is_the_present_one(
+    panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    font = panel.font()
+    font.setPointSizeF(1.5 * font.pointSizeF())
+    panel.setFont(font)
+    show(panel, bridge, session)
+    font.setBold(True)
+
+    room = panel.diagram.box_of("shut").width() - 8
+
+    assert QFontMetricsF(font).horizontalAdvance("● shut") <= room

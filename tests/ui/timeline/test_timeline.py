@@ -452,7 +452,7 @@ def test_that_names_have_more_room_in_a_wide_window(panel: TimelinePanel) -> Non
     narrow = panel.canvas.header_width
     panel.resize(900, 300)
     assert narrow == 170
-    assert panel.canvas.header_width == panel.canvas.viewport().width() // 4
+    assert panel.canvas.header_width == round(0.3 * panel.canvas.viewport().width())
 
 
 def test_that_a_long_log_is_read_in_parts_and_says_how_much_is_left(

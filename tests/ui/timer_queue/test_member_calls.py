@@ -126,7 +126,7 @@ def test_that_timers_that_wait_are_apart_by_what_stops_them(game: Game) -> None:
     assert _who(model) == ["boss update", "ship update", "star frame timer"]
     assert _who(waiting) == [" timeout", "boss frame timer"]
     texts = [_cell(waiting, row, CallColumn.REMAINING) for row in range(2)]
-    assert texts == ["waiting: “late” is paused", "waiting: “boss” is paused"]
+    assert texts == ["“late” is paused", "“boss” is paused"]
     assert model.counts == QueueCounts(total=5, in_branch=5, passing=5, shown=3, waiting=3)
 
 
@@ -272,7 +272,7 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
     game.scheduler.pause_target(game.star)
     game.tree.members.cause = 0
     assert states() == (
-        "waiting: “star” is paused",
+        "“star” is paused",
         "stopped by target “star” (paused by you since 00:00.000)",
     )
     row = _row(model, "star frame timer")
@@ -280,12 +280,12 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
     assert _cell(model, row, CallColumn.NAME, Qt.ItemDataRole.ForegroundRole) == muted
     game.scheduler.resume_target(game.star)
     game.scheduler.time_scale = 0
-    assert states() == ("waiting: “fights” has time scale 0", "“fights” has time scale 0")
+    assert states() == ("“fights” has time scale 0", "“fights” has time scale 0")
     assert model.counts.waiting == 4
     game.scheduler.time_scale = 1
     game.game.pause()
     assert states() == (
-        "waiting: “game” is paused",
+        "“game” is paused",
         "stopped by clock “game” (paused by the program since 00:00.000)",
     )
     assert model.counts.waiting == 4

@@ -114,10 +114,10 @@ def test_that_waiting_timers_are_apart_grouped_by_what_stops_them(shown: Shown) 
     assert _names(shown.model) == ["runs"]
     assert _names(shown.waiting) == ["a1", "a2", "b1", "b2"]
     assert [shown.waiting.index(row, CallColumn.REMAINING).data() for row in range(4)] == [
-        "waiting: “first” is paused",
-        "waiting: “first” is paused",
-        "waiting: “second” is paused",
-        "waiting: “second” is paused",
+        "“first” is paused",
+        "“first” is paused",
+        "“second” is paused",
+        "“second” is paused",
     ]
     assert shown.waiting.index(1, CallColumn.DUE_SESSION).data() == "–"
     assert shown.model.counts == QueueCounts(total=5, in_branch=5, passing=5, shown=1, waiting=4)

@@ -265,12 +265,27 @@ def test_that_waiting_timers_leave_room_for_those_that_fire_in_a_low_panel(stand
     stand.panel.resize(1200, 600)
     QApplication.processEvents()
     row = section.verticalHeader().defaultSectionSize()
-    assert section.height() == 6 * row + 2 * section.frameWidth()
+    titles = section.horizontalHeader()
+    above = titles.height() if titles.isVisible() else 0
+    assert section.height() == above + 6 * row + 2 * section.frameWidth()
 
     stand.panel.resize(1200, 220)
     QApplication.processEvents()
     assert section.height() >= row
     assert stand.view.viewport().height() >= 2 * row
+
+
+def test_that_columns_of_waiting_timers_have_titles_where_there_is_room(stand: Stand) -> None:
+    stand.enemies.pause()
+    titles = stand.panel.waiting.view.horizontalHeader()
+    shown = []
+    for height in (160, 500):
+        stand.panel.resize(900, height)
+        QApplication.processEvents()
+        stand.run_to_ms(height)
+        shown.append(titles.isVisible())
+
+    assert shown == [False, True]
 
 
 def test_that_nothing_but_waiting_timers_is_no_empty_table(stand: Stand) -> None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 from PySide6.QtCore import QObject, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -118,6 +119,17 @@ def test_that_names_go_first_where_there_is_no_room(played: Bar) -> None:
     bar.resize(500, 34)
     QApplication.processEvents()
     assert not bar.rates.entry.isVisible()
+
+
+def test_that_buttons_of_rates_stay_together_in_a_wide_window(played: Bar) -> None:
+    played.bar.resize(2_500, played.bar.height())
+    QTest.qWait(0)
+
+    buttons = list(played.bar.rates.buttons.values())
+
+    assert buttons[-1].geometry().right() - buttons[0].x() < 2 * sum(
+        button.width() for button in buttons
+    )
 
 
 def test_that_nothing_moves_when_a_button_says_something_else(played: Bar) -> None:

@@ -86,7 +86,7 @@ def test_that_what_a_timer_waits_for_is_said_in_one_line(shell: Shell) -> None:
 
     remaining = queue(shell).waiting.model.index(0, CallColumn.REMAINING).data()
 
-    assert remaining == f"waiting: “{SHOWN_CLOCK}” is paused"
+    assert remaining == f"“{SHOWN_CLOCK}” is paused"
 
 
 def test_that_menus_and_buttons_stay_one_line_high(shell: Shell) -> None:
