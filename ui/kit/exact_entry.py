@@ -256,7 +256,8 @@ def _application() -> QApplication:
 class RangeNote(QObject):
     """Says which numbers a spin box takes when something typed into it is refused.
 
-    A spin box leaves out letters and digits too many without a word.
+    A spin box leaves out letters and digits too many without a word, and takes back a number
+    that is too small once it is entered.
 
     Attributes:
         note: The note; hidden while there is nothing to say.
@@ -268,11 +269,24 @@ class RangeNote(QObject):
         self._box = box
         self.note = _Note(box)
         line = box.lineEdit()
+        self._is_taken = True
         line.inputRejected.connect(self._say)
-        line.textEdited.connect(self.note.put_away)
+        line.textEdited.connect(self._take_text)
+        box.editingFinished.connect(self._finish)
 
     @Slot()
-    def _say(self) -> None:
+    def _take_text(self) -> None:
+        self._is_taken = self._box.hasAcceptableInput()
+        self.note.put_away()
+
+    @Slot()
+    def _finish(self) -> None:
+        if not self._is_taken:
+            self._is_taken = True
+            self._say(f" Still {self._box.text()}.")
+
+    @Slot()
+    def _say(self, more: str = "") -> None:
         box = self._box
         least, most = (f"{end:,.10g}{box.suffix()}" for end in (box.minimum(), box.maximum()))
-        self.note.show_text(f"✖ Only numbers from {least} to {most}. Still {box.text()}.")
+        self.note.show_text(f"✖ Only numbers from {least} to {most}.{more}")

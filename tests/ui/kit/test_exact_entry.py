@@ -8,12 +8,20 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QTreeView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QLineEdit,
+    QSpinBox,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import open_shell
-from ui.kit.exact_entry import ExactEntry
+from ui.kit.exact_entry import ExactEntry, RangeNote
 
 Key = Qt.Key
 
@@ -226,3 +234,24 @@ def test_that_another_refusal_is_shown_for_its_whole_time(stand: Stand) -> None:
 
     assert stand.entry.note.isVisible()
     assert stand.entry.note.timer.isActive()
+
+
+def test_that_a_number_that_is_taken_back_is_said_to_be_refused(qtbot: QtBot) -> None:
+    box = QSpinBox()
+    box.setRange(1, 1_000_000)
+    box.setValue(10)
+    box.setKeyboardTracking(False)
+    qtbot.addWidget(box)
+    note = RangeNote(box).note
+    box.show()
+    box.setFocus()
+
+    for text, said in (("0", True), ("7", False)):
+        box.selectAll()
+        qtbot.keyClicks(box, text)
+        assert not note.isVisibleTo(box)
+        qtbot.keyClick(box, Qt.Key.Key_Return)
+        assert note.isVisibleTo(box) is said
+
+    assert note.text() == "✖ Only numbers from 1 to 1,000,000. Still 10."
+    assert box.value() == 7
