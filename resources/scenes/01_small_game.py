@@ -27,6 +27,11 @@ MOST_ENEMIES = 24
 ENEMY_SIZE = 8.0
 #: Height of the bar below the field.
 BAR = 24.0
+#: What never changes is made once, not for every frame.
+GRID = (
+    *(line(x, 0, x, HEIGHT, "#18202a") for x in range(40, round(WIDTH), 40)),
+    *(line(0, y, WIDTH, y, "#18202a") for y in range(36, round(HEIGHT), 36)),
+)
 NAMES = ("goblin", "orc", "imp", "wisp", "bat")
 COLORS = ("#009e73", "#e69f00", "#cc79a7", "#7fd0ff", "#b58cff")
 
@@ -294,8 +299,7 @@ class Game:
         """Draw the field with everything on it, and the bar below."""
         world = self.world
         return [
-            [line(x, 0, x, HEIGHT, "#18202a") for x in range(40, round(WIDTH), 40)],
-            [line(0, y, WIDTH, y, "#18202a") for y in range(36, round(HEIGHT), 36)],
+            GRID,
             [
                 circle(spark.x, spark.y, 1.2, "#f0e442", clock=self.particles)
                 for spark in world.sparks
