@@ -26,6 +26,10 @@ from ..plotting.lane_view import axis_ticks
 
 LEFT_WIDTH: Final = 62
 BOTTOM_HEIGHT: Final = 34
+#: Height of the signs of events above the area.
+MARK_BAND: Final = 12
+#: The same with the gap below them.
+SIGNS_HEIGHT: Final = MARK_BAND + 2
 _RIGHT_WIDTH: Final = 24
 _RIGHT_GAP: Final = 5
 _TICK: Final = 4
@@ -266,12 +270,16 @@ class FrameArea(QGraphicsWidget):
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemClipsChildrenToShape)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
+    def with_signs(self) -> QRectF:
+        """Return the area in its own coordinates, with the band of signs above it."""
+        return QRectF(self.rect()).adjusted(0, -SIGNS_HEIGHT, 0, 0)
+
     def expose(self, part: QRectF) -> None:
-        """Have a part painted again, and nothing beside the area.
+        """Have a part painted again, and nothing beside the area and its band of signs.
 
         An item of a scene would have the edges of its neighbours painted, too.
         """
-        shown = part.intersected(QRectF(self.rect()))
+        shown = part.intersected(self.with_signs())
         if not shown.isEmpty():
             place = self.mapRectToScene(shown).toAlignedRect()
             for view in self.scene().views():

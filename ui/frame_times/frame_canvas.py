@@ -9,18 +9,19 @@ from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsWidget
 
 from inspector.timebase import NS_PER_MS
 
-from ..kit.theme import Theme
+from ..kit.theme import ColorRole, Theme
 from ..plotting.frame_series import XAxis
 from .frame_axis import (
     BOTTOM_HEIGHT,
     LEFT_WIDTH,
+    SIGNS_HEIGHT,
     BudgetAxis,
     DurationAxis,
     FrameArea,
     SpanAxis,
 )
 from .frame_bars_item import FrameBarsItem
-from .frame_overlay_item import MARK_BAND, FrameOverlayItem
+from .frame_overlay_item import FrameOverlayItem
 
 _LEFT: Final = 4
 
@@ -37,11 +38,12 @@ class FrameCanvas:
     def __init__(self, theme: Theme) -> None:
         """Take colours from a theme."""
         self.widget = QGraphicsWidget()
+        self._theme = theme
         self._range = (0.0, 0.0, 0)
         layout = QGraphicsGridLayout(self.widget)
         layout.setContentsMargins(_LEFT, 2, 0, 2)
         layout.setSpacing(0)
-        layout.setRowFixedHeight(0, MARK_BAND + 2)
+        layout.setRowFixedHeight(0, SIGNS_HEIGHT)
         self._area = FrameArea()
         self._left = DurationAxis(theme)
         self._bottom = SpanAxis(theme)
@@ -57,19 +59,25 @@ class FrameCanvas:
         return QRectF(self._area.geometry())
 
     def paint_frames(self, painter: QPainter, exposed: QRectF) -> bool:
-        """Paint a part of the widget if only frames are there, the axes are not.
+        """Paint a part of the widget if only frames and signs are there, the axes are not.
 
         The scene takes as long to find out what there is to paint as this takes to paint it.
 
         Returns:
             Whether that is so.
         """
-        area = self.area()
-        if self.bars.picture.pixmap is None or not area.contains(exposed):
+        origin, room = self.area().topLeft(), self._area.with_signs()
+        part = exposed.translated(-origin)
+        is_drawn = self.bars.series is not None and self.bars.picture.pixmap is not None
+        if not is_drawn or not room.contains(part):
             return False
-        painter.translate(area.topLeft())
-        self.bars.paint_part(painter, exposed.translated(-area.topLeft()))
-        self.overlay.paint_over_frames(painter)
+        painter.translate(origin)
+        if part.top() < 0:
+            painter.fillRect(part, self._theme.color(ColorRole.BACKGROUND))
+        frames = part.intersected(QRectF(self._area.rect()))
+        if not frames.isEmpty():
+            self.bars.paint_part(painter, frames)
+        self.overlay.paint_part(painter, part)
         return True
 
     def show_range(self, low: float, high: float, top_ns: int) -> bool:

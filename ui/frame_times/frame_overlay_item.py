@@ -45,14 +45,11 @@ from ..plotting.bulk_paint import (
 from ..plotting.frame_bars import budget_text
 from ..plotting.frame_series import FrameSeries, Window
 from ..plotting.shared_view import SharedView
-from .frame_axis import FrameArea
+from .frame_axis import MARK_BAND, FrameArea
 from .timeline_marks import MarkGroup, MarkKind, TimelineMarks
 
 if TYPE_CHECKING:
     from .frame_bars_item import FrameBarsItem
-
-#: Height of the band above the plot that holds the signs of events.
-MARK_BAND: Final = 12
 
 _GLYPHS: Final[dict[MarkKind, tuple[Glyph, ColorRole]]] = {
     MarkKind.FAILURE: (CROSS, ColorRole.BAD),
@@ -186,7 +183,7 @@ class FrameOverlayItem(QGraphicsObject):
             ranges = marks.ranges(series, view.low, view.high, width)
         if (groups, ranges) != (self.groups, self.ranges):
             self.groups, self.ranges = groups, ranges
-            self.update()
+            self._area.expose(self.boundingRect())
 
     def mark_text_at(self, x: float, marks: TimelineMarks) -> str:
         """Return what the sign or the ranges at a pixel of the band say, empty without any."""
@@ -203,8 +200,7 @@ class FrameOverlayItem(QGraphicsObject):
 
     @override
     def boundingRect(self) -> QRectF:
-        rect = QRectF(self._area.rect())
-        return QRectF(0, -MARK_BAND - 2, rect.width(), rect.height() + MARK_BAND + 2)
+        return self._area.with_signs()
 
     @override
     def paint(
@@ -213,16 +209,15 @@ class FrameOverlayItem(QGraphicsObject):
         option: QStyleOptionGraphicsItem,
         widget: QWidget | None = None,
     ) -> None:
-        painter.setFont(self.font_of_plot())
-        if option.exposedRect.top() < 0:
+        self.paint_part(painter, option.exposedRect)
+
+    def paint_part(self, painter: QPainter, exposed: QRectF) -> None:
+        """Paint what is exposed; the painter's origin is that of the area."""
+        if exposed.top() < 0:
             for left, right, _ in self.ranges:
                 bar = QRectF(left, -_RANGE_BAR - 1, max(right - left, 1.0), _RANGE_BAR)
                 painter.fillRect(bar, self._theme.color(ColorRole.ACCENT))
             self._draw_groups(painter)
-        self.paint_over_frames(painter)
-
-    def paint_over_frames(self, painter: QPainter) -> None:
-        """Paint all but the band of signs; the painter's origin is that of the area."""
         rect = QRectF(self._area.rect())
         low, high = self._area.span
         scale = rect.width() / (high - low)

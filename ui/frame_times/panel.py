@@ -28,9 +28,8 @@ from ..plotting.frame_series import XAxis
 from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection, SelectionKind
 from .budget_menu import BudgetMenu
-from .frame_axis import LEFT_WIDTH
+from .frame_axis import LEFT_WIDTH, MARK_BAND
 from .frame_legend import FrameLegend
-from .frame_overlay_item import MARK_BAND
 from .frame_plot import FramePlot
 from .frame_statistics_label import FrameStatisticsLabel, StatisticsWanted
 from .loop_choice import LoopChoice

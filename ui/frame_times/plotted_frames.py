@@ -33,9 +33,9 @@ from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
 from ..plotting.frame_series import FrameSeries, XAxis
 from ..plotting.shared_view import SharedView
-from .frame_axis import DEFAULT_BUDGET_NS, DurationScale
+from .frame_axis import DEFAULT_BUDGET_NS, SIGNS_HEIGHT, DurationScale
 from .frame_canvas import FrameCanvas
-from .frame_overlay_item import MARK_BAND, FramePointer, Readout
+from .frame_overlay_item import FramePointer, Readout
 from .timeline_marks import TimelineMarks
 
 EMPTY_TEXT: Final = "No frames yet – press Space to run"
@@ -279,7 +279,7 @@ class PlottedFrames(QGraphicsView):
     def mark_text_at(self, place: QPointF) -> str:
         """Return what the sign above the plot at a place says, empty if there is none."""
         area = self.area()
-        if self._marks is None or not area.top() - MARK_BAND - 2 <= place.y() < area.top() + 2:
+        if self._marks is None or not area.top() - SIGNS_HEIGHT <= place.y() < area.top() + 2:
             return ""
         return self._overlay.mark_text_at(place.x() - area.left(), self._marks)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -469,17 +469,19 @@ def test_that_a_refresh_without_news_draws_nothing(plot: FramePlot, qtbot: QtBot
 
 
 def test_that_frames_painted_alone_look_as_they_do_with_the_axes(plot: FramePlot) -> None:
-    plot.set_timeline(usual_timeline(400))
+    timeline = usual_timeline(400)
+    timeline.marks.append(Mark(310 * 16 * MS, "dusk", 0))
+    plot.set_timeline(timeline)
     plot.set_budgets_ns((8 * MS, 16 * MS))
     plot.view.choose_frames((200, 240))
     plot.select_frame(260)
     plot.view.show_playhead_ns(300 * 16 * MS)
     plot.point_at(plot.pixel_of_frame(320))
-    place = plot.area().toAlignedRect().adjusted(3, 0, 0, 0)
+    place = plot.area().toAlignedRect()
+    whole = picture(plot)
 
-    alone = plot.viewport().grab(place).toImage()
-
-    assert alone == picture(plot).copy(place)
+    for part in (place, place.adjusted(3, -10, -9, -5), QRect(place.left(), 0, 400, 12)):
+        assert plot.viewport().grab(part).toImage() == whole.copy(part)
 
 
 def test_that_new_frames_are_painted_without_the_axis_beside_them(
@@ -496,6 +498,7 @@ def test_that_new_frames_are_painted_without_the_axis_beside_them(
     assert painted
     painted.clear()
 
+    timeline.marks.append(Mark(timeline.at_ns, "dusk", 0))
     for _ in range(10):
         add_frame(timeline.frames)
     plot.refresh()
