@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 #: Milliseconds between refreshes of text, at best: digits that change faster are a blur.
 TEXT_MS: Final = 190
 
+#: So long what was in sight is taken to be so still, unless it is hidden: a panel behind another
+#: one's tab costs a few refreshes, finding that out as much as a small one.
+_LOOK_NS: Final = 250 * NS_PER_MS
 _SEEN: Final = (QEvent.Type.Show, QEvent.Type.Paint)
 
 
@@ -69,6 +72,7 @@ class PacedRefresh(QObject):
         self._period = (0, -1)
         self._is_wanted = False
         self._has_turn = self._was_seen = self._is_out_of_sight = False
+        self._looked_ns: int | None = None
         self._last_chance = single_shot(self, self._take_turn)
         widget.installEventFilter(self)
 
@@ -88,7 +92,7 @@ class PacedRefresh(QObject):
         is_too_soon = self._current_period() == self._period
         if is_too_soon and self._last_chance.isActive():
             return
-        if not is_in_sight(self._widget):
+        if not self._is_in_sight():
             # It will be painted when it comes into sight.
             self._is_out_of_sight = True
             return
@@ -109,6 +113,14 @@ class PacedRefresh(QObject):
                 # In the next turn, when the widget counts as visible.
                 self._take_turn()
         return False
+
+    def _is_in_sight(self) -> bool:
+        now_ns, looked_ns = self._pace.now_ns(), self._looked_ns
+        if looked_ns is not None and now_ns - looked_ns < _LOOK_NS:
+            return self._widget.isVisible()
+        is_seen = is_in_sight(self._widget)
+        self._looked_ns = now_ns if is_seen else None
+        return is_seen
 
     def _current_period(self) -> tuple[int, int]:
         length_ms = self._pace.period_ms(self.least_ms)

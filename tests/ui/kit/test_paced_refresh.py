@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from ui.kit import paced_refresh
 from ui.kit.paced_refresh import PacedRefresh
 from ui.session.refresh_pace import RefreshPace
 
@@ -153,6 +154,27 @@ def test_that_what_lies_behind_another_tab_is_refreshed_when_it_comes_to_the_fro
     docks[0].raise_()
 
     qtbot.waitUntil(lambda: counted.count == 1)
+
+
+def test_that_what_is_refreshed_often_is_looked_for_now_and_then(
+    counted: Counted, hands: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[QWidget] = []
+    is_in_sight = paced_refresh.is_in_sight
+
+    def look(widget: QWidget) -> bool:
+        looks.append(widget)
+        return is_in_sight(widget)
+
+    monkeypatch.setattr(paced_refresh, "is_in_sight", look)
+    counted.widget.show()
+
+    for _ in range(10):
+        counted.ask()
+        hands.now_ns += 50 * NS_PER_MS
+
+    assert counted.count == 10
+    assert len(looks) == 2
 
 
 def test_that_a_paint_does_not_release_the_brake(counted: Counted) -> None:
