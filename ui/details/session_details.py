@@ -147,12 +147,17 @@ def _failure_overview(timeline: Timeline) -> list[DetailRow]:
 
 
 def _log_rows(session: Session) -> list[DetailRow]:
-    log = session.log
-    kept = f"{len(log):,} in the log" if log.first else "all in the log"
-    rows = [DetailRow("Events", f"{log.end:,}, {kept}")]
-    if log.first:
+    log, history = session.log, session.history
+    if session.is_recorded and not history.first:
+        rows = [DetailRow("Events", f"{history.end:,}, all in the file")]
+    else:
+        kept = f"{len(log):,} in the log" if log.first else "all in the log"
+        rows = [DetailRow("Events", f"{log.end:,}, {kept}")]
+    if history.first:
         rows.append(
-            DetailRow("No longer in the log", f"{log.first:,} (their effect on the state is kept)")
+            DetailRow(
+                "No longer in the log", f"{history.first:,} (their effect on the state is kept)"
+            )
         )
     errors = session.wake_errors
     if errors is not None:

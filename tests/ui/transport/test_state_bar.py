@@ -25,6 +25,7 @@ from tests.ui.looking_back import hold
 from tests.ui.shell import Shell, open_shell
 from tests.ui.world import PlayedSession
 from ui.actions.actions import ActionSet
+from ui.details.panel import DetailsPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 from ui.transport.state_bar import StateBar
@@ -109,6 +110,9 @@ def test_that_of_a_long_file_all_events_are_counted(
     told = f"{session.history.end:,} events"
     assert button.text() == told
     assert button.toolTip() == f"{told} in the file.\nClick to see the events."
+    details = shell.window.docks.panel("details")
+    assert isinstance(details, DetailsPanel)
+    assert f"Events\t{session.history.end:,}, all in the file" in details.text()
 
 
 def test_that_without_a_scene_it_says_so(stand: Stand) -> None:
