@@ -162,7 +162,8 @@ class FrameTimes:
     Attributes:
         index: Number of the frame within its session.
         at_ns: Session time at which the frame began, never descending.
-        interval_ns: Source time between the starts of the previous frame and this one.
+        interval_ns: Source time between the starts of the previous frame and this one; in a
+            capture, between the starts of this frame and the next.
         details: What else was measured.
         interventions: Interventions before or in these frames.
         landmarks: Bookmarks, notes, named ranges and marks in these frames.

@@ -398,12 +398,17 @@ class FrameSeries:
         return found
 
     def _last_duration_ns(self) -> int:
-        """Return the drawn width of the newest frame: that of the previous one."""
-        at_ns = self._history.at_ns
+        """Return the drawn width of the newest frame: that of the previous one.
+
+        Where frame times count from the start of a frame, as in captures, it is its own.
+        """
+        at_ns, interval_ns = self._history.at_ns, self._history.interval_ns
         newest = self._end - self.first - 1
-        usual_ns = self._history.delta_ns[newest] or self._history.interval_ns[newest]
+        usual_ns = self._history.delta_ns[newest] or interval_ns[newest]
         if newest > 0 and at_ns[newest] > at_ns[newest - 1]:
             usual_ns = at_ns[newest] - at_ns[newest - 1]
+            if usual_ns == interval_ns[newest - 1]:
+                usual_ns = interval_ns[newest]
         return max(1, min(usual_ns, NS_PER_SECOND))
 
     def _first_from(self, x: float) -> int:

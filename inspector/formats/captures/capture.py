@@ -42,8 +42,8 @@ class Stream:
         name: Program, process and swap chain, or thread and slice; empty if there is only one.
         column: What the file calls the frame times.
         interval_ns: The frame times.
-        starts_ns: When each frame began, from the beginning of the capture; ``None`` for frame
-            times up to an instant, such as a present, which add up to that instant.
+        starts_ns: When each frame began, from the beginning of the capture; ``None`` for frames
+            that follow each other, such as those from one present to the next.
         busy_ns: The part of each frame in which the program worked, ``None`` if unknown.
         skipped: Rows without a usable value.
         notes: Sentences on what was skipped.
@@ -73,7 +73,10 @@ class Stream:
     def frames(self) -> FrameTimes:
         """Return the frames as columns; those that a capture does not have are 0."""
         nothing = np.broadcast_to(np.int64(0), len(self))
-        at_ns = np.cumsum(self.interval_ns) if self.starts_ns is None else self.starts_ns
+        at_ns = self.starts_ns
+        if at_ns is None:
+            # A frame begins with the present before, as its time counts from that.
+            at_ns = np.cumsum(self.interval_ns) - self.interval_ns
         return FrameTimes(
             index=np.arange(len(self), dtype=np.int64),
             at_ns=at_ns,
@@ -187,8 +190,9 @@ class SliceStream:
 def frames_as_slices(frames: FrameTimes, process: str) -> Slices:
     """Return frames as slices that last as long as their intervals."""
     at_ns, took_ns = frames.at_ns, frames.interval_ns
-    # An instant is where its interval ends, if they add up to it.
-    ends = np.array_equal(at_ns[1:] - took_ns[1:], at_ns[:-1])
+    # Of our own exports, an instant is where its interval ends, if they add up to it.
+    begins = np.array_equal(at_ns[:-1] + took_ns[:-1], at_ns[1:])
+    ends = not begins and np.array_equal(at_ns[1:] - took_ns[1:], at_ns[:-1])
     number = np.zeros(len(frames), np.int32)
     tracks, names = (Track(process, "frames"),), ("frame",)
     return Slices(tracks, names, at_ns - took_ns if ends else at_ns, took_ns, number, number)

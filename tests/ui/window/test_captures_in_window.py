@@ -179,6 +179,22 @@ def drop(shell: Shell, *paths: Path) -> None:
     QApplication.sendEvent(shell.window, event)
 
 
+def test_that_a_frame_is_drawn_for_as_long_as_it_took(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "spike.csv"
+    path.write_text(
+        "Application,MsBetweenPresents\n" + "".join(f"a.exe,{x}\n" for x in (10, 90, 5))
+    )
+
+    shell.window.open_path(path)
+
+    series = shell.window.frame_times.plot.series
+    assert series is not None
+    assert [series.start_of(frame) for frame in range(4)] == pytest.approx([0, 0.01, 0.1, 0.105])
+    session = shell.bridge.session
+    assert session is not None
+    assert "105 ms, 3 frames" in session.status.message
+
+
 def test_that_of_several_dropped_files_the_others_open_beside(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
