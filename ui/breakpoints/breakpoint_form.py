@@ -100,8 +100,10 @@ class BreakpointForm(QWidget):
         self.button = QPushButton("&Add")
         self.problem = WrappedLabel()
         self._lay_out()
-        self.kind.currentIndexChanged.connect(self._show_fields)
-        self.action.currentIndexChanged.connect(self._show_fields)
+        for box in (self.kind, self.action):
+            box.currentIndexChanged.connect(self._show_fields)
+            # What is said is about fields that may no longer be shown.
+            box.currentIndexChanged.connect(self.problem.hide)
         self.button.clicked.connect(self.give)
         for line in (self.subject, self.limit, self.condition, self.saved):
             line.returnPressed.connect(self.give)

@@ -102,6 +102,18 @@ def test_that_a_mistake_is_explained_and_what_was_typed_stays(stand: Stand, qtbo
     assert stand.session.submitted == []
 
 
+def test_that_a_mistake_is_forgotten_with_the_field_it_is_in(stand: Stand) -> None:
+    form = stand.panel.form
+    form.kind.setCurrentIndex(form.kind.findData(BreakKind.CONDITION))
+    form.condition.setText("abc")
+    form.button.click()
+    assert form.problem.isVisible()
+
+    form.kind.setCurrentIndex(form.kind.findData(BreakKind.FRAME_ABOVE))
+
+    assert not form.problem.isVisible()
+
+
 def test_that_an_unknown_name_is_accepted_with_a_warning(stand: Stand) -> None:
     stand.session.root.set_timeout(1, print, name="boss")
     stand.bridge.refresh_now()
