@@ -89,6 +89,16 @@ def test_that_text_has_the_width_of_the_bundled_font() -> None:
     assert float(text.get("textLength", "")) == pytest.approx(text_width("16.7 ms", 8), abs=0.01)
 
 
+def test_that_a_rim_lies_below_its_text_also_where_no_order_of_painting_is_known() -> None:
+    root = root_of(Text(Point(1, 2), "name", 8, "#000000", halo="#ffffff"))
+
+    rim, text = [each for each in root.iter() if each.tag.endswith("}text")]
+
+    assert (rim.get("stroke"), text.get("stroke")) == ("#ffffff", None)
+    assert (rim.get("aria-hidden"), text.get("aria-hidden")) == ("true", None)
+    assert rim.text == text.text == "name"
+
+
 def test_that_text_of_unknown_width_is_not_stretched() -> None:
     text = root_of(Text(Point(5, 6), "フレーム", 8, "#000000")).find(f"{SVG}text")
     assert text is not None

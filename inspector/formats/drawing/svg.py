@@ -124,16 +124,20 @@ def _text_element(text: Text) -> str:
         attributes += f' text-anchor="{text.anchor.value}"'
     if text.is_bold:
         attributes += ' font-weight="bold"'
-    if text.halo:
-        width = _number(text.size * HALO_SHARE)
-        attributes += f' stroke="{text.halo}" stroke-width="{width}" paint-order="stroke"'
-        attributes += ' stroke-linejoin="round"'
     if text.is_upright:
         attributes += f' transform="rotate(-90 {x} {y})"'
     if has_every_character(text.text, is_bold=text.is_bold):
         width = _number(text_width(text.text, text.size, is_bold=text.is_bold))
         attributes += f' textLength="{width}" lengthAdjust="spacingAndGlyphs"'
-    return f"<text {attributes}>{_text(text.text)}</text>"
+    element = f"<text {attributes}>{_text(text.text)}</text>"
+    if not text.halo:
+        return element
+    # A text of its own below: many viewers know no paint-order, and would paint over the text.
+    width = _number(text.size * HALO_SHARE)
+    return (
+        f'<text {attributes} stroke="{text.halo}" stroke-width="{width}" stroke-linejoin="round"'
+        f' aria-hidden="true">{_text(text.text)}</text>{element}'
+    )
 
 
 def _stroke(stroke: Stroke) -> str:
