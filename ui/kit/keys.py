@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication, QWidget
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -14,6 +15,18 @@ if TYPE_CHECKING:
 def own_keys(names: str) -> frozenset[Qt.Key]:
     """Return keys by their names, such as ``W Home``."""
     return frozenset(Qt.Key[f"Key_{name}"] for name in names.split())
+
+
+def hide_with_keyboard(widget: QWidget) -> bool:
+    """Hide a widget of a window; Qt gives the keyboard to what is next.
+
+    Returns:
+        Whether the keyboard was in the widget.
+    """
+    focus = QApplication.focusWidget()
+    had_keyboard = focus is not None and widget.isAncestorOf(focus)
+    widget.hide()
+    return had_keyboard
 
 
 def is_plain(event: QKeyEvent) -> bool:

@@ -124,12 +124,20 @@ class WindowContents(QObject):
         self._tell_visibility()
         self._take_session(bridge.session)
         self._take_status(bridge.status)
-        # Else a window that comes to the front gives the keyboard to any button or line, and Space
-        # goes there.
-        window.frame_times.plot.setFocus(Qt.FocusReason.OtherFocusReason)
+        for bar in (window.notice, self.card):
+            bar.keyboard_left.connect(self._give_keyboard)
+        self._give_keyboard()
         if window.settings_file.problem:
             window.notice.show_notice(window.settings_file.problem)
         window.completed.emit()
+
+    @Slot()
+    def _give_keyboard(self) -> None:
+        """Give the keyboard to the frame times; Qt takes any button or line, and Space goes there.
+
+        As when the window comes to the front, or what had the keyboard is hidden.
+        """
+        self._window.frame_times.plot.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # ---------------------------------------------------------------- building
 

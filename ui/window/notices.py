@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QIcon, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from inspector.display_text import as_plain
 from inspector.vocabulary import what_was_raised
 
+from ..kit.keys import hide_with_keyboard
 from ..kit.theme import ColorRole
 
 if TYPE_CHECKING:
@@ -21,7 +22,13 @@ if TYPE_CHECKING:
 
 
 class NoticeBar(QWidget):
-    """Shows the latest notice with what can be done about it; hidden without one."""
+    """Shows the latest notice with what can be done about it; hidden without one.
+
+    Signals:
+        keyboard_left: It was put away while one of its buttons had the keyboard.
+    """
+
+    keyboard_left = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,7 +86,8 @@ class NoticeBar(QWidget):
     def dismiss(self) -> None:
         """Put the notice away."""
         self._action = None
-        self.hide()
+        if hide_with_keyboard(self):
+            self.keyboard_left.emit()
 
     def withdraw(self, text: str) -> None:
         """Put a notice away that holds no more; another one stays."""

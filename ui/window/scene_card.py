@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QObject, QRect, Qt, Slot
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -17,6 +17,7 @@ from inspector.display_text import as_plain
 from inspector.sessions.scene import built_in_scene
 
 from ..kit.guards import guarded
+from ..kit.keys import hide_with_keyboard
 from ..kit.labels import ElidedLabel, WrappedLabel
 from ..kit.layouts import tool_button
 from ..kit.paced_refresh import single_shot
@@ -78,6 +79,9 @@ TASKS: Final = (
 class SceneCard(QFrame):
     """Shows what a built-in scene is about and ticks off what was tried; gone once dismissed.
 
+    Signals:
+        keyboard_left: It was dismissed while one of its buttons had the keyboard.
+
     Attributes:
         title: The title of the scene.
         text: What there is to see, or one of the things to try in this scene.
@@ -85,6 +89,8 @@ class SceneCard(QFrame):
         tasks: What to try in any scene, by name.
         close_button: Dismisses the card for good.
     """
+
+    keyboard_left = Signal()
 
     def __init__(self, bridge: SessionBridge, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -222,4 +228,5 @@ class SceneCard(QFrame):
     def dismiss(self) -> None:
         """Put the card away, for the next starts too."""
         self._bridge.panel_choices[_CHOICE] = _DISMISSED
-        self.hide()
+        if hide_with_keyboard(self):
+            self.keyboard_left.emit()

@@ -91,6 +91,23 @@ def test_that_space_runs_and_holds(shell: Shell) -> None:
     assert phases == [SessionPhase.HELD, SessionPhase.RUNNING]
 
 
+@pytest.mark.parametrize("bar", ["notice", "card"])
+def test_that_space_holds_after_a_bar_was_dismissed(qtbot: QtBot, shell: Shell, bar: str) -> None:
+    shell.window.notice.show_notice("Written")
+    buttons = {
+        "notice": shell.window.notice.close_button,
+        "card": shell.contents.card.close_button,
+    }
+    buttons[bar].setFocus()
+    assert buttons[bar].hasFocus()
+
+    qtbot.mouseClick(buttons[bar], Qt.MouseButton.LeftButton)
+    press(shell, Key.Key_Space)
+
+    assert not buttons[bar].isVisible()
+    assert shell.bridge.status.phase is SessionPhase.HELD
+
+
 def fields(shell: Shell) -> list[QWidget]:
     transport = shell.window.transport
     filters = shell.window.docks["clock_tree"].findChildren(FilterLine)
