@@ -112,6 +112,8 @@ class Painted(_View):
         """Paint rows from now on; called once, by the constructor."""
         self._kept: dict[int, Sequence[Cell]] = {}
         self._shown: list[tuple[RowPlace, Sequence[Cell]]] | None = None
+        # Whether rows have changed since they were compared with what is on the screen.
+        self._is_behind = False
         self._row_cells: RowCells | None = None
         self._marks: dict[int, QIcon | QPixmap] = {}
         self._painted_selected: set[int] = set()
@@ -166,6 +168,7 @@ class Painted(_View):
             return
         now = self.rows_in_view()
         before, self._shown = self._shown, now
+        self._is_behind = False
         if before is None:
             self.viewport().update()
             return
@@ -347,8 +350,11 @@ class Painted(_View):
                 note = self._painted_selected
                 (note.add if is_selected else note.discard)(place.key)
                 self._paint_row(painter, place, columns, dirty, is_selected=is_selected)
-        if bounds.top() <= 0 and bounds.bottom() + 1 >= self.viewport().height():
-            self._shown = rows
+        if len(areas) == 1 and bounds.contains(self.viewport().rect()):
+            self._shown, self._is_behind = rows, False
+        elif self._is_behind:
+            # Part of the screen says what rows say now, and part what they said before.
+            self._shown = None
         self._paint_focus(painter)
 
     def _paint_row(
@@ -466,6 +472,7 @@ class Painted(_View):
     def _forget_keys(self) -> None:
         # What is on the screen is compared when Qt has laid out the rows.
         self._kept.clear()
+        self._is_behind = True
 
     @override
     def dataChanged(
@@ -477,7 +484,7 @@ class Painted(_View):
         """Look in the next turn at what has changed; Qt would paint the whole range again."""
         with self._without_paints():
             super().dataChanged(topLeft, bottomRight, roles)
-        self._kept.clear()
+        self._forget_keys()
         self._soon.start()
 
     @override
@@ -485,6 +492,8 @@ class Painted(_View):
         """Lay out the rows, and paint those again that look different."""
         viewport = self.viewport()
         size = viewport.size()
+        # Qt may scroll here, too, while it moves nothing on the screen.
+        self._is_behind = True
         # Qt asks to paint everything here, also for a row that came far out of view.
         with self._without_paints():
             super().doItemsLayout()
@@ -497,7 +506,13 @@ class Painted(_View):
     @override
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         super().scrollContentsBy(dx, dy)
-        if self._is_painting and self._shown is not None:
+        if not self._is_painting or self._shown is None:
+            return
+        if self._is_behind:
+            # What was moved on the screen is what rows said before.
+            self._shown = None
+            self.viewport().update()
+        else:
             self._shown = self.rows_in_view()
 
     @override
