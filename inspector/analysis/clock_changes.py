@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from inspector.events.handlers import handlers_of
-from inspector.vocabulary import rate_text
+from inspector.vocabulary import RATE_DENOMINATOR, rate_text
 
 if TYPE_CHECKING:
     from inspector.events.history import History
@@ -26,6 +26,8 @@ class ClockChange:
         kind: ``pause``, ``resumption``, ``rate``, ``move`` or ``removal``.
         text: What was done to the clock, such as ``set to rate 0.5``.
         cause: Number of the command that did it, 0 for the program; ``None`` if unknown.
+        speed_n: Numerator of the rate at which the clock runs by this change alone, 0 when it
+            was paused.
     """
 
     cursor: int
@@ -34,6 +36,7 @@ class ClockChange:
     kind: str
     text: str
     cause: int | None = None
+    speed_n: int = RATE_DENOMINATOR
 
 
 class ClockChangeReader(ABC):
@@ -51,10 +54,10 @@ class ClockChangeReader(ABC):
 
     def _on_clock_rate(self, at_ns: int, clock_id: int, rate_n: int, cause: int) -> None:
         text = f"set to rate {rate_text(rate_n)}"
-        self.changed(ClockChange(self.place, at_ns, clock_id, "rate", text, cause))
+        self.changed(ClockChange(self.place, at_ns, clock_id, "rate", text, cause, rate_n))
 
     def _on_clock_paused(self, at_ns: int, clock_id: int, cause: int, _b: int) -> None:
-        self.changed(ClockChange(self.place, at_ns, clock_id, "pause", "paused", cause))
+        self.changed(ClockChange(self.place, at_ns, clock_id, "pause", "paused", cause, 0))
 
     def _on_clock_resumed(self, at_ns: int, clock_id: int, cause: int, _b: int) -> None:
         self.changed(ClockChange(self.place, at_ns, clock_id, "resumption", "resumed", cause))

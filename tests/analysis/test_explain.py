@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inspector.analysis.evidence import Explanation, Reason
 from inspector.analysis.explain.explain import explain
-from inspector.analysis.explain.story import CallStory
+from inspector.analysis.explain.story import KEPT_STRETCHES, CallStory
 from inspector.analysis.predict.timers import next_fires
 from inspector.calls.call import CallId
 from inspector.clocks import ClockTree
@@ -140,6 +140,83 @@ def test_that_a_timer_that_is_not_due_says_when_it_fires_and_why_it_takes_so_lon
         "Since it was set, 1.00 s of session time has passed, and 500 ms on “enemies”.",
         "It was set at scene.py:7 in build.",
     ]
+
+
+LONG_PAUSE = """
+    def build(stage):
+        enemies = stage.root.child("enemies")
+        enemies.set_timeout(100, lambda: None, name="boss")
+        enemies.set_timeout(1, lambda: None, name="bomb")
+
+        def set_rate(rate):
+            enemies.rate = rate
+
+        for number in range(20):
+            stage.root.set_timeout(402 + number, set_rate, "1/4", name="slow")
+            stage.root.set_timeout(402.5 + number, set_rate, 1, name="fast")
+"""
+
+
+def test_that_the_changes_that_cost_most_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    stand = Stand(tmp_path, LONG_PAUSE)
+    stand.run(10)
+    stand.session.submit(PauseClock(stand.clock("enemies")))
+    stand.run(360)
+    stand.session.submit(ResumeClock(stand.clock("enemies")))
+    stand.run(60)
+
+    found = texts(stand.explain("boss"))
+
+    since = next(place for place, text in enumerate(found) if text.startswith("Since it was set"))
+    paused, *slow, more, _ = found[since + 1 :]
+    assert paused == (
+        "Meanwhile “enemies” was paused for 06:00.000, by command 1 “pause “enemies””."
+    )
+    assert slow == ["Meanwhile “enemies” was set to rate 0.25 for 500 ms, by the program."] * 5
+    assert more == "There were 15 more changes of these clocks, none of greater effect."
+    # What came after the end of a timer did not delay it.
+    assert "Meanwhile" not in "".join(texts(stand.explain("bomb")))
+    at_ns = 400 * SECOND
+    assert "more change" not in "".join(texts(stand.explain("boss", at_ns)))
+    stand.session.close()
+
+
+def test_that_a_pause_that_began_before_the_timer_was_set_is_named(tmp_path: Path) -> None:
+    stand = Stand(
+        tmp_path,
+        """
+        def build(stage):
+            root, enemies = stage.root, stage.root.child("enemies")
+            root.set_timeout(1, enemies.pause)
+            root.set_timeout(2, lambda: enemies.set_timeout(9, print, name="boss"))
+            root.set_timeout(5, enemies.resume)
+        """,
+    )
+    stand.run(6)
+
+    paused = reason_with(stand.explain("boss"), "Meanwhile")
+
+    assert paused.text == "Meanwhile “enemies” was paused for 4.00 s, by the program."
+    assert stand.kind_of(paused) == CLOCK_PAUSED
+    stand.session.close()
+
+
+def test_that_a_long_pause_is_kept_of_any_number_of_changes(tmp_path: Path) -> None:
+    stand = Stand(tmp_path, LONG_PAUSE)
+    enemies = stand.clock("enemies")
+    frame = Fraction(1, 60)
+    pauses = [Fraction(1, 2), Fraction(20)] + [frame] * 2 * KEPT_STRETCHES
+    for seconds in pauses:
+        stand.session.submit(PauseClock(enemies))
+        stand.run(seconds)
+        stand.session.submit(ResumeClock(enemies))
+        stand.run(frame)
+
+    explanation = stand.explain("boss")
+
+    assert "paused for 20.0 s" in reason_with(explanation, "20.0 s, by").text
+    reason_with(explanation, f"There were {len(pauses) - 6:,} more changes")
+    stand.session.close()
 
 
 def test_that_a_pause_above_is_named_with_its_frame_and_who_did_it(stand: Stand) -> None:

@@ -636,3 +636,24 @@ def test_that_of_a_damaged_recording_only_what_can_be_read_is_judged(
 
     assert "damaged" in err
     assert "nothing looks wrong in what can be read" in out
+
+
+def test_that_a_long_pause_is_named_before_many_short_changes(run: Run, tmp_path: Path) -> None:
+    scene = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            root, enemies = stage.root, stage.root.child("enemies")
+            enemies.set_timeout(100, print, name="boss")
+            root.set_timeout(1, enemies.pause)
+            root.set_timeout(31, enemies.resume)
+            for number in range(20):
+                root.set_timeout(32 + number, lambda: setattr(enemies, "rate", "1/4"))
+                root.set_timeout(32.5 + number, lambda: setattr(enemies, "rate", 1))
+        """,
+    )
+
+    _, out, _ = run(f"explain {scene} boss --seconds 60")
+
+    assert "  00:01.000  Meanwhile “enemies” was paused for 30.0 s, by the program.  [" in out
+    assert "There were 15 more changes of these clocks, none of greater effect.\n" in out

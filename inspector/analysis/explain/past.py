@@ -20,15 +20,15 @@ from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import STATE_ENTERED, MemberKind, what_was_raised
 
 if TYPE_CHECKING:
-    from inspector.analysis.explain.story import CallStory, Firing
+    from inspector.analysis.explain.story import CallStory, Firing, Stretch
     from inspector.calls.call import Call
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
 
 #: Rounding alone makes session and local time differ by less than this.
 _SAME_NS: Final = NS_PER_MS
-#: The most changes of its clocks to list.
-_MOST_CHANGES: Final = 6
+#: The most pauses, rates and moves of its clocks to list.
+_MOST_STRETCHES: Final = 6
 
 
 def member_past(history: History, timeline: Timeline, story: CallStory) -> list[Reason]:
@@ -165,19 +165,46 @@ def _wait(  # noqa: PLR0913, PLR0917 - the beginning of the wait, in three units
         f"{format_duration(local_ns)} on “{clock.name}”."
     )
     here = Reason(text, since_ns, cursor, clock_id=clock.id)
-    return [here, *_changes(timeline, story, call, since_ns)]
+    return [here, *_stretches(timeline, story, call, since_ns)]
 
 
-def _changes(timeline: Timeline, story: CallStory, call: Call, since_ns: int) -> list[Reason]:
-    found: list[Reason] = []
+def _stretches(timeline: Timeline, story: CallStory, call: Call, since_ns: int) -> list[Reason]:
+    """Return the pauses, rates and moves of most effect in the order of time; count the others."""
+    at_ns, count = timeline.at_ns, 0
+    ranked: list[tuple[tuple[int, bool, int], Stretch, str]] = []
     for clock in timeline.path(call.clock_id):
         current_ns = clock.paused_since_ns if clock.paused else None
-        for change in story.changes.get(clock.id, ()):
-            is_present = change.kind == "pause" and change.at_ns == current_ns
-            if is_present or not since_ns <= change.at_ns <= timeline.at_ns:
+        mine = [
+            (each, effect_ns)
+            for each in story.stretches.get(clock.id, ())
+            if each.change.at_ns <= at_ns
+            and ((effect_ns := each.effect_ns(since_ns, at_ns)) or each.change.at_ns >= since_ns)
+            and (each.change.at_ns >= since_ns or each.end_ns is not None)
+        ]
+        # Numbers also count the stretches that were not kept.
+        count += mine[-1][0].number - mine[0][0].number + 1 if mine else 0
+        for each, effect_ns in mine:
+            if each.change.kind == "pause" and each.change.at_ns == current_ns:
+                # What stops the clock at present is a reason of its own.
+                count -= 1
                 continue
-            frame = frame_at(timeline, change.at_ns)
-            who = by_whom(timeline, change.cause or 0)
-            text = f"Meanwhile “{clock.name}” was {change.text}, {who}."
-            found.append(Reason(text, change.at_ns, change.cursor, clock.id, frame))
-    return sorted(found, key=lambda reason: reason.at_ns)[-_MOST_CHANGES:]
+            rank = effect_ns, each.change.kind == "move", each.change.cursor
+            ranked.append((rank, each, clock.name))
+    listed = sorted(ranked, reverse=True, key=lambda each: each[0])[:_MOST_STRETCHES]
+    listed.sort(key=lambda each: each[1].change.cursor)
+    reasons = [_stretch(timeline, each, name) for _, each, name in listed]
+    more = count - len(listed)
+    if more:
+        what = "was 1 more change" if more == 1 else f"were {more:,} more changes"
+        reasons.append(Reason(f"There {what} of these clocks, none of greater effect.", at_ns))
+    return reasons
+
+
+def _stretch(timeline: Timeline, stretch: Stretch, name: str) -> Reason:
+    change, end_ns = stretch.change, stretch.end_ns
+    is_over = end_ns is not None and change.at_ns < end_ns <= timeline.at_ns
+    lasted = f" for {format_duration(end_ns - change.at_ns)}" if end_ns and is_over else ""
+    who = by_whom(timeline, change.cause or 0)
+    text = f"Meanwhile “{name}” was {change.text}{lasted}, {who}."
+    frame = frame_at(timeline, change.at_ns)
+    return Reason(text, change.at_ns, change.cursor, change.clock_id, frame)

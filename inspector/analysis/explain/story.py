@@ -11,7 +11,7 @@ from typing_extensions import override
 from inspector.analysis.clock_changes import ClockChange, ClockChangeReader
 from inspector.events.handlers import handlers_of
 from inspector.events.schema import ABOUT_CLOCKS, ADDED, MAY_BE_ABOUT_TIMERS, Unit, kinds_with
-from inspector.vocabulary import TimerKind
+from inspector.vocabulary import RATE_DENOMINATOR, TimerKind
 
 if TYPE_CHECKING:
     from inspector.calls.call import CallId
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 #: The most firings to keep; older ones are only counted.
 KEPT_FIRINGS: Final = 64
-#: The most changes to keep for each clock.
-KEPT_CHANGES: Final = 8
+#: The most stretches to keep for each clock, those that matter most; at times twice as many.
+KEPT_STRETCHES: Final = 200
 #: The most events of the call to keep, for going back in the story.
 KEPT_EVENTS: Final = 100_000
 #: The most events to read, which takes about a quarter of a second.
@@ -29,8 +29,6 @@ LONGEST_STORY: Final = 2_000_000
 
 _STRETCH: Final = 50_000
 _OF_ALL: Final = ABOUT_CLOCKS | kinds_with(subject=Unit.MODE)
-#: Kinds of changes of clocks that are kept.
-_KEPT: Final = frozenset({"rate", "pause", "move"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +70,27 @@ class Firing:
         return self.late_ns < 0 or self.next_ns == self.due_ns
 
 
+@dataclass(slots=True)
+class Stretch:
+    """How long a pause or a rate of a clock lasted.
+
+    Attributes:
+        change: Its beginning.
+        number: How many stretches of this clock there were before it.
+        end_ns: Session instant of its end; ``None`` if it has not ended. A move ends at once.
+    """
+
+    change: ClockChange
+    number: int
+    end_ns: int | None = None
+
+    def effect_ns(self, since_ns: int, until_ns: int) -> int:
+        """Return how much time its clock lost or gained by it between two session instants."""
+        end_ns = until_ns if self.end_ns is None else min(self.end_ns, until_ns)
+        length_ns = max(0, end_ns - max(self.change.at_ns, since_ns))
+        return length_ns * abs(RATE_DENOMINATOR - self.change.speed_n) // RATE_DENOMINATOR
+
+
 class CallStory(ClockChangeReader):
     """The known past of one call; can be extended as a session continues.
 
@@ -93,7 +112,7 @@ class CallStory(ClockChangeReader):
         failed: When its callback last raised.
         failures: How often its callback raised.
         rates: By clock: when its rate was last set.
-        changes: By clock: the last pauses, rate changes and moves.
+        stretches: By clock: its pauses, rates and moves; of very many, those of most effect.
         removals: By clock: when it was removed.
         transport: When the session was last held or run.
     """
@@ -115,7 +134,8 @@ class CallStory(ClockChangeReader):
         self.failed: Moment | None = None
         self.failures = 0
         self.rates: dict[int, ClockChange] = {}
-        self.changes: dict[int, deque[ClockChange]] = {}
+        self.stretches: dict[int, list[Stretch]] = {}
+        self._open: dict[tuple[int, str], Stretch] = {}
         self.removals: dict[int, ClockChange] = {}
         self.transport: Moment | None = None
         self._due_ns: int | None = None
@@ -207,11 +227,30 @@ class CallStory(ClockChangeReader):
     def changed(self, change: ClockChange) -> None:
         if change.kind == "removal":
             self.removals[change.clock_id] = change
-        elif change.kind in _KEPT:
-            if change.kind == "rate":
-                self.rates[change.clock_id] = change
-            changes = self.changes.setdefault(change.clock_id, deque(maxlen=KEPT_CHANGES))
-            changes.append(change)
+            return
+        if change.kind == "rate":
+            self.rates[change.clock_id] = change
+        ends = "pause" if change.kind == "resumption" else change.kind
+        ended = self._open.pop((change.clock_id, ends), None)
+        if ended is not None:
+            ended.end_ns = change.at_ns
+        is_return = ended is not None and change.speed_n == RATE_DENOMINATOR
+        if change.kind != "resumption" and not is_return:
+            self._begin(Stretch(change, 0))
+
+    def _begin(self, stretch: Stretch) -> None:
+        change = stretch.change
+        stretches = self.stretches.setdefault(change.clock_id, [])
+        stretch.number = stretches[-1].number + 1 if stretches else 0
+        if change.kind == "move":
+            stretch.end_ns = change.at_ns
+        else:
+            self._open[change.clock_id, change.kind] = stretch
+        stretches.append(stretch)
+        if len(stretches) > 2 * KEPT_STRETCHES:
+            by_effect = sorted(stretches, key=lambda each: each.effect_ns(0, change.at_ns))
+            kept = {each.number for each in by_effect[-KEPT_STRETCHES:]} | {stretch.number}
+            stretches[:] = [each for each in stretches if each.number in kept]
 
     def _on_timer_added(self, *_event: int) -> None:
         self.added = self._moment

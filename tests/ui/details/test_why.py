@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from inspector.calls.call import CallId
-from inspector.commands.clocks import PauseClock, ResumeClock
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import RewindTo
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from ui.details.panel import DetailsPanel
@@ -232,3 +233,21 @@ def test_that_from_the_past_it_is_said_what_came_of_what_was_predicted(tmp_path:
     assert first.links[0].at_ns == 2_000_000_000
     assert "It has not fired at 00:03.000 as predicted, because “root” was paused" in second.text
     session.close()
+
+
+def test_that_a_long_pause_is_named_before_many_short_changes(stand: Stand) -> None:
+    stand.session.submit(PauseClock(3))
+    stand.run(60)
+    stand.session.submit(ResumeClock(3))
+    for rate in (Fraction(1, 2), Fraction(1)) * 10:
+        stand.session.submit(SetRate(3, rate))
+        stand.run(0.1)
+
+    stand.bridge.select(Selection.timer(1))
+
+    lines = stand.lines()
+    (paused,) = (place for place, line in enumerate(lines) if "was paused for 60.0 s" in line)
+    (more,) = (place for place, line in enumerate(lines) if "more changes" in line)
+    assert "by command 1 “pause “enemies””" in lines[paused]
+    assert lines[more] == "There were 5 more changes of these clocks, none of greater effect."
+    assert more == paused + 6
