@@ -81,7 +81,7 @@ class ClockColumns(ColumnChoices):
         self._is_anew = True
         self._view_width = -1
         # What was in view, and the widths by column: in full, and in the shorter form.
-        self._measured: set[tuple[int, int, str, tuple[str, ...]]] = set()
+        self._measured: set[tuple[int, int, str, bool, tuple[str, ...]]] = set()
         self._whole: dict[int, int] = {}
         self._brief: dict[int, int] = {}
         # The widest name that may reach over the columns behind it.
@@ -165,9 +165,9 @@ class ClockColumns(ColumnChoices):
         for place, cells in self._tree.rows_in_view():
             for column, cell in enumerate(cells):
                 indent = place.indent if column == ClockColumn.NAME else 0
-                # Of numbers as long as one before nothing is new.
+                # Of numbers as long as one before nothing is new; a 0 in front may be left out.
                 text = cell.text.translate(ZEROS) if column in LIVE_COLUMNS else cell.text
-                key = column, indent, text, cell.shorter
+                key = column, indent, text, cell.text.startswith("0"), cell.shorter
                 if text and key not in self._measured:
                     self._measured.add(key)
                     has_grown |= self._take(column, cell, indent)

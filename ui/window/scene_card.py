@@ -209,8 +209,15 @@ class SceneCard(QFrame):
         """Tick off what a command does that was applied."""
         command = command_in(record.form)
         for task in TASKS:
-            if command is not None and command.capability is task.capability:
+            if command is None or command.capability is not task.capability:
+                continue
+            if task.capability is not Capability.RATE or self._is_slowed(record.clock_id):
                 self._tick(task.name)
+
+    def _is_slowed(self, clock_id: int) -> bool:
+        """Whether it is a branch that is slower than the rest, not the root with all."""
+        clock = self._bridge.timeline.clocks.get(clock_id)
+        return clock is not None and bool(clock.parent_id) and clock.rate < 1
 
     @Slot()
     def take_export(self) -> None:

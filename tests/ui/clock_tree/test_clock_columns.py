@@ -201,6 +201,16 @@ def test_that_columns_stand_still_while_time_passes(stand: Stand) -> None:
         assert stand.widths() == before
 
 
+@pytest.mark.parametrize("width", range(300, 380, 10))
+def test_that_a_time_of_ten_minutes_has_room_in_a_narrow_column(stand: Stand, width: int) -> None:
+    stand.resize(width)
+
+    for minutes in (1, 10, 60, 600):
+        stand.run_to_ms(60_000 * minutes)
+        assert not stand.view.isColumnHidden(ClockColumn.LOCAL_TIME)
+        assert stand.is_readable(stand.game.id, ClockColumn.LOCAL_TIME), minutes
+
+
 def test_that_a_column_grows_when_a_number_in_it_does_and_does_not_shrink(stand: Stand) -> None:
     before = stand.width(ClockColumn.RATE)
     stand.game.set_rate(Fraction(123_456))

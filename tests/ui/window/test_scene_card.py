@@ -77,6 +77,19 @@ def test_that_what_was_tried_is_ticked_off(shell: Shell) -> None:
     assert ticked(shell) == {"pause", "slow", "step", "export"}
 
 
+def test_that_only_a_slower_branch_is_ticked_off_as_slowed(shell: Shell) -> None:
+    root = shell.bridge.timeline.clocks[shell.clock_id("enemies")].parent_id
+    while above := shell.bridge.timeline.clocks[root].parent_id:
+        root = above
+
+    shell.bridge.submit(SetRate(root, Fraction(1, 4)))
+    shell.bridge.submit(SetRate(shell.clock_id("enemies"), Fraction(4)))
+    assert ticked(shell) == set()
+
+    shell.bridge.submit(SetRate(shell.clock_id("enemies"), Fraction(1, 4)))
+    assert ticked(shell) == {"slow"}
+
+
 @pytest.mark.parametrize("export", ["export", "export-timeline", "export-scene"])
 def test_that_any_export_is_ticked_off(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, export: str
