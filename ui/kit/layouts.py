@@ -22,6 +22,8 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from .guards import guarded
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -45,6 +47,7 @@ def tool_button(text: str = "", tip: str = "", *, is_checkable: bool = False) ->
     return button
 
 
+@guarded
 class ShorteningButton(QToolButton):
     """A button whose text is cut at its end where there is no room for it."""
 

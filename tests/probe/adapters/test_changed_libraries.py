@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 
+from inspector.probe import program as probed
 from inspector.probe.adapters import ADAPTERS, UNSEEN, AdapterEntry
 from inspector.probe.program import Program
 
@@ -50,6 +51,9 @@ def test_that_a_library_without_an_adapter_is_told_once_it_is_loaded(
 ) -> None:
     program = Program("test")
     monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    # Nothing else is watched, or the adapters of what is loaded would stay in this process.
+    monkeypatch.setattr(probed, "ADAPTERS", ())
+    monkeypatch.setattr(probed, "UNSEEN", ((name, library, missing),))
 
     program.watch_imports()
 

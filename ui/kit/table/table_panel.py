@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from ..filter_line import FilterLine
+from ..guards import guarded
 from ..labels import ElidedLabel
 from ..layouts import bar, fill
 from .models import ListTableModel
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _COUNT_PART: Final = 5
 
 
+@guarded
 class TablePanel(QWidget):
     """Filters a table, counts its rows, and says why there are none.
 
