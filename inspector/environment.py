@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from time import sleep
 
 from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
@@ -74,6 +75,9 @@ WAYLAND_LIBRARIES = (
     SystemLibrary("libwayland-cursor.so.0", "libwayland-cursor0"),
 )
 
+#: How often an X server is asked before it counts as not there, and how far apart.
+_CONNECTION_TRIES = 5
+_BETWEEN_TRIES_S = 0.2
 _APT_GET = Path("/usr/bin/apt-get")
 _NO_DISPLAY = (
     "No window can be opened, because {reason}; "
@@ -238,7 +242,19 @@ def _wayland_answers(environment: Mapping[str, str]) -> bool:
 
 
 def _x11_answers() -> bool:
-    """Try to connect: Qt would abort the process on failure."""
+    """Try to connect: Qt would abort the process on failure.
+
+    An X server whose last client has left resets itself, and refuses clients for that moment.
+    """
+    for _ in range(_CONNECTION_TRIES - 1):
+        if _x11_connects():
+            return True
+        sleep(_BETWEEN_TRIES_S)
+    return _x11_connects()
+
+
+def _x11_connects() -> bool:
+    """Say whether the X server takes a client now."""
     xcb = ctypes.CDLL("libxcb.so.1")
     xcb.xcb_connect.restype = ctypes.c_void_p
     connection = ctypes.c_void_p(xcb.xcb_connect(None, None))

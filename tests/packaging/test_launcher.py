@@ -75,6 +75,20 @@ def test_that_a_display_that_does_not_answer_is_named(monkeypatch: pytest.Monkey
 
 
 @on_linux
+def test_that_a_display_that_answers_after_a_moment_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = [False, False, True]
+    monkeypatch.setattr(environment, "X11_LIBRARIES", ())
+    monkeypatch.setattr(environment, "_x11_connects", lambda: answers.pop(0))
+    monkeypatch.setattr(environment, "sleep", lambda _seconds: None)
+
+    check_display({"DISPLAY": ":0"})
+
+    assert answers == []
+
+
+@on_linux
 def test_that_missing_x11_libraries_are_named_with_the_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
