@@ -45,6 +45,8 @@ _FROM_ZERO: Final = 0.4
 _SIZE: Final = 7.5
 _HEAD: Final = 13.0
 _FOOT: Final = 25.0
+#: Below it, for the names of curves where there are several.
+_KEY: Final = 10.0
 _LEAST_BAR: Final = 1.5
 #: Bars leave room for the names of budgets above them.
 _ROOM: Final = 1.12
@@ -172,11 +174,12 @@ def distribution_chart(  # noqa: PLR0913 - as many things make a chart
     if len(curves) == 1:
         most = grouped(len(curves[0].times))
         left = 6 + max(text_width(each, _SIZE) for each in (most, "100 %", "16.67"))
+    foot = _FOOT + _KEY if len(curves) > 1 else _FOOT
     area = Box(
         round(box.x + left, 2),
         round(box.y + _HEAD, 2),
         round(max(box.width - left - 8, 20.0), 2),
-        round(max(box.height - _HEAD - _FOOT, 10.0), 2),
+        round(max(box.height - _HEAD - foot, 10.0), 2),
     )
     draw = _Chart(tuple(curves), area, theme, colors, band_ns)
     if kind is ChartKind.L_SHAPE:

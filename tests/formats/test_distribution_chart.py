@@ -15,7 +15,7 @@ from inspector.formats.distribution_chart import (
     chart_rows,
     distribution_chart,
 )
-from inspector.formats.drawing.display_list import Box, Rect, Text
+from inspector.formats.drawing.display_list import Box, Group, Rect, Text
 from inspector.formats.options import GRAPH_COLORS
 from inspector.timebase import MAX_NS
 
@@ -44,6 +44,18 @@ def test_that_a_long_frame_neither_flattens_the_chart_nor_gets_lost() -> None:
     assert any(text.startswith("1 longer than") for text in texts(chart))
     last = chart.count - 1
     assert "1 frame " in chart.text_of(last, last)
+
+
+def test_that_names_of_curves_are_below_what_is_said_of_long_frames() -> None:
+    chart = chart_of(ChartKind.HISTOGRAM, SPIKY, SPIKY)
+
+    (key,) = (item for item in chart.items if isinstance(item, Group))
+    (longer,) = (
+        item for item in chart.items if isinstance(item, Text) and "longer than" in item.text
+    )
+    names = [item for item in key.items if isinstance(item, Text)]
+    assert [name.text for name in names] == ["run 0", "run 1"]
+    assert all(name.at.y >= longer.at.y + longer.size for name in names)
 
 
 def test_that_frame_times_a_nanosecond_apart_have_an_axis() -> None:
