@@ -41,6 +41,9 @@ _TO_BARE_GOAL: Final = 4.0
 _EMPTY_TO_BARE_GOAL: Final = 3.0
 #: The share of the frames that are to come on average.
 _HELD_GOAL: Final = 0.98
+#: Pictures that move, and how often they are to in a second.
+_MOVING: Final = {"FramePlot": "frame plot", "LaneCanvas": "lanes"}
+_MOVING_RATE: Final = 30
 _EMPTY_SCENE: Final = '''"""Nothing but frames."""
 
 
@@ -144,6 +147,16 @@ def _rows(name: str, found: dict[str, list[Shown]]) -> Iterator[Row]:
         widget: median(each.paints.get(widget, 0.0) for each in ours)
         for widget in {widget for each in ours for widget in each.paints}
     }
+    for widget, what in _MOVING.items():
+        count = paints.get(widget, 0.0)
+        yield Row(
+            f"{name} default scene, {what} painted",
+            count / _MOVING_RATE,
+            _HELD_GOAL,
+            at_most=False,
+            unit="x",
+            detail=f"{count:.1f} times a second, {_MOVING_RATE} are wanted",
+        )
     most = sorted(paints.items(), key=lambda pair: -pair[1])
     bare = median(sum(each.paints.values()) for each in found["bare"])
     detail = ", ".join(f"{widget} {count:.0f}" for widget, count in most[:_LISTED_WIDGETS])

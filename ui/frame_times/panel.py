@@ -54,8 +54,8 @@ _AXES: Final = (
     (XAxis.FRAME, "Frames", "Count frames along the axis"),
     (XAxis.TIME, "Time", "Show session time along the axis"),
 )
-#: Milliseconds between refreshes of the plot at best: as often as it moves with the lanes.
-_PLOT_MS: Final = 60
+#: Milliseconds between pictures at best: less than between refreshes, so each is shown.
+_PLOT_MS: Final = 20
 #: How far the legend beside the plot reaches over the column of labels, and what it leaves free.
 _OVER_LABELS: Final = 20
 _WIDEST_LABEL: Final = "00 ms  "

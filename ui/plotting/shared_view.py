@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FOLLOWED: Final = {XAxis.FRAME: 300.0, XAxis.TIME: 5.0}
 _SHORTEST: Final = {XAxis.FRAME: 0.1, XAxis.TIME: 1e-6}
 #: How far a following view with lanes moves at once: both pictures are scrolled then.
-_STEP: Final = {XAxis.FRAME: 4.0, XAxis.TIME: 4 / 60}
+_STEP: Final = {XAxis.FRAME: 2.0, XAxis.TIME: 2 / 60}
 #: Position of the present in a following view with lanes; predictions have the rest.
 PRESENT_AT: Final = 0.85
 #: A playhead that leaves the view by less than this share of it takes the view along.

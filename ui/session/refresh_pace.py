@@ -21,8 +21,9 @@ from inspector.timebase import NS_PER_MS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-#: Milliseconds from one refresh to the next: thirty a second, enough for pictures that move.
-REFRESH_MS: Final = 33
+#: Milliseconds from one refresh to the next, at least: at sixty frames a second every other frame
+#: is waited for and shown, thirty a second, enough for pictures that move.
+REFRESH_MS: Final = 30
 #: However much the window gives way, it is refreshed four times a second.
 SLOWEST_MS: Final = 250
 #: Milliseconds between refreshes while a session runs in which nothing happens: only digits

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from .lane_readout import LaneReading
     from .lane_rows import LaneRow
 
-#: Milliseconds between refreshes of lanes at best: as often as a view that follows moves.
-_LANES_MS: Final = 60
+#: Milliseconds between pictures at best: less than between refreshes, so each is shown.
+_LANES_MS: Final = 20
 _BAR: Final = (4, 0, 4, 2)
 #: Settings key of the hidden kinds of lanes.
 _HIDDEN = "timeline.hidden"
