@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 from collections import Counter, defaultdict
 from pathlib import Path
+from subprocess import run
 from typing import TYPE_CHECKING
+
+import pytest
 
 from inspector.vocabulary import EventKind
 
@@ -68,6 +71,23 @@ def test_that_a_command_is_named_in_few_files() -> None:
 
     assert ROOT / "inspector" / "commands" / "clocks.py" in naming
     assert len(naming) <= MOST_FILES_OF_COMMAND
+
+
+def test_that_the_top_level_has_nothing_else() -> None:
+    listed = run(
+        ["git", "ls-tree", "--name-only", "HEAD"],  # noqa: S607
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if listed.returncode:
+        pytest.skip("This is not a checkout of git.")
+
+    assert {name for name in listed.stdout.split() if not name.startswith(".")} == {
+        *("inspector", "ui", "tests", "resources"),
+        *("pyproject.toml", "README.md", "Makefile", "LICENSE"),
+    }
 
 
 def test_that_no_folder_is_crowded() -> None:

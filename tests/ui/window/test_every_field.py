@@ -39,7 +39,9 @@ _NONSENSE = ("abc", "", "1e999999999", "-5", "٣", "9" * 400)
 
 
 @pytest.fixture
-def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+def shell(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    # Enter in the export dialog writes a file of the name that was typed, here.
+    monkeypatch.chdir(tmp_path)
     shell = open_shell(qtbot, tmp_path, find_scene("schedulers"))
     for _ in range(60):
         shell.advance(1 / 60)
