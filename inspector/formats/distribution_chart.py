@@ -228,7 +228,7 @@ class _Chart:
         """Return the frame times of the upper percentiles."""
         shares = [each / 100 for each in L_SHAPE_PERCENTS]
         found = [each.times.quantiles_8(shares) for each in self.curves]
-        top_ns = max(float(each.max()) for each in found) * 1.08
+        top_ns = max(1.0, *(float(each.max()) for each in found)) * 1.08
         edges = (*(int(each) for each in found[0]), MAX_NS)
         chart = DistributionChart(ChartKind.L_SHAPE, self.curves, self.area, edges)
         ticks = duration_ticks(top_ns, max(2, int(self.area.height / 24)))

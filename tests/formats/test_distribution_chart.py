@@ -132,6 +132,13 @@ def test_that_several_captures_share_the_bins() -> None:
     )
 
 
+@pytest.mark.parametrize("kind", ChartKind)
+def test_that_frames_without_length_are_drawn(kind: ChartKind) -> None:
+    chart = chart_of(kind, Distribution(np.zeros(3, dtype=np.int64)))
+
+    assert chart.count
+
+
 def test_that_the_l_shape_has_the_upper_percentiles() -> None:
     times = np.arange(1, 10_001) * 10_000
     chart = chart_of(ChartKind.L_SHAPE, Distribution(times))
