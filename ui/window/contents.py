@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from PySide6.QtCore import QEvent, QObject, Qt, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QInputDialog, QMenu, QStackedWidget, QVBoxLayout, QWidget
 from typing_extensions import override
@@ -127,6 +127,8 @@ class WindowContents(QObject):
         for bar in (window.notice, self.card):
             bar.keyboard_left.connect(self._give_keyboard)
         self._give_keyboard()
+        # Again once all is laid out: Qt may give it away when it activates the window.
+        QTimer.singleShot(0, self, self._give_keyboard)
         if window.settings_file.problem:
             window.notice.show_notice(window.settings_file.problem)
         window.completed.emit()

@@ -14,7 +14,12 @@ from pytestqt.qtbot import QtBot
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import Shell, open_shell
 from ui.kit.filter_line import FilterLine
-from ui.session.bridge import Selection
+from ui.kit.theme import Theme
+from ui.session.bridge import Selection, SessionBridge
+from ui.window.application import make_application
+from ui.window.contents import WindowContents
+from ui.window.main_window import MainWindow
+from ui.window.settings import SettingsFile
 
 Key = Qt.Key
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -144,6 +149,25 @@ def test_that_ctrl_keys_work_while_typing(shell: Shell) -> None:
     press(shell, Key.Key_F, CTRL)
 
     assert done == ["find"]
+
+
+def test_that_the_frame_times_have_the_keyboard_once_the_window_is_laid_out(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    make_application()
+    settings_file = SettingsFile(tmp_path / "settings.json")
+    window = MainWindow(Theme(), settings_file, settings_file.load())
+    qtbot.addWidget(window)
+    window.show()
+    WindowContents(window, SessionBridge())
+    line = window.findChild(FilterLine)
+    assert line is not None
+
+    # As Qt does when a window is activated before its panels have their places.
+    line.setFocus()
+    QApplication.processEvents()
+
+    assert window.focusWidget() is window.frame_times.plot
 
 
 def test_that_space_presses_the_button_that_has_the_keyboard(shell: Shell) -> None:
