@@ -13,7 +13,14 @@ from threading import TIMEOUT_MAX, Condition, Lock, RLock, current_thread, main_
 from time import monotonic_ns
 from types import ModuleType
 
-from .adapters import ADAPTERS, CAPABILITIES, UNSEEN, Adapter, AdapterEntry
+from .adapters import (
+    ADAPTERS,
+    CAPABILITIES,
+    UNSEEN,
+    Adapter,
+    AdapterEntry,
+    installed_entries,
+)
 from .bootstrap.import_hook import when_imported
 from .clocks import Clock, Clocks
 from .kinds import (
@@ -191,6 +198,7 @@ class Program:
         self.clocks.changed = self._clock_changed
         self.timers: dict[int, Record] = {}
         self._objects: dict[int, Timer] = {}
+        self._entries = list(ADAPTERS)
         self.adapters: dict[str, Adapter] = {}
         self.changes = 0
         self.holds = 0
@@ -210,11 +218,15 @@ class Program:
 
     def watch_imports(self) -> None:
         """Install the adapter of each library once it is imported, or now if it has been."""
-        for entry in ADAPTERS:
+        installed = installed_entries()
+        self._entries += installed
+        for entry in self._entries:
             for name in entry.modules:
                 when_imported(name, partial(self._install, entry))
+        seen = {name.partition(".")[0] for entry in installed for name in entry.modules}
         for module, library, message in UNSEEN:
-            when_imported(module, partial(self._cannot_see, library, message))
+            if module.partition(".")[0] not in seen:
+                when_imported(module, partial(self._cannot_see, library, message))
 
     def _cannot_see(self, library: str, message: str, _module: ModuleType) -> None:
         """Have the inspector told that nothing can be seen of a library, which is loaded."""
@@ -235,7 +247,7 @@ class Program:
             adapter.state = "active"
             if self.emit is not None:
                 adapter.attached()
-        except Exception as error:  # noqa: BLE001 - nothing here may end the program
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - nothing here may end the program
             self.adapter_failed(adapter, error)
         self.adapters[entry.name] = adapter
         self.mention_change()
@@ -250,13 +262,13 @@ class Program:
             self.adapter_failed(adapter, error)
             return None
 
-    def adapter_failed(self, adapter: Adapter, error: Exception) -> None:
+    def adapter_failed(self, adapter: Adapter, error: BaseException) -> None:
         """An adapter has raised: its library is not what it was."""
         adapter.fail(_told(error))
 
     def described_adapters(self) -> list[dict[str, str]]:
         """Return all adapters, those that wait for their library too."""
-        waiting = {entry.name: Adapter(self) for entry in ADAPTERS}
+        waiting = {entry.name: Adapter(self) for entry in self._entries}
         return [
             {
                 "name": name,

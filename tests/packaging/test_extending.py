@@ -25,10 +25,25 @@ _FRAMES = "frame_time\n16.5\n25.25\n"
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the package of the page is installed, from a wheel built of it."""
-    project, folder = tmp_path_factory.mktemp("frame-extras"), tmp_path_factory.mktemp("site")
+    return _installed(_written(tmp_path_factory), tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture(scope="module")
+def program_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the page's package for attached programs is installed."""
+    project = _written(tmp_path_factory) / "sched_timeline"
+    return _installed(project, tmp_path_factory.mktemp("program-site"))
+
+
+def _written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = tmp_path_factory.mktemp("frame-extras")
     for name, source in FILES.items():
         (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text(source, encoding="utf-8")
+    return project
+
+
+def _installed(project: Path, folder: Path) -> Path:
     done = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel"],
         cwd=project,
@@ -123,6 +138,37 @@ def test_that_the_command_runs(site: Path, tmp_path: Path) -> None:
 
     assert run_with(site, "longest", "c.csv", cwd=tmp_path).stdout == "25.250 ms\n"
     assert "longest FILE" in run_with(site, "--help").stdout
+
+
+_SCHEDULED = """
+import sched, time
+
+def chime():
+    pass
+
+scheduler = sched.scheduler()
+for second in range(100):
+    scheduler.enter(0.02 * second, 1, chime)
+scheduler.cancel(scheduler.enter(50, 1, chime))
+scheduler.run()
+"""
+
+
+def test_that_the_adapter_shows_what_its_library_schedules(
+    program_site: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "chimes.py").write_text(_SCHEDULED)
+
+    line = ("attach", "--seconds", "1", "--json", sys.executable, "chimes.py")
+    done = run_with(program_site, *line, cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert "sched" in [clock["name"] for clock in said["clocks"]]
+    (program,) = said["programs"]
+    assert "sched" in program["adapters"]
+    chimes = [timer for timer in said["timers"] if timer["label"] == "chime"]
+    assert sum(timer["fired"] for timer in chimes) > 0
 
 
 _WINDOW = (

@@ -1,9 +1,11 @@
 """Adapters: what a library's clocks and timers are in the terms of the inspector.
 
-One file per library, and one entry in :data:`ADAPTERS`. An adapter is made when its library has
-been imported, describes timers through :class:`~..program.Program`, and makes what the library
-reads, sleeps and waits for follow a :class:`~..clocks.Clock`. Each hook it puts into the library
-begins with the test ``program.emit is None`` and does nothing else while no inspector is attached.
+One file per library, and one entry in :data:`ADAPTERS`; packages that are installed beside the
+program add theirs by entry points, see :func:`installed_entries`. An adapter is made when its
+library has been imported, describes timers through :class:`~..program.Program`, and makes what the
+library reads, sleeps and waits for follow a :class:`~..clocks.Clock`. Each hook it puts into the
+library begins with the test ``program.emit is None`` and does nothing else while no inspector is
+attached.
 
 Whatever an adapter raises makes it *failed*, with a message for the inspector; the program goes
 on unharmed. So let it raise where a library is not what it was: there is no need to catch.
@@ -11,6 +13,8 @@ on unharmed. So let it raise where a library is not what it was: there is no nee
 
 from __future__ import annotations
 
+import os
+import sys
 from importlib import import_module
 
 TYPE_CHECKING = False
@@ -140,17 +144,28 @@ class AdapterEntry:
         name: Name of the adapter: that of its file.
         modules: It is wanted as soon as one of these modules has been imported.
         class_name: Name of the class in the file.
+        place: The module with the class; of this package if it begins with a dot.
     """
 
-    def __init__(self, name: str, modules: tuple[str, ...], class_name: str) -> None:
+    def __init__(
+        self, name: str, modules: tuple[str, ...], class_name: str, place: str = ""
+    ) -> None:
         self.name = name
         self.modules = modules
         self.class_name = class_name
+        self.place = place or f".{name}"
 
     def load(self, program: Program) -> Adapter:
-        """Make the adapter."""
-        module: Any = import_module(f".{self.name}", __package__)
-        adapter: Adapter = getattr(module, self.class_name)(program)
+        """Make the adapter.
+
+        Raises:
+            TypeError: The class is not that of an adapter. Whatever the module raises passes.
+        """
+        module: Any = import_module(self.place, __package__)
+        adapter = getattr(module, self.class_name)(program)
+        if not isinstance(adapter, Adapter):
+            message = f"{self.place}:{self.class_name} does not make an adapter"
+            raise TypeError(message)
         return adapter
 
 
@@ -180,3 +195,48 @@ UNSEEN: tuple[tuple[str, str, str], ...] = (
     ("gi", "GLib", _KEEPS_TIME),
     ("pgzero.clock", "Pygame Zero", "what its clock schedules is not seen, but follows pygame's"),
 )
+
+#: The group of entry points by which a package adds an adapter.
+GROUP = "timeline_inspector.adapters"
+
+
+def installed_entries() -> list[AdapterEntry]:
+    """Return the adapters that packages in the program's environment add.
+
+    An entry point of :data:`GROUP` has the name of the module that its adapter waits for, and
+    names a class derived from :class:`Adapter`. Nothing of the packages is imported here.
+    """
+    found: dict[str, AdapterEntry] = {}
+    for folder in sys.path:
+        try:
+            names = sorted(os.listdir(folder or "."))
+        except OSError:
+            continue
+        for name in names:
+            if name.endswith((".dist-info", ".egg-info")):
+                path = os.path.join(folder, name, "entry_points.txt")
+                for module, _, value in _points(path):
+                    place, _, class_name = value.partition(":")
+                    if place and class_name:
+                        # The first on the path counts, as for imports.
+                        entry = AdapterEntry(value, (module,), class_name, place)
+                        found.setdefault(value, entry)
+    return list(found.values())
+
+
+def _points(path: str) -> Iterator[list[str]]:
+    """Yield name, equals sign and value of each line of the group in a file.
+
+    Importing ``configparser`` or ``importlib.metadata`` would take longer than the probe itself.
+    """
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    except OSError:
+        return
+    is_ours = False
+    for line in text.splitlines() if GROUP in text else ():
+        if line.startswith("["):
+            is_ours = line.strip() == f"[{GROUP}]"
+        elif is_ours and "=" in line and not line.startswith(("#", ";")):
+            yield [part.strip() for part in line.partition("=")]
