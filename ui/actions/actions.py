@@ -40,6 +40,7 @@ class DescribedAction(QAction):
         self.reason = _NOT_READY
         self._callback: Callable[[], object] | None = None
         self._is_shown_checked = False
+        self._file_word = ""
         self._icon_name = description.icon
         self.setObjectName(description.id)
         if description.label:
@@ -89,9 +90,13 @@ class DescribedAction(QAction):
     def apply(self, facts: Facts) -> None:
         """Be enabled or not, and say why not."""
         reason = why_not(self.description.needs, facts) if self._callback else _NOT_READY
-        if reason != self.reason or self.isEnabled() == bool(reason):
-            self.reason = reason
+        is_other_file = facts.file_word != self._file_word and bool(self.description.file_tip)
+        if reason != self.reason or self.isEnabled() == bool(reason) or is_other_file:
+            self.reason, self._file_word = reason, facts.file_word
             self.setEnabled(not reason)
+            if self.description.file_title:
+                is_file = bool(facts.file_word)
+                self.setText(self.description.file_title if is_file else self.description.title)
             self._show_tip()
 
     @Slot()
@@ -105,12 +110,15 @@ class DescribedAction(QAction):
         title = self.text().replace("&", "").removesuffix(" …")
         keys = " or ".join(self.description.shortcut_texts)
         tip = f"{title} ({keys})" if keys else title
-        if self.description.tip:
-            tip = f"{tip}\n{self.description.tip}"
+        said = self.description.tip
+        if self._file_word and self.description.file_tip:
+            said = self.description.file_tip.format(self._file_word)
+        if said:
+            tip = f"{tip}\n{said}"
         if self.reason:
             tip = f"{tip}\nUnavailable: {self.reason}."
         self.setToolTip(as_plain(tip))
-        self.setStatusTip(self.description.tip)
+        self.setStatusTip(said)
 
 
 class ActionSet(QObject):

@@ -74,6 +74,8 @@ class Facts:
         has_undo: Something was changed from outside that can be undone.
         is_looking_back: What is shown is not the present.
         fulfilled: The needs that the selected scheduler, call, component or machine covers.
+        file_word: What the file of a session is that can only be looked at, such as a
+            recording; empty for one that runs.
     """
 
     has_session: bool = False
@@ -86,6 +88,7 @@ class Facts:
     has_undo: bool = False
     is_looking_back: bool = False
     fulfilled: frozenset[Needs] = frozenset()
+    file_word: str = ""
 
 
 _ABOUT_SELECTION: Final = frozenset(
@@ -102,6 +105,15 @@ _ABOUT_SELECTION: Final = frozenset(
 )
 _CLOCK_NEEDS: Final = frozenset({Needs.CLOCK_PAUSE, Needs.CLOCK_RATE, Needs.PROGRAM_CLOCK})
 _NOT_BACK: Final = "the present is already shown"
+_AT_END: Final = "the end of the {} is already shown"
+#: Why something is not possible with a file, unless there is a closer reason.
+NOT_CHANGED: Final = "a {} cannot be changed"
+_NOT_IN_FILE: Final = {
+    Needs.PROGRAM_CLOCK: "this {} has the frames of one loop only",
+    Needs.RECORD: "it is a {} already",
+    Needs.RELOAD: "only scenes can be reloaded, and this is a {}",
+    Needs.PROGRAM: "this is a {}, not an attached program",
+}
 _NOT_SELECTED: Final = {
     Needs.PAUSABLE_MEMBER: "no target, call, component or ticker is selected",
     Needs.CALL: "no call or target is selected",
@@ -119,10 +131,10 @@ def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911 - one rea
     if needs in (Needs.FRAMES, Needs.PAST):
         return "" if facts.has_frames else "no frame has run yet"
     if needs is Needs.LOOKING_BACK:
-        return "" if facts.is_looking_back else _NOT_BACK
+        not_back = _AT_END.format(facts.file_word) if facts.file_word else _NOT_BACK
+        return "" if facts.is_looking_back else not_back
     if needs in facts.reasons or needs not in facts.possible:
-        generic = f"not possible in this session: it needs {needs.text}"
-        return facts.reasons.get(needs, generic)
+        return facts.reasons.get(needs) or _not_in_session(needs, facts.file_word)
     if facts.has_failed and needs not in (Needs.RELOAD, Needs.RECORD, Needs.PROGRAM):
         return "the scene could not be loaded: fix the file and reload it"
     if needs in _CLOCK_NEEDS and not facts.has_clock:
@@ -140,6 +152,12 @@ def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911 - one rea
     return ""
 
 
+def _not_in_session(needs: Needs, file_word: str) -> str:
+    if file_word:
+        return _NOT_IN_FILE.get(needs, NOT_CHANGED).format(file_word)
+    return f"not possible in this session: it needs {needs.text}"
+
+
 @dataclass(frozen=True, slots=True)
 class ActionDescription(Generic[HandlerT]):
     """One thing that can be done.
@@ -153,6 +171,9 @@ class ActionDescription(Generic[HandlerT]):
         icon: Name of its icon, or empty.
         needs: What must be there.
         tip: One sentence more, for tooltip and keys page.
+        file_tip: The same for sessions that can only be looked at, where it does something else;
+            ``{}`` stands for what the file is, such as a recording.
+        file_title: The title there, where it is another.
         choice: What it stands for among the choices of its menu, ``None`` if it is none.
         label: What a button says beside its icon; the title if empty.
         is_checkable: It shows a state, which is set by :meth:`DescribedAction.show_checked`.
@@ -167,6 +188,8 @@ class ActionDescription(Generic[HandlerT]):
     icon: str = ""
     needs: Needs = Needs.NOTHING
     tip: str = ""
+    file_tip: str = ""
+    file_title: str = ""
     choice: str | None = None
     label: str = ""
     is_checkable: bool = False

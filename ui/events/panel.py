@@ -266,10 +266,13 @@ class EventListPanel(TablePanel):
 
     @override
     def activate(self, index: QModelIndex) -> None:
-        """Select what the event in a row happened to."""
-        selection = self.model.selection_at(index.row())
+        """Select what the event in a row happened to; of what has passed, show its instant too."""
+        bridge, selection = self._bridge, self.model.selection_at(index.row())
         if selection is not None and selection.kind is not SelectionKind.NONE:
-            self._bridge.select(selection)
+            bridge.select(selection)
+        session = bridge.session
+        if bridge.playhead_ns is not None or (session is not None and session.is_recorded):
+            bridge.set_playhead(self.model.rows[index.row()].event[0])
 
     @override
     def make_menu(self, row: int) -> QMenu:

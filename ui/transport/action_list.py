@@ -68,36 +68,44 @@ TIME_ACTIONS: Final = (
         "run-or-hold", "&Run or hold", MenuId.TIME, TransportActions.toggle_running,
         shortcuts=("Space",), icon="run", needs=Needs.TRANSPORT, is_checkable=True,
         tip="Let session time follow the time source, or hold it.",
+        file_tip="Play the {} from the instant that is shown, at its end from the beginning; or "
+        "stop there.",
     ),
     ActionDescription(
         "step", "&Step one frame", MenuId.TIME, TransportActions.step_one,
         shortcuts=(".", "F10"), icon="step", label="Step", needs=Needs.STEP,
         tip="Run one frame; a running scene is held first.",
+        file_tip="Show the state one frame later.",
     ),
     ActionDescription(
         "step-n", "Step &n frames", MenuId.TIME, TransportActions.step_many,
         shortcuts=("Shift+.",), icon="step-n", needs=Needs.STEP,
         tip="Run the number of frames in the field beside the button.",
+        file_tip="Show the state as many frames later as the field beside the button says.",
     ),
     ActionDescription(
         "next-timer", "Step to the next &timer", MenuId.TIME, TransportActions.step_to_next_timer,
         shortcuts=("N",), icon="next-timer", label="Timer", needs=Needs.STEP_TIMER,
         tip="Let time pass up to the instant at which the next timer fires.",
+        file_tip="Show the state when the next timer fired.",
     ),
     ActionDescription(
         "step-by", "Step &by or go to …", MenuId.TIME, TransportActions.ask_where_to_go,
         shortcuts=("Ctrl+G",), icon="go-to", needs=Needs.STEP_TIME,
         tip="Let a duration pass, or go to an instant of session time.",
+        file_tip="Show the state a duration later, or at an instant.",
     ),
     ActionDescription(
         "step-back", "Step bac&k one frame", MenuId.TIME, TransportActions.step_back,
         shortcuts=(",",), icon="step-back", needs=Needs.REWIND, starts_section=True,
         tip="Rebuild the scene and replay it up to the previous frame.",
+        file_tip="Show the state one frame earlier.",
     ),
     ActionDescription(
         "step-back-n", "Step back n frames", MenuId.TIME, TransportActions.step_back_many,
         shortcuts=("Alt+,",), icon="step-back-n", needs=Needs.REWIND,
         tip="Rebuild the scene and replay it up to as many frames ago as the long step has.",
+        file_tip="Show the state as many frames earlier as the long step has.",
     ),
     ActionDescription(
         "rewind", "Re&wind to the playhead", MenuId.TIME, TransportActions.rewind_to_playhead,
@@ -109,6 +117,7 @@ TIME_ACTIONS: Final = (
         shortcuts=("Ctrl+Shift+G",), icon="look-at", needs=Needs.PAST,
         tip="Show the state at an instant, a frame, or a number of timers away; the scene keeps "
         "running.",
+        file_tip="Show the state at an instant, a frame, or a number of timers away.",
     ),
     ActionDescription(
         "look-frame-back", "One &frame back", MenuId.LOOK_BACK, TransportActions.look_frame_back,
@@ -119,6 +128,7 @@ TIME_ACTIONS: Final = (
         "look-frame-on", "One frame f&orward", MenuId.LOOK_BACK, TransportActions.look_frame_on,
         shortcuts=("Alt+Right",), icon="frame-on", needs=Needs.LOOKING_BACK,
         tip="Show the state one frame later; after the newest frame, the present.",
+        file_tip="Show the state one frame later; after the last frame, the end.",
     ),
     ActionDescription(
         "look-timer-back", "Previous &timer firing", MenuId.LOOK_BACK,
@@ -135,6 +145,7 @@ TIME_ACTIONS: Final = (
         "look-live", "&Back to the present", MenuId.LOOK_BACK, TransportActions.look_live,
         shortcuts=("Alt+End",), icon="follow", needs=Needs.LOOKING_BACK, starts_section=True,
         tip="Show the present (also End, L or Escape).",
+        file_title="To the &end", file_tip="Show the end of the {} (also End, L or Escape).",
     ),
     ActionDescription(
         "slower", "S&lower", MenuId.TIME, TransportActions.slow_down,
@@ -187,5 +198,6 @@ FOLLOW_ACTIONS: Final = (
         "follow", "F&ollow the newest frame", MenuId.VIEW, TransportActions.toggle_following,
         shortcuts=("End", "L"), icon="follow", is_checkable=True,
         tip="Keep the newest frame in view; return to the present when looking back.",
+        file_tip="Show the end of the {}, with its last frame in view.",
     ),
 )

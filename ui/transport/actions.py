@@ -11,7 +11,7 @@ from inspector.analysis.instants import InstantError, InstantFinder
 from inspector.clocks.failures import FailurePolicy
 from inspector.commands.scene import AddMark, RewindTo, SetFailurePolicy, SetFrameRate, StepBack
 from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, StepToNextTimer
-from inspector.sessions.session import SessionPhase
+from inspector.sessions.session import SessionPhase, file_word
 
 from ..actions.menus import MenuId
 from ..kit.prompts import GoToPrompt, LookAtPrompt, MarkPrompt
@@ -76,6 +76,8 @@ class TransportActions(QObject):
         playhead = self._bridge.playhead
         if self._is_played:
             (playhead.stop if playhead.is_playing else playhead.play)()
+            if playhead.range_ns[0] == playhead.range_ns[1]:
+                self.place_refused.emit(f"There is nothing to play in this {self._file_word}")
             return
         is_stepping = self._bridge.status.phase is SessionPhase.STEPPING
         self._bridge.submit(Hold() if self._is_running or is_stepping else Run())
@@ -242,7 +244,9 @@ class TransportActions(QObject):
         try:
             at_ns = hop(self._instants(), self._bridge.shown_ns)
         except InstantError as error:
-            if is_forward:
+            if is_forward and self._is_played and self._bridge.playhead_ns is None:
+                self.place_refused.emit(f"The {self._file_word} ends here")
+            elif is_forward:
                 self._bridge.go_live()
             else:
                 self.place_refused.emit(str(error))
@@ -277,6 +281,10 @@ class TransportActions(QObject):
         return session is not None and session.is_recorded
 
     @property
+    def _file_word(self) -> str:
+        return file_word(self._bridge.session)
+
+    @property
     def _is_running(self) -> bool:
         if self._is_played:
             return self._bridge.playhead.is_playing
@@ -287,7 +295,7 @@ class TransportActions(QObject):
     def _show_states(self, _news: object = None) -> None:
         run, is_running = self._actions["run-or-hold"], self._is_running
         run.show_checked(is_running)
-        run.show_text("&Hold" if is_running else "&Run")
+        run.show_text("&Hold" if is_running else "&Play" if self._is_played else "&Run")
         run.show_icon("hold" if is_running else "run", self._theme)
         session = self._bridge.session
         rate = "" if session is None else str(session.frame_rate)

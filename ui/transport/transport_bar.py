@@ -22,9 +22,10 @@ from typing_extensions import override
 from inspector.commands.command import Capability
 from inspector.commands.transport import MAX_STEP_FRAMES
 from inspector.display_text import as_plain, one_line
-from inspector.sessions.session import SessionPhase
+from inspector.sessions.session import SessionPhase, file_word
 from inspector.timebase import format_instant
 
+from ..actions.descriptions import NOT_CHANGED
 from ..kit.exact_entry import RangeNote
 from ..kit.guards import guarded
 from ..kit.icons import ICON_SIZE, drawn_icon
@@ -55,6 +56,7 @@ _FRAME_RATES: Final = (
     *(f"frame-rate-{rate}" for rate in ("30", "60", "120", "144", "240")),
     "frame-rate-exact",
 )
+_SESSION_TIME: Final = "Session time: time that passed while the scene ran or was stepped"
 _NO_FPS: Final = "– fps"
 _WIDEST_FPS: Final = "1,000.0 fps"
 #: Pixels beside a number in a field with arrows, and beside a text with the arrow of a menu.
@@ -79,7 +81,7 @@ class TransportBar(QToolBar):
         step_box: The number of frames of the long step.
         record_button: Starts and stops a recording.
         export_button: Opens the menu of what can be exported.
-        time_label: Session time.
+        time_label: Session time; of a recording, the instant that is shown.
         fps_button: Measured frames per second; opens the menu of frame rates.
     """
 
@@ -119,7 +121,7 @@ class TransportBar(QToolBar):
     def _add_buttons(self) -> None:
         for action_id in ("step-back-n", "step-back"):
             self._add_button(action_id)
-        self._add_button("run-or-hold", "Run", "Hold")
+        self._add_button("run-or-hold", "Run", "Hold", "Play")
         self._add_button("step", "Step")
         self._add_button("step-n")
         self.step_box = self._make_step_box()
@@ -190,7 +192,6 @@ class TransportBar(QToolBar):
         label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         label.setMinimumWidth(label.fontMetrics().horizontalAdvance("00:00.000") + 12)
         label.setAccessibleName("Session time")
-        label.setToolTip("Session time: time that passed while the scene ran or was stepped")
         return label
 
     # ---------------------------------------------------------------- what there is room for
@@ -249,6 +250,7 @@ class TransportBar(QToolBar):
         pace = PacedRefresh(self, bridge.pace)
         pace.due.connect(self.show_numbers)
         bridge.refreshed.connect(pace.request)
+        bridge.playhead_changed.connect(pace.request)
         bridge.status_changed.connect(self._show_status)
         bridge.session_changed.connect(self._take_session)
         bridge.selection_changed.connect(self._show_status)
@@ -288,28 +290,40 @@ class TransportBar(QToolBar):
         if session is None:
             self._show_nothing()
             return
-        self._show_time(session.timeline)
-        self._show_rates(session)
-        self._show_frame_rate(session)
+        assert bridge is not None, "it has the session"
+        # A scene runs on while the window looks back; of a file, nothing else is shown.
+        shown = bridge.shown if session.is_recorded else session.timeline
+        self._show_time(session, shown)
+        self._show_rates(session, shown)
+        self._show_frame_rate(session, shown)
         self._show_recorder(session.recorder)
 
     def _show_nothing(self) -> None:
         for control in self._controls:
             control.setEnabled(False)
         say(self.time_label, "--:--.---")
+        self.time_label.setToolTip(_SESSION_TIME)
         say(self.fps_button, _NO_FPS)
         self._show_recorder(None)
 
-    def _show_time(self, timeline: Timeline) -> None:
-        say(self.time_label, format_instant(timeline.at_ns))
+    def _show_time(self, session: Session, shown: Timeline) -> None:
+        say(self.time_label, format_instant(shown.at_ns))
+        tip = _SESSION_TIME
+        if session.is_recorded:
+            end = format_instant(session.timeline.at_ns)
+            tip = f"The instant that is shown; the {file_word(session)} ends at {end}"
+        if tip != self.time_label.toolTip():
+            self.time_label.setToolTip(tip)
 
-    def _show_rates(self, session: Session) -> None:
+    def _show_rates(self, session: Session, shown: Timeline) -> None:
         can = frozenset[Capability]() if self._bridge is None else self._bridge.capabilities
-        clock = session.timeline.clocks.get(self._driven_clock())
+        clock = shown.clocks.get(self._driven_clock())
         whose = "Rate of the root clock"
         if clock is not None and clock.parent_id:
             whose = f"Rate of “{one_line(clock.name)}”"
         reason = session.why_not(Capability.RATE, 0 if clock is None else clock.id)
+        if session.is_recorded:
+            reason = NOT_CHANGED.format(file_word(session))
         self.rates.setEnabled(clock is not None and Capability.RATE in can and not reason)
         self.rates.show_name(whose, f"Unavailable: {reason}." if reason else "")
         if clock is not None:
@@ -319,9 +333,9 @@ class TransportBar(QToolBar):
         """Return the clock whose rate the bar shows and sets, 0 for none."""
         return 0 if self._bridge is None else driven_clock(self._bridge)
 
-    def _show_frame_rate(self, session: Session) -> None:
-        measured = measured_frame_rate(session.timeline)
-        is_running = session.status.phase is SessionPhase.RUNNING
+    def _show_frame_rate(self, session: Session, shown: Timeline) -> None:
+        measured = measured_frame_rate(shown)
+        is_running = session.status.phase is SessionPhase.RUNNING or session.is_recorded
         is_measured = is_running and measured is not None
         text = f"{measured:,.1f} fps" if is_measured else _NO_FPS
         if text != self.fps_button.text():
@@ -329,6 +343,8 @@ class TransportBar(QToolBar):
             wanted = f"{frame_rate_to_text(session.frame_rate)} frames per second are wanted"
             got = "; over the last second of real time there were " if is_measured else ""
             tip = f"{wanted}{got}{f'{measured:,.2f}' if is_measured else ''}.\nClick to choose."
+            if session.is_recorded:
+                tip = "Frames per second at the instant that is shown, over the second before it"
             self.fps_button.setToolTip(as_plain(tip))
 
     def _show_recorder(self, recorder: Recorder | None) -> None:

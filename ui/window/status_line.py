@@ -37,6 +37,8 @@ _HINTS: Final = {
     "palette": "commands",
     "keys": "keys",
 }
+#: What is said instead where nothing can run, as in a recording.
+_FILE_HINTS: Final = {"look-live": "end", "run-or-hold": "play/hold"}
 #: Said only while there is nothing that can run.
 _WITHOUT_SESSION: Final = frozenset({"open", "palette"})
 
@@ -76,8 +78,9 @@ class StatusLine(QWidget):
     def hints(self) -> str:
         """The keys of what is possible now."""
         can_run = self._actions["run-or-hold"].isEnabled()
+        words = _HINTS | _FILE_HINTS if self._actions.facts.file_word else _HINTS
         found = []
-        for action_id, word in _HINTS.items():
+        for action_id, word in words.items():
             action = self._actions[action_id]
             if action.isEnabled() and not (can_run and action_id in _WITHOUT_SESSION):
                 found.append(f"{action.description.shortcut_texts[0]} {word}")

@@ -88,7 +88,7 @@ def test_that_what_was_written_is_opened_from_the_notice(shell: Shell, tmp_path:
     assert shell.window.settings.recent_scenes[0] == str(path)
     record = shell.window.actions_by_id["record"]
     assert not record.isEnabled()
-    assert record.reason == "not possible in this session: it needs a session that can be recorded"
+    assert record.reason == "it is a recording already"
 
 
 def test_that_the_transport_bar_says_so_in_words_and_ends_it_at_a_click(

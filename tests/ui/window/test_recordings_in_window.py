@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
@@ -11,14 +12,19 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock
+from inspector.events.loop_frames import LoopFrames
+from inspector.events.schema import EventGroup
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS
+from inspector.vocabulary import LoopKind
 from tests.events.recording.recorded_worlds import record, scene_log
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
 from tests.ui.world import PlayedSession
+from ui.events.panel import EventListPanel
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.plotted_frames import NONE_IN_FILE_TEXT
+from ui.session.bridge import Selection
 
 
 class Recorded(PlayedSession):
@@ -79,6 +85,92 @@ def test_that_the_bar_of_a_recording_speaks_of_its_end(recorded: Shell) -> None:
     )
     assert bar.live_button.text() == "To the end"
     assert not recorded.window.actions_by_id["rewind"].isEnabled()
+
+
+def test_that_hints_of_a_recording_say_what_is_done_there(recorded: Shell) -> None:
+    window, actions = recorded.window, recorded.window.actions_by_id
+    recorded.bridge.refresh_now()
+
+    assert actions["run-or-hold"].toolTip().splitlines()[0] == "Play (Space)"
+    assert "Play the recording from the instant" in actions["run-or-hold"].toolTip()
+    assert actions["step-back"].toolTip().endswith("\nShow the state one frame earlier.")
+    assert actions["look-live"].text() == "To the &end"
+    assert "a recording cannot be changed" in actions["set-rate"].toolTip()
+    assert "it is a recording already" in actions["record"].toolTip()
+    assert "a recording cannot be changed" in window.transport.rates.entry.toolTip()
+    assert "Space play/hold" in recorded.contents.status_line.hints
+
+    recorded.bridge.set_session(PlayedSession())
+    assert "follow the time source" in actions["run-or-hold"].toolTip()
+    assert "replay it up to the previous frame" in actions["step-back"].toolTip()
+    assert actions["look-live"].text() == "&Back to the present"
+
+
+def test_that_the_transport_bar_of_a_recording_shows_the_instant_looked_at(
+    recorded: Shell,
+) -> None:
+    transport = recorded.window.transport
+    assert transport.time_label.text() == "00:00.200"
+
+    recorded.bridge.set_playhead(100 * NS_PER_MS)
+    settle()
+    transport.show_numbers()
+
+    assert transport.time_label.text() == "00:00.100"
+    assert "the recording ends at 00:00.200" in transport.time_label.toolTip()
+    assert transport.fps_button.text() == "60.0 fps"
+
+
+@pytest.mark.parametrize("action_id", ["step", "step-n", "next-timer"])
+def test_that_a_step_at_the_end_of_a_recording_says_that_it_ends(
+    recorded: Shell, action_id: str
+) -> None:
+    recorded.trigger(action_id)
+
+    assert recorded.bridge.playhead_ns is None
+    assert "The recording ends here" in recorded.window.statusBar().currentMessage()
+
+
+def test_that_a_recording_without_length_says_that_there_is_nothing_to_play(
+    recorded: Shell,
+) -> None:
+    session = PlayedSession()
+    session.is_recorded = True
+    recorded.bridge.set_session(session)
+
+    recorded.trigger("run-or-hold")
+
+    assert "nothing to play" in recorded.window.statusBar().currentMessage()
+
+
+def test_that_an_event_of_a_recording_leads_to_its_instant(recorded: Shell) -> None:
+    panel = cast("EventListPanel", recorded.window.docks.panel("event_list"))
+    panel.show_groups(frozenset(EventGroup))
+    rows = panel.model.rows
+    row = next(row for row, shown in enumerate(rows) if shown.event[0] == 100 * NS_PER_MS)
+
+    panel.activate(panel.model.index(row, 0))
+
+    assert recorded.bridge.playhead_ns == 100 * NS_PER_MS
+
+
+def test_that_an_event_of_a_scene_leaves_it_at_the_present(shell: Shell) -> None:
+    panel = cast("EventListPanel", shell.window.docks.panel("event_list"))
+
+    panel.activate(panel.model.index(0, 0))
+
+    assert shell.bridge.playhead_ns is None
+
+
+def test_that_frames_of_another_loop_of_a_recording_can_be_chosen(recorded: Shell) -> None:
+    action = recorded.window.actions_by_id["show-frames-of"]
+    recorded.bridge.select(Selection.clock(1))
+    assert action.reason == "this recording has the frames of one loop only"
+
+    recorded.bridge.timeline.loops[1] = LoopFrames("loop", LoopKind.DRAWS_FRAMES)
+    recorded.bridge.refresh_now()
+
+    assert action.isEnabled()
 
 
 def recording(folder: Path) -> Path:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from inspector.sessions.session import SessionPhase
+from inspector.sessions.session import SessionPhase, file_word
 
 from ...actions.descriptions import Facts, Needs
 from ...previews.selected import member_needs, selected_clock, selected_timer
@@ -100,11 +100,15 @@ class ActionStates(QObject):
                 each for each in Needs if each.capability in bridge.capabilities
             )
         possible = self._possible
+        if session.is_recorded:
+            possible |= _PLAYED_NEEDS
+            # Those of other loops are in the file too.
+            possible |= {Needs.PROGRAM_CLOCK} if timeline.loops else frozenset()
         clock = selected_clock(timeline, selection)
         return Facts(
             has_session=True,
             has_failed=has_failed,
-            possible=possible | _PLAYED_NEEDS if session.is_recorded else possible,
+            possible=possible,
             reasons=self._reasons(session, 0 if clock is None else clock.id),
             has_clock=clock is not None,
             has_timer=bool(selected_timer(timeline, selection)),
@@ -112,6 +116,7 @@ class ActionStates(QObject):
             has_frames=timeline.frames.end > 0,
             is_looking_back=bridge.playhead_ns is not None,
             fulfilled=member_needs(timeline, selection),
+            file_word=file_word(session) if session.is_recorded else "",
         )
 
     @staticmethod
