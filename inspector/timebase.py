@@ -54,11 +54,9 @@ def seconds_to_ns(seconds: float | Fraction | Decimal) -> int:
     try:
         ns = round(plain_number(seconds) * NS_PER_SECOND)
     except (ValueError, OverflowError, TypeError):
-        message = f"not a usable number of seconds: {shown(seconds)}"
-        raise ValueError(message) from None
+        raise ValueError(f"not a usable number of seconds: {shown(seconds)}") from None
     if not -MAX_NS < ns < MAX_NS:
-        message = f"too many seconds (the limit is about 146 years): {shown(seconds)}"
-        raise ValueError(message)
+        raise ValueError(f"too many seconds (the limit is about 146 years): {shown(seconds)}")
     return ns
 
 
@@ -78,20 +76,17 @@ def plain_number(value: object) -> float | Fraction:
         case int():
             if value is True or value is False:
                 # Unlike 1 and 0, a condition is a mistake.
-                message = f"not a number: {value}"
-                raise TypeError(message)
+                raise TypeError(f"not a number: {value}")
             return value
         case Decimal():
             if value and value.is_finite() and abs(value.adjusted()) > LARGEST_EXPONENT:
-                message = f"too large: {shown(value)}"
-                raise OverflowError(message)
+                raise OverflowError(f"too large: {shown(value)}")
             return Fraction(value)
         case Integral():
             return int(value)
         case Real():
             return float(value)
-    message = f"not a number: {shown(value)}"
-    raise TypeError(message)
+    raise TypeError(f"not a number: {shown(value)}")
 
 
 def checked_ns(ns: int) -> int:
@@ -101,8 +96,7 @@ def checked_ns(ns: int) -> int:
         ValueError: ``ns`` is not an ``int``, or beyond 146 years.
     """
     if ns.__class__ is not int or not -MAX_NS < ns < MAX_NS:
-        message = f"not a whole number of nanoseconds within 146 years: {shown(ns)}"
-        raise ValueError(message)
+        raise ValueError(f"not a whole number of nanoseconds within 146 years: {shown(ns)}")
     return ns
 
 
@@ -125,8 +119,7 @@ def parse_duration_ns(text: str) -> int:
     if match := _SEXAGESIMAL.fullmatch(stripped):
         hours, minutes, seconds = match.groups()
         if float(seconds) >= _SIXTY or (hours and int(minutes) >= _SIXTY):
-            message = f"not a duration: {text!r} (minutes and seconds go up to 59)"
-            raise ValueError(message)
+            raise ValueError(f"not a duration: {text!r} (minutes and seconds go up to 59)")
         whole = int(hours or 0) * 3_600 + int(minutes) * 60
         return seconds_to_ns(whole + Fraction(seconds.rstrip(".")))
     if match := _WITH_UNIT.fullmatch(stripped):

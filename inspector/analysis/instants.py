@@ -87,8 +87,7 @@ class InstantFinder:
         try:
             return parse_duration_ns(text)
         except ValueError:
-            message = f"“{typed}” is not an instant: write {EXAMPLES}."
-            raise InstantError(message) from None
+            raise InstantError(f"“{typed}” is not an instant: write {EXAMPLES}.") from None
 
     def _checked(self, at_ns: int) -> int:
         if at_ns < self.first_ns:
@@ -110,15 +109,13 @@ class InstantFinder:
         """
         frames = self._frames
         if not len(frames):
-            message = f"There is no frame {index:,}: none has run yet."
-            raise InstantError(message)
+            raise InstantError(f"There is no frame {index:,}: none has run yet.")
         at_ns = -1
         if frames.first <= index < frames.end:
             at_ns = frames.at_ns[index - frames.first]
         if at_ns < self.first_ns:
             known = f"frames {self._first_known():,} to {frames.end - 1:,} are available"
-            message = f"There is no frame {index:,}: {known}."
-            raise InstantError(message)
+            raise InstantError(f"There is no frame {index:,}: {known}.")
         return at_ns
 
     def frames_from(self, at_ns: int, steps: int) -> int:
@@ -198,6 +195,5 @@ class InstantFinder:
 def _whole_number(text: str) -> int:
     digits = re.sub(r"[,_ ]", "", text)
     if len(digits) > _MOST_DIGITS:
-        message = f"{digits[:6]}… is too large a number."
-        raise InstantError(message)
+        raise InstantError(f"{digits[:6]}… is too large a number.")
     return int(digits)

@@ -65,6 +65,5 @@ class CommandEntry:
         """Import the arguments and the help of the command."""
         command = object_at(self.place, "inspector.cli.commands")
         if not isinstance(command, Command):
-            message = f"{self.place} is not a Command"
-            raise TypeError(message)
+            raise TypeError(f"{self.place} is not a Command")
         return command

@@ -102,11 +102,10 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
     with _past(options, err, options.at) as past:
         at_ns = past.end_ns if options.at is None else options.at
         if at_ns > past.end_ns:
-            message = (
+            raise ArgumentError(
                 f"Argument --at: {format_instant(at_ns)} is after the end, which is at "
                 f"{format_instant(past.end_ns)}."
             )
-            raise ArgumentError(message)
         if at_ns < past.history.first_ns:
             message = f"Argument --at: the log begins at {format_instant(past.history.first_ns)}."
             raise ArgumentError(message)
@@ -230,8 +229,7 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
     path = Path(options.past)
     if _is_recording(path):
         if options.seconds is not None:
-            message = "Argument --seconds: a recording has a fixed length. Omit it."
-            raise ArgumentError(message)
+            raise ArgumentError("Argument --seconds: a recording has a fixed length. Omit it.")
         if options.source_argument:
             message = f"Argument {options.source_argument}: a recording is not run. Omit it."
             raise ArgumentError(message)
@@ -239,8 +237,7 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
         try:
             say(err, *recording.notes)
             if not recording.end:
-                message = f"{path} holds no events."
-                raise RecordingError(message)
+                raise RecordingError(f"{path} holds no events.")
             rate = provenance_of_recording(recording).frame_rate or DEFAULT_FRAME_RATE
             with as_far_as_it_goes(recording):
                 waits = frames_wait(recording.state_before(recording.end), recording.meta)
@@ -249,8 +246,7 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
             recording.close()
         return
     if options.stream is not None:
-        message = "Argument --stream: a scene has one loop. Omit it."
-        raise ArgumentError(message)
+        raise ArgumentError("Argument --stream: a scene has one loop. Omit it.")
     host = SystemTimeSource()
     source = make_source(options.source, host)
     scene = find_scene(options.past)

@@ -96,8 +96,7 @@ def _export_picture(path: Path, options: Namespace, out: TextIO) -> int:
     frame = frames.end - 1 if options.frame is None else options.frame
     if not frames.first <= frame < frames.end:
         has = f"frames {frames.first:,} to {frames.end - 1:,}" if len(frames) else "no frames"
-        message = f"{path} has no frame {frame:,}. It has {has}."
-        raise CaptureError(message)
+        raise CaptureError(f"{path} has no frame {frame:,}. It has {has}.")
     picture = pictures.at(frame)
     if picture is None:
         why = pictures.failure or (
@@ -105,8 +104,7 @@ def _export_picture(path: Path, options: Namespace, out: TextIO) -> int:
             if pictures.is_described
             else "Its scene draws none, or it was recorded without."
         )
-        message = f"{path} has no picture of frame {frame:,}. {why}"
-        raise CaptureError(message)
+        raise CaptureError(f"{path} has no picture of frame {frame:,}. {why}")
     at_ns = frames.began_ns(frame)
     looks = clock_looks(session.history.state_at(at_ns), picture.shapes)
     write_file(
@@ -136,8 +134,7 @@ def _export_each(options: Namespace, out: TextIO, err: TextIO) -> int:
                     message = f"{path} is what {former} has been exported to. Rename a file."
                     raise ExportError(message)
                 if is_there(path) and not options.overwrite:
-                    message = f"{path} exists. Add --overwrite to replace it."
-                    raise ExportError(message)
+                    raise ExportError(f"{path} exists. Add --overwrite to replace it.")
             answer = ", ".join(_export_file(file, targets, options, err))
         except InspectorError as error:
             failed += 1
@@ -186,8 +183,7 @@ def _targets(file: str, options: Namespace) -> list[tuple[Path, AnyExporter]]:
     for path, exporter in targets:
         exporter.check(path)
         if is_there(path) and path.resolve() == source.resolve():
-            message = f"{path} is the file to export. Choose another name with -o."
-            raise ExportError(message)
+            raise ExportError(f"{path} is the file to export. Choose another name with -o.")
     return targets
 
 
@@ -205,11 +201,9 @@ def _export_file(
     read = read_frames(path, column, options.stream, err, needs_frames=needs_frames)
     if not read.has_work and (options.measure == "busy" or options.stacked):
         instead = "Omit --stacked" if options.stacked else "Use --measure interval"
-        message = f"{path} does not contain the time spent in callbacks. {instead}."
-        raise CaptureError(message)
+        raise CaptureError(f"{path} does not contain the time spent in callbacks. {instead}.")
     if not len(read.frames) and (needs_frames or read.slices is None):
-        message = f"{path} has no frames to draw. Choose another file."
-        raise CaptureError(message)
+        raise CaptureError(f"{path} has no frames to draw. Choose another file.")
     part = part_in(options)
     frames = checked_part(read.frames, part, options.range)
     if options.without_inspector:
@@ -282,12 +276,11 @@ def check_knows_inspector(path: Path, read: FrameFile) -> None:
         CaptureError: The file does not say it.
     """
     if not read.frames.has_shares:
-        message = (
+        raise CaptureError(
             f"{path} does not say how much of a frame the inspector took: it is measured in real "
             "time only, and kept in recordings and what is exported of them. "
             "Omit --without-inspector."
         )
-        raise CaptureError(message)
 
 
 def worth_plotting(frames: FrameTimes) -> Measure:
@@ -306,8 +299,7 @@ def part_in(options: Namespace) -> Part:
     try:
         return parse_range(options.range)
     except ExportError as error:
-        message = f"Argument --range: {error}"
-        raise ArgumentError(message) from None
+        raise ArgumentError(f"Argument --range: {error}") from None
 
 
 def checked_part(frames: FrameTimes, part: Part, text: str) -> FrameTimes:
@@ -331,10 +323,9 @@ def checked_part(frames: FrameTimes, part: Part, text: str) -> FrameTimes:
             if part.is_time
             else f"{are} numbered from 0 to {count - 1:,}, as they come in the file"
         )
-        message = (
+        raise ExportError(
             f"There is no frame in the range {text}: there are {where}. Choose another --range."
         )
-        raise ExportError(message)
     return found
 
 
@@ -378,8 +369,7 @@ def graph_options(
         text = str(error)
         for name, argument in _ARGUMENT_NAMES.items():
             text = text.replace(name, argument)
-        message = f"Argument {text}."
-        raise ArgumentError(message) from None
+        raise ArgumentError(f"Argument {text}.") from None
 
 
 def _budgets_ms(options: Namespace, frame_rate: Fraction | None) -> tuple[float, ...]:

@@ -104,11 +104,10 @@ def _refuse_with_scene(options: Namespace) -> None:
         if value
     ]
     if given:
-        message = (
+        raise ArgumentError(
             f"Argument {given[0]}: a scene brings its own timers and clocks. Omit it, or omit "
             "--scene."
         )
-        raise ArgumentError(message)
 
 
 def _displays(options: Namespace, err: TextIO) -> tuple[Display, ...]:
@@ -122,8 +121,7 @@ def _displays(options: Namespace, err: TextIO) -> tuple[Display, ...]:
             for display in (display_named(word, duration_ns) for word in words)
         }
     except ValueError as error:
-        message = f"Argument --display: {error}."
-        raise ArgumentError(message) from None
+        raise ArgumentError(f"Argument --display: {error}.") from None
     for text in options.frame_times:
         display = _recorded(text, options, err)
         displays[display.name] = display
@@ -134,10 +132,9 @@ def _words(argument: str, texts: Sequence[str]) -> list[str]:
     """Return the names between commas."""
     words = [word for text in texts for word in text.split(",") if word.strip()]
     if texts and not words:
-        message = (
+        raise ArgumentError(
             f"Argument {argument}: no name given. “timeline-inspector lab --list” lists the names."
         )
-        raise ArgumentError(message)
     return words
 
 
@@ -149,8 +146,7 @@ def _recorded(text: str, options: Namespace, err: TextIO) -> Display:
     try:
         return recorded_display(path.name, times_ns, options.seconds)
     except ValueError as error:
-        message = f"Argument --frame-times: {path}: {str(error).rstrip('.')}."
-        raise ArgumentError(message) from None
+        raise ArgumentError(f"Argument --frame-times: {path}: {str(error).rstrip('.')}.") from None
 
 
 def _timers(options: Namespace) -> tuple[LabTimer, ...]:
@@ -161,8 +157,7 @@ def _timers(options: Namespace) -> tuple[LabTimer, ...]:
         try:
             timers.append(parse_timer(text))
         except ValueError as error:
-            message = f"Argument --timer {text}: {error}."
-            raise ArgumentError(message) from None
+            raise ArgumentError(f"Argument --timer {text}: {error}.") from None
     return tuple(timers) or (EXAMPLE_TIMER,)
 
 
@@ -171,8 +166,7 @@ def _subjects(options: Namespace) -> tuple[Subject, ...]:
     try:
         return subjects_named(words) if words else tuple(SUBJECTS)
     except ValueError as error:
-        message = f"Argument --subject: {error}."
-        raise ArgumentError(message) from None
+        raise ArgumentError(f"Argument --subject: {error}.") from None
 
 
 def _run_timers(
@@ -203,8 +197,7 @@ def _progress(err: TextIO) -> Iterator[Callable[[float], None]]:
         yield progress.show
     except ValueError as error:
         text = str(error)
-        message = f"{text[:1].upper()}{text[1:]}."
-        raise ArgumentError(message) from None
+        raise ArgumentError(f"{text[:1].upper()}{text[1:]}.") from None
     finally:
         progress.clear()
 

@@ -71,8 +71,7 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Match:
     """
     wanted = text.strip()
     if not wanted:
-        message = "The name of the timer is empty. Give a name or a number."
-        raise ArgumentError(message)
+        raise ArgumentError("The name of the timer is empty. Give a name or a number.")
     bare = wanted.lower().removeprefix(_MEMBER_PREFIX)
     if bare.isdecimal():
         return _numbered(history, bare, is_member=bare != wanted)
@@ -88,10 +87,9 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Match:
         raise ArgumentError(message)
     if len(matching) > 1:
         listed = ", ".join(_quoted(name) for name in matching[:_MOST_LISTED])
-        message = (
+        raise ArgumentError(
             f"{_quoted(wanted)} could be one of {len(matching)} names: {listed}. Give more of it."
         )
-        raise ArgumentError(message)
     name = matching[0]
     timers = [each.number for each in names[name] if not each.is_member]
     if timers:
@@ -123,8 +121,7 @@ def _numbered(history: History, digits: str, *, is_member: bool) -> Match:
     # Events no longer in the log are explained as such.
     if not is_known and (not history.first or not number):
         shown = digits if len(digits) < _MOST_DIGITS else f"{digits[:_MOST_DIGITS]}…"
-        message = f"This session never had a {what} of the number {shown}."
-        raise ArgumentError(message)
+        raise ArgumentError(f"This session never had a {what} of the number {shown}.")
     return Match(CallId(number, is_member))
 
 
@@ -219,8 +216,7 @@ def _check_one(found: str, count: int, candidates: Iterable[str]) -> None:
     if count > 1:
         more = [f"and {count - _MOST_LISTED:,} more"] if count > _MOST_LISTED else []
         listed = "\n".join(f"  {each}" for each in [*candidates, *more])
-        message = f"{found} Name one by its number:\n{listed}"
-        raise ArgumentError(message)
+        raise ArgumentError(f"{found} Name one by its number:\n{listed}")
 
 
 # ------------------------------------------------------------------ a change to preview
@@ -265,8 +261,7 @@ def _rate(text: str) -> Fraction:
     try:
         return parse_rate(text)
     except ValueError as error:
-        message = f"Argument --preview: {error}"
-        raise ArgumentError(message) from None
+        raise ArgumentError(f"Argument --preview: {error}") from None
 
 
 def _clock_or_member(timeline: Timeline, text: str) -> tuple[bool, int]:
@@ -282,8 +277,7 @@ def _clock(timeline: Timeline, text: str) -> int:
         return next(iter(found))
     if not found:
         names = dict.fromkeys(clock.name for clock in timeline.clocks.values())
-        message = f"Argument --preview: There is no clock “{text}”. {_known(names)}"
-        raise ArgumentError(message)
+        raise ArgumentError(f"Argument --preview: There is no clock “{text}”. {_known(names)}")
     raise ArgumentError(_too_many(text, "clocks", found, prefix=""))
 
 
@@ -309,8 +303,7 @@ def _member(timeline: Timeline, text: str, kinds: frozenset[MemberKind]) -> int:
     if not found:
         members = timeline.members.by_id.values()
         names = dict.fromkeys(each.name for each in members if each.kind in kinds)
-        message = f"Argument --preview: There is no {what} “{text}”. {_known(names)}"
-        raise ArgumentError(message)
+        raise ArgumentError(f"Argument --preview: There is no {what} “{text}”. {_known(names)}")
     raise ArgumentError(_too_many(text, "members", found, prefix=_MEMBER_PREFIX))
 
 

@@ -189,8 +189,7 @@ def _known(found: Sequence[Annotation], number: int) -> Annotation:
         if each.id == number:
             return each
     there = ", ".join(str(each.id) for each in found[:10]) or "none"
-    message = f"There is no annotation {number} in the recording; there are: {there}."
-    raise AnnotationError(message)
+    raise AnnotationError(f"There is no annotation {number} in the recording; there are: {there}.")
 
 
 def _keep(path: Path, annotation: Annotation, out: TextIO) -> None:
@@ -201,8 +200,7 @@ def _keep(path: Path, annotation: Annotation, out: TextIO) -> None:
 def _annotation(options: Namespace, former: Annotation | None, err: TextIO) -> Annotation:
     """Return the annotation given by the arguments, based on the former one."""
     if options.at is None and former is None:
-        message = "Give an instant: --at 02:10.5, --at “frame 812”."
-        raise AnnotationError(message)
+        raise AnnotationError("Give an instant: --at 02:10.5, --at “frame 812”.")
     at_ns, end_ns = _span(options, former, err)
     kind = _kind(options, former, has_end=end_ns is not None)
     before = former or Annotation("bookmark", at_ns)

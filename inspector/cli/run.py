@@ -142,8 +142,7 @@ def _write_picture(session: HostedSession, path: Path) -> None:
     pictures = session.pictures
     if pictures.newest is None or pictures.failure:
         why = pictures.failure or "The scene has none: see stage.picture in the help on scenes."
-        message = f"There is no picture to write to {path}. {why}"
-        raise ExportError(message)
+        raise ExportError(f"There is no picture to write to {path}. {why}")
     looks = clock_looks(session.timeline, pictures.newest.shapes)
     moment = SceneMoment(pictures.newest, looks, session.session_ns)
     write_file(moment, provenance_of(session), PictureOptions(), path, SCENE_PICTURE_FORMATS)
@@ -276,14 +275,12 @@ def _capture_way(options: Namespace, err: TextIO) -> _Way:
     read = read_frames(path, column, options.stream, err)
     times_ns = tuple(read.frames.interval_ns.tolist())
     if not times_ns:
-        message = f"{path} holds no frames to run. Choose another file."
-        raise CaptureError(message)
+        raise CaptureError(f"{path} holds no frames to run. Choose another file.")
     if options.seconds is not None and not any(times_ns):
-        message = (
+        raise CaptureError(
             f"{path}: no time passes in {read.column or 'it'}, so it never reaches --seconds. "
             "Use --frames instead, or choose another column."
         )
-        raise CaptureError(message)
     name = f" ({read.column})" if read.column else ""
     wanted, total_ns = options.frames or 0, sum(times_ns)
     again = ""

@@ -181,11 +181,10 @@ def _show_zones(options: Namespace, out: TextIO, err: TextIO) -> bool:
     if sums is None:
         return False
     if options.conditions or options.metric or options.stream or options.range != "all":
-        message = (
+        raise CaptureError(
             f"{path} has the sums of Tracy's zones, which are shown as they are. Omit --metric, "
             "--assert, --range and --stream."
         )
-        raise CaptureError(message)
     zones, notes = sums
     say(err, *notes)
     if options.json:
@@ -316,8 +315,7 @@ def _read(text: str, options: Namespace, err: TextIO) -> _Read:
         frames, left_out = frames.without_inspector(_budget(path, file, options))
     series = series_of(frames, refresh_ms=options.refresh)
     if not len(series):
-        message = f"{path} has no frames to count. Choose another file."
-        raise CaptureError(message)
+        raise CaptureError(f"{path} has no frames to count. Choose another file.")
     return _Read(text, file, series, left_out)
 
 

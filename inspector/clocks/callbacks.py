@@ -27,8 +27,7 @@ def checked_callable(callback: object) -> None:
         TypeError: The message names ``callback`` and says what to write instead.
     """
     if not callable(callback):
-        message = f"not callable: {shown(callback)}"
-        raise TypeError(message)
+        raise TypeError(f"not callable: {shown(callback)}")
     flags = _flags_of(callback)
     if flags & _AWAITED_FLAGS:
         raise TypeError(_AWAITED.format(what="the async function", label=label_of(callback)))

@@ -244,11 +244,9 @@ class Clock(ClockNode):
         parent._check_alive()
         old = self._above
         if old is None or old._above is None:
-            message = "the root clock cannot be moved"
-            raise ValueError(message)
+            raise ValueError("the root clock cannot be moved")
         if parent._tree is not self._tree:
-            message = f"{parent.name!r} belongs to another tree"
-            raise ValueError(message)
+            raise ValueError(f"{parent.name!r} belongs to another tree")
         if parent is self or self in parent.ancestors():
             message = f"{self.name!r} cannot be moved under {parent.name!r}, which is below it"
             raise ValueError(message)
@@ -279,8 +277,7 @@ class Clock(ClockNode):
             return
         above = self._above
         if above is None or above._above is None:
-            message = "the root clock cannot be removed"
-            raise ValueError(message)
+            raise ValueError("the root clock cannot be removed")
         tree = self._tree
         tree.sync()
         if tree.record is not None:
@@ -412,8 +409,7 @@ class Clock(ClockNode):
             call = "set_interval(interval, callback)"
             raise refused_seconds(call, "interval", interval, error, callback) from None
         if interval_ns <= 0:
-            message = f"an interval must be at least 1 ns: {shown(interval)} s"
-            raise ValueError(message)
+            raise ValueError(f"an interval must be at least 1 ns: {shown(interval)} s")
         return self.set_interval_ns(
             interval_ns, callback, *args, missed=missed, delay_ns=delay_ns, name=name
         )
@@ -431,8 +427,7 @@ class Clock(ClockNode):
         if name:
             checked_name("set_interval(interval, callback, name=…)", name)
         if checked_ns(interval_ns) <= 0:
-            message = f"an interval must be longer than 0 ns: {interval_ns}"
-            raise ValueError(message)
+            raise ValueError(f"an interval must be longer than 0 ns: {interval_ns}")
         self._check_alive()
         self._tree.check_thread()
         checked_callable(callback)
@@ -602,14 +597,12 @@ class Clock(ClockNode):
     def _within_reach(self, local_ns: int) -> int:
         """Return a local time that events can hold; refuse any other."""
         if not -LAST_BUCKET <= local_ns >> BUCKET_SHIFT <= LAST_BUCKET:
-            message = f"beyond 292 years of the time of clock {self.name!r}: {local_ns} ns"
-            raise ValueError(message)
+            raise ValueError(f"beyond 292 years of the time of clock {self.name!r}: {local_ns} ns")
         return local_ns
 
     def _check_alive(self) -> None:
         if self.is_removed:
-            message = f"clock {self.name!r} was removed from its tree"
-            raise RuntimeError(message)
+            raise RuntimeError(f"clock {self.name!r} was removed from its tree")
 
 
 def _policy(missed: MissedTicks | str) -> MissedTicks:
@@ -617,5 +610,4 @@ def _policy(missed: MissedTicks | str) -> MissedTicks:
         return MissedTicks(missed)
     except ValueError:
         names = ", ".join(policy.value for policy in MissedTicks)
-        message = f"missed must be one of {names}, not {shown(missed)}"
-        raise ValueError(message) from None
+        raise ValueError(f"missed must be one of {names}, not {shown(missed)}") from None

@@ -149,8 +149,7 @@ def checked_seconds_ns(call: str, argument: str, given: Any) -> int:  # noqa: AN
     try:
         return seconds_to_ns(given)
     except ValueError as error:
-        message = f"{call}: the {argument} is {error}"
-        raise ValueError(message) from None
+        raise ValueError(f"{call}: the {argument} is {error}") from None
 
 
 def check_order(call: str, callback: object, seconds: object) -> None:
@@ -182,8 +181,7 @@ def checked_name(call: str, name: object) -> None:
         TypeError: The message names the argument and its value.
     """
     if not isinstance(name, str):
-        message = f"{call}: the name is not a text: {shown(name)}"
-        raise TypeError(message)
+        raise TypeError(f"{call}: the name is not a text: {shown(name)}")
 
 
 def checked_clock(call: str, clock: object) -> None:

@@ -42,15 +42,12 @@ def rate_numerator(rate: float | Fraction | str) -> int:
         hint = "write 1, 0.25, 1/3, 25% or 2x"
         raise ValueError(refusal("a rate", rate, hint)) from None
     if exact < 0:
-        message = f"a rate cannot be negative, time does not run backwards: {shown(rate)}"
-        raise ValueError(message)
+        raise ValueError(f"a rate cannot be negative, time does not run backwards: {shown(rate)}")
     if exact > MAX_RATE:
-        message = f"a rate above {MAX_RATE:,} is not supported: {shown(rate)}"
-        raise ValueError(message)
+        raise ValueError(f"a rate above {MAX_RATE:,} is not supported: {shown(rate)}")
     numerator = round(exact * D)
     if numerator == 0 and exact != 0:
-        message = f"too slow: the slowest rate is 1/{D}: {shown(rate)}"
-        raise ValueError(message)
+        raise ValueError(f"too slow: the slowest rate is 1/{D}: {shown(rate)}")
     return numerator
 
 
@@ -79,11 +76,9 @@ def checked_frame_rate(frames_per_second: float | Fraction) -> Fraction:
     try:
         rate = Fraction(frames_per_second)
     except (ValueError, OverflowError, TypeError):
-        message = f"not a frame rate: {shown(frames_per_second)}"
-        raise ValueError(message) from None
+        raise ValueError(f"not a frame rate: {shown(frames_per_second)}") from None
     if not SLOWEST_FRAME_RATE <= rate <= FASTEST_FRAME_RATE:
-        message = f"a frame rate lies between 1/60 and 10,000, not {rounded(rate)}"
-        raise ValueError(message)
+        raise ValueError(f"a frame rate lies between 1/60 and 10,000, not {rounded(rate)}")
     return rate
 
 

@@ -84,8 +84,7 @@ class Transport:
     @frame_period_ns.setter
     def frame_period_ns(self, period_ns: int | None) -> None:
         if period_ns is not None and period_ns <= 0:
-            message = f"a frame period must be longer than 0 ns: {period_ns}"
-            raise ValueError(message)
+            raise ValueError(f"a frame period must be longer than 0 ns: {period_ns}")
         self._frame_period_ns = period_ns
         if period_ns is not None:
             self._frame_due_ns = self.tree.now_ns + period_ns
@@ -185,8 +184,7 @@ class Transport:
 
     def _check_can_step(self) -> None:
         if self._is_running or self._is_busy or self.tree.is_draining:
-            message = "session time can be stepped only while it is held"
-            raise RuntimeError(message)
+            raise RuntimeError("session time can be stepped only while it is held")
 
     def _record_mode(self) -> None:
         tree = self.tree

@@ -173,8 +173,7 @@ class ClockTree:
             RuntimeError: Called from inside a callback.
         """
         if self._is_draining:
-            message = "time is already being advanced; a callback cannot advance it"
-            raise RuntimeError(message)
+            raise RuntimeError("time is already being advanced; a callback cannot advance it")
         self._owner = get_ident()
         if self._posted:
             self._run_posted()
@@ -249,11 +248,10 @@ class ClockTree:
             RuntimeError: Another thread does.
         """
         if self._owner and get_ident() != self._owner:
-            message = (
+            raise RuntimeError(
                 "a clock belongs to the thread that drives its tree: from another thread use "
                 "clock.post(callback), which calls it on that thread"
             )
-            raise RuntimeError(message)
 
     def _run_posted(self) -> None:
         """Make the calls posted so far; calls posted meanwhile wait."""

@@ -96,8 +96,7 @@ class NumberedBreakpointCommand(BreakpointCommand):
     @override
     def check(self, target: Target) -> None:
         if target.breakpoints.get(self.number) is None:
-            message = f"There is no breakpoint {self.number} any more."
-            raise CommandError(message)
+            raise CommandError(f"There is no breakpoint {self.number} any more.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,7 @@ class ClockCommand(Command):
         """Return the clock; raises a :class:`CommandError` if it was removed."""
         clock = target.scene.clock(self.clock_id)
         if clock is None:
-            message = f"There is no {self.subject(target.timeline)} any more."
-            raise CommandError(message)
+            raise CommandError(f"There is no {self.subject(target.timeline)} any more.")
         return clock
 
 

@@ -158,8 +158,7 @@ class Command:
         Raises:
             CommandError: It cannot be carried out; the message says why.
         """
-        message = f"A hosted scene cannot {self.sentence(target.timeline)}."
-        raise CommandError(message)
+        raise CommandError(f"A hosted scene cannot {self.sentence(target.timeline)}.")
 
     def inverse(self, target: Target) -> Command | None:  # noqa: ARG002 - likewise
         """Return the command that undoes it; ``None`` if it cannot be undone or changes nothing."""
@@ -277,8 +276,7 @@ def checked(check: Callable[[_V], _T], value: _V) -> _T:
         return check(value)
     except ValueError as error:
         text = str(error)
-        message = f"{text[:1].upper()}{text[1:]}."
-        raise CommandError(message) from None
+        raise CommandError(f"{text[:1].upper()}{text[1:]}.") from None
 
 
 class Stage(Protocol):

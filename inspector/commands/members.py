@@ -69,8 +69,7 @@ class MemberCommand(Command, ABC):
         members, state = scene.tree.members, self.state(timeline)
         member = members.find(self.member_id)
         if member is None or state is None:
-            message = f"There is no {self.subject(timeline)} any more."
-            raise CommandError(message)
+            raise CommandError(f"There is no {self.subject(timeline)} any more.")
         action = self.action(member, target)
         if action is None:
             message = f"“{state.name}” is a {state.kind.text}; it cannot be {self.cannot_be}."
@@ -218,8 +217,7 @@ class ResumeFromPriority(SchedulerCommand):
         pauses = target.scene.pauses.setdefault(self.member_id, [])
         if not pauses:
             name = self.subject(target.timeline)
-            message = f"No command has paused {name} from a priority on."
-            raise CommandError(message)
+            raise CommandError(f"No command has paused {name} from a priority on.")
 
         def resume() -> object:
             return pauses.pop()()
@@ -287,12 +285,10 @@ class MakeTransition(MemberCommand):
         name = self.subject(timeline)
         if wanted not in known:
             listed = ", ".join(f"“{each}”" for each in known) or "none at all"
-            message = f"{name} has no transition “{wanted}”. It has {listed}."
-            raise CommandError(message)
+            raise CommandError(f"{name} has no transition “{wanted}”. It has {listed}.")
         if not member.can(known[wanted]):
             state = timeline.members.field_text(self.member_id, Field.STATE)
             possible = [f"“{each}”" for each, value in known.items() if member.can(value)]
             listed = ", ".join(possible) if possible else "nothing"
-            message = f"“{wanted}” does not lead away from “{state}”; {listed} does."
-            raise CommandError(message)
+            raise CommandError(f"“{wanted}” does not lead away from “{state}”; {listed} does.")
         return lambda: member.go(known[wanted])

@@ -90,8 +90,7 @@ class SaveLast(RecordingCommand):
     def prepare(self, target: Target, number: int) -> Action:
         if self.duration_ns <= 0:
             shown = format_duration(self.duration_ns)
-            message = f"The time to save must be above 0, not {shown}."
-            raise CommandError(message)
+            raise CommandError(f"The time to save must be above 0, not {shown}.")
         return RecordingCommand.prepare(self, target, number)
 
     @override

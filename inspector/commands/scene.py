@@ -169,8 +169,7 @@ class StepBack(GoBack):
     @override
     def frame_to_go_back_to(self, timeline: Timeline, frames: int) -> int:
         if self.frames < 1:
-            message = f"A step back is 1 frame or more, not {self.frames:,}."
-            raise CommandError(message)
+            raise CommandError(f"A step back is 1 frame or more, not {self.frames:,}.")
         if self.frames > frames:
             ran = "none has run" if not frames else f"only {frames:,} have run"
             if frames == 1:
@@ -196,6 +195,5 @@ class RewindTo(GoBack):
         if at_ns < 0 or at_ns > timeline.at_ns:
             # The present is measured, so another run ends at another instant.
             why = "the session begins at 0" if at_ns < 0 else "it has not come yet"
-            message = f"{format_instant(at_ns)} is no instant to go back to: {why}."
-            raise CommandError(message)
+            raise CommandError(f"{format_instant(at_ns)} is no instant to go back to: {why}.")
         return history.first + bisect_right(history.at_ns, at_ns)

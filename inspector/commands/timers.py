@@ -41,8 +41,7 @@ class TimerCommand(Command):
             row = table.row(self.timer_id)
             timer = scene.timer(row.clock_id, self.timer_id, row.due_ns)
         if timer is None or timer.clock is None:
-            message = f"Timer {self.timer_id} is gone: it has fired or was cleared."
-            raise CommandError(message)
+            raise CommandError(f"Timer {self.timer_id} is gone: it has fired or was cleared.")
         return timer.clock, timer
 
 

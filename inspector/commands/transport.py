@@ -60,8 +60,7 @@ class Step(Command, ABC):
     def prepare(self, target: Target, number: int) -> Action:
         scene = target.scene
         if scene.transport.is_running:
-            message = "The scene is running. Hold it first."
-            raise CommandError(message)
+            raise CommandError("The scene is running. Hold it first.")
         return self.action(scene.steps)
 
     @abstractmethod
@@ -88,8 +87,7 @@ class StepFrames(Step):
     @override
     def action(self, steps: Steps) -> Action:
         if not 1 <= self.count <= MAX_STEP_FRAMES:
-            message = f"A step is 1 to {MAX_STEP_FRAMES:,} frames, not {self.count:,}."
-            raise CommandError(message)
+            raise CommandError(f"A step is 1 to {MAX_STEP_FRAMES:,} frames, not {self.count:,}.")
         return steps.frames(self.count)
 
 
@@ -105,8 +103,7 @@ class StepBy(Step):
     @override
     def action(self, steps: Steps) -> Action:
         if self.duration_ns <= 0:
-            message = f"A step goes forward, not by {format_duration(self.duration_ns)}."
-            raise CommandError(message)
+            raise CommandError(f"A step goes forward, not by {format_duration(self.duration_ns)}.")
         return steps.by(self.duration_ns)
 
 

@@ -159,8 +159,7 @@ class FrameHistory:
 
     def _place(self, index: int) -> int:
         if not self.first <= index < self.end:
-            message = f"frame {index} is not kept, only {self.first} to {self.end - 1}"
-            raise IndexError(message)
+            raise IndexError(f"frame {index} is not kept, only {self.first} to {self.end - 1}")
         return index - self.first
 
     def frame(self, index: int) -> Frame:
@@ -255,8 +254,7 @@ class FrameHistory:
         if len(added) == _SHARES_FROM:
             added += [array("q", bytes(8 * len(added[0])))] * len(Share)
         if len(added) != len(self._columns) or len({len(column) for column in added}) != 1:
-            message = f"needs {len(self._columns)} columns of equal lengths"
-            raise ValueError(message)
+            raise ValueError(f"needs {len(self._columns)} columns of equal lengths")
         known = min(len(self._columns[0]) - self._length, len(added[0]))
         if known and self._goes_on_with([column[:known] for column in added]):
             self._length += known

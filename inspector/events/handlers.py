@@ -38,8 +38,7 @@ def _names(reader: type) -> tuple[tuple[int, str], ...]:
     kinds = {f"{_PREFIX}{kind.name.lower()}": int(kind) for kind in EventKind}
     methods = [name for name in dir(reader) if name.startswith(_PREFIX)]
     if unknown := sorted(set(methods) - kinds.keys()):
-        message = f"{reader.__name__} takes what is no kind of event: {', '.join(unknown)}"
-        raise TypeError(message)
+        raise TypeError(f"{reader.__name__} takes what is no kind of event: {', '.join(unknown)}")
     return tuple((kinds[name], name) for name in methods)
 
 

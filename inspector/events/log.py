@@ -87,8 +87,7 @@ class EventLog:
             ValueError: The budget is not above 0.
         """
         if budget_bytes <= 0:
-            message = f"a log needs a budget above 0 bytes: {budget_bytes}"
-            raise ValueError(message)
+            raise ValueError(f"a log needs a budget above 0 bytes: {budget_bytes}")
         self.budget_bytes = budget_bytes
         self.strings = [""]
         self._numbers = {"": 0}

@@ -280,8 +280,7 @@ class MemberTable:
 
     def _on_member_added(self, at_ns: int, subject: int, a: int, b: int) -> None:
         if subject <= 0 or subject in self.by_id:
-            message = f"member {subject} cannot be added"
-            raise ValueError(message)
+            raise ValueError(f"member {subject} cannot be added")
         above = self.by_id.get(a)
         if above is not None:
             above.children.append(subject)
@@ -335,8 +334,7 @@ class MemberTable:
         member, above = self.by_id.get(subject), self.by_id.get(a)
         if member is not None and above is not None:
             if any(each is member for each in self.path(a)):
-                message = f"member {subject} cannot be moved under member {a}"
-                raise ValueError(message)
+                raise ValueError(f"member {subject} cannot be moved under member {a}")
             self._leave_place(member)
             member.parent_id = a
             above.children.append(subject)

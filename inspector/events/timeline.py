@@ -374,8 +374,7 @@ class Timeline:
 
     def _on_clock_added(self, at_ns: int, subject: int, a: int, b: int) -> None:
         if subject <= 0 or subject in self.clocks:
-            message = f"clock {subject} cannot be added"
-            raise ValueError(message)
+            raise ValueError(f"clock {subject} cannot be added")
         clock = ClockState(subject, self.strings[b], a, D, D, 0, at_ns)
         if a:
             self.clocks[a].children.append(subject)
@@ -431,8 +430,7 @@ class Timeline:
         old_ns = self.local_ns(clock.parent_id, at_ns)
         new_ns = self.local_ns(a, at_ns)
         if not clock.parent_id or not a or any(above.id == subject for above in self.path(a)):
-            message = f"clock {subject} cannot be moved under clock {a}"
-            raise ValueError(message)
+            raise ValueError(f"clock {subject} cannot be moved under clock {a}")
         clock.off = moved(clock.off, clock.n, old_ns, new_ns)
         self.clocks[clock.parent_id].children.remove(subject)
         clock.parent_id = a
@@ -525,8 +523,7 @@ class Timeline:
 
     def _on_loop_found(self, _at_ns: int, subject: int, a: int, b: int) -> None:
         if subject in self.loops:
-            message = f"loop {subject} was found before"
-            raise ValueError(message)
+            raise ValueError(f"loop {subject} was found before")
         self.loops[subject] = LoopFrames(self.strings[a], LoopKind(b))
         self.frames_of = self.frames_of or subject
 

@@ -125,8 +125,7 @@ class TimerTable:
             ValueError: The timer exists.
         """
         if timer_id in self._row_by_id:
-            message = f"timer {timer_id} exists"
-            raise ValueError(message)
+            raise ValueError(f"timer {timer_id} exists")
         self._row_by_id[timer_id] = len(self.id)
         # One by one: programs set hundreds of thousands of timers, and looking up the columns by
         # name takes twice as long.

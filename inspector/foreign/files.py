@@ -49,8 +49,7 @@ def open_binary(path: Path) -> BinaryIO:
     for is_kind, sentence in _KINDS:
         if is_kind(mode):
             os.close(number)
-            message = f"{name} is {sentence}."
-            raise UnreadableFileError(message)
+            raise UnreadableFileError(f"{name} is {sentence}.")
     return os.fdopen(number, "rb")
 
 

@@ -29,13 +29,11 @@ def number_in(text: str) -> Fraction:
         ValueError: It is not a number, or beyond the limits; see :func:`refusal`.
     """
     if _limit_of(text):
-        message = refusal("a number", text, "write 1.5, 1/60 or 1e-3")
-        raise ValueError(message)
+        raise ValueError(refusal("a number", text, "write 1.5, 1/60 or 1e-3"))
     try:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
-        message = refusal("a number", text, "write 1.5, 1/60 or 1e-3")
-        raise ValueError(message) from None
+        raise ValueError(refusal("a number", text, "write 1.5, 1/60 or 1e-3")) from None
 
 
 def count_in(text: str) -> int | None:

@@ -26,11 +26,9 @@ def check_target(path: Path) -> None:
         message = f"Cannot write {path}: {folder} {what}. Create it or choose another folder."
         raise ExportError(message)
     if is_folder(path):
-        message = f"Cannot write {path}: it is a folder. Add the name of a file."
-        raise ExportError(message)
+        raise ExportError(f"Cannot write {path}: it is a folder. Add the name of a file.")
     if is_there(path) and not is_file(path):
-        message = f"Cannot write {path}: it is not a regular file. Choose another name."
-        raise ExportError(message)
+        raise ExportError(f"Cannot write {path}: it is not a regular file. Choose another name.")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ExportError(_refusal(path))
     try:

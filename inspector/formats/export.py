@@ -176,8 +176,7 @@ def export_frames(  # noqa: PLR0913 - what, how, and where
         data = frames, events
     if chosen in TRACE_EXPORTERS:
         if events is None:
-            message = f"Cannot write {path}: these are frame times without events."
-            raise ExportError(message)
+            raise ExportError(f"Cannot write {path}: these are frame times without events.")
         if frames.samples:
             message = f"Cannot write {path}: these are samples and not every frame of a trace."
             raise ExportError(message)

@@ -63,8 +63,7 @@ class FileFormat(Generic[DataT, OptionsT]):
             ValueError: It does not begin with a dot, or is not in lower case.
         """
         if not self.suffix.startswith(".") or self.suffix != self.suffix.strip().lower():
-            message = f"a suffix is a dot and lower-case letters: {self.suffix!r}"
-            raise ValueError(message)
+            raise ValueError(f"a suffix is a dot and lower-case letters: {self.suffix!r}")
 
     @property
     def key(self) -> str:
@@ -86,8 +85,7 @@ class FileFormat(Generic[DataT, OptionsT]):
             ExportError: The folder cannot be written, or a package is missing.
         """
         if self.missing:
-            message = f"Cannot write {path}: {self.missing}"
-            raise ExportError(message)
+            raise ExportError(f"Cannot write {path}: {self.missing}")
         check_target(path)
 
     def write_to(
@@ -130,8 +128,7 @@ class FileFormat(Generic[DataT, OptionsT]):
         for number, write in enumerate(pages, 2):
             further = path.with_name(f"{path.stem}-{number}{path.suffix}")
             if is_there(further) and not replaces:
-                message = f"{further} exists, and {path} has a page more. Rename a file."
-                raise ExportError(message)
+                raise ExportError(f"{further} exists, and {path} has a page more. Rename a file.")
             with replacing(further) as stream:
                 write(stream)
             paths.append(further)
@@ -215,8 +212,7 @@ def format_for(
         return max(fitting, key=lambda each: len(each.suffix))
     known = ", ".join(each.suffix for each in formats[:-1])
     what = f"“{path.suffix}” is not a format" if path.suffix else "the name has no suffix"
-    message = f"Cannot write {path}: {what}. Use {known} or {formats[-1].suffix}."
-    raise ExportError(message)
+    raise ExportError(f"Cannot write {path}: {what}. Use {known} or {formats[-1].suffix}.")
 
 
 def check_file(path: Path, formats: Sequence[FileFormat[DataT, OptionsT]]) -> None:

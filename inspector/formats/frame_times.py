@@ -409,11 +409,10 @@ def parse_range(text: str) -> Part:
     start = read(first.strip() or "0")
     stop = read(last.strip()) if last.strip() else None
     if not separator or start is None or (last.strip() and stop is None):
-        message = (
+        raise ExportError(
             f"{in_quotes(text)} is not a range. Write frames as 120:600, 120: or :600, time as "
             "2s:5.5s or 1:00..1:30, or all."
         )
-        raise ExportError(message)
     if stop is not None and stop <= start:
         message = f"The range {text.strip()} holds no frame. The second number must be larger."
         raise ExportError(message)

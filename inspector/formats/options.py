@@ -57,11 +57,9 @@ class ExportOptions:
     def __post_init__(self) -> None:
         """Refuse values out of range; a ``ValueError`` names them."""
         if self.measure not in ("interval", "busy", "delta"):
-            message = f"measure must be interval, busy or delta, not {self.measure!r}"
-            raise ValueError(message)
+            raise ValueError(f"measure must be interval, busy or delta, not {self.measure!r}")
         if self.theme not in GRAPH_COLORS:
-            message = f"theme must be light or dark, not {self.theme!r}"
-            raise ValueError(message)
+            raise ValueError(f"theme must be light or dark, not {self.theme!r}")
         for budget_ms in self.budgets_ms:
             checked_budget_ms(budget_ms)
         _check_range("width_pt", self.width_pt, SMALLEST_WIDTH_PT, LARGEST_SIDE_PT)
@@ -82,8 +80,7 @@ def left_out_text(count: int) -> str:
 
 def _check_range(name: str, value: float, low: float, high: float) -> None:
     if not low <= value <= high:
-        message = f"{name} must be between {low:g} and {high:g}, not {value:g}"
-        raise ValueError(message)
+        raise ValueError(f"{name} must be between {low:g} and {high:g}, not {value:g}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,8 +187,7 @@ class Director:
             RuntimeError: Called from inside a frame.
         """
         if self._is_in_frame:
-            message = "a frame is running; a frame callback cannot run another"
-            raise RuntimeError(message)
+            raise RuntimeError("a frame is running; a frame callback cannot run another")
         self._is_in_frame = True
         try:
             return self._run_frame(interval_ns, cut_ns, timers_ns, shares) - timers_ns
@@ -269,14 +268,12 @@ def _phase(phase: Phase | str) -> Phase:
     given: object = phase
     if callable(given):
         right = f'on("update", {label_of(given)})'
-        message = f"on(phase, callback): the phase comes first, as in {right}"
-        raise TypeError(message)
+        raise TypeError(f"on(phase, callback): the phase comes first, as in {right}")
     try:
         found = phase if isinstance(phase, Phase) else Phase[phase.upper().replace(" ", "_")]
     except KeyError:
         found = None
     if found not in CALLBACK_PHASES:
         known = ", ".join(other.name.lower() for other in CALLBACK_PHASES)
-        message = f"no phase for frame callbacks: {phase!r} (there are {known})"
-        raise ValueError(message)
+        raise ValueError(f"no phase for frame callbacks: {phase!r} (there are {known})")
     return found

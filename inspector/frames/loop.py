@@ -313,8 +313,7 @@ def start_loop(  # noqa: PLR0913 - every one of them is a user's choice
         TypeError: ``on_tick`` cannot be called.
     """
     if max_burst is not None and max_burst < 0:
-        message = f"max_burst cannot be negative: {max_burst}"
-        raise ValueError(message)
+        raise ValueError(f"max_burst cannot be negative: {max_burst}")
     return start_loop_by(clock, rate, on_tick, LoopRules(MissedTicks(missed), max_burst), name=name)
 
 

@@ -192,8 +192,7 @@ def milliseconds_of(now_ms: Callable[[], float] | None, clock: Clock | None) -> 
             raise TypeError(message)
         return now_ms
     if clock is None:
-        message = "needs a clock, or a function that returns the time in milliseconds"
-        raise ValueError(message)
+        raise ValueError("needs a clock, or a function that returns the time in milliseconds")
     return lambda: clock.time_ns / NS_PER_MS
 
 

@@ -153,8 +153,7 @@ class RunByClock(ABC):
         """
         clock = self.clock
         if clock is None:
-            message = f"{self.name!r} has no clock; call update(delta)"
-            raise RuntimeError(message)
+            raise RuntimeError(f"{self.name!r} has no clock; call update(delta)")
         if clock.is_effectively_paused or clock.is_removed:
             return
         passed_ns = clock.time_ns - self._clock_seen_ns

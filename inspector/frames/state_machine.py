@@ -222,8 +222,7 @@ class StateMachine(Generic[StateT, NameT]):
             KeyError: There is no such transition.
         """
         if name not in self._edges:
-            message = f"no transition {name!r}; there are {', '.join(self._edges)}"
-            raise KeyError(message)
+            raise KeyError(f"no transition {name!r}; there are {', '.join(self._edges)}")
         return self._edges[name]
 
     def can(self, name: str) -> bool:
@@ -376,6 +375,5 @@ def _checked_edges(name: str, edges: object) -> tuple[Edge[Any], ...]:
             is_one = isinstance(edges, tuple) and not isinstance(edge, tuple)
             wrong = edges if is_one else edge
             written = ", ".join(map(repr, wrong)) if isinstance(wrong, tuple) else "source, target"
-            message = f"transition {name!r} has {wrong!r} for an edge: write Edge({written})"
-            raise TypeError(message)
+            raise TypeError(f"transition {name!r} has {wrong!r} for an edge: write Edge({written})")
     return listed

@@ -63,8 +63,7 @@ class Drawing:
                 message = f"a side of a picture is above 0 and at most 100,000, not {shown(side)}"
                 raise ValueError(message)
         if not background:
-            message = "a picture needs a background colour, such as #101418"
-            raise ValueError(message)
+            raise ValueError("a picture needs a background colour, such as #101418")
         return cls(draw, float(width), float(height), checked_color(background))
 
 
@@ -251,8 +250,7 @@ def unpacked(packed: bytes) -> Picture:
         raise ValueError(str(error)) from error
     Drawing.of(list, picture.width, picture.height, picture.background)
     if len(picture.shapes) > MOST_SHAPES:
-        message = f"it has {len(picture.shapes):,} shapes"
-        raise ValueError(message)
+        raise ValueError(f"it has {len(picture.shapes):,} shapes")
     for shape in picture.shapes:
         check(shape)
     return picture
@@ -267,6 +265,5 @@ def drawn(drawing: Drawing) -> Picture:
     """
     shapes = flattened(drawing.draw())
     if len(shapes) > MOST_SHAPES:
-        message = f"a picture has at most {MOST_SHAPES:,} shapes, not {len(shapes):,}"
-        raise ValueError(message)
+        raise ValueError(f"a picture has at most {MOST_SHAPES:,} shapes, not {len(shapes):,}")
     return Picture(drawing.width, drawing.height, drawing.background, shapes)

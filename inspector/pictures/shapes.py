@@ -222,8 +222,7 @@ def text(  # noqa: PLR0913 - likewise
         TypeError, ValueError: As for :func:`circle`, or there is no such anchor.
     """
     if anchor not in ANCHORS:
-        message = f"the anchor of a text is start, middle or end, not {shown(anchor)}"
-        raise ValueError(message)
+        raise ValueError(f"the anchor of a text is start, middle or end, not {shown(anchor)}")
     said = " ".join(str(content).split())
     if len(said) > _LONGEST_TEXT:
         said = f"{said[: _LONGEST_TEXT - 1]}…"
@@ -324,8 +323,7 @@ def check(shape: Shape) -> None:
         and checked_color(shape.line) == shape.line
     )
     if not is_sound:
-        message = f"it has an impossible {ShapeKind(shape.kind).name.lower()}"
-        raise ValueError(message)
+        raise ValueError(f"it has an impossible {ShapeKind(shape.kind).name.lower()}")
 
 
 #: Kinds whose numbers are all pairs of x and y.
@@ -333,10 +331,9 @@ _OUTLINES: Final = frozenset({ShapeKind.LINE, ShapeKind.POLYGON})
 
 
 def _refuse(thing: object) -> None:
-    message = (
+    raise TypeError(
         f"a picture consists of shapes such as circle(x, y, radius, color), not of {shown(thing)}"
     )
-    raise TypeError(message)
 
 
 def _shape(  # noqa: PLR0913, PLR0917 - the attributes that all kinds have
@@ -363,8 +360,7 @@ def _shape(  # noqa: PLR0913, PLR0917 - the attributes that all kinds have
 def _checked_colors(kind: ShapeKind, fill: str, line: str) -> tuple[str, str]:
     """Return the colours of area and line, of which a shape needs one."""
     if not (fill or line):
-        message = f"a {kind.name.lower()} needs a colour such as #ff8800"
-        raise ValueError(message)
+        raise ValueError(f"a {kind.name.lower()} needs a colour such as #ff8800")
     return checked_color(fill), checked_color(line)
 
 
@@ -391,16 +387,14 @@ def _numbers(what: str, numbers: tuple[float, ...]) -> tuple[float, ...]:
         found = ()
     # A sum is finite if all of its parts are, and tested faster.
     if not found or not isfinite(sum(found)):
-        message = f"a {what} needs usable numbers, not {shown(numbers)}"
-        raise ValueError(message)
+        raise ValueError(f"a {what} needs usable numbers, not {shown(numbers)}")
     return found
 
 
 def _corners(what: str, points: Sequence[Place], least: int) -> tuple[float, ...]:
     flat = tuple(chain.from_iterable(points))
     if len(flat) < 2 * least or len(flat) % 2:
-        message = f"a {what} needs {least} points (x, y) or more, not {shown(points)}"
-        raise ValueError(message)
+        raise ValueError(f"a {what} needs {least} points (x, y) or more, not {shown(points)}")
     return _numbers(what, flat)
 
 
@@ -413,8 +407,7 @@ def checked_color(color: str) -> str:
     """
     given: object = color
     if not isinstance(given, str) or (color and not _COLOR.fullmatch(color)):
-        message = f"a colour is #rrggbb or #rgb, such as #ff8800, not {shown(color)}"
-        raise ValueError(message)
+        raise ValueError(f"a colour is #rrggbb or #rgb, such as #ff8800, not {shown(color)}")
     short = 4
     if len(color) == short:
         return "#" + "".join(2 * digit for digit in color[1:].lower())

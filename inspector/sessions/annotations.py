@@ -83,8 +83,7 @@ class Annotations:
             RecordingError: It cannot be kept; then nothing is added.
         """
         if len(self) >= MOST:
-            message = f"There are {MOST:,} annotations already. Remove some first."
-            raise AnnotationError(message)
+            raise AnnotationError(f"There are {MOST:,} annotations already. Remove some first.")
         created = annotation.created or self._now().isoformat(timespec="seconds")
         added = checked(replace(annotation, id=0, created=created))
         (number,) = self._kept(replace(added, id=self._next))
@@ -137,8 +136,7 @@ class Annotations:
             RecordingError: It cannot be undone where it is kept; then it stays.
         """
         if not self._inverse:
-            message = "There is no change of a bookmark, note or range to undo."
-            raise AnnotationError(message)
+            raise AnnotationError("There is no change of a bookmark, note or range to undo.")
         changes = self._inverse[-1]
         self._kept(*changes)
         self._inverse.pop()
@@ -163,8 +161,7 @@ class Annotations:
     def _known(self, number: int) -> Annotation:
         found = self._by_number.get(number)
         if found is None:
-            message = f"Annotation {number} no longer exists."
-            raise AnnotationError(message)
+            raise AnnotationError(f"Annotation {number} no longer exists.")
         return found
 
     def _kept(self, *changes: AnnotationChange) -> list[int]:

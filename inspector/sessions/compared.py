@@ -60,8 +60,7 @@ def run_of_file(
         streams, read_stream = tuple(each.name for each in capture.streams), chosen.name
         read = file_of(capture, chosen)
     if read.samples:
-        message = f"{path}: {read.samples} Captures of every frame can be compared."
-        raise CaptureError(message)
+        raise CaptureError(f"{path}: {read.samples} Captures of every frame can be compared.")
     times_ns = read.frames.interval_ns
     name = f"{path.name} – {read_stream}" if len(streams) > 1 else path.name
     return ComparedRun(

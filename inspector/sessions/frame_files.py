@@ -136,8 +136,7 @@ def read_frame_file(
             return replace(file_of(capture, NO_FRAMES), notes=capture.notes)
         return file_of(capture, capture.stream(stream))
     if stream is not None:
-        message = f"{path} has a single stream. Omit --stream."
-        raise CaptureError(message)
+        raise CaptureError(f"{path} has a single stream. Omit --stream.")
     return read
 
 
@@ -172,8 +171,7 @@ def open_frame_file(path: Path, column: str | None = None) -> FrameFile | Captur
     with IMPORTERS.guarding(chosen):
         read = chosen.read(path)
         if not isinstance(read, FrameFile | CaptureReader):
-            message = f"{shown(read)} is not a FrameFile"
-            raise TypeError(message)
+            raise TypeError(f"{shown(read)} is not a FrameFile")
     return read
 
 
@@ -268,8 +266,7 @@ def _loop_named(stream: str, recording: Recording) -> int:
     with as_far_as_it_goes(recording):
         loops = loops_of(recording.state_before(recording.end))
     if not loops:
-        message = f"{recording.path} has a single stream. Omit --stream."
-        raise CaptureError(message)
+        raise CaptureError(f"{recording.path} has a single stream. Omit --stream.")
     names = [each.name for each in loops]
     return loops[stream_named(stream, names, recording.path)].clock_id
 
@@ -282,8 +279,7 @@ def _read_json(path: Path) -> FrameFile:
         found = _decode_json(text)
         head = {name: msgspec.json.decode(raw) for name, raw in found.items() if name != "columns"}
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        message = f"{path} is not complete JSON ({error}). Export it again."
-        raise CaptureError(message) from None
+        raise CaptureError(f"{path} is not complete JSON ({error}). Export it again.") from None
     columns = found.get("columns", msgspec.Raw(b""))
     if head.get("format") != JSON_FORMAT or bytes(memoryview(columns)[:1]) != b"{":
         message = f"{path} is JSON, but not frame times of the inspector. Choose another file."
@@ -310,11 +306,10 @@ def _read_names(there: Container[str]) -> tuple[str, ...]:
 
 def _check_version(path: Path, head: dict[str, Any]) -> None:
     if head.get("version") != JSON_VERSION:
-        message = (
+        raise CaptureError(
             f"{path} was written by a newer inspector (version {shown(head.get('version'))} of "
             "the format). Update this inspector."
         )
-        raise CaptureError(message)
 
 
 def _own_file(path: Path, head: dict[str, Any], columns: dict[str, NsColumn]) -> FrameFile:

@@ -330,8 +330,7 @@ class HostedSession(UniformSession):
             RuntimeError: The scene runs, so that reading its clocks would let time pass.
         """
         if not self._is_idle:
-            message = "only a held scene can be drawn at any time"
-            raise RuntimeError(message)
+            raise RuntimeError("only a held scene can be drawn at any time")
         self._draw()
 
     def _draw(self) -> None:
@@ -435,8 +434,7 @@ class HostedSession(UniformSession):
         if run.loaded is None:
             return
         if run.is_in_callback or self._is_applying:
-            message = "a callback cannot hold its scene; submit Hold() instead"
-            raise RuntimeError(message)
+            raise RuntimeError("a callback cannot hold its scene; submit Hold() instead")
         if run.is_in_step:
             self._end_step()
         else:
@@ -505,8 +503,7 @@ class HostedSession(UniformSession):
         """
         source, run = self.source, self._run
         if not isinstance(source, VirtualTimeSource | ManualTimeSource):
-            message = f"only virtual time can be advanced, not {source!r}"
-            raise TypeError(message)
+            raise TypeError(f"only virtual time can be advanced, not {source!r}")
         if run.loaded is None:
             return
         # The frame period starts where the scene has run to, the source where work left it.
@@ -534,8 +531,7 @@ class HostedSession(UniformSession):
         """
         source = self.source
         if not isinstance(source, VirtualTimeSource):
-            message = f"only a virtual time source can be blocked, not {source!r}"
-            raise TypeError(message)
+            raise TypeError(f"only a virtual time source can be blocked, not {source!r}")
         if self._run.loaded is None:
             return
         # A frame is due at once, so that it runs at the end of the jump.

@@ -194,8 +194,7 @@ class Recorder:
             RecordingError: It cannot be written, or something is recorded already.
         """
         if self.is_recording:
-            message = f"{self.path} is being recorded already. Stop that first."
-            raise RecordingError(message)
+            raise RecordingError(f"{self.path} is being recorded already. Stop that first.")
         self._start(path or self._new_path())
 
     def _start(self, path: Path) -> None:
@@ -366,8 +365,7 @@ class Recorder:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            message = f"{folder} cannot be made: {error.strerror or error}."
-            raise RecordingError(message) from None
+            raise RecordingError(f"{folder} cannot be made: {error.strerror or error}.") from None
         now = datetime.now().astimezone()
         stem = f"{self._session.file_stem} {now:%Y-%m-%d %H%M%S}"
         return _free_name(folder / f"{stem}{RECORDING_SUFFIX}")

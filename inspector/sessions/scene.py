@@ -213,11 +213,11 @@ def load_scene(path: Path) -> Scene:
         raise _problem(path, "import", error) from error
     if not callable(getattr(module, "build", None)):
         scene.unload()
-        message = (
+        raise SceneProblem(
             f"{path.name} has no function build(stage). "
-            "Define one that sets up clocks and timers on stage.root."
+            "Define one that sets up clocks and timers on stage.root.",
+            path,
         )
-        raise SceneProblem(message, path)
     if problem := _signature_problem(path, module.build):
         scene.unload()
         raise problem
@@ -245,14 +245,12 @@ def find_scene(text: str) -> Path:
         SceneError: There is no such file and no such scene; names what is close.
     """
     if not text.strip():
-        message = "The name of the scene is empty. “timeline-inspector scenes” lists some."
-        raise SceneError(message)
+        raise SceneError("The name of the scene is empty. “timeline-inspector scenes” lists some.")
     path = expanded(text)
     if is_file(path):
         return path
     if is_folder(path):
-        message = f"{text} is a folder. Name the scene file in it."
-        raise SceneError(message)
+        raise SceneError(f"{text} is a folder. Name the scene file in it.")
     wanted = text.lower().replace("-", "_").replace(" ", "_").removesuffix(".py")
     names: dict[str, Path] = {}
     for found in sorted(resource_path("scenes").glob("*.py")):
@@ -263,8 +261,7 @@ def find_scene(text: str) -> Path:
         return names[wanted]
     close = get_close_matches(wanted, [name for name in names if not name.isdigit()], 1)
     hint = f"Did you mean {close[0]}?" if close else "“timeline-inspector scenes” lists them."
-    message = f"There is no file and no built-in scene “{text}”. {hint}"
-    raise SceneError(message)
+    raise SceneError(f"There is no file and no built-in scene “{text}”. {hint}")
 
 
 def user_traceback(error: BaseException) -> str:
@@ -286,21 +283,21 @@ def _described(path: Path) -> SceneFile:
 
 def _compiled(path: Path) -> CodeType:
     if path.suffix.lower() not in _PYTHON_SUFFIXES:
-        message = (
+        raise SceneProblem(
             f"{path.name} is not a Python file. Name the scene's .py file; frame times of a "
-            "capture go to “run SCENE --frame-times FILE” or to “export FILE”."
+            "capture go to “run SCENE --frame-times FILE” or to “export FILE”.",
+            path,
         )
-        raise SceneProblem(message, path)
     try:
         source = read_whole(path, _LARGEST_BYTES, "a scene")
     except UnreadableFileError as error:
         raise SceneProblem(str(error), path) from None
     if b"\0" in source:
-        message = (
+        raise SceneProblem(
             f"{path.name} is not a Python file: it contains bytes that are not text. Name the "
-            "scene's .py file; it must be saved as UTF-8."
+            "scene's .py file; it must be saved as UTF-8.",
+            path,
         )
-        raise SceneProblem(message, path)
     try:
         code: CodeType = compile(source, str(path), "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:

@@ -558,8 +558,7 @@ class SceneRun:
             CommandError: No scene is running.
         """
         if self.loaded is None:
-            message = "No scene is running. Fix the file and reload it."
-            raise CommandError(message)
+            raise CommandError("No scene is running. Fix the file and reload it.")
         return self
 
     def check_journal(self) -> None:

@@ -292,8 +292,7 @@ class Stage:
         """
         duration_ns = seconds_to_ns(seconds)
         if duration_ns < 0:
-            message = f"work cannot take less than no time: {seconds!r}"
-            raise ValueError(message)
+            raise ValueError(f"work cannot take less than no time: {seconds!r}")
         if self._pass_work_ns(duration_ns):
             if not self.director.charge_work_ns(duration_ns):
                 self.worked_ns += duration_ns

@@ -43,11 +43,10 @@ class SceneSteps:
         """
         now_ns = self._tree.now_ns
         if at_ns < now_ns:
-            message = (
+            raise CommandError(
                 f"{format_instant(at_ns)} has passed (it is {format_instant(now_ns)}) "
                 "and time does not run backwards. Reload the scene to start again."
             )
-            raise CommandError(message)
         return self._up_to(at_ns)
 
     def to_next_timer(self) -> Action:
@@ -63,8 +62,7 @@ class SceneSteps:
 
     def _up_to(self, at_ns: int) -> Action:
         if at_ns > MAX_NS:
-            message = "That is beyond the 146 years that a session can last."
-            raise CommandError(message)
+            raise CommandError("That is beyond the 146 years that a session can last.")
         self._check_length(at_ns - self._tree.now_ns)
         return lambda: self._step_to(at_ns)
 
@@ -98,12 +96,11 @@ class SceneSteps:
         period_ns = self._transport.frame_period_ns
         if period_ns is None or duration_ns <= MAX_STEP_FRAMES * period_ns:
             return
-        message = (
+        raise CommandError(
             f"That would take {duration_ns // period_ns:,} frames. A step is at most "
             f"{MAX_STEP_FRAMES:,} frames, {format_duration(MAX_STEP_FRAMES * period_ns)} at "
             "this frame rate; lower it, or take several steps."
         )
-        raise CommandError(message)
 
     def _step_frames(self, count: int) -> Generator[None]:
         """Run one frame per turn, so that a rerun can pause in between."""

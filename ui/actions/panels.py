@@ -29,8 +29,7 @@ def make_panel(
         report_faults(widget_class)
     widget = widget_class(bridge, theme, parent)
     if not isinstance(widget, QWidget):
-        message = f"{panel.widget} is not a widget"
-        raise TypeError(message)
+        raise TypeError(f"{panel.widget} is not a widget")
     widget.setObjectName(panel.id)
     # So that nothing below it is painted with it.
     widget.setAutoFillBackground(True)

@@ -28,8 +28,7 @@ def drawn_icon(name: str, color: QColor, faint_color: QColor) -> QIcon:
     try:
         source = resource_path("icons", f"{name}.svg").read_text(encoding="utf-8")
     except OSError:
-        message = f"there is no icon {name!r}"
-        raise ValueError(message) from None
+        raise ValueError(f"there is no icon {name!r}") from None
     icon = QIcon()
     shades = (
         (QIcon.Mode.Normal, color),

@@ -91,11 +91,10 @@ def write_png(picture: DisplayList, stream: BinaryIO, *, dots_per_inch: float = 
     scale = dots_per_inch / _POINTS_PER_INCH
     width, height = round(picture.width * scale), round(picture.height * scale)
     if width * height > _LARGEST_PIXEL_COUNT:
-        message = (
+        raise ExportError(
             f"A PNG of {width:,} × {height:,} pixels is too large. "
             "Choose a smaller size or resolution, or write a PDF or SVG."
         )
-        raise ExportError(message)
     with _gui_application():
         image = QImage(width, height, QImage.Format.Format_RGB32)
         image.setDotsPerMeterX(round(dots_per_inch / _METERS_PER_INCH))
@@ -338,8 +337,7 @@ def _saved(image: QImage) -> bytes:
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     if not image.save(buffer, "PNG"):  # type: ignore[call-overload]
-        message = "Qt could not encode the image as PNG. Write an SVG instead."
-        raise ExportError(message)
+        raise ExportError("Qt could not encode the image as PNG. Write an SVG instead.")
     return bytes(data.data())
 
 
@@ -370,11 +368,10 @@ def _gui_application() -> Iterator[None]:
         yield
         return
     if application is not None:
-        message = (
+        raise ExportError(
             "A Qt application without a graphical part is running in this process, "
             "so no PNG or PDF can be drawn. Write an SVG instead."
         )
-        raise ExportError(message)
     temporary = QGuiApplication(["timeline-inspector", "-platform", "offscreen"])
     try:
         yield

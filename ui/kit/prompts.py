@@ -194,13 +194,11 @@ class GoToPrompt(Prompt):
         value_ns = parse_duration_ns(typed.removeprefix("+"))
         is_step = typed.startswith("+") or self._ways.checkedId() == _Way.BY.value
         if is_step and value_ns <= 0:
-            message = "a step only goes forward: type a duration above 0"
-            raise ValueError(message)
+            raise ValueError("a step only goes forward: type a duration above 0")
         if not is_step and value_ns < self._at_ns:
-            message = (
+            raise ValueError(
                 f"{format_instant(value_ns)} has already passed; to go back, look back or rewind"
             )
-            raise ValueError(message)
         (self.step_given if is_step else self.instant_given).emit(value_ns)
 
 
@@ -263,8 +261,7 @@ class SaveLastPrompt(Prompt):
         """Report the duration."""
         duration_ns = parse_duration_ns(text)
         if duration_ns <= 0:
-            message = "there is nothing to save: type a duration above 0"
-            raise ValueError(message)
+            raise ValueError("there is nothing to save: type a duration above 0")
         self.duration_given.emit(duration_ns)
 
 

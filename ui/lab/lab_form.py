@@ -281,12 +281,10 @@ class LabForm(QWidget):
         timers = tuple(self._timer(text, duration_ns) for text in self._timer_texts())
         subjects = tuple(each for each in SUBJECTS if self.subject_actions[each.name].isChecked())
         if not timers:
-            message = "Enter a timer, such as 1000ms or blink=500ms."
-            raise ValueError(message)
+            raise ValueError("Enter a timer, such as 1000ms or blink=500ms.")
         displays = self._chosen_displays(duration_ns)
         if not subjects:
-            message = "Choose what the timers run on."
-            raise ValueError(message)
+            raise ValueError("Choose what the timers run on.")
         return LabJob(timers, subjects, displays)
 
     @property
@@ -297,20 +295,17 @@ class LabForm(QWidget):
     def _scene(self) -> Path:
         if self.what is What.SCENE_FILE:
             if self._scene_file is None:
-                message = "Choose a scene file with the button “…”."
-                raise ValueError(message)
+                raise ValueError("Choose a scene file with the button “…”.")
             return self._scene_file
         path = self._open_scene()
         if path is None:
-            message = "No scene is open. Open one, or choose “Another scene”."
-            raise ValueError(message)
+            raise ValueError("No scene is open. Open one, or choose “Another scene”.")
         return path
 
     def _chosen_displays(self, duration_ns: int) -> tuple[Callable[[], Display], ...]:
         names = [name for name, action in self.display_actions.items() if action.isChecked()]
         if not names:
-            message = "Choose a display."
-            raise ValueError(message)
+            raise ValueError("Choose a display.")
         return tuple(self._display(name, duration_ns) for name in names)
 
     def _timer_texts(self) -> list[str]:
@@ -321,15 +316,13 @@ class LabForm(QWidget):
         try:
             timer = parse_timer(text)
         except ValueError as error:
-            message = f"Timer “{text.strip()}”: {error}."
-            raise ValueError(message) from None
+            raise ValueError(f"Timer “{text.strip()}”: {error}.") from None
         firings = duration_ns // timer.interval_ns
         if firings > _MOST_FIRINGS:
-            message = (
+            raise ValueError(
                 f"Timer “{text.strip()}” would fire {firings:,} times; the window compares at most "
                 f"{_MOST_FIRINGS:,}. Choose a longer interval, or use “timeline-inspector lab”."
             )
-            raise ValueError(message)
         return timer
 
     def _display(self, name: str, duration_ns: int) -> Callable[[], Display]:

@@ -483,8 +483,7 @@ class SessionBridge(QObject):
         chosen = tuple(dict.fromkeys(budgets_ms))
         for budget_ms in chosen:
             if not (math.isfinite(budget_ms) and budget_ms > 0):
-                message = f"a frame budget must be above 0 ms: {budget_ms}"
-                raise ValueError(message)
+                raise ValueError(f"a frame budget must be above 0 ms: {budget_ms}")
         if chosen != self._budgets_ms:
             self._budgets_ms = chosen
             self.budgets_changed.emit(chosen)

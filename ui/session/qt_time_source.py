@@ -335,8 +335,7 @@ class QtTimeSource:
 
     def _check_thread(self) -> None:
         if get_ident() != self._owner:
-            message = (
+            raise RuntimeError(
                 "a time source belongs to the thread that made it; from another thread use a "
                 "queued signal"
             )
-            raise RuntimeError(message)

@@ -63,8 +63,7 @@ class WindowedOrder:
         place = row - self._window_start
         if not 0 <= place < self._window.size:
             if not 0 <= row < self._ids.size:
-                message = f"no row {row} among {self._ids.size}"
-                raise IndexError(message)
+                raise IndexError(f"no row {row} among {self._ids.size}")
             self.sort_rows(row, row + 1)
             place = row - self._window_start
         return int(self._window[place])

@@ -79,12 +79,10 @@ class Settings:
             ValueError: A number is out of its range; the message names it.
         """
         if self.step_frames < 1:
-            message = f"step_frames cannot be {_short(self.step_frames)}"
-            raise ValueError(message)
+            raise ValueError(f"step_frames cannot be {_short(self.step_frames)}")
         for budget_ms in self.budgets_ms:
             if not (math.isfinite(budget_ms) and budget_ms > 0):
-                message = f"a budget cannot be {budget_ms!r} ms"
-                raise ValueError(message)
+                raise ValueError(f"a budget cannot be {budget_ms!r} ms")
 
     def with_recent_scene(self, path: Path) -> Settings:
         """Return these settings with ``path`` as the newest of the recent scenes."""
@@ -181,20 +179,16 @@ def settings_from_json(data: bytes) -> Settings:
         ValueError: It is no JSON, or a value is not what its field holds.
     """
     if len(data) > _MOST_BYTES:
-        message = f"more than {_MOST_BYTES:,} bytes"
-        raise ValueError(message)
+        raise ValueError(f"more than {_MOST_BYTES:,} bytes")
     try:
         values = json.loads(data)
     except RecursionError:
-        message = "it is nested too deep"
-        raise ValueError(message) from None
+        raise ValueError("it is nested too deep") from None
     if not isinstance(values, dict):
-        message = "not an object"
-        raise ValueError(message)  # noqa: TRY004 - all mistakes in the file are one kind
+        raise ValueError("not an object")  # noqa: TRY004 - all mistakes in the file are one kind
     version = values.get("version", SETTINGS_VERSION)
     if not isinstance(version, int) or version > SETTINGS_VERSION:
-        message = f"written by a newer version ({_short(version)})"
-        raise ValueError(message)
+        raise ValueError(f"written by a newer version ({_short(version)})")
     types = get_type_hints(Settings)
     return Settings(
         **{  # type: ignore[arg-type] # each was checked against its field
@@ -223,8 +217,7 @@ def _checked(name: str, value: object, kind: object) -> object:
         return float(value) if abs(value) <= sys.float_info.max else math.inf
     elif isinstance(kind, type) and type(value) is kind:
         return value
-    message = f"{name} cannot be {_short(value)}"
-    raise ValueError(message)
+    raise ValueError(f"{name} cannot be {_short(value)}")
 
 
 def _short(value: object) -> str:

@@ -97,8 +97,7 @@ def display_named(text: str, duration_ns: int) -> Display:
             return variable_display(duration_ns)
         if (number := count_in(seed.strip())) is not None:
             return variable_display(duration_ns, number)
-        message = f"the seed of a variable display is a whole number: {shown(text.strip())}"
-        raise ValueError(message)
+        raise ValueError(f"the seed of a variable display is a whole number: {shown(text.strip())}")
     try:
         rate = number_in(word)
     except ValueError:
@@ -165,11 +164,10 @@ def recorded_display(
 
 def _check_count(count: int) -> None:
     if count > LARGEST_FRAME_COUNT:
-        message = (
+        raise ValueError(
             f"{count:,} refreshes are too many (at most {LARGEST_FRAME_COUNT:,}); "
             "choose a shorter duration"
         )
-        raise ValueError(message)
 
 
 def _rate_text(rate: Fraction | int) -> str:

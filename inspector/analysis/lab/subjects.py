@@ -551,7 +551,6 @@ def subjects_named(words: Iterable[str]) -> tuple[Subject, ...]:
         }
         if not matching:
             known = ", ".join(each.name for each in SUBJECTS)
-            message = f"there is no subject “{word.strip()}”; there are {known}, and all"
-            raise ValueError(message)
+            raise ValueError(f"there is no subject “{word.strip()}”; there are {known}, and all")
         chosen |= matching
     return tuple(each for each in SUBJECTS if each.name in chosen)

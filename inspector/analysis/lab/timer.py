@@ -40,18 +40,15 @@ class LabTimer:
             ValueError: The interval or the count is not above 0, or the delay is negative.
         """
         if self.interval_ns <= 0:
-            message = (
+            raise ValueError(
                 f"an interval must be above 0, not {duration_text(self.interval_ns)}"
                 if self.interval_ns
                 else "an interval must be at least a nanosecond"
             )
-            raise ValueError(message)
         if self.count is not None and self.count < 1:
-            message = f"a timer must fire at least once, not {self.count:,} times"
-            raise ValueError(message)
+            raise ValueError(f"a timer must fire at least once, not {self.count:,} times")
         if self.delay_ns < 0:
-            message = f"a delay must be 0 or more, not {duration_text(self.delay_ns)}"
-            raise ValueError(message)
+            raise ValueError(f"a delay must be 0 or more, not {duration_text(self.delay_ns)}")
 
     @property
     def title(self) -> str:
@@ -83,11 +80,10 @@ class LabTimer:
         if self.count is not None:
             count = min(count, self.count)
         if count > LARGEST_FIRING_COUNT:
-            message = (
+            raise ValueError(
                 f"the timer “{self.title}” would fire {count:,} times (at most "
                 f"{LARGEST_FIRING_COUNT:,}); choose a longer interval or a shorter duration"
             )
-            raise ValueError(message)
         last_ns = self.first_ns + count * self.interval_ns
         return tuple(range(self.first_ns, last_ns, self.interval_ns))
 

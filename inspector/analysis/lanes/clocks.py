@@ -198,8 +198,7 @@ class ClockPasts:
 
     def _on_clock_added(self, _at_ns: int, subject: int, parent: int, name: int) -> None:
         if subject in self.by_id or subject == parent:
-            message = f"clock {subject} cannot be added"
-            raise ValueError(message)
+            raise ValueError(f"clock {subject} cannot be added")
         past = self.by_id[subject] = ClockPast(self.strings[name])
         past.parent.append(parent)
         self.version += 1
@@ -225,8 +224,7 @@ class ClockPasts:
     def _on_clock_moved(self, at_ns: int, subject: int, parent: int, _b: int) -> None:
         past = self.by_id[subject]
         if subject in self.path_at(parent, at_ns):
-            message = f"clock {subject} cannot hang under clock {parent}"
-            raise ValueError(message)
+            raise ValueError(f"clock {subject} cannot hang under clock {parent}")
         n, off, rate_n, former, paused = past.last
         old_ns = self.local_ns(former, at_ns) or 0
         new_ns = self.local_ns(parent, at_ns) or 0

@@ -145,6 +145,5 @@ def _checked(finding: Finding, rule: LintRule) -> Finding:
         TypeError: It is not a finding of the rule.
     """
     if misfit_of(finding, Finding) or finding.kind not in rule.kinds:
-        message = f"{shown(finding)} is not a finding of this rule"
-        raise TypeError(message)
+        raise TypeError(f"{shown(finding)} is not a finding of this rule")
     return replace(finding, text=one_line(finding.text[:_LONGEST_TEXT]))

@@ -127,8 +127,7 @@ def percentile_frame_time_ns(times_ns: NDArray[np.int64], percent: float) -> int
         ValueError: There are no frames, or ``percent`` is not within 0 to 100.
     """
     if not len(times_ns):
-        message = "no percentile of no frames"
-        raise ValueError(message)
+        raise ValueError("no percentile of no frames")
     rank = nearest_rank(len(times_ns), percent)
     return int(np.partition(times_ns, rank)[rank])
 
@@ -143,8 +142,7 @@ def nearest_rank(count: int, percent: float) -> int:
         ValueError: ``percent`` is not within 0 to 100.
     """
     if not 0 <= percent <= _ALL:
-        message = f"a percentile must be between 0 and 100, not {percent!r}"
-        raise ValueError(message)
+        raise ValueError(f"a percentile must be between 0 and 100, not {percent!r}")
     exact = Fraction(str(percent)) * count / _ALL
     return max(0, -(-exact.numerator // exact.denominator) - 1)
 

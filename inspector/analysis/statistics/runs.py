@@ -51,8 +51,7 @@ class ComparedRun:
             CaptureError: There are none.
         """
         if not len(self.times_ns):
-            message = f"{self.name} has no frames. Choose another one to compare."
-            raise CaptureError(message)
+            raise CaptureError(f"{self.name} has no frames. Choose another one to compare.")
         object.__setattr__(self, "distribution", Distribution(self.times_ns))
 
     @property

@@ -134,8 +134,7 @@ def _instant_ns(text: str) -> int:
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from None
     if at_ns < 0:
-        message = f"there is nothing before 0: {text!r}"
-        raise ArgumentTypeError(message)
+        raise ArgumentTypeError(f"there is nothing before 0: {text!r}")
     return at_ns
 
 

@@ -65,14 +65,12 @@ def _copy_scene(scene: Path, target: Path, out: TextIO) -> int:
         with path.open("xb") as copy, scene.open("rb") as original:
             shutil.copyfileobj(original, copy)
     except FileExistsError:
-        message = f"{path} exists. Choose another name."
-        raise ExportError(message) from None
+        raise ExportError(f"{path} exists. Choose another name.") from None
     except OSError as error:
-        message = (
+        raise ExportError(
             f"{path} cannot be written: {error.strerror or error}. "
             "Make its folder first, or choose another place."
-        )
-        raise ExportError(message) from None
+        ) from None
     out.write(f"{path}\n")
     return ExitCode.OK
 

@@ -57,11 +57,9 @@ def refresh_rate(text: str) -> float:
     try:
         rate = number_in(plain)
     except ValueError:
-        reason = refusal("a refresh rate", text, "write 60")
-        raise ArgumentTypeError(reason) from None
+        raise ArgumentTypeError(refusal("a refresh rate", text, "write 60")) from None
     if not Fraction(1, 60) <= rate <= 10_000:  # noqa: PLR2004 - as for frame rates
-        message = f"a refresh rate must be between 1/60 and 10,000 Hz: {text}"
-        raise ArgumentTypeError(message)
+        raise ArgumentTypeError(f"a refresh rate must be between 1/60 and 10,000 Hz: {text}")
     return float(1000 / rate)
 
 

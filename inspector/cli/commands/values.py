@@ -37,8 +37,7 @@ def count(text: str) -> int:
     """Parse a whole number above 0, such as 1,000 or 1_000."""
     count = count_in(text.strip().replace("_", "").replace(",", ""))
     if not count:
-        message = f"not a whole number above 0: {shown(text)}"
-        raise ArgumentTypeError(message)
+        raise ArgumentTypeError(f"not a whole number above 0: {shown(text)}")
     return count
 
 
@@ -55,8 +54,7 @@ def number_of_one(text: str) -> int:
     """Parse the number of an annotation, from 0."""
     number = count_in(text.strip())
     if number is None:
-        message = f"not a number of an annotation: {shown(text)}"
-        raise ArgumentTypeError(message)
+        raise ArgumentTypeError(f"not a number of an annotation: {shown(text)}")
     return number
 
 
@@ -64,8 +62,7 @@ def port(text: str) -> int:
     """Parse a number of a port, 0 for any."""
     port = count_in(text.strip())
     if port is None or port >= 2**16:
-        message = f"not a port: {shown(text)}"
-        raise ArgumentTypeError(message)
+        raise ArgumentTypeError(f"not a port: {shown(text)}")
     return port
 
 
@@ -73,8 +70,7 @@ def duration_ns(text: str) -> int:
     """Parse a duration above 0: 10, 1.5, 90s, “3 min”, 1:00:00."""
     duration_ns = instant_ns(text)
     if duration_ns <= 0:
-        message = f"a duration must be above 0: {shown(text)}"
-        raise ArgumentTypeError(message)
+        raise ArgumentTypeError(f"a duration must be above 0: {shown(text)}")
     return duration_ns
 
 
@@ -93,11 +89,9 @@ def step_ns(text: str) -> Fraction:
     except ValueError:
         step_ns = Fraction(duration_ns(text))
     if step_ns < 1:
-        message = f"a step must be at least a nanosecond: {shown(text)}"
-        raise ArgumentTypeError(message)
+        raise ArgumentTypeError(f"a step must be at least a nanosecond: {shown(text)}")
     if step_ns >= MAX_NS:
-        message = f"a step must be shorter than 146 years: {shown(text)}"
-        raise ArgumentTypeError(message)
+        raise ArgumentTypeError(f"a step must be shorter than 146 years: {shown(text)}")
     return step_ns
 
 

@@ -147,8 +147,7 @@ class AsyncioTimeSource:
 
     def _check_thread(self) -> None:
         if threading.get_ident() != self._owner:
-            message = (
+            raise RuntimeError(
                 "a time source belongs to the thread that made it; from another thread use "
                 "loop.call_soon_threadsafe()"
             )
-            raise RuntimeError(message)

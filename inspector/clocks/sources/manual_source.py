@@ -58,8 +58,7 @@ class ManualTimeSource:
             RuntimeError: Called from inside a callback.
         """
         if self._is_waking:
-            message = "time is already being advanced; a callback can only jump"
-            raise RuntimeError(message)
+            raise RuntimeError("time is already being advanced; a callback can only jump")
         if delta_ns.__class__ is not int or delta_ns < 0:
             checked_forward(delta_ns)
         self._now_ns += delta_ns
@@ -96,6 +95,5 @@ def checked_forward(delta_ns: int) -> int:
         ValueError: It is negative, or not a usable number.
     """
     if checked_ns(delta_ns) < 0:
-        message = f"time does not run backwards: {delta_ns} ns"
-        raise ValueError(message)
+        raise ValueError(f"time does not run backwards: {delta_ns} ns")
     return delta_ns

@@ -116,8 +116,7 @@ class SystemTimeSource:
         """
         self._check_thread()
         if self._is_running:
-            message = "the time source is already running; a wake-up cannot run it again"
-            raise RuntimeError(message)
+            raise RuntimeError("the time source is already running; a wake-up cannot run it again")
         self._is_running = True
         try:
             while not self._is_stopping:
@@ -177,8 +176,7 @@ class SystemTimeSource:
 
     def _check_thread(self) -> None:
         if threading.get_ident() != self._owner:
-            message = (
+            raise RuntimeError(
                 "a time source belongs to the thread that made it; from another thread use "
                 "call_soon_threadsafe() or stop()"
             )
-            raise RuntimeError(message)

@@ -155,16 +155,14 @@ def unpack(
         ValueError, IndexError: The bytes are too few, too many or invalid.
     """
     if not 0 <= count <= _MOST:
-        message = f"invalid number of entries: {count}"
-        raise ValueError(message)
+        raise ValueError(f"invalid number of entries: {count}")
     head = np.frombuffer(data, _HEAD, columns)
     place = columns * _HEAD.itemsize
     rows = columns if only is None else 1
     block = np.empty((rows, count), np.int64) if out is None else out
     for number, (least, width, is_steps, _, odd) in enumerate(head.tolist()):
         if width not in _ALL_WIDTHS or odd > count:
-            message = f"invalid column: {width} bytes, {odd} odd entries"
-            raise ValueError(message)
+            raise ValueError(f"invalid column: {width} bytes, {odd} odd entries")
         if only not in {None, number}:
             place += width * count + _ODD_BYTES * odd
             continue
@@ -184,8 +182,7 @@ def unpack(
         if least:
             np.add(column, np.int64(least), out=column)
     if place != len(data):
-        message = f"{len(data)} bytes instead of {place}"
-        raise ValueError(message)
+        raise ValueError(f"{len(data)} bytes instead of {place}")
     return block
 
 

@@ -254,8 +254,7 @@ class Growth:
         histories = []
         for machine, at_ns, states, transitions in values.histories:
             if not len(at_ns) == len(states) == len(transitions):
-                message = f"the history of machine {machine} is incomplete"
-                raise ValueError(message)
+                raise ValueError(f"the history of machine {machine} is incomplete")
             texts = [[self.sound.text(number) for number in each] for each in (states, transitions)]
             histories.append((machine, [array("q", column) for column in (at_ns, *texts)]))
         for name, new in news.items():
@@ -338,8 +337,7 @@ def timeline_from(
     timeline._last_order = values.last_order
     timeline.clocks = {each[0]: ClockState(*each) for each in values.clocks}
     if timeline.root_id is not None and timeline.root_id not in timeline.clocks:
-        message = f"no root clock {timeline.root_id}"
-        raise ValueError(message)
+        raise ValueError(f"no root clock {timeline.root_id}")
     members = timeline.members
     members._last_turn = values.last_turn
     members.structure_version, members.values_version = values.versions
@@ -364,8 +362,7 @@ def _open_frame(values: list[int]) -> list[int]:
     whole = len(Timeline([]).open_frame)
     # Before version 3 there were no shares.
     if len(values) not in {whole - len(Share), whole}:
-        message = f"a frame that has not ended is {whole} numbers, not {len(values)}"
-        raise ValueError(message)
+        raise ValueError(f"a frame that has not ended is {whole} numbers, not {len(values)}")
     return values + [0] * (whole - len(values))
 
 
@@ -398,14 +395,12 @@ def _check_tree(what: str, found: Mapping[int, ClockState] | Mapping[int, Member
         seen += 1
         for below in found[number].children:
             if below not in found or found[below].parent_id != number:
-                message = f"{what} {below} is not a child of {what} {number}"
-                raise ValueError(message)
+                raise ValueError(f"{what} {below} is not a child of {what} {number}")
             waiting.append(below)
         if seen > len(found):
             break
     if seen != len(found):
-        message = f"the tree of {what}s is inconsistent"
-        raise ValueError(message)
+        raise ValueError(f"the tree of {what}s is inconsistent")
 
 
 def _member_from(values: _Member, sound: Soundness) -> MemberState:
@@ -424,8 +419,7 @@ def _fill_timers(timeline: Timeline, timers: Block, sound: Soundness) -> None:
     columns = dict(zip(TIMER_COLUMNS, timers, strict=True))
     kinds = columns["kind"]
     if len(kinds) and not (kinds.min() >= min(TimerKind) and kinds.max() <= max(TimerKind)):
-        message = "a timer has an unknown kind"
-        raise ValueError(message)
+        raise ValueError("a timer has an unknown kind")
     for name in ("label", "site"):
         sound.repair_texts(columns[name])
     table = timeline.timers
@@ -435,8 +429,7 @@ def _fill_timers(timeline: Timeline, timers: Block, sound: Soundness) -> None:
     table._row_by_id = {timer_id: row for row, timer_id in enumerate(table.id)}
     pending = Counter(table.clock)
     if len(table._row_by_id) != len(table.id) or not pending.keys() <= timeline.clocks.keys():
-        message = "a timer is duplicated or on an unknown clock"
-        raise ValueError(message)
+        raise ValueError("a timer is duplicated or on an unknown clock")
     for clock in timeline.clocks.values():
         clock.pending = pending[clock.id]
     timeline._unknown = set(table.id)

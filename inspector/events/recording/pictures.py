@@ -193,15 +193,13 @@ def _checked_block(
         ValueError, TypeError, IndexError, OverflowError, zlib.error: It is damaged.
     """
     if zlib.crc32(data, zlib.crc32(places)) != crc:
-        message = "their checksum is wrong"
-        raise ValueError(message)
+        raise ValueError("their checksum is wrong")
     frames, sizes = unpack(places, 2, count)
     most = BLOCK_BYTES + MOST_BYTES
     raw = zlib.decompressobj().decompress(data, most)
     ends = np.cumsum(sizes)
     is_apart = sizes.min() >= 0 and sizes.max() <= most and ends[-1] == len(raw)
     if frames[0] != first or (np.diff(frames) <= 0).any() or not is_apart:
-        message = "they do not follow one another"
-        raise ValueError(message)
+        raise ValueError("they do not follow one another")
     slices = zip(frames.tolist(), sizes.tolist(), ends.tolist(), strict=True)
     return [(frame, raw[end - size : end]) for frame, size, end in slices]

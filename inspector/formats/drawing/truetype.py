@@ -144,8 +144,7 @@ def _glyphs_by_codepoint(cmap: bytes) -> dict[int, int]:
                 for first, last, glyph in groups
                 for code in range(first, last + 1)
             }
-    message = "the font has no format 12 character map"
-    raise ValueError(message)
+    raise ValueError("the font has no format 12 character map")
 
 
 def _component_offsets(outline: bytes) -> list[tuple[int, int, int]]:

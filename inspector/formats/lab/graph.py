@@ -325,11 +325,10 @@ class _Drawing:
 
     def _check_height(self, y: float) -> None:
         if y > LARGEST_SIDE_PT - 100:
-            message = (
+            raise ExportError(
                 f"{len(self._results):,} runs are too many for a picture. "
                 "Choose fewer timers, displays or subjects, or write a CSV."
             )
-            raise ExportError(message)
 
     def _add_faults(self, y: float) -> float:
         """List the known faults of the subjects below the charts."""

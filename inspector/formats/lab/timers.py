@@ -47,11 +47,10 @@ def parse_timer(text: str) -> LabTimer:
         key, equals, value = option.partition("=")
         key = key.strip().lower()
         if not equals or key not in ("repeat", "delay"):
-            message = (
+            raise ValueError(
                 f"{in_quotes(option.strip())} is not understood "
                 "(write NAME=INTERVAL, then ,repeat=N or ,delay=D)"
             )
-            raise ValueError(message)
         values[key] = value.strip()
     return _timer(values)
 
@@ -67,15 +66,13 @@ def read_timers(path: Path) -> tuple[LabTimer, ...]:
     is_json = text.lstrip()[:1] in ("[", "{")
     timers = _from_json(path, text) if is_json else _from_csv(path, text)
     if not timers:
-        message = (
+        raise CaptureError(
             f"{path} has no timers. Write one per row, below the column names {', '.join(_NAMES)}."
         )
-        raise CaptureError(message)
     if len(timers) > _MOST_TIMERS:
-        message = (
+        raise CaptureError(
             f"{path} has {len(timers):,} timers, more than the {_MOST_TIMERS} that can be compared."
         )
-        raise CaptureError(message)
     return tuple(timers)
 
 
@@ -91,19 +88,16 @@ def _from_json(path: Path, text: str) -> list[LabTimer]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        message = f"{path} is not JSON: {error}. Correct it."
-        raise CaptureError(message) from None
+        raise CaptureError(f"{path} is not JSON: {error}. Correct it.") from None
     rows = value.get("timers") if isinstance(value, dict) else value
     if not isinstance(rows, list):
-        message = f"{path} has no array of timers. Put them under “timers”."
-        raise CaptureError(message)
+        raise CaptureError(f"{path} has no array of timers. Put them under “timers”.")
     timers = []
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict):
-            message = (
+            raise CaptureError(
                 f"{path}, timer {number}: {in_quotes(json.dumps(row))} is not an object with names."
             )
-            raise CaptureError(message)
         timers.append(_checked(path, f"timer {number}", row))
     return timers
 
@@ -114,11 +108,10 @@ def _from_csv(path: Path, text: str) -> list[LabTimer]:
     reader = csv.DictReader(StringIO(text, newline=""), delimiter=separator, strict=True)
     names = [name.strip().lower() for name in reader.fieldnames or ()]
     if "interval" not in names:
-        message = (
+        raise CaptureError(
             f"{path} has no column “interval”. Its first line names the columns: "
             f"{', '.join(_NAMES)}."
         )
-        raise CaptureError(message)
     reader.fieldnames = names
     timers = []
     try:
@@ -128,8 +121,7 @@ def _from_csv(path: Path, text: str) -> list[LabTimer]:
                     row["name"] = text_of_cell(row["name"])
                 timers.append(_checked(path, f"line {reader.line_num}", row))
     except csv.Error as error:
-        message = f"{path}, line {reader.line_num}: {error}. Correct it."
-        raise CaptureError(message) from None
+        raise CaptureError(f"{path}, line {reader.line_num}: {error}. Correct it.") from None
     return timers
 
 
@@ -139,21 +131,18 @@ def _checked(path: Path, where: str, row: Mapping[str | None, object]) -> LabTim
         what = (
             "more cells than names" if None in row else f"an unknown name {in_quotes(unknown[0])}"
         )
-        message = f"{path}, {where}: {what}. There are {', '.join(_NAMES)}."
-        raise CaptureError(message)
+        raise CaptureError(f"{path}, {where}: {what}. There are {', '.join(_NAMES)}.")
     values = {str(name): "" if value is None else str(value).strip() for name, value in row.items()}
     try:
         return _timer(values)
     except ValueError as error:
-        message = f"{path}, {where}: {error}. Correct it."
-        raise CaptureError(message) from None
+        raise CaptureError(f"{path}, {where}: {error}. Correct it.") from None
 
 
 def _timer(values: Mapping[str, str]) -> LabTimer:
     interval, delay = values.get("interval", ""), values.get("delay", "")
     if not interval:
-        message = "a timer needs an interval, such as 500ms"
-        raise ValueError(message)
+        raise ValueError("a timer needs an interval, such as 500ms")
     return LabTimer(
         parse_duration_ns(interval),
         _count(values.get("repeat", "")),

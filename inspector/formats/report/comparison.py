@@ -49,8 +49,7 @@ def check_comparison(path: Path) -> None:
     """
     if path.suffix.lower() not in COMPARISON_FORMATS:
         known = " or ".join(COMPARISON_FORMATS)
-        message = f"{path} does not say what to write. Give it the suffix {known}."
-        raise ExportError(message)
+        raise ExportError(f"{path} does not say what to write. Give it the suffix {known}.")
     check_target(path)
 
 

@@ -368,8 +368,7 @@ def as_written(dialect: Dialect, arguments: tuple[Any, ...]) -> WrittenArguments
         # JavaScript leaves out what is not given.
         forms.add(_THREE_ARGUMENTS)
     if len(arguments) not in forms:
-        message = f"{dialect.title} has no schedule with {len(arguments)} arguments"
-        raise TypeError(message)
+        raise TypeError(f"{dialect.title} has no schedule with {len(arguments)} arguments")
     callback, target, interval, *rest = arguments
     is_swapped = not callable(callback) and dialect.swaps_arguments
     if is_swapped:

@@ -170,8 +170,7 @@ class DialectScheduler(RunByClock):
             if callback is None:
                 if self.dialect.skips_missing_update:
                     return
-                message = f"the target has no update method: {entry.target!r}"
-                raise TypeError(message)
+                raise TypeError(f"the target has no update method: {entry.target!r}")
         if self.reports is None:
             refuse_unfinished(callback(scaled))
         else:
@@ -240,8 +239,7 @@ class DialectScheduler(RunByClock):
     ) -> None:
         checked_callable(callback)
         if target is None:
-            message = "a timer needs a target"
-            raise ValueError(message)
+            raise ValueError("a timer needs a target")
         element = self._elements_by_target.get(id(target))
         if element is None:
             element = TimerElement(target, paused=bool(paused), passed_paused=paused)
@@ -463,8 +461,7 @@ class DialectScheduler(RunByClock):
             TypeError: The original cannot do this.
         """
         if not self.dialect.runs_posted_functions:
-            message = f"{self.dialect.title} does not perform functions from other threads"
-            raise TypeError(message)
+            raise TypeError(f"{self.dialect.title} does not perform functions from other threads")
         self._posted.append((function, args))
 
     def clear_posted(self) -> None:

@@ -110,8 +110,7 @@ class Component:
         """
         node = self.life.node
         if node is None:
-            message = f"{self!r} is on no node"
-            raise RuntimeError(message)
+            raise RuntimeError(f"{self!r} is on no node")
         return node
 
     @property
@@ -123,8 +122,7 @@ class Component:
         """
         director = self.life.director
         if director is None:
-            message = f"{self!r} has no director"
-            raise RuntimeError(message)
+            raise RuntimeError(f"{self!r} has no director")
         return director
 
     @property

@@ -399,8 +399,7 @@ class CreatorDirector:
 
     def _check_rendering(self) -> None:
         if not self.dialect.has_visit:
-            message = f"{self.dialect.title} has no rendering scenes; Creator 1.x has"
-            raise TypeError(message)
+            raise TypeError(f"{self.dialect.title} has no rendering scenes; Creator 1.x has")
 
     def end(self) -> None:
         """Stop: the next frame drops everything scheduled, and nothing else runs in it."""

@@ -164,8 +164,7 @@ class Node:
 
     def _check_parent(self, parent: Node | None) -> None:
         if parent is not None and parent.life.is_destroyed:
-            message = f"{parent!r} cannot have children"
-            raise RuntimeError(message)
+            raise RuntimeError(f"{parent!r} cannot have children")
         above = parent
         while above is not None:
             if above is self:
@@ -196,12 +195,10 @@ class Node:
         """
         _check_component(component)
         if self.life.is_destroyed:
-            message = f"{self!r} cannot have components"
-            raise RuntimeError(message)
+            raise RuntimeError(f"{self!r} cannot have components")
         life = component.life
         if life.director is not None:
-            message = f"a component can be added to one node only, once: {component!r}"
-            raise ValueError(message)
+            raise ValueError(f"a component can be added to one node only, once: {component!r}")
         check_methods(component)
         life.director = self.director
         life.node = self

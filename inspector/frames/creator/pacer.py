@@ -103,6 +103,5 @@ class FramePacer:
 
 def _checked(rate: float) -> float:
     if not (math.isfinite(rate) and rate > 0):
-        message = f"a frame rate must be a number above 0, not {rate!r}"
-        raise ValueError(message)
+        raise ValueError(f"a frame rate must be a number above 0, not {rate!r}")
     return rate

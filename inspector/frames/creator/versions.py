@@ -186,8 +186,7 @@ class ComponentDialect:
             return event
         if event in _VISITS:
             return DirectorEvent.BEFORE_DRAW
-        message = f"{self.title} has no event “{event.value}”; take “before visit”"
-        raise ValueError(message)
+        raise ValueError(f"{self.title} has no event “{event.value}”; take “before visit”")
 
 
 _VISITS: Final = (DirectorEvent.BEFORE_VISIT, DirectorEvent.AFTER_VISIT)

@@ -91,8 +91,7 @@ class Scheduler(RunByClock):
             TypeError: ``clock`` is not a clock.
         """
         if max_calls_per_frame is not None and not _is_count(max_calls_per_frame, 1):
-            message = f"a timer needs at least 1 call per frame: {max_calls_per_frame!r}"
-            raise ValueError(message)
+            raise ValueError(f"a timer needs at least 1 call per frame: {max_calls_per_frame!r}")
         if clock is not None:
             checked_clock("Scheduler(clock)", clock)
         super().__init__(clock, name)
@@ -157,11 +156,9 @@ class Scheduler(RunByClock):
     def update_ns(self, delta_ns: int) -> None:
         """Do what :meth:`update` does, with the delta in nanoseconds."""
         if self.is_in_frame:
-            message = "a frame is running; a callback cannot run another"
-            raise RuntimeError(message)
+            raise RuntimeError("a frame is running; a callback cannot run another")
         if checked_ns(delta_ns) < 0:
-            message = f"time does not run backwards: {delta_ns} ns"
-            raise ValueError(message)
+            raise ValueError(f"time does not run backwards: {delta_ns} ns")
         if self._scale_n != D or self._rest:
             delta_ns, self._rest = divmod(delta_ns * self._scale_n + self._rest, D)
         self.update_calls.prepare()
@@ -350,8 +347,7 @@ class Scheduler(RunByClock):
         """
         called = getattr(target, "update", None) if callback is None else callback
         if called is None:
-            message = f"no update method and no callback: {target!r}"
-            raise TypeError(message)
+            raise TypeError(f"no update method and no callback: {target!r}")
         checked_callable(called)
         if not isinstance(priority, int):
             message = f"a priority is an int: {priority!r}"  # type: ignore[unreachable]
@@ -491,8 +487,7 @@ class Scheduler(RunByClock):
 def _duration_ns(seconds: float | Fraction) -> int:
     ns = seconds_to_ns(seconds)
     if ns < 0 or (ns == 0 and seconds != 0):
-        message = f"not a usable duration: {seconds!r} s"
-        raise ValueError(message)
+        raise ValueError(f"not a usable duration: {seconds!r} s")
     return ns
 
 

@@ -201,11 +201,10 @@ class _FiringReader:
         batch = self.log.read(self._cursor)
         self._cursor = batch.cursor
         if batch.lost:
-            message = (
+            raise InspectorError(
                 "The scene does more per second than the lab can handle. Use “timeline-inspector "
                 "run” instead."
             )
-            raise InspectorError(message)
         steps = handlers_of(self)
         for event in batch.events:
             at_ns, kind, subject, a, b = event

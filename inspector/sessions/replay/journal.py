@@ -125,8 +125,7 @@ class Beginning:
             values = json.loads(text)
             return _checked(values | {"breakpoints": _breakpoints_in(values)}, cls)
         except UNREADABLE as error:
-            message = f"The start of the scene cannot be read: {error}."
-            raise JournalError(message) from error
+            raise JournalError(f"The start of the scene cannot be read: {error}.") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,11 +240,10 @@ class Journal:
                 step(at_ns, subject, a, b)
         journal = reader.journal
         if journal is None:
-            message = (
+            raise JournalError(
                 "The start of the scene is missing: an older version made the recording, or its "
                 "beginning is lost. It cannot be replayed."
             )
-            raise JournalError(message)
         return journal
 
 
@@ -295,17 +293,15 @@ def events_to_run_again(history: History) -> Sequence[RawEvent]:
         JournalError: Some of it is missing.
     """
     if history.first:
-        message = (
+        raise JournalError(
             f"The first {history.first:,} events are lost; a scene can only be replayed from "
             "its start."
         )
-        raise JournalError(message)
     if not history.has_all_events:
-        message = (
+        raise JournalError(
             "The recording is damaged: some events are missing, so it cannot be replayed or "
             "verified."
         )
-        raise JournalError(message)
     return history.events(0, history.end)
 
 
@@ -402,8 +398,7 @@ def _applied(
         breakpoints = _breakpoints_in(values) if is_rewind else {}
         next_number = _checked(values.get("next_breakpoint", 1), int) if is_rewind else 1
     except UNREADABLE as error:
-        message = f"A command cannot be read ({form[:80]}): {error}."
-        raise JournalError(message) from error
+        raise JournalError(f"A command cannot be read ({form[:80]}): {error}.") from error
     refusal = bad.refusal if is_rewind else ""
     applied = AppliedCommand(command, place, by, host_ms, refusal, breakpoints, next_number)
     return applied, is_rewind

@@ -133,8 +133,7 @@ def _events_in(text: str, strings: list[str]) -> Iterator[RawEvent]:
                     subject, a, b = map(int, reading.split(":"))
                     yield 0, READING, subject, a, b
         except (ValueError, KeyError, TypeError) as error:
-            message = f"A line cannot be read ({line[:60]}): {error}."
-            raise JournalError(message) from error
+            raise JournalError(f"A line cannot be read ({line[:60]}): {error}.") from error
 
 
 def pytest_text(history: History, title: str, scene_path: Path, test_path: Path) -> str:

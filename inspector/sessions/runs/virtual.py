@@ -66,11 +66,9 @@ def run_virtual(
     """
     step_ns = Fraction(dt_ns)
     if step_ns < 1:
-        message = f"frames must be at least 1 ns apart, not {float(step_ns):g}"
-        raise ValueError(message)
+        raise ValueError(f"frames must be at least 1 ns apart, not {float(step_ns):g}")
     if (frames is None) == (duration_ns is None):
-        message = "give either frames or duration_ns"
-        raise ValueError(message)
+        raise ValueError("give either frames or duration_ns")
     if (frames or 0) < 0 or (duration_ns or 0) < 0:
         message = f"a run cannot be negative: {frames if duration_ns is None else duration_ns}"
         raise ValueError(message)
@@ -113,8 +111,7 @@ def run_frame_times(
         TypeError: The session's time source is not a virtual one.
     """
     if not times_ns or min(times_ns) < 0:
-        message = "a run needs frame times of 0 or more"
-        raise ValueError(message)
+        raise ValueError("a run needs frame times of 0 or more")
     if frames is None:
         frames = len(times_ns) if duration_ns is None else _frames_within(times_ns, duration_ns)
     run = _Progress(session, on_progress)
@@ -128,8 +125,7 @@ def run_frame_times(
 def _frames_within(times_ns: Sequence[int], duration_ns: int) -> int:
     total_ns = sum(times_ns)
     if total_ns == 0:
-        message = "a capture in which no time passes cannot fill a duration"
-        raise ValueError(message)
+        raise ValueError("a capture in which no time passes cannot fill a duration")
     rounds, rest_ns = divmod(duration_ns, total_ns)
     frames = rounds * len(times_ns)
     for time_ns in _until(times_ns, rest_ns):

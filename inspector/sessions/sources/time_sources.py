@@ -104,8 +104,7 @@ def make_source(kind: TimeSourceKind, host: TimeSource) -> TimeSource:
         source: TimeSource = kind.make(host)
         for name in _METHODS:
             if not callable(getattr(source, name, None)):
-                message = f"{shown(source)} has no method {name}"
-                raise TypeError(message)
+                raise TypeError(f"{shown(source)} has no method {name}")
     return source
 
 

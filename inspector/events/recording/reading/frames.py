@@ -175,8 +175,7 @@ class StoredFrames:
                 block = _checked(first, count, crc, data, self._stored)
                 missing = first - last - 1 if self._chunks else 0
                 if missing > _MOST_MISSING:
-                    message = f"the frames from {last + 1:,} to {first - 1:,} are missing"
-                    raise ValueError(message)
+                    raise ValueError(f"the frames from {last + 1:,} to {first - 1:,} are missing")
             except DAMAGE as error:
                 at_ns = last_ns if self._chunks else None
                 self._file.note_damage(self._table, error, at_ns)
@@ -207,19 +206,15 @@ def _checked(first: int, count: int, crc: int, data: bytes, columns: int) -> Blo
         ValueError, IndexError: They are invalid.
     """
     if crc32(data) != crc:
-        message = f"the frames from {first:,} on are damaged"
-        raise ValueError(message)
+        raise ValueError(f"the frames from {first:,} on are damaged")
     # Each has its own number, at least a byte.
     if count > len(data):
-        message = f"{count:,} frames in {len(data):,} bytes"
-        raise ValueError(message)
+        raise ValueError(f"{count:,} frames in {len(data):,} bytes")
     block = unpack(data, columns, count)
     numbers, cursors = block[0], block[_CURSOR]
     is_in_order = (numbers == np.arange(first, first + count)).all()
     if first < 0 or not is_in_order or (cursors[1:] < cursors[:-1]).any():
-        message = f"the frames from {first:,} on do not follow one another"
-        raise ValueError(message)
+        raise ValueError(f"the frames from {first:,} on do not follow one another")
     if (np.abs(block[_AT:] >> 1) > MAX_NS >> 2).any():
-        message = f"the frames from {first:,} on have impossible times"
-        raise ValueError(message)
+        raise ValueError(f"the frames from {first:,} on have impossible times")
     return block

@@ -242,8 +242,7 @@ class OpenFile:
         except DAMAGE as error:
             raise ValueError(str(error)) from error
         if row is None:
-            message = "it does not exist"
-            raise ValueError(message)
+            raise ValueError("it does not exist")
         return row[0] if len(row) == 1 else row
 
     def _execute(self, text: str, values: Sequence[object]) -> sqlite3.Cursor:

@@ -221,8 +221,7 @@ class Recording:
             try:
                 whole = crc32(timers, crc32(news.encode(), crc32(state.encode())))
                 if whole != crc or type(cursor) is not int or not 0 <= cursor < MAX_NS:
-                    message = f"the one at event {cursor} is damaged"
-                    raise ValueError(message)
+                    raise ValueError(f"the one at event {cursor} is damaged")
                 if is_some_lost:
                     self._growth.add_lost(self.state_before(cursor), state, news)
                 self._growth.add(cursor, news)
@@ -279,8 +278,7 @@ class Recording:
             crc, data = self._file.value(text, cursor)
             # Once is enough: the file does not change.
             if place not in self._checked and crc32(data) != crc:
-                message = f"the events from {cursor:,} on are damaged"
-                raise ValueError(message)
+                raise ValueError(f"the events from {cursor:,} on are damaged")
             block = unpack(data, EVENT_COLUMNS, count, out)
             is_new = place not in self._checked
             if is_new or place in self._repaired:
@@ -422,8 +420,7 @@ class Recording:
                 columns = len(TIMER_COLUMNS)
                 if count > max(1, len(timers)):
                     # Each has its own number, at least a byte.
-                    message = f"{count:,} timers in {len(timers):,} bytes"
-                    raise ValueError(message)
+                    raise ValueError(f"{count:,} timers in {len(timers):,} bytes")
                 block = unpack(timers, columns, count) if count else np.empty((columns, 0), "i8")
                 timeline, frames = timeline_from(self.strings, at, state, block, self._growth)
             except DAMAGE as error:

@@ -139,8 +139,7 @@ class Soundness:
         """
         when = block[0]
         if len(when) and (when[0] < 0 or when[-1] > MAX_NS or (when[1:] < when[:-1]).any()):
-            message = "its instants are not in order"
-            raise ValueError(message)
+            raise ValueError("its instants are not in order")
         kind = np.clip(block[_KIND], 0, KINDS - 1)
         is_senseless = np.zeros(len(kind), bool)
         for column, (low, high) in _by_kind.items():
@@ -185,6 +184,5 @@ class Soundness:
         row = FIELDS[Field(field)]
         low, high = _LIMITS.get(row.unit, _ANY)
         if not low <= value <= high:
-            message = f"{row.field.text} cannot be {value}"
-            raise ValueError(message)
+            raise ValueError(f"{row.field.text} cannot be {value}")
         return self.text(value) if row.unit.is_text else value

@@ -380,8 +380,7 @@ def save_last(
         ValueError: The time is not above 0.
     """
     if not seconds > 0:
-        message = f"the time to save must be above 0 seconds: {seconds}"
-        raise ValueError(message)
+        raise ValueError(f"the time to save must be above 0 seconds: {seconds}")
     history = LogHistory(past) if isinstance(past, EventLog) else past
     since_ns = history.last_ns - round(seconds * NS_PER_SECOND)
     first = history.first if since_ns <= 0 else max(history.cursor_at(since_ns), history.first)
