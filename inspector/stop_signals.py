@@ -5,13 +5,11 @@ from __future__ import annotations
 import platform
 import signal
 import sys
-from typing import TYPE_CHECKING, ClassVar, Final
+from collections.abc import Callable
+from types import FrameType
+from typing import ClassVar, Final
 
 from inspector.exit_codes import ExitCode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
 from inspector.events.handlers import handlers_of
+from inspector.events.history import History
 from inspector.vocabulary import RATE_DENOMINATOR, rate_text
-
-if TYPE_CHECKING:
-    from inspector.events.history import History
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeAlias
 
 from inspector.events.handlers import handlers_of
-from inspector.vocabulary import Phase, durations_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from inspector.vocabulary import RawEvent
+from inspector.vocabulary import Phase, RawEvent, durations_of
 
 #: A call within a frame: its beginning, its duration, and the member.
 MeasuredCall: TypeAlias = tuple[int, int, int]

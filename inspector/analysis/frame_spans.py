@@ -17,19 +17,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.analysis.evidence import listed
 from inspector.analysis.explain.suspects import suspect
-from inspector.analysis.frame_events import NO_PHASE, frames_in
+from inspector.analysis.frame_events import NO_PHASE, FrameEvents, MeasuredCall, frames_in
+from inspector.events.history import History
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.events.schema import ADDED, FRAME_ENDS, Unit
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import MemberKind, Phase, Share
-
-if TYPE_CHECKING:
-    from inspector.analysis.frame_events import FrameEvents, MeasuredCall
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
 
 PHASE_KIND: Final = "phase"
 TIMER_KIND: Final = "timer"

@@ -6,21 +6,17 @@ few thousand at a time, and the window's thread can do other work between slices
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import nlargest
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.analysis.frame_spans import PHASE_KIND, TIMER_KIND, extent_of, member_in, timer_in
-from inspector.events.history import KEYFRAME_EVERY
+from inspector.events.history import KEYFRAME_EVERY, History
 from inspector.events.schema import CALLS, FIRINGS, FRAME_ENDS, FRAME_STARTS, PHASE_ENDS
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import Phase
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
 
 #: Events, or rows, in a slice: about 10 ms on a slow machine.
 SLICE: Final = 4_096

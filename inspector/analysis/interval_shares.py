@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from inspector.timebase import format_duration
 from inspector.vocabulary import Share
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 UNKNOWN: Final = "unknown"
 #: What kept a thread from a wake-up, for the end of a sentence.

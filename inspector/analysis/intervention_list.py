@@ -7,16 +7,12 @@ shows the same as the session it was made of.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from inspector.commands.command import command_in
+from inspector.commands.command import Command, command_in
 from inspector.commands.scene import Undo
 from inspector.commands.transport import Hold, Run
-
-if TYPE_CHECKING:
-    from inspector.commands.command import Command
-    from inspector.events.states import BreakHit, CommandRecord
-    from inspector.events.timeline import Timeline
+from inspector.events.states import BreakHit, CommandRecord
+from inspector.events.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from inspector.events.annotations import Annotation
-    from inspector.events.timeline import Timeline
+from inspector.events.annotations import Annotation
+from inspector.events.timeline import Timeline
 
 #: The kinds of landmarks: annotations of users first, then marks of the scene.
 LANDMARK_KINDS: Final = ("bookmark", "note", "range", "mark")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from inspector.events.members import MemberState
+from inspector.events.states import PauseReason
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import RATE_DENOMINATOR, Field, LifeCycle, MemberKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from inspector.events.members import MemberState
-    from inspector.events.states import PauseReason
-    from inspector.events.timeline import Timeline
 
 _WITH_LIFE_CYCLE: Final = frozenset({MemberKind.COMPONENT, MemberKind.NODE})
 _LIFE_STATES: Final = frozenset(map(int, LifeCycle))

@@ -9,16 +9,13 @@ adapter here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from inspector.calls.blockers import Blocker, clock_blockers, member_blockers
 from inspector.calls.dues import DueTimes
-from inspector.events.members import CLOCK_CALLS
+from inspector.events.members import CLOCK_CALLS, MemberState
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER, Field, MemberKind, TimerKind
-
-if TYPE_CHECKING:
-    from inspector.events.members import MemberState
-    from inspector.events.timeline import Timeline
 
 #: Members that make calls.
 SCHEDULERS: Final = frozenset(

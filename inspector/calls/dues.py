@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.clocks.rate import parent_ns
-from inspector.events.members import CLOCK_CALLS, TIMED_CALLS, WITH_TIME
+from inspector.events.members import CLOCK_CALLS, TIMED_CALLS, WITH_TIME, MemberState
+from inspector.events.states import ClockState
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, MemberKind
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from inspector.events.members import MemberState
-    from inspector.events.states import ClockState
-    from inspector.events.timeline import Timeline
 
 #: While one of these is paused, a call keeps its remaining time instead of its due instant.
 _KEEPS_REMAINDER: Final = TIMED_CALLS | {MemberKind.TARGET, MemberKind.CHILD_CLOCK}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import Final, TextIO
 
 from inspector.cli.commands.export import PYTEST
 from inspector.cli.progress import Progress
@@ -20,12 +23,13 @@ from inspector.formats.captures.capture import split_column
 from inspector.formats.export import (
     TIMELINE_EXPORTERS,
     TRACE_EXPORTERS,
+    AnyExporter,
     export_frames,
     exporter_for,
     exporters,
 )
 from inspector.formats.file_formats import check_file, write_file
-from inspector.formats.frame_times import FrameTimes, Part, parse_range
+from inspector.formats.frame_times import FrameTimes, Measure, Part, parse_range
 from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
 from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions, SceneMoment
 from inspector.formats.traces.session_trace import Events
@@ -40,14 +44,6 @@ from inspector.sessions.frame_files import (
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.recorded import RecordedSession
 from inspector.timebase import format_instant
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator
-    from fractions import Fraction
-
-    from inspector.formats.export import AnyExporter
-    from inspector.formats.frame_times import Measure
 
 #: Arguments of the options with another name.
 _ARGUMENT_NAMES: Final = {

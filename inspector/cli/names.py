@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.analysis.evidence import text_of
 from inspector.calls.call import CallId
 from inspector.clocks.rate import parse_rate
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.command import Command
 from inspector.commands.members import PauseFromPriority, PauseMember, ResumeMember, SetTimeScale
 from inspector.display_text import in_quotes
 from inspector.errors import ArgumentError
+from inspector.events.history import History
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.events.members import PAUSABLE
 from inspector.events.schema import ADDED, Unit
+from inspector.events.timeline import Timeline
 from inspector.foreign.numbers import count_in
 from inspector.timebase import format_instant
 from inspector.vocabulary import MemberKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from inspector.commands.command import Command
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
 
 #: Limit of candidates listed.
 _MOST_LISTED: Final = 12

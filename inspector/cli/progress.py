@@ -5,14 +5,12 @@ from __future__ import annotations
 import sys
 from threading import get_ident
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final, Self, TextIO
+from typing import Final, Self, TextIO
 
 from inspector.cli.terminal import say
+from inspector.sessions.hosted import HostedSession
 from inspector.sessions.runs.running_code import EntryWatch, running_code
 from inspector.timebase import format_duration
-
-if TYPE_CHECKING:
-    from inspector.sessions.hosted import HostedSession
 
 #: Below this share done, the remaining time is a guess.
 _GUESS: Final = 0.01

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import Final, TextIO
 
 from inspector.analysis.instants import InstantError, InstantFinder
 from inspector.cli.progress import EndlessCodeNote
 from inspector.errors import ArgumentError, ExportError, InspectorError
 from inspector.events.annotations import Annotation, AnnotationError, checked
 from inspector.events.log import readable
-from inspector.events.recording import annotate, annotations_of, open_recording
+from inspector.events.recording import Recording, annotate, annotations_of, open_recording
 from inspector.events.recording.annotations import annotate_all
 from inspector.exit_codes import ExitCode
 from inspector.foreign.paths import is_file, stored_path
 from inspector.sessions.replay.replayed import pytest_text
 from inspector.sessions.replay.rerun import rerun
 from inspector.sessions.sources.time_sources import ATTACHED, ATTACHED_LOOP
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.events.recording import Recording
 
 _PROGRAM: Final = "timeline-inspector"
 

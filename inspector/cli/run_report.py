@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.analysis.interval_shares import UNKNOWN, named_shares, shares_text
-from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
+from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.analysis.statistics.frame_statistics import OverBudget, percentile_frame_time_ns
 from inspector.cli.call_tally import CallCount, CallTally, SystemLine, TimerCount
 from inspector.display_text import one_line
 from inspector.events.states import Failure
 from inspector.events.timeline import Timeline
+from inspector.formats.frame_times import FrameTimes, Measure, NsColumn
 from inspector.timebase import (
     NS_PER_MS,
     NS_PER_SECOND,
@@ -20,11 +22,6 @@ from inspector.timebase import (
     ns_to_seconds,
 )
 from inspector.vocabulary import Share, rate_text, what_was_raised
-
-if TYPE_CHECKING:
-    from inspector.analysis.statistics.frame_budget import FrameBudget
-    from inspector.analysis.statistics.frame_statistics import OverBudget
-    from inspector.formats.frame_times import FrameTimes, Measure, NsColumn
 
 _LISTED_FAILURES: Final = 5
 _LISTED_CLOCKS: Final = 40

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import operator
 import re
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Final, TextIO
+from pathlib import Path
+from typing import Final, TextIO
 
 from inspector.analysis.statistics.calls import CallChange
 from inspector.analysis.statistics.comparison import COMPARED, Change, Difference
@@ -28,11 +31,6 @@ from inspector.formats.series import series_of
 from inspector.sessions.compared import run_of_file
 from inspector.sessions.frame_files import FrameFile, read_frame_file
 from inspector.timebase import format_duration
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
 
 _OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     "<": operator.lt,

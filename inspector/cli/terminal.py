@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import Final, TextIO
 
-if TYPE_CHECKING:
-    from inspector.errors import InspectorError
-    from inspector.exit_codes import ExitCode
+from inspector.errors import InspectorError
+from inspector.exit_codes import ExitCode
 
 PROGRAM: Final = "timeline-inspector"
 

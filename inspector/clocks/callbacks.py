@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_ITERABLE_COROUTINE
 from types import AsyncGeneratorType, CodeType, CoroutineType, GeneratorType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.foreign.numbers import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def label_of(callback: Callable[..., object]) -> str:

@@ -7,14 +7,12 @@ here runs before something is refused anyway.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, NoReturn
 
 from inspector.clocks.callbacks import label_of
 from inspector.foreign.numbers import shown
 from inspector.timebase import seconds_to_ns
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 #: Names in other libraries, lower case without underscores, and their names here; the first
 #: that the object has is suggested.

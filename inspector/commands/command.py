@@ -7,21 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
+from pathlib import Path
+from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 
 from typing_extensions import override
 
+from inspector.clocks.failures import FailurePolicy
+from inspector.clocks.tree import ClockTree
 from inspector.commands.values import said_values, shown, value_kinds
 from inspector.errors import CommandError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from inspector.clocks.failures import FailurePolicy
-    from inspector.clocks.tree import ClockTree
-    from inspector.events.conditions.breakpoint import Breakpoint
-    from inspector.events.timeline import Timeline
-    from inspector.vocabulary import RawEvent
+from inspector.events.conditions.breakpoint import Breakpoint
+from inspector.events.timeline import Timeline
+from inspector.vocabulary import RawEvent
 
 _T = TypeVar("_T")
 _V = TypeVar("_V")

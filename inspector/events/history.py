@@ -7,15 +7,12 @@ at any instant.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Final, Protocol
+from collections.abc import Sequence
+from typing import Final, Protocol
 
+from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.events.log import EventLog
-    from inspector.vocabulary import RawEvent
+from inspector.vocabulary import RawEvent
 
 #: Events between keyframes: folding that many takes about 20 ms.
 KEYFRAME_EVERY: Final = 20_000

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from inspector.events.timeline import Timeline
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.vocabulary import RawEvent
+from inspector.vocabulary import RawEvent
 
 #: Numbers per event.
 _WIDTH: Final = 5

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from inspector.events.members import MemberState
 from inspector.vocabulary import (
     MEMBER_ADDED,
     MEMBER_MOVED,
@@ -12,13 +14,8 @@ from inspector.vocabulary import (
     MEMBER_SET,
     Field,
     MemberKind,
+    RawEvent,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from inspector.events.members import MemberState
-    from inspector.vocabulary import RawEvent
 
 #: The events that :meth:`MemberNames.note` reads.
 MEMBER_NAMING_KINDS: Final = frozenset({MEMBER_ADDED, MEMBER_ORIGIN, MEMBER_SET, MEMBER_MOVED})

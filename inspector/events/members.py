@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from inspector.vocabulary import Field, MemberKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 #: Members that can be paused; for a component and a node that is their own flag.
 PAUSABLE: Final = frozenset(

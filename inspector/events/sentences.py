@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from inspector.events.schema import FIELDS, NUMBERS, SCHEMA, EventRow, FieldRow, Unit
 from inspector.timebase import format_duration, format_instant
@@ -14,6 +14,7 @@ from inspector.vocabulary import (
     EventKind,
     Field,
     Phase,
+    RawEvent,
     Reading,
     Share,
     durations_of,
@@ -21,11 +22,6 @@ from inspector.vocabulary import (
     rate_text,
     what_was_raised,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.vocabulary import RawEvent
 
 #: Returns the name of the ``clock``, ``timer``, ``member`` or ``machine`` with a number, with
 #: its kind; nothing if unknown.

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, BinaryIO, Final
+from pathlib import Path
+from typing import BinaryIO, Final
 
 from inspector.errors import UnreadableFileError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: Longest path in a message; its end is the most specific part.
 _MOST_SHOWN: Final = 200

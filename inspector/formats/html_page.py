@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from inspector.formats.drawing.display_list import DisplayList
 from inspector.formats.drawing.svg import svg_text
 from inspector.formats.options import GRAPH_COLORS, ThemeName
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from inspector.formats.drawing.display_list import DisplayList
 
 _STYLE: Final = """\
 body{font:15px/1.5 Verdana,'DejaVu Sans',sans-serif;max-width:60em;margin:2em auto;padding:0 1em;

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import cos, pi, sin
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.formats.drawing.display_list import (
     Anchor,
@@ -23,16 +24,11 @@ from inspector.formats.drawing.display_list import (
 )
 from inspector.formats.drawing.font_metrics import shortened
 from inspector.formats.file_formats import picture_formats
-from inspector.pictures.looks import faded, hatching, notes_of
+from inspector.formats.frame_times import Provenance
+from inspector.pictures.looks import ClockLook, faded, hatching, notes_of
+from inspector.pictures.pictures import Picture
 from inspector.pictures.shapes import ANCHORS, Shape, ShapeKind
 from inspector.timebase import format_instant
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from inspector.formats.frame_times import Provenance
-    from inspector.pictures.looks import ClockLook
-    from inspector.pictures.pictures import Picture
 
 #: Distance of the lines that hatch what stands still, as a share of the width.
 _GAP: Final = 1 / 120

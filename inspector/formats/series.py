@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_series import NO_FACTS, FrameFacts, FrameSeries
 from inspector.analysis.statistics.long_frames import long_frame_causes
+from inspector.formats.frame_times import FrameColumns, FrameTimes, Measure
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import Phase, Share
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from inspector.formats.frame_times import FrameColumns, FrameTimes, Measure
 
 
 def series_of(

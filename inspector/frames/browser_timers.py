@@ -7,17 +7,14 @@ initialization steps, and what was measured in Chromium; no original was recorde
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.clocks.callbacks import checked_callable, label_of, refuse_unfinished
+from inspector.clocks.clock import Clock
+from inspector.clocks.timer import Timer
 from inspector.timebase import NS_PER_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.clocks.clock import Clock
-    from inspector.clocks.timer import Timer
 
 #: Timers nested deeper wait for at least :data:`_CLAMPED_MS`.
 _DEEPEST_UNCLAMPED: Final = 5

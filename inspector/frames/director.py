@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.callbacks import checked_callable, label_of, refuse_unfinished
+from inspector.clocks.clock import Clock
 from inspector.clocks.failures import CALLBACK_ERRORS
 from inspector.clocks.mistakes import checked_clock, missing_attribute
 from inspector.timebase import ns_to_seconds
@@ -19,11 +21,6 @@ from inspector.vocabulary import (
     MemberKind,
     Phase,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.clocks.clock import Clock
 
 #: The phases that take callbacks. Timers of the clock tree fire before the frame.
 CALLBACK_PHASES: Final = tuple(phase for phase in Phase if phase is not Phase.TIMERS)

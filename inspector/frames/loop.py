@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from time import perf_counter_ns
@@ -20,9 +21,6 @@ from inspector.frames.open_flash import OpenFlashClock, OpenFlashTimeout
 from inspector.frames.reporting import Reporter
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import Field, MemberKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: The clocks that a loop can run on.
 LoopClock: TypeAlias = Clock | OpenFlashClock

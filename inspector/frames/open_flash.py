@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.clocks.callbacks import checked_callable, label_of, refuse_unfinished
 from inspector.clocks.clock import Clock
 from inspector.clocks.timer import Timer
+from inspector.clocks.tree import ClockTree
 from inspector.frames.reporting import Reporter
 from inspector.vocabulary import Field, MemberKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.clocks.tree import ClockTree
 
 
 class OpenFlashTimeout:

@@ -6,21 +6,18 @@ measured.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from math import isnan
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.clocks.callbacks import label_of, refuse_unfinished
+from inspector.clocks.clock import Clock
 from inspector.clocks.failures import CALLBACK_ERRORS
 from inspector.clocks.rate import D
 from inspector.timebase import MAX_NS, NS_PER_MS
 from inspector.vocabulary import NEVER, Field, MemberKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.clocks.clock import Clock
 
 #: Longest name, in characters.
 _LONGEST_NAME: Final = 80

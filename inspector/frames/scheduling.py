@@ -6,10 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
-if TYPE_CHECKING:
-    from inspector.clocks.clock import Clock
+from inspector.clocks.clock import Clock
 
 #: A scheduler's callback, called with seconds of the scheduler's time.
 Callback: TypeAlias = Callable[[float], object]

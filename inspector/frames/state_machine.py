@@ -16,11 +16,9 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from inspector.clocks.callbacks import CheckedCallback, checked_callable, refuse_unfinished
+from inspector.clocks.clock import Clock
 from inspector.frames.reporting import Reporter, text_of
 from inspector.vocabulary import Field, MemberKind
-
-if TYPE_CHECKING:
-    from inspector.clocks.clock import Clock
 
 StateT = TypeVar("StateT", bound=Hashable)
 NameT = TypeVar("NameT", bound=str)

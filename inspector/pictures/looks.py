@@ -6,18 +6,15 @@ than the scene is named with its rate. The window and exported pictures show the
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from math import sqrt
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
+from inspector.events.timeline import Timeline
 from inspector.pictures.shapes import Shape, ShapeKind
 from inspector.vocabulary import RATE_DENOMINATOR, rate_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from inspector.events.timeline import Timeline
 
 #: How much of its colour a shape loses that stands still, and how far it goes to a middle grey.
 _FADED: Final = 0.88

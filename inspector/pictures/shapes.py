@@ -7,16 +7,14 @@ y downwards, angles are radians, clockwise. Colours are ``#rrggbb`` or ``#rgb``.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from functools import lru_cache, partial
 from itertools import chain
 from math import cos, isfinite, pi, sin
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from inspector.foreign.numbers import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 class ShapeKind(IntEnum):

@@ -7,8 +7,10 @@ state is a number of frames. Only the slices of a trace are kept as events, in o
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from inspector.events.log import readable
 from inspector.events.schema import clock_at_parent_time
 from inspector.events.timeline import Timeline
 from inspector.formats.captures.capture import SliceColumn, Slices, frames_as_slices
+from inspector.formats.frame_times import FrameTimes, NsColumn
 from inspector.vocabulary import (
     CALL_ENDED,
     FRAME_BEGAN,
@@ -28,15 +31,9 @@ from inspector.vocabulary import (
     PHASE_ENDED,
     MemberKind,
     Phase,
+    RawEvent,
     Share,
 )
-
-if TYPE_CHECKING:
-    from array import array
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from inspector.formats.frame_times import FrameTimes, NsColumn
-    from inspector.vocabulary import RawEvent
 
 _ROOT: Final = 1
 _ROOT_NAME: Final = "capture"

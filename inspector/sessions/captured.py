@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from threading import Thread
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from typing_extensions import override
 
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
+from inspector.commands.command import Capability, Command
 from inspector.errors import CaptureError
 from inspector.events.annotations import KINDS, Annotation, AnnotationError
 from inspector.events.log import EventLog
+from inspector.events.timeline import Timeline
 from inspector.formats.captures.capture import NO_FRAMES, Capture, CaptureReader, Stream
-from inspector.formats.frame_times import CAPTURED
+from inspector.formats.frame_times import CAPTURED, Provenance
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.capture_history import CaptureHistory
 from inspector.sessions.frame_files import FrameFile, file_of, open_frame_file
 from inspector.sessions.session import SessionPhase, SessionStatus, UniformSession
 from inspector.timebase import NS_PER_SECOND, format_duration
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from inspector.commands.command import Capability, Command
-    from inspector.events.timeline import Timeline
-    from inspector.formats.frame_times import Provenance
 
 #: The size of the log, in events; the history has all events.
 NEWEST: Final = 100_000

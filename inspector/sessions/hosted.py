@@ -6,31 +6,40 @@ import sys
 import threading
 import traceback
 from collections import deque
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from types import ModuleType
+from typing import Final
 
 from typing_extensions import override
 
 from inspector import __version__
 from inspector.clocks.failures import FailurePolicy, as_shown
 from inspector.clocks.sources.manual_source import ManualTimeSource
+from inspector.clocks.sources.time_source import TimeSource
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
+from inspector.clocks.sources.wake_errors import WakeErrorSummary
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
-from inspector.commands.command import BadCommand, Capability, Command, usable
+from inspector.commands.command import BadCommand, Capability, Command, Undoing, usable
 from inspector.commands.scene import GoBack, Reload, StepBack
 from inspector.commands.transport import Hold, Step
 from inspector.errors import CommandError
-from inspector.events.log import DEFAULT_BUDGET_BYTES
+from inspector.events.history import LogHistory
+from inspector.events.log import DEFAULT_BUDGET_BYTES, EventLog
 from inspector.events.recording import About
+from inspector.events.timeline import Timeline
 from inspector.pictures.pictures import Pictures
 from inspector.sessions.annotations import Annotations
+from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.breakpoints.stopping import act_on_hits
 from inspector.sessions.interval_meter import IntervalMeter, KnownShares, ReportsWaits
 from inspector.sessions.recorder import Recorder
-from inspector.sessions.replay.journal import Beginning, Place, file_digest
+from inspector.sessions.replay.journal import Beginning, Journal, Place, file_digest
 from inspector.sessions.replay.rewinding import Rewinding, ScriptFollower
+from inspector.sessions.scene import SceneProblem
 from inspector.sessions.scene_run import SceneRun
 from inspector.sessions.session import (
     MeasuresWakeErrors,
@@ -38,26 +47,10 @@ from inspector.sessions.session import (
     SessionStatus,
     UniformSession,
 )
-from inspector.sessions.sources.journalled_source import journalled
+from inspector.sessions.sources.journalled_source import JournalledSource, journalled
 from inspector.sessions.sources.time_sources import source_name
 from inspector.timebase import NS_PER_SECOND, format_instant
 from inspector.vocabulary import Reading, what_was_raised
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from fractions import Fraction
-    from types import ModuleType
-
-    from inspector.clocks.sources.time_source import TimeSource
-    from inspector.clocks.sources.wake_errors import WakeErrorSummary
-    from inspector.commands.command import Undoing
-    from inspector.events.history import LogHistory
-    from inspector.events.log import EventLog
-    from inspector.events.timeline import Timeline
-    from inspector.sessions.breakpoints.breakpoints import Breakpoints
-    from inspector.sessions.replay.journal import Journal
-    from inspector.sessions.scene import SceneProblem
-    from inspector.sessions.sources.journalled_source import JournalledSource
 
 
 class HostedSession(UniformSession):

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Callable
 from threading import get_ident
 from time import thread_time_ns
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
+from inspector.events.frame_history import FrameHistory
 from inspector.vocabulary import Share, two_durations
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.events.frame_history import FrameHistory
 
 #: The numbers of a ``FRAME_SHARES`` event.
 SharesEvent: TypeAlias = tuple[int, int, int]

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from inspector import __version__
 from inspector.analysis.statistics.frame_budget import LONGEST_BUDGET_MS, SHORTEST_BUDGET_MS
+from inspector.clocks.sources.time_source import TimeSource
 from inspector.events.recording import Recording
 from inspector.foreign.numbers import number_in
 from inspector.formats.frame_times import Provenance
-from inspector.sessions.session import AttachesPrograms
+from inspector.sessions.session import AttachesPrograms, Session
 from inspector.sessions.sources.time_sources import ATTACHED, source_name, source_text
-
-if TYPE_CHECKING:
-    from inspector.clocks.sources.time_source import TimeSource
-    from inspector.sessions.session import Session
 
 
 @runtime_checkable

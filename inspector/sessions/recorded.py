@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from typing_extensions import override
 
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
+from inspector.commands.command import Capability, Command
 from inspector.events.annotations import AnnotationChange
 from inspector.events.log import EventLog
-from inspector.events.recording import open_recording
+from inspector.events.recording import Recording, open_recording
 from inspector.events.recording.annotations import annotate_all
 from inspector.events.recording.pictures import cost_text
-from inspector.pictures.pictures import unpacked
+from inspector.events.timeline import Timeline
+from inspector.pictures.pictures import Picture, unpacked
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.provenance import rate_in_file
 from inspector.sessions.session import (
@@ -26,15 +30,6 @@ from inspector.sessions.session import (
     loops_of,
 )
 from inspector.timebase import format_duration
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from inspector.commands.command import Capability, Command
-    from inspector.events.recording import Recording
-    from inspector.events.timeline import Timeline
-    from inspector.pictures.pictures import Picture
 
 #: The size of the log, in events; the history has all events.
 NEWEST: Final = 200_000

@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from fractions import Fraction
 from math import inf
+from pathlib import Path
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
-from inspector.clocks.failures import BrokenOffError, EndlessInstantError, FailurePolicy
+from inspector.clocks.clock import Clock
+from inspector.clocks.failures import (
+    BrokenOffError,
+    CallbackFailure,
+    EndlessInstantError,
+    FailurePolicy,
+)
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
+from inspector.clocks.timer import Timer
 from inspector.clocks.transport import Transport
 from inspector.clocks.tree import ClockTree
-from inspector.commands.command import Prepared, Undoing, prepared
+from inspector.commands.command import Action, Command, Prepared, Undoing, prepared
 from inspector.commands.scene import Reload
 from inspector.errors import CommandError
 from inspector.events.history import LogHistory
 from inspector.events.log import DEFAULT_BUDGET_BYTES, EventLog
 from inspector.events.timeline import Timeline
 from inspector.frames.director import Director
-from inspector.sessions.breakpoints.breakpoints import Breakpoints
+from inspector.sessions.breakpoints.breakpoints import BreakpointHit, Breakpoints
+from inspector.sessions.interval_meter import SharesOfFrames
+from inspector.sessions.recorder import Recorder
 from inspector.sessions.replay.journal import (
     COMMAND_ENTRY,
     MOST_ENTRIES,
@@ -33,6 +44,7 @@ from inspector.sessions.replay.journal import (
     command_events,
 )
 from inspector.sessions.scene import Scene, SceneProblem, load_scene
+from inspector.sessions.sources.journalled_source import JournalledSource
 from inspector.sessions.stage import Stage
 from inspector.sessions.stepping import SceneSteps
 from inspector.timebase import NS_PER_MS
@@ -44,20 +56,6 @@ from inspector.vocabulary import (
     SCENE,
     Reading,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from fractions import Fraction
-    from pathlib import Path
-
-    from inspector.clocks.clock import Clock
-    from inspector.clocks.failures import CallbackFailure
-    from inspector.clocks.timer import Timer
-    from inspector.commands.command import Action, Command
-    from inspector.sessions.breakpoints.breakpoints import BreakpointHit
-    from inspector.sessions.interval_meter import SharesOfFrames
-    from inspector.sessions.recorder import Recorder
-    from inspector.sessions.sources.journalled_source import JournalledSource
 
 logger = logging.getLogger(__name__)
 

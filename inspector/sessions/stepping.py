@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Generator
+from typing import Final
 
+from inspector.clocks.transport import Transport
+from inspector.clocks.tree import ClockTree
+from inspector.commands.command import Action
 from inspector.commands.transport import MAX_STEP_FRAMES
 from inspector.errors import CommandError
+from inspector.frames.director import Director
 from inspector.timebase import MAX_NS, format_duration, format_instant
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from inspector.clocks.transport import Transport
-    from inspector.clocks.tree import ClockTree
-    from inspector.commands.command import Action
-    from inspector.frames.director import Director
 
 _NAMES_LISTED: Final = 3
 

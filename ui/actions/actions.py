@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
@@ -12,13 +13,9 @@ from PySide6.QtWidgets import QToolButton
 from inspector.display_text import as_plain
 
 from ..kit.paced_refresh import single_shot
+from ..kit.theme import Theme
 from .descriptions import ActionDescription, Facts, HandlerT, why_not
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from ..kit.theme import Theme
-    from .menus import MenuId
+from .menus import MenuId
 
 #: The reason of an action that is not bound yet.
 _NOT_READY: Final = "the window is still loading"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from typing_extensions import override
@@ -17,10 +18,6 @@ from ..kit.table import roles
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.theme import ColorRole, Theme
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 #: Replaces the line ends of a text in its cell.
 _NEW_LINE: Final = "⏎"

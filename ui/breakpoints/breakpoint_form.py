@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QStringListModel, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QPalette
@@ -35,12 +36,7 @@ from inspector.timebase import format_duration, parse_duration_ns
 from ..kit.exact_entry import RangeNote
 from ..kit.guards import guarded
 from ..kit.labels import WrappedLabel
-from ..kit.theme import ColorRole
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..kit.theme import Theme
+from ..kit.theme import ColorRole, Theme
 
 _FIRST_LIMITS: Final = {
     BreakKind.LATENESS_ABOVE: "5 ms",

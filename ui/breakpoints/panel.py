@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
@@ -14,6 +14,7 @@ from typing_extensions import override
 from inspector.commands.breakpoints import AddBreakpoint, ChangeBreakpoint, RemoveBreakpoint
 from inspector.errors import InspectorError
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
+from inspector.events.states import BreakHit
 from inspector.sessions.breakpoints.file import read_breakpoints, write_breakpoints
 from inspector.sessions.breakpoints.names import doubt_about, names_to_choose
 from inspector.timebase import format_instant
@@ -26,14 +27,9 @@ from ..kit.table import roles
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.table.table_view import TableView
-from ..session.bridge import Selection
+from ..kit.theme import Theme
+from ..session.bridge import Selection, SessionBridge
 from .breakpoint_form import BreakpointForm
-
-if TYPE_CHECKING:
-    from inspector.events.states import BreakHit
-
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
 
 _FILE_FILTER: Final = "Breakpoints (*.json);;All files (*)"
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QMargins, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
+    QMargins,
+    QModelIndex,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QLineEdit, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 from typing_extensions import override
 
 from ..kit.guards import guarded
 from ..kit.table.cell_painting import SIGN_SIZE
-
-if TYPE_CHECKING:
-    from PySide6.QtCore import QAbstractItemModel
-
-    from .view import ClockTreeView
+from .view import ClockTreeView
 
 #: Pixels around a sign that count as the sign, which is small for a pointer.
 _NEAR = 2

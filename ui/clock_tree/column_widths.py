@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, MutableMapping
+from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtGui import QMouseEvent
@@ -13,11 +14,7 @@ from ..kit.paced_refresh import single_shot
 from ..kit.table.cell_painting import ZEROS, Cell
 from ..kit.table.column_choices import ColumnChoices, share_room
 from .rows import LIVE_COLUMNS, SHORT_TITLES, SPANNED, ClockColumn
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, MutableMapping
-
-    from .view import ClockTreeView
+from .view import ClockTreeView
 
 #: There is room for the first state in any case, in a wide panel also for the second.
 _LEAST_STATE: Final = "running"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
 from typing_extensions import override
 
 from inspector.clocks.rate import parse_rate
 from inspector.commands.members import SetTimeScale
-from inspector.events.members import PAUSABLE
+from inspector.events.members import PAUSABLE, MemberState
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import RATE_DENOMINATOR, Field
 
 from ..kit.guards import guarded
@@ -19,7 +21,7 @@ from ..kit.table.cell_painting import Cell
 from ..kit.table.columns import ColumnEnum
 from ..kit.table.models import ColumnCells
 from ..kit.texts.member_texts import member_run_state
-from ..kit.theme import ColorRole
+from ..kit.theme import ColorRole, Theme
 from ..previews.selected import clock_toggle, member_toggle, rate_command
 from .briefs import briefs
 from .rows import (
@@ -34,15 +36,6 @@ from .rows import (
     order_below,
 )
 from .shaped_model import TOP, ClockShape, ShapedModel
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.events.members import MemberState
-    from inspector.events.timeline import Timeline
-
-    from ..kit.theme import Theme
-
 
 # Combining flags costs more than the rest of a cell, and they are asked for with every cell.
 _USUAL_FLAGS: Final = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable

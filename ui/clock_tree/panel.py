@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence
@@ -15,6 +14,10 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from inspector.commands.command import Command
+from inspector.events.timeline import Timeline
+from inspector.sessions.session import Session
+
 from ..kit.clipboard import copy_text
 from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
@@ -23,7 +26,7 @@ from ..kit.layouts import bar, fill, open_menu
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.table_view import RowMenus, RowPointing
 from ..kit.texts.clock_texts import path_text
-from ..kit.theme import ColorRole
+from ..kit.theme import ColorRole, Theme
 from ..previews.previewing import Previewer, global_rect, typed_rate_command
 from ..previews.selected import clock_toggle, member_toggle
 from ..previews.tree_menus import (
@@ -31,21 +34,13 @@ from ..previews.tree_menus import (
     add_clock_actions,
     add_member_actions,
 )
-from ..session.bridge import Selection, SelectionKind
+from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .clock_delegates import RateDelegate, SignDelegate
 from .column_widths import ClockColumns
 from .model import ClockTreeModel
 from .row_buttons import RowButtons
 from .rows import ClockColumn, is_member, member_of, node_of
 from .view import ClockTreeView
-
-if TYPE_CHECKING:
-    from inspector.commands.command import Command
-    from inspector.events.timeline import Timeline
-    from inspector.sessions.session import Session
-
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
 
 
 @guarded

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPalette
 from PySide6.QtWidgets import QToolTip
 from typing_extensions import override
 
+from inspector.commands.command import Command
 from inspector.display_text import as_plain
+from inspector.events.states import ClockState
 
 from ..kit.guards import guarded
 from ..kit.rate_widgets import RATE_PRESETS
 from ..previews.selected import clock_toggle, is_clock_paused, rate_command
+from .model import ClockTreeModel
 from .rows import ClockColumn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.commands.command import Command
-    from inspector.events.states import ClockState
-
-    from .model import ClockTreeModel
-    from .view import ClockTreeView
+from .view import ClockTreeView
 
 _RATES: Final = (Fraction(1, 4), Fraction(1))
 _PRESSES: Final = frozenset(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from inspector.events.members import MemberState
+from inspector.events.states import ClockState
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import NEVER, Field, MemberKind, rate_text
 
@@ -14,11 +17,6 @@ from ..kit.texts.member_texts import CALLS, is_paused_itself, next_call_text
 from ..kit.texts.run_states import RunState, run_state_of
 from ..kit.theme import ColorRole
 from ..previews.selected import is_clock_paused
-
-if TYPE_CHECKING:
-    from inspector.events.members import MemberState
-    from inspector.events.states import ClockState
-    from inspector.events.timeline import Timeline
 
 #: Nodes of the tree from this number on are members; below it they are clocks, which programs
 #: number from multiples of 2 to the power of 40.

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex
 from typing_extensions import override
 
 from ..kit.guards import guarded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 #: Stands above the topmost clocks; no clock has this number.
 TOP: Final = 0

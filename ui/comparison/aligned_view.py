@@ -7,10 +7,11 @@ is opened later, and only that imports it.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pyqtgraph as pg
@@ -21,6 +22,7 @@ from PySide6.QtGui import QColor, QContextMenuEvent, QGuiApplication, QKeyEvent,
 from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
+from inspector.analysis.statistics.runs import ComparedRun
 from inspector.formats.aligned_chart import top_of_axis_ns
 from inspector.formats.drawing.font_metrics import plain
 from inspector.formats.drawing.ticks import Tick, count_ticks, duration_ticks, instant_ticks
@@ -34,11 +36,6 @@ from ..kit.labels import EmptyNotice
 from ..kit.layouts import fill, open_menu
 from ..kit.theme import ColorRole, Theme
 from ..plotting.gestures import take_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from inspector.analysis.statistics.runs import ComparedRun
 
 # pyqtgraph puts hooks before those of the window, which print a line for each fault.
 if sys.excepthook == exception_hooks.sys_excepthook:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, MutableMapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from inspector.analysis.statistics.comparison import Change, Verdict
+from inspector.analysis.statistics.runs import RunDifference
 
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import TableView
-from ..kit.theme import ColorRole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, MutableMapping
-
-    from inspector.analysis.statistics.runs import RunDifference
-
-    from ..kit.theme import Theme
+from ..kit.theme import ColorRole, Theme
 
 _COLORS: Final = {Verdict.FASTER: ColorRole.GOOD, Verdict.SLOWER: ColorRole.BAD}
 _SIGNS: Final = {Verdict.FASTER: "▲", Verdict.SLOWER: "▼"}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from inspector.calls.call import CallId, call_of
+from inspector.calls.call import Call, CallId, call_of
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
 
 from ..kit.texts.call_texts import due_in_text
@@ -25,10 +24,6 @@ from .detail_rows import (
     path_links,
     sentence,
 )
-
-if TYPE_CHECKING:
-    from inspector.calls.call import Call
-    from inspector.events.timeline import Timeline
 
 
 def clock_rows(timeline: Timeline, clock_id: int, clock_counts: ClockCounts) -> list[DetailRow]:

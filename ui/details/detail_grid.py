@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QMargins, QPoint, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -32,9 +32,6 @@ from inspector.display_text import one_line
 
 from ..kit.guards import guarded
 from .detail_labels import LinkedLabel, ValueLabel, breakable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _MOST_CODE_LINES = 14
 _MARGINS = QMargins(8, 6, 8, 8)

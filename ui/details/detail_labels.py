@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
+from PySide6.QtGui import QColor, QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
@@ -14,11 +15,6 @@ from inspector.display_text import as_html, one_line
 
 from ..kit.guards import guarded
 from ..kit.labels import SelectableLabel
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtGui import QColor
 
 _BREAK: Final = "\N{ZERO WIDTH SPACE}"
 #: Words that may have no room in one line. Letters that join with their neighbours, and

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import Phase
 
 from ..kit.texts.clock_texts import ClockPlaces
 from ..session.bridge import Selection
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from inspector.events.timeline import Timeline
 
 #: Links and failures beyond this many are counted instead of listed.
 MOST_LISTED: Final = 12

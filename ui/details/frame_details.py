@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Final, Protocol, TypeVar
 
 from inspector.analysis.frame_spans import heaviest_before, heaviest_in
 from inspector.analysis.interval_shares import named_shares
+from inspector.events.frame_history import Frame
+from inspector.events.history import History
+from inspector.events.states import Failure
+from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import Phase, Share, what_was_raised
 
@@ -21,15 +26,6 @@ from .detail_rows import (
     linked,
     sentence,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.events.frame_history import Frame
-    from inspector.events.history import History
-    from inspector.events.states import Failure
-    from inspector.events.timeline import Timeline
-
 
 #: Shorter shares are noise of the measurement.
 _LEAST_SHOWN_NS: Final = 10_000

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from inspector.calls.call import CALLED
 from inspector.calls.dues import DueTimes
+from inspector.events.members import MemberState
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import NEVER, Field, LifeCycle, MemberKind, Phase, rate_text
 
@@ -27,12 +29,6 @@ from .detail_rows import (
     path_links,
     sentence,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.events.members import MemberState
-    from inspector.events.timeline import Timeline
 
 #: So many of the last transitions of a machine are listed.
 _TRANSITIONS_LISTED = 8

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Container
+from typing import Final
 
 import numpy as np
 
 from inspector.commands.command import Capability
-from inspector.sessions.session import AttachesPrograms, pictures_of, time_name
+from inspector.events.timeline import Timeline
+from inspector.sessions.session import (
+    AttachedProgram,
+    AttachesPrograms,
+    Session,
+    pictures_of,
+    time_name,
+)
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import NEVER
 
@@ -22,12 +30,6 @@ from .detail_rows import (
     linked,
     sentence,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Container
-
-    from inspector.events.timeline import Timeline
-    from inspector.sessions.session import AttachedProgram, Session
 
 _TURNS: Final = "turns of a loop that waits for events: their duration is compared with the budget"
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from inspector.calls.call import CallId, call_of, short_site
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration
 
 from ..kit.texts.call_texts import due_in_text
@@ -16,11 +17,6 @@ from .detail_rows import (
     path_links,
     sentence,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.events.timeline import Timeline
 
 
 def timer_rows(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.analysis.evidence import Explanation, Reason, frame_at
 from inspector.analysis.explain.explain import explain
@@ -11,16 +12,12 @@ from inspector.analysis.explain.story import CallStory
 from inspector.analysis.predict.forecast import Forecast, scored_calls, tally_text
 from inspector.analysis.predict.scores import Outcome
 from inspector.calls.call import CallId
+from inspector.events.history import History
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
 
 from ..session.bridge import Selection
 from .detail_rows import DetailRow, Link, RowKind, heading, sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
 
 #: Seconds from one look at the past to the next while a session runs.
 LOOK_EVERY_S: Final = 0.3

@@ -5,11 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QModelIndex
 from typing_extensions import override
 
+from inspector.events.log import EventLog
 from inspector.events.schema import (
     ABOUT_CLOCKS,
     ABOUT_FIELDS,
@@ -27,6 +28,7 @@ from inspector.events.schema import (
     kinds_of,
     kinds_with,
 )
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
 from inspector.vocabulary import EventKind, Field, RawEvent
 
@@ -35,10 +37,6 @@ from ..kit.table.models import ListTableModel
 from ..kit.theme import ColorRole, Theme
 from ..session.bridge import Selection, SelectionKind
 from .event_names import NAMING_KINDS, EventNames
-
-if TYPE_CHECKING:
-    from inspector.events.log import EventLog
-    from inspector.events.timeline import Timeline
 
 #: Rows kept; older ones leave at the top.
 MAX_ROWS: Final = 20_000

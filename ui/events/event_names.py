@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from inspector.events.handlers import handled_kinds, handlers_of
-from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
+from inspector.events.member_names import MEMBER_NAMING_KINDS, KnownMember, MemberNames
 from inspector.events.schema import (
     ABOUT_FIELDS,
     ABOUT_MEMBERS,
@@ -15,14 +16,8 @@ from inspector.events.schema import (
     kinds_with,
 )
 from inspector.events.sentences import describe
-from inspector.vocabulary import NEVER, MemberKind
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.events.member_names import KnownMember
-    from inspector.events.timeline import Timeline
-    from inspector.vocabulary import RawEvent
+from inspector.events.timeline import Timeline
+from inspector.vocabulary import NEVER, MemberKind, RawEvent
 
 #: Names of members that are gone are forgotten when there are so many more than needed.
 _SPARE_NAMES: Final = 5_000

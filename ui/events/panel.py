@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QModelIndex, Slot
 from PySide6.QtGui import QAction, QColor, QPainter
@@ -11,21 +11,16 @@ from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 from typing_extensions import override
 
 from inspector.events.schema import QUIET_GROUPS, EventGroup
+from inspector.sessions.session import Session
 
 from ..kit.clipboard import copy_text
 from ..kit.layouts import menu_button, tool_button
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import TableView
-from ..kit.theme import ColorRole
-from ..session.bridge import Selection, SelectionKind
+from ..kit.theme import ColorRole, Theme
+from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .event_list_model import MAX_ROWS, EventListModel
-
-if TYPE_CHECKING:
-    from inspector.sessions.session import Session
-
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
 
 #: Under this name the groups of events that are shown are found again at the next start.
 _SHOWN_KINDS: Final = "event_kinds"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
+from inspector.formats.drawing.display_list import DisplayList
+
 from ..kit.guards import guarded
 from ..kit.picture import paint
-
-if TYPE_CHECKING:
-    from inspector.formats.drawing.display_list import DisplayList
 
 
 @guarded

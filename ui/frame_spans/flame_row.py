@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -27,15 +28,10 @@ from inspector.timebase import NS_PER_US, format_duration
 
 from ..kit.guards import guarded
 from ..kit.keys import is_plain, keeps_key, own_keys
-from ..kit.theme import ColorRole, mixed, phase_color
+from ..kit.theme import ColorRole, Theme, mixed, phase_color
 from ..plotting.axis_range import AxisRange
 from ..plotting.gestures import MOVING_KEYS, Drag, take_key, take_wheel
 from ..plotting.own_view import OwnView
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..kit.theme import Theme
 
 _RULER: Final = 18
 _GAP: Final = 1

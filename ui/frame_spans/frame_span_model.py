@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from typing_extensions import override
 
@@ -14,14 +15,8 @@ from inspector.vocabulary import MemberKind
 
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
-from ..kit.theme import phase_color
+from ..kit.theme import Theme, phase_color
 from ..session.bridge import Selection
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ..kit.theme import Theme
-
 
 _INDENT: Final = "    "
 #: Members and timers that are listed.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt, Slot
 from PySide6.QtGui import QResizeEvent
@@ -25,7 +25,7 @@ from inspector.analysis.frame_spans import (
 )
 from inspector.analysis.frame_sums import SLICE, FrameSums
 from inspector.analysis.interval_shares import named_shares, shares_text
-from inspector.sessions.session import AttachesPrograms, unknown_of_frames
+from inspector.sessions.session import AttachesPrograms, Session, unknown_of_frames
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
 
 from ..kit.guards import guarded
@@ -33,15 +33,10 @@ from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..kit.table.table_view import TableView
-from ..session.bridge import Selection, SelectionKind
+from ..kit.theme import Theme
+from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .flame_row import FlameRow, span_text
 from .frame_span_model import MAX_ROWS, FrameSpanModel, selection_of
-
-if TYPE_CHECKING:
-    from inspector.sessions.session import Session
-
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
 
 #: Five times a second: longer rows of names cannot be read faster.
 _PERIOD_MS: Final = 200

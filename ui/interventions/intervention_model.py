@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from typing_extensions import override
 
 from inspector.analysis.intervention_list import Intervention, InterventionList
+from inspector.commands.command import Undoing
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
 
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.theme import ColorRole, Theme
 from ..session.selection import Selection
-
-if TYPE_CHECKING:
-    from inspector.commands.command import Undoing
-    from inspector.events.timeline import Timeline
 
 _MS_PER_SECOND: Final = 1_000
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Slot
 from PySide6.QtWidgets import QMenu, QWidget
@@ -15,12 +14,9 @@ from ..kit.layouts import tool_button
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import TableView
-from ..session.bridge import Selection
+from ..kit.theme import Theme
+from ..session.bridge import Selection, SessionBridge
 from .intervention_model import InterventionColumn, InterventionModel, selection_of
-
-if TYPE_CHECKING:
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
 
 
 class InterventionsPanel(TablePanel):

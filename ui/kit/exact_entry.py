@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMoveEvent, QPalette
@@ -21,11 +23,6 @@ from typing_extensions import override
 
 from .guards import guarded
 from .paced_refresh import single_shot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from fractions import Fraction
-
 
 #: How long a refusal lies over what is below it, unless it is put away before.
 _NOTE_MS: Final = 8_000

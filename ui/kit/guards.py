@@ -17,15 +17,13 @@ import functools
 import logging
 import sys
 import traceback
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 from PySide6 import QtCore
 from PySide6.QtCore import QModelIndex, QRectF, QSize
 
 from inspector.display_text import as_plain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
 

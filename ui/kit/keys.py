@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QWidget
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 
 def own_keys(names: str) -> frozenset[Qt.Key]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from collections.abc import Callable
+from typing import Final, Protocol
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
+from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from inspector.timebase import NS_PER_MS
 
 from .guards import guarded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PySide6.QtWidgets import QWidget
 
 #: Milliseconds between refreshes of text, at best: digits that change faster are a blur.
 TEXT_MS: Final = 190

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QPalette
@@ -26,12 +26,7 @@ from inspector.timebase import format_instant, parse_duration_ns
 
 from .layouts import button_box
 from .rate_widgets import RateSlider
-from .theme import ColorRole
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from .theme import Theme
+from .theme import ColorRole, Theme
 
 
 def problem_label(theme: Theme) -> QLabel:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -35,9 +36,6 @@ from .exact_entry import ExactEntry
 from .guards import guarded
 from .layouts import tool_button
 from .paced_refresh import single_shot
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: The rates that are one click away, and what their buttons and menus say.
 RATE_PRESETS: Final[Mapping[Fraction, str]] = {

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from .layouts import without_icons
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _Button: Final = QMessageBox.StandardButton
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
+from inspector.analysis.lab.refresh_lab import LabResult
 from inspector.formats.drawing.display_list import Box, DisplayList
 from inspector.formats.lab.drift import DriftChart, drift_chart, drift_groups
 
@@ -17,11 +19,6 @@ from ..kit.guards import guarded
 from ..kit.picture import paint
 from ..kit.theme import ColorRole, Theme
 from .lab_plot import reading_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.analysis.lab.refresh_lab import LabResult
 
 #: Height of a line of the window's font, in points of the picture.
 _LINE_PT: Final = 11.5

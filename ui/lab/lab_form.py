@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
@@ -25,10 +26,12 @@ from inspector.analysis.lab.display import (
     DISPLAY_RATES,
     VARIABLE,
     VARIABLE_MODEL,
+    Display,
     display_named,
     recorded_display,
 )
 from inspector.analysis.lab.subjects import SUBJECTS
+from inspector.analysis.lab.timer import LabTimer
 from inspector.formats.lab.timers import parse_timer, read_timers
 from inspector.sessions.frame_files import read_frame_file
 from inspector.timebase import NS_PER_MS, format_duration, seconds_to_ns
@@ -38,12 +41,6 @@ from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, fill, menu_button, tool_button
 from .lab_runner import LabJob, SceneJob
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.analysis.lab.display import Display
-    from inspector.analysis.lab.timer import LabTimer
 
 EXAMPLE_TEXT: Final = "1000ms"
 _EXAMPLE_RATES: Final = (60, 144, 240)

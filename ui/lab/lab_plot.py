@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -34,9 +35,6 @@ from ..plotting.axis_range import AxisRange
 from ..plotting.gestures import MOVING_KEYS, Drag, take_key, take_wheel
 from ..plotting.lane_view import drawable
 from ..plotting.own_view import OwnView
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _PAD: Final = 6
 _MARK: Final = 14

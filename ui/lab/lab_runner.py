@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from inspector.analysis.lab.refresh_lab import begin_cell
+from inspector.analysis.lab.display import Display
+from inspector.analysis.lab.refresh_lab import LabResult, begin_cell
+from inspector.analysis.lab.subjects import Subject
+from inspector.analysis.lab.timer import LabTimer
 from inspector.errors import InspectorError
 from inspector.sessions.lab.process import begin_scene_process
 from inspector.vocabulary import what_was_raised
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from inspector.analysis.lab.display import Display
-    from inspector.analysis.lab.refresh_lab import LabResult
-    from inspector.analysis.lab.subjects import Subject
-    from inspector.analysis.lab.timer import LabTimer
 
 #: Short enough to leave room in a frame of 60 Hz.
 _SLICE_NS: Final = 5_000_000

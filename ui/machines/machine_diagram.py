@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -28,12 +28,9 @@ from inspector.display_text import as_plain, one_line
 
 from ..kit.guards import guarded
 from ..kit.keys import keeps_key
-from ..kit.theme import ColorRole, mixed
+from ..kit.theme import ColorRole, Theme, mixed
 from ..plotting.machines import ANY, NO_SHAPE, Arrow, MachineShape, state_color, text_color_on
 from .machine_layout import order_of, places_of
-
-if TYPE_CHECKING:
-    from ..kit.theme import Theme
 
 _MARGIN: Final = 10
 _NODE_PAD: Final = 9

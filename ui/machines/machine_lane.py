@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -19,22 +20,16 @@ from typing_extensions import override
 
 from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.analysis.lanes.columns import Steps
+from inspector.events.members import StateHistory
 
 from ..kit.guards import guarded
 from ..kit.keys import keeps_key
-from ..kit.theme import ColorRole
+from ..kit.theme import ColorRole, Theme
 from ..plotting.axis_range import AxisRange, ViewMode
 from ..plotting.gestures import MOVING_KEYS, Drag, take_key, take_wheel
 from ..plotting.lane_painter import LanePainter
 from ..plotting.lane_view import LaneWindow, paint_ruler, ruler_ticks
 from ..plotting.own_view import FOLLOWED_NS, OwnView
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.events.members import StateHistory
-
-    from ..kit.theme import Theme
 
 _NO_CLOCKS: Final = ClockPasts()
 

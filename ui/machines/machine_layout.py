@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..plotting.machines import MachineShape
+from ..plotting.machines import MachineShape
 
 #: Rounds of swaps; a machine with twenty states needs three or four.
 _ROUNDS: Final = 12

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from typing_extensions import override
 
+from inspector.events.history import History
+from inspector.events.members import StateHistory
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import TRANSITION_REFUSED
 
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.theme import ColorRole, Theme
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.events.history import History
-    from inspector.events.members import StateHistory
 
 #: Limit of rows; older ones are dropped.
 MAX_ROWS: Final = 5_000

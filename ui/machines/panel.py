@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt, Slot
 from PySide6.QtGui import QResizeEvent
@@ -18,6 +18,8 @@ from typing_extensions import override
 from inspector.commands.command import Capability
 from inspector.commands.members import MakeTransition
 from inspector.display_text import one_line
+from inspector.events.members import MemberState
+from inspector.sessions.session import Session
 from inspector.timebase import format_duration
 from inspector.vocabulary import MemberKind
 
@@ -26,8 +28,9 @@ from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, fill
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.table_view import TableView
+from ..kit.theme import Theme
 from ..plotting.machines import NO_SHAPE, shape_of, state_numbers
-from ..session.bridge import Selection, SelectionKind
+from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .machine_diagram import MachineDiagram
 from .machine_lane import MachineLane
 from .machine_transitions_model import (
@@ -35,13 +38,6 @@ from .machine_transitions_model import (
     Refusals,
     rows_of,
 )
-
-if TYPE_CHECKING:
-    from inspector.events.members import MemberState
-    from inspector.sessions.session import Session
-
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
 
 #: Below this height the lane is beside the diagram, in pixels.
 _LOW: Final = 240

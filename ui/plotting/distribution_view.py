@@ -5,10 +5,18 @@ It has the same shapes as in a report, as large as there is room.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 from typing_extensions import override
 
@@ -26,12 +34,6 @@ from ..kit.guards import guarded
 from ..kit.layouts import open_menu
 from ..kit.picture import load_fonts, paint_items
 from ..kit.theme import ColorRole, Theme
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtCore import QEvent
-    from PySide6.QtGui import QResizeEvent
 
 #: Height of a line of the window's font, in points of the chart.
 _LINE_PT: Final = 11.5

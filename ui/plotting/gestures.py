@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
 
 from ..kit.keys import is_plain, own_keys
-
-if TYPE_CHECKING:
-    from PySide6.QtCore import QPointF
-    from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
 
 #: Keys with another meaning in the window.
 MOVING_KEYS: Final = own_keys("W S A D F Home End L")

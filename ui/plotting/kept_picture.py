@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 from PySide6.QtCore import QRect, QSize
 from PySide6.QtGui import QFont, QPainter, QPixmap
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: What pictures depend on: size, pixels of the device for each of the picture, and font.
 _Device: TypeAlias = tuple[QSize, float, QFont]

@@ -6,30 +6,31 @@ counted and drawn as density, at a cost that depends on the pixels only.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
+from inspector.analysis.lanes.columns import Instants, Levels, NsColumn, Steps
 from inspector.analysis.lanes.lanes import GONE_STATE
 from inspector.display_text import one_line
 
-from ..kit.theme import ColorRole
-from .bulk_paint import RectLayers, draw_rects, fill_rects, mixed, pixel_rects, row_rects
+from ..kit.theme import ColorRole, Theme
+from .bulk_paint import (
+    PixelRects,
+    RectLayers,
+    draw_rects,
+    fill_rects,
+    mixed,
+    pixel_rects,
+    row_rects,
+)
+from .lane_view import LaneWindow
 from .machines import state_color, text_color_on
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from inspector.analysis.lanes.columns import Instants, Levels, NsColumn, Steps
-
-    from ..kit.theme import Theme
-    from .bulk_paint import PixelRects
-    from .lane_view import LaneWindow
 
 #: Records per pixel above which density is drawn.
 _DENSE_INSTANTS: Final = 1 / 3

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtGui import QColor
 
+from inspector.events.members import MemberTable
 from inspector.vocabulary import Field, MemberKind
 
-from ..kit.theme import ColorRole, mixed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.events.members import MemberTable
-
-    from ..kit.theme import Theme
+from ..kit.theme import ColorRole, Theme, mixed
 
 #: The source of an edge that leads away from any state.
 ANY: Final = "*"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from .axis_range import AxisRange, ViewMode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: Initial range of a view that follows the present, in nanoseconds.
 FOLLOWED_NS: Final = 5e9

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
+from inspector.events.timeline import Timeline
 from inspector.sessions.session import ShowsCapture
 from inspector.timebase import NS_PER_SECOND
 
+from ..session.bridge import SessionBridge
 from .axis_range import AxisRange, ViewMode
 from .frame_series import FrameSeries, XAxis
 from .lane_view import Bends, LaneWindow
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.events.timeline import Timeline
-
-    from ..session.bridge import SessionBridge
 
 #: Initial range of a following view.
 FOLLOWED: Final = {XAxis.FRAME: 300.0, XAxis.TIME: 5.0}

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from inspector.display_text import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _MOST_WIDTH: Final = 420
 _MOST_NAME: Final = 170

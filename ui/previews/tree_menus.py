@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QInputDialog, QMenu, QSpinBox
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QInputDialog, QMenu, QSpinBox, QWidget
 
 from inspector.commands.clocks import PauseClock
+from inspector.commands.command import Command
 from inspector.commands.members import (
     MakeTransition,
     PauseFromPriority,
@@ -20,6 +23,8 @@ from inspector.commands.members import (
     UnscheduleMember,
 )
 from inspector.display_text import one_line
+from inspector.events.members import MemberState
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
 from ..kit.exact_entry import RangeNote
@@ -27,16 +32,6 @@ from ..kit.layouts import without_icons
 from ..kit.rate_widgets import RATE_PRESETS
 from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
 from .selected import clock_toggle, is_clock_paused, member_toggle, rate_command
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PySide6.QtGui import QAction
-    from PySide6.QtWidgets import QWidget
-
-    from inspector.commands.command import Command
-    from inspector.events.members import MemberState
-    from inspector.events.timeline import Timeline
 
 _MOST_PRIORITY: Final = 2**31 - 1
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Mapping
 from time import thread_time_ns
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -23,24 +24,17 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
 from inspector.display_text import as_plain
+from inspector.formats.drawing.display_list import Item
 from inspector.formats.scene_picture import Halo, outline_of, picture_items
-from inspector.pictures.looks import shape_at
+from inspector.pictures.looks import ClockLook, shape_at
+from inspector.pictures.pictures import Picture
 from inspector.pictures.shapes import Shape, ShapeKind
 
 from ..kit.guards import guarded
 from ..kit.keys import keeps_key
 from ..kit.picture import load_fonts, paint_items, paint_screen_text
-from ..kit.theme import ColorRole
+from ..kit.theme import ColorRole, Theme
 from ..plotting.kept_picture import KeptPicture
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from inspector.formats.drawing.display_list import Item
-    from inspector.pictures.looks import ClockLook
-    from inspector.pictures.pictures import Picture
-
-    from ..kit.theme import Theme
 
 #: Pixels beside a shape that still count as on it.
 _REACH: Final = 4.0

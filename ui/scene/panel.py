@@ -6,7 +6,7 @@ from bisect import bisect_right
 from functools import partial
 from pathlib import Path
 from time import thread_time_ns
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -15,11 +15,13 @@ from typing_extensions import override
 
 from inspector.commands.timers import FireTimer
 from inspector.errors import InspectorError
+from inspector.events.timeline import Timeline
 from inspector.formats.file_formats import write_file
 from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions, SceneMoment
 from inspector.pictures.looks import clock_looks, notes_of
+from inspector.pictures.pictures import Picture
 from inspector.sessions.provenance import provenance_of
-from inspector.sessions.session import pictures_of
+from inspector.sessions.session import FramePictures, pictures_of
 from inspector.timebase import NS_PER_MS
 
 from ..kit.guards import guarded
@@ -28,17 +30,10 @@ from ..kit.layouts import fill, open_menu
 from ..kit.paced_refresh import PacedRefresh, is_in_sight, single_shot
 from ..kit.save_dialog import SaveDialog, file_stem
 from ..kit.texts.run_states import run_state_of
+from ..kit.theme import Theme
 from ..previews.tree_menus import Requests, add_clock_actions, menu_text
-from ..session.bridge import Selection, SelectionKind
+from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .canvas import NOTHING, Marked, Owner, SceneCanvas
-
-if TYPE_CHECKING:
-    from inspector.events.timeline import Timeline
-    from inspector.pictures.pictures import Picture
-    from inspector.sessions.session import FramePictures
-
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
 
 #: Milliseconds between pictures, at best: as often as the session is refreshed.
 _PICTURE_MS: Final = 33

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
-    from inspector.sessions.session import Session
+from inspector.events.history import History
+from inspector.events.timeline import Timeline
+from inspector.sessions.session import Session
 
 #: Events from one kept state to the next, where the playhead moves, ...
 _RUNG: Final = 1_000

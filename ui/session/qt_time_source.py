@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from threading import get_ident
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-from PySide6.QtCore import QAbstractEventDispatcher, Qt, QTimer
+from PySide6.QtCore import QAbstractEventDispatcher, QObject, Qt, QTimer
 
-from inspector.clocks.sources.wake_errors import WakeErrors
+from inspector.clocks.sources.wake_errors import WakeErrors, WakeErrorSummary
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PySide6.QtCore import QObject
-
-    from inspector.clocks.sources.wake_errors import WakeErrorSummary
 
 #: Further away than this, a coarse timer waits first: it lets the processor sleep longer.
 _FAR_NS: Final = 5 * NS_PER_SECOND

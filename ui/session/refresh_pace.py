@@ -9,17 +9,15 @@ refreshes are further apart.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterable
 from time import perf_counter_ns, thread_time_ns
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from shiboken6 import isValid
 
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 #: Milliseconds from one refresh to the next, at least: at sixty frames a second every other frame
 #: is waited for and shown, thirty a second, enough for pictures that move.

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from inspector.events.timeline import Timeline
+from inspector.events.timeline import Timeline
 
 
 class SelectionKind(Enum):

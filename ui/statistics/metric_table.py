@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import MutableMapping
 
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
@@ -13,11 +13,7 @@ from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import TableView
-
-if TYPE_CHECKING:
-    from collections.abc import MutableMapping
-
-    from ..kit.theme import Theme
+from ..kit.theme import Theme
 
 _column = Column[MetricValue]
 

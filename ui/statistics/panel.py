@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt, Slot
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
 from typing_extensions import override
 
@@ -23,20 +27,11 @@ from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, choice_buttons, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
+from ..kit.theme import Theme
 from ..plotting.distribution_view import DistributionView
-from ..session.bridge import SelectionKind
+from ..session.bridge import SelectionKind, SessionBridge
 from .metric_table import MetricTable
 from .scoped_times import ScopedTimes, Wanted, frames_of, scopes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-    from numpy.typing import NDArray
-    from PySide6.QtGui import QHideEvent
-
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
 
 _PERIOD_MS: Final = 500
 #: The metrics take at most this share of the processor, whatever the range.

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.analysis.statistics.distribution import Distribution
+from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.events.annotations import Annotation
+from inspector.events.frame_history import FrameHistory
+from inspector.formats.frame_times import Measure
 from inspector.vocabulary import Share
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from inspector.analysis.statistics.frame_budget import FrameBudget
-    from inspector.events.annotations import Annotation
-    from inspector.events.frame_history import FrameHistory
-    from inspector.formats.frame_times import Measure
-
-    from ..session.frame_focus import FrameFocus
+from ..session.frame_focus import FrameFocus
 
 
 @dataclass(frozen=True, slots=True)

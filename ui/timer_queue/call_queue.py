@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.calls.call import SCHEDULED, SCHEDULERS, CallId, call_of
-from inspector.events.members import TIMED_CALLS
+from inspector.events.members import TIMED_CALLS, MemberState, MemberTable
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import MemberKind, TimerKind
 
+from ..kit.table.columns import ColumnEnum
 from ..kit.texts.clock_texts import ClockPlaces
 from ..kit.texts.member_texts import member_run_state
 from ..kit.texts.run_states import run_state_of
@@ -26,18 +30,7 @@ from .columns import (
 )
 from .member_calls import MemberCalls
 from .timer_calls import TimerCalls
-from .windowed_order import NO_VALUE, compact
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from inspector.events.members import MemberState, MemberTable
-    from inspector.events.timeline import Timeline
-
-    from ..kit.table.columns import ColumnEnum
-    from .windowed_order import WindowedOrder
+from .windowed_order import NO_VALUE, WindowedOrder, compact
 
 _LONGEST_KEY: Final = 62
 _ALWAYS_USED: Final = frozenset(

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from inspector.calls.call import short_site
+from inspector.calls.call import Call, short_site
+from inspector.events.members import MemberState
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import Field, MemberKind, Phase
 
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.texts.call_texts import due_in_text
 from ..kit.texts.clock_texts import path_text
-from ..kit.texts.run_states import RunStateKind
-
-if TYPE_CHECKING:
-    from inspector.calls.call import Call
-    from inspector.events.members import MemberState
-    from inspector.events.timeline import Timeline
-
-    from ..kit.texts.run_states import RunState
+from ..kit.texts.run_states import RunState, RunStateKind
 
 _PHASES: Final = frozenset(map(int, Phase))
 

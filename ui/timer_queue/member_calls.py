@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.calls.blockers import clock_blockers, member_blockers
 from inspector.calls.call import SCHEDULED
 from inspector.calls.dues import DueTimes
-from inspector.events.members import CLOCK_CALLS, TIMED_CALLS, WITH_TIME
+from inspector.events.members import CLOCK_CALLS, TIMED_CALLS, WITH_TIME, MemberState
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, MemberKind, Phase
 
+from ..kit.table.columns import ColumnEnum
 from .columns import CallColumn, kind_text
 from .windowed_order import ENDLESS, NO_VALUE, WAITING
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from inspector.events.members import MemberState
-    from inspector.events.timeline import Timeline
-
-    from ..kit.table.columns import ColumnEnum
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Hashable
+from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from typing_extensions import override
 
 from ..kit.guards import guarded
+from ..kit.table.columns import ColumnEnum
 from ..kit.table.models import TableModel
-from ..kit.theme import ColorRole
-from .call_queue import QueueCounts
+from ..kit.theme import ColorRole, Theme
+from .call_queue import CallQueue, QueueCounts
 from .columns import CallColumn, QueueRow
 from .windowed_order import WindowedOrder
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    from ..kit.table.columns import ColumnEnum
-    from ..kit.theme import Theme
-    from .call_queue import CallQueue
 
 #: Rows remembered between two refreshes; more are asked for by scrolling only.
 _MOST_ROWS: Final = 5_000

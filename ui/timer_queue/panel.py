@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
@@ -14,6 +15,8 @@ from inspector.calls.call import CallId
 from inspector.commands.members import UnscheduleMember
 from inspector.commands.timers import ClearTimer
 from inspector.display_text import as_plain, one_line
+from inspector.events.timeline import Timeline
+from inspector.sessions.session import Session
 
 from ..kit.clipboard import copy_text
 from ..kit.labels import say
@@ -22,25 +25,17 @@ from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import ENTER
 from ..kit.texts.member_texts import UNSCHEDULABLE
+from ..kit.theme import Theme
 from ..previews.previewing import Previewer
 from ..previews.selected import member_toggle
 from ..previews.tree_menus import Requests, menu_text
-from ..session.bridge import Selection, SelectionKind
+from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .call_queue import CallGroup, CallQueue
 from .columns import CallColumn
 from .model import QueueModel
 from .queue_menus import add_member_call_actions, add_timer_actions
 from .view import QueueView
 from .waiting import WaitingSection
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from inspector.events.timeline import Timeline
-    from inspector.sessions.session import Session
-
-    from ..kit.theme import Theme
-    from ..session.bridge import SessionBridge
 
 _NO_BRANCH_TIP: Final = "Show only calls of the selected branch"
 _TIPS: Final = {

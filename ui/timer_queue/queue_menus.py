@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QMenu
 
 from inspector.commands.clocks import ResumeClock
 from inspector.commands.timers import ClearTimer, FireTimer
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import MemberKind
 
 from ..previews.selected import clock_toggle
-from ..previews.tree_menus import add_member_actions
+from ..previews.tree_menus import Requests, add_member_actions
 from ..session.bridge import Selection
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PySide6.QtWidgets import QMenu
-
-    from inspector.events.timeline import Timeline
-
-    from ..previews.tree_menus import Requests
 
 _SHOWN_ABOVE = {
     MemberKind.TARGET: "Show its target",

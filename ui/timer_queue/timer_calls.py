@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.calls.call import short_site
 from inspector.clocks.rate import local_ns
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER, TimerKind
 
+from ..kit.table.columns import ColumnEnum
 from ..kit.texts.clock_texts import ClockPlaces
 from .columns import CallColumn
 from .windowed_order import ENDLESS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from inspector.events.timeline import Timeline
-
-    from ..kit.table.columns import ColumnEnum
 
 #: Numeric columns and where the timeline keeps them.
 _STORED: Final[dict[ColumnEnum | None, str]] = {

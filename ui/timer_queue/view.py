@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import MutableMapping
 
 from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 
 from ..kit.table.table_view import RowPointing, TableView
-
-if TYPE_CHECKING:
-    from collections.abc import MutableMapping
-
-    from .model import QueueModel
+from .model import QueueModel
 
 
 class QueueView(TableView):

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import MutableMapping
+from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtWidgets import QHeaderView, QSizePolicy, QToolButton, QWidget
 from typing_extensions import override
 
-from inspector.calls.call import call_of
+from inspector.calls.call import CallId, call_of
 from inspector.display_text import one_line
+from inspector.events.timeline import Timeline
 
 from ..kit.guards import guarded
 from ..kit.layouts import bar, fill
+from ..kit.theme import Theme
+from .call_queue import CallQueue
 from .model import QueueModel
 from .view import QueueView
-
-if TYPE_CHECKING:
-    from collections.abc import MutableMapping
-
-    from inspector.calls.call import CallId
-    from inspector.events.timeline import Timeline
-
-    from ..kit.theme import Theme
-    from .call_queue import CallQueue
 
 #: More rows are reached by scrolling, so that what fires next stays in view.
 _MOST_ROWS: Final = 6

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.vocabulary import NEVER
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: Keys behind every number: endless, without such a value, waiting.
 ENDLESS: Final = NEVER - 3

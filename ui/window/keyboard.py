@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPalette
@@ -23,14 +24,9 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 from typing_extensions import override
 
+from ..actions.actions import DescribedAction
 from ..kit.guards import guarded
-from ..kit.theme import ColorRole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ..actions.actions import DescribedAction
-    from ..kit.theme import Theme
+from ..kit.theme import ColorRole, Theme
 
 _THICKNESS: Final = 2
 #: These say by a cursor or a mark that they have the keyboard, or are no place to be in. Others

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.analysis.clock_changes import change_at
 from inspector.analysis.evidence import (
@@ -16,9 +16,14 @@ from inspector.analysis.evidence import (
     pauser,
     ratio_text,
 )
+from inspector.analysis.explain.story import CallStory
 from inspector.calls.blockers import Blocker, BlockerKind
+from inspector.calls.call import Call
 from inspector.clocks.rate import D
+from inspector.events.history import History
 from inspector.events.schema import ABOUT_FIELDS, Unit, kinds_with
+from inspector.events.states import ClockState
+from inspector.events.timeline import Timeline
 from inspector.frames.creator.versions import COMPONENT_DIALECTS, Newcomers
 from inspector.timebase import format_duration
 from inspector.vocabulary import (
@@ -27,13 +32,6 @@ from inspector.vocabulary import (
     Mode,
     rate_text,
 )
-
-if TYPE_CHECKING:
-    from inspector.analysis.explain.story import CallStory
-    from inspector.calls.call import Call
-    from inspector.events.history import History
-    from inspector.events.states import ClockState
-    from inspector.events.timeline import Timeline
 
 #: Kinds of events that say at which rate a clock begins.
 _BEGINNINGS: Final = kinds_with(b=Unit.RATE)

@@ -6,7 +6,7 @@ that prove it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.analysis.evidence import Explanation, Reason
 from inspector.analysis.explain.blocker_reasons import (
@@ -21,12 +21,10 @@ from inspector.analysis.explain.past import member_past, state_reasons, timer_or
 from inspector.analysis.explain.story import CallStory
 from inspector.calls.blockers import BlockerKind
 from inspector.calls.call import CALLED, Call, CallId, call_of
+from inspector.events.history import History
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
-
-if TYPE_CHECKING:
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
 
 #: The order in which a headline names blockers.
 _RANKS: Final = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.analysis.evidence import (
     Explanation,
@@ -18,14 +18,12 @@ from inspector.analysis.explain.past import failure_reasons, slightly, timer_ori
 from inspector.analysis.explain.story import CallStory, Firing, Moment
 from inspector.calls.call import Call, call_of, clock_of, short_site
 from inspector.commands.members import UnscheduleMember
+from inspector.events.history import History
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.events.schema import ADDED, CALLS, Unit
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
 from inspector.vocabulary import MEMBER_REMOVED, NEVER, Field
-
-if TYPE_CHECKING:
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
 
 #: The most events between the removal of a frame timer and the end of its last call.
 _CALL_AHEAD: Final = 2_000

@@ -6,7 +6,7 @@ of the frame that was still running, and the timers called before it; the host t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.analysis.evidence import (
     NEARBY,
@@ -17,18 +17,16 @@ from inspector.analysis.evidence import (
     timer_label,
     times,
 )
+from inspector.analysis.explain.story import CallStory, Firing
 from inspector.analysis.explain.suspects import innermost_call, suspect
 from inspector.analysis.frame_events import FrameEvents, frames_in
 from inspector.analysis.interval_shares import KEPT_BY, largest_share, named_shares, shares_text
 from inspector.commands.timers import FireTimer
+from inspector.events.history import History
 from inspector.events.schema import ADDED, FIRINGS, FRAME_ENDS, FRAME_STARTS, Unit
+from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import NEVER, Share
-
-if TYPE_CHECKING:
-    from inspector.analysis.explain.story import CallStory, Firing
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
 
 #: Every host has lateness below this.
 LATE_NS: Final = NS_PER_MS

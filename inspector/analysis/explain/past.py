@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.analysis.evidence import (
     Reason,
@@ -14,16 +14,13 @@ from inspector.analysis.evidence import (
     times,
 )
 from inspector.analysis.explain.lateness import lateness_reasons, repetition_reasons, ties_before
-from inspector.calls.call import short_site
+from inspector.analysis.explain.story import CallStory, Firing, Stretch
+from inspector.calls.call import Call, short_site
+from inspector.events.history import History
 from inspector.events.schema import ADDED, CALLS, Unit
+from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import STATE_ENTERED, MemberKind, what_was_raised
-
-if TYPE_CHECKING:
-    from inspector.analysis.explain.story import CallStory, Firing, Stretch
-    from inspector.calls.call import Call
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
 
 #: Rounding alone makes session and local time differ by less than this.
 _SAME_NS: Final = NS_PER_MS

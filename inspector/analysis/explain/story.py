@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from typing_extensions import override
 
 from inspector.analysis.clock_changes import ClockChange, ClockChangeReader
+from inspector.calls.call import CallId
 from inspector.events.handlers import handlers_of
+from inspector.events.history import History
 from inspector.events.schema import ABOUT_CLOCKS, ADDED, MAY_BE_ABOUT_TIMERS, Unit, kinds_with
-from inspector.vocabulary import RATE_DENOMINATOR, TimerKind
-
-if TYPE_CHECKING:
-    from inspector.calls.call import CallId
-    from inspector.events.history import History
-    from inspector.vocabulary import RawEvent
+from inspector.vocabulary import RATE_DENOMINATOR, RawEvent, TimerKind
 
 #: The most firings to keep; older ones are only counted.
 KEPT_FIRINGS: Final = 64

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.analysis.lanes.columns import Steps
 from inspector.clocks.rate import local_ns, moved, reanchored
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from inspector.events.timeline import Timeline
+from inspector.events.timeline import Timeline
 
 #: The effective step of a removed clock.
 GONE: Final = -1

@@ -7,14 +7,11 @@ frame callbacks are measured; of the timers of a frame, only the total.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from inspector.analysis.explain.suspects import innermost_call
+from inspector.analysis.frame_events import FrameEvents, MeasuredCall
+from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.vocabulary import Phase, Share
-
-if TYPE_CHECKING:
-    from inspector.analysis.frame_events import FrameEvents, MeasuredCall
-    from inspector.analysis.statistics.frame_budget import FrameBudget
 
 
 @dataclass(slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from statistics import median_low
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from inspector.analysis.evidence import listed
 from inspector.analysis.explain.suspects import suspect
@@ -17,15 +18,11 @@ from inspector.analysis.lint.findings import (
     Finding,
     FindingKind,
 )
+from inspector.analysis.lint.long_frames import LongFrame, OverFrame
+from inspector.analysis.lint.seen import Survey
 from inspector.calls.call import short_site
 from inspector.timebase import format_duration
 from inspector.vocabulary import Share
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from inspector.analysis.lint.long_frames import LongFrame, OverFrame
-    from inspector.analysis.lint.seen import Survey
 
 #: At least this many frames over budget, and one in twenty, are more than a hiccup.
 OVER_LEAST: Final = 3

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.analysis.lint.findings import BEAT, DRIFT, PACE, SUB_FRAME, Finding, FindingKind
 from inspector.analysis.lint.scheduled import RUN
 from inspector.analysis.lint.scheduling import finding_of, timers_of
-from inspector.analysis.lint.seen import SeenMember
+from inspector.analysis.lint.seen import Chain, SeenMember, SeenTimer, Survey
 from inspector.timebase import format_duration
 from inspector.vocabulary import TimerKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from inspector.analysis.lint.seen import Chain, SeenTimer, Survey
 
 #: An interval of more frames than this does not visibly beat with them.
 BEAT_MOST_FRAMES: Final = 5

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from inspector.analysis.frame_events import FrameReader
 from inspector.analysis.lint.seen import SeenMember, Survey, TimerGroup
 from inspector.events.member_names import MemberNames
-from inspector.events.members import FRAME_TIMERS
+from inspector.events.members import FRAME_TIMERS, MemberState
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field
-
-if TYPE_CHECKING:
-    from inspector.analysis.frame_events import FrameReader
-    from inspector.events.members import MemberState
-    from inspector.events.timeline import Timeline
 
 #: Calls without a pause in between that make one measurement of the pace.
 RUN: Final = 8

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.analysis.evidence import listed
 from inspector.analysis.lint.findings import (
@@ -17,17 +18,12 @@ from inspector.analysis.lint.findings import (
     Finding,
     FindingKind,
 )
-from inspector.analysis.lint.seen import SeenMember, SeenTimer, Survey
+from inspector.analysis.lint.seen import Caller, Load, SeenMember, SeenTimer, Survey, TimerGroup
 from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers, member_blockers
 from inspector.calls.call import short_site
 from inspector.events.members import FRAME_TIMERS
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 from inspector.vocabulary import MemberKind, TimerKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from inspector.analysis.lint.seen import Caller, Load, TimerGroup
 
 #: A leak has at least this many pending timers,
 LEAK_TIMERS: Final = 30

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.analysis.predict.scores import Outcome, Score, score
-from inspector.analysis.predict.timers import next_calls
-
-if TYPE_CHECKING:
-    from inspector.analysis.predict.timers import Prediction
-    from inspector.calls.call import CallId
-    from inspector.events.history import History
-    from inspector.events.timeline import Timeline
+from inspector.analysis.predict.timers import Prediction, next_calls
+from inspector.calls.call import CallId
+from inspector.events.history import History
+from inspector.events.timeline import Timeline
 
 #: The most calls to predict from an instant of the past.
 MOST_CALLS: Final = 3

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from typing_extensions import override
 
-from inspector.analysis.clock_changes import ClockChangeReader
+from inspector.analysis.clock_changes import ClockChange, ClockChangeReader
 from inspector.analysis.evidence import by_whom
+from inspector.analysis.predict.timers import Prediction
 from inspector.events.handlers import handlers_of
+from inspector.events.history import History
 from inspector.events.schema import ABOUT_CLOCKS, ABOUT_MEMBERS
 from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import NEVER, Field, rate_text
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
-
-    from inspector.analysis.clock_changes import ClockChange
-    from inspector.analysis.predict.timers import Prediction
-    from inspector.events.history import History
-    from inspector.vocabulary import RawEvent
+from inspector.vocabulary import NEVER, Field, RawEvent, rate_text
 
 #: Schedulers count in floating-point seconds; what they report is rounded.
 _ROUNDING_NS: Final = 2

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from inspector.analysis.predict.preview import DuePreview, Preview
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
-
-if TYPE_CHECKING:
-    from inspector.analysis.predict.preview import DuePreview, Preview
-    from inspector.events.timeline import Timeline
 
 #: Timers listed by default.
 MOST_ROWS: Final = 8

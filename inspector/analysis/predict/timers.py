@@ -8,22 +8,18 @@ true, and what changed in between.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from heapq import merge
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING
 
 from inspector.calls.call import CallId
 from inspector.calls.dues import DueTimes, session_instant
 from inspector.clocks.rate import local_ns
 from inspector.events.members import FRAME_TIMERS, TIMED_CALLS
+from inspector.events.states import ClockState
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, TimerKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from inspector.events.states import ClockState
-    from inspector.events.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.vocabulary import Share
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from inspector.analysis.statistics.frame_budget import FrameBudget
 
 
 class Cause(IntEnum):

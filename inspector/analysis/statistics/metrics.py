@@ -6,10 +6,11 @@ quarter. So no number here stands without its definition.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import floor, inf
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -17,9 +18,6 @@ from inspector.analysis.statistics import pacing
 from inspector.analysis.statistics.frame_series import FrameSeries, quantile_7, quantile_8, rate_of
 from inspector.analysis.statistics.frame_statistics import nearest_rank
 from inspector.analysis.statistics.long_frames import Cause
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _FPS, _MS, _PERCENT, _S, _COUNT = "fps", "ms", "%", "s", "frames"
 

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import sqrt
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.timebase import NS_PER_MS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from inspector.analysis.statistics.frame_series import FrameSeries
 
 #: A frame stutters that takes longer than this many times the trailing mean: CapFrameX's default.
 STUTTERING_FACTOR: Final = 2.5

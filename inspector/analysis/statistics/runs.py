@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.analysis.statistics.calls import CallChange, SessionCalls, call_changes
 from inspector.analysis.statistics.comparison import Comparison, comparison
@@ -14,11 +16,6 @@ from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.errors import CaptureError
 from inspector.timebase import NS_PER_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
 
 _NO_CALLS: Final = SessionCalls({}, 0.0)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.cli.command import Command
 from inspector.cli.commands.values import number_of_one
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
 
 REPLAY_EPILOG: Final = """\
 The scene is built from its file and fed the recorded readings of its time source and

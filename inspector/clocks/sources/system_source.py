@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Callable
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from inspector.clocks.sources.wake_errors import WakeErrors
+from inspector.clocks.sources.wake_errors import WakeErrors, WakeErrorSummary
 from inspector.timebase import NS_PER_SECOND
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.clocks.sources.wake_errors import WakeErrorSummary
 
 #: The longest single wait: a time-out that every platform accepts (Windows: 49 days).
 _LONGEST_WAIT_NS: Final = 3_600 * NS_PER_SECOND

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from inspector.clocks.sources.manual_source import checked_forward
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class VirtualTimeSource:

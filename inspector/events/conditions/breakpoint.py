@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from inspector.errors import CommandError
-from inspector.events.conditions.conditions import ConditionError, parsed_condition, quoted
+from inspector.events.conditions.conditions import (
+    Condition,
+    ConditionError,
+    parsed_condition,
+    quoted,
+)
 from inspector.timebase import NS_PER_SECOND, format_duration, parse_duration_ns
-
-if TYPE_CHECKING:
-    from inspector.events.conditions.conditions import Condition
 
 _ChoiceT = TypeVar("_ChoiceT", bound=Enum)
 _PlainT = TypeVar("_PlainT", str, int, bool)

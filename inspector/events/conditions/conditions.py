@@ -12,19 +12,17 @@ make sense is refused then, with the place.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub, truediv
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from inspector.errors import InspectorError
 from inspector.events.conditions.event_fields import FIELDS_BY_NAME, EventReader, FieldType, Value
 from inspector.foreign.numbers import number_in
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, NS_PER_US
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: Longer than this is no condition but a mistake; it also bounds the depth.
 MAX_LENGTH: Final = 2_000

@@ -6,13 +6,14 @@ So ``lateness > 5ms`` is about firing timers only.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from inspector.events.handlers import handlers_of
-from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
+from inspector.events.member_names import MEMBER_NAMING_KINDS, KnownMember, MemberNames
 from inspector.events.members import TIMED_CALLS
 from inspector.events.schema import (
     ABOUT_MEMBERS,
@@ -23,6 +24,7 @@ from inspector.events.schema import (
     SCHEMA,
     Unit,
 )
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import (
     NEVER,
     RATE_DENOMINATOR,
@@ -30,16 +32,10 @@ from inspector.vocabulary import (
     Field,
     MemberKind,
     Phase,
+    RawEvent,
     TimerKind,
     what_was_raised,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from inspector.events.member_names import KnownMember
-    from inspector.events.timeline import Timeline
-    from inspector.vocabulary import RawEvent
 
 #: A duration or instant in nanoseconds, another number, a text; or not there.
 Value: TypeAlias = int | Fraction | str | None

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
-from inspector.events.annotations import LONGEST_NAME, LONGEST_TEXT, Annotation, AnnotationError
+from inspector.events.annotations import (
+    LONGEST_NAME,
+    LONGEST_TEXT,
+    Annotation,
+    AnnotationChange,
+    AnnotationError,
+)
 from inspector.events.recording.layout import (
     APPLICATION_ID,
     VERSIONS_ALIKE,
@@ -18,12 +26,6 @@ from inspector.events.recording.layout import (
 from inspector.events.recording.live_files import is_written_here
 from inspector.events.recording.reading.private_copy import real_path
 from inspector.timebase import MAX_NS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from inspector.events.annotations import AnnotationChange
 
 _T = TypeVar("_T")
 

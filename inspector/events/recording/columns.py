@@ -14,20 +14,15 @@ is 0, every other is the value minus the previous one. Version 1 had neither.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.events.log import packed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from inspector.events.log import Numbers
-    from inspector.vocabulary import RawEvent
-
+from inspector.events.log import Numbers, packed
+from inspector.vocabulary import RawEvent
 
 #: Columns of int64 in the rows of an array: for events instant, kind, subject, a and b.
 Block: TypeAlias = NDArray[np.int64]

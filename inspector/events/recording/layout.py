@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import sqlite3
+from pathlib import Path
+from typing import Final
 
 from inspector.errors import InspectorError
 from inspector.events.timer_table import COLUMNS
 from inspector.vocabulary import VOCABULARY_VERSION, Phase, Share
-
-if TYPE_CHECKING:
-    import sqlite3
-    from pathlib import Path
 
 #: Raised when the meaning of a table changes; readers refuse newer versions.
 SCHEMA_VERSION: Final = 4

@@ -7,10 +7,7 @@ recordings through SQLite only.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 #: Device and inode of each file; locks belong to the process, and so does this.
 _written: set[tuple[int, int]] = set()

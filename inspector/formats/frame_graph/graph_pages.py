@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from inspector.analysis.intervention_list import Intervention
+from inspector.formats.drawing.display_list import DisplayList
 from inspector.formats.drawing.font_metrics import plain
 from inspector.formats.frame_graph.frame_graph import laid_out_graph
+from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.options import ExportOptions
 from inspector.formats.report.pages import Pages, Table
 from inspector.timebase import format_instant
-
-if TYPE_CHECKING:
-    from inspector.analysis.intervention_list import Intervention
-    from inspector.formats.drawing.display_list import DisplayList
-    from inspector.formats.frame_times import FrameTimes, Provenance
-    from inspector.formats.options import ExportOptions
 
 
 def frame_pages(

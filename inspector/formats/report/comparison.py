@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import inspector
 from inspector.analysis.statistics.metrics import MetricValue
+from inspector.analysis.statistics.runs import ComparedRun, RunDifference
 from inspector.errors import ExportError
 from inspector.formats.aligned_chart import AlignedRun, aligned_chart
 from inspector.formats.atomic_file import check_target, replacing
@@ -17,12 +20,6 @@ from inspector.formats.options import GRAPH_COLORS, ThemeName
 from inspector.formats.report.pages import A4, Table, room_of
 from inspector.formats.report.report import Report, Section, html_of, pages_of
 from inspector.timebase import format_duration
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from inspector.analysis.statistics.runs import ComparedRun, RunDifference
 
 #: What a comparison can be written as, by the suffix of the file.
 COMPARISON_FORMATS: Final = {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
 from inspector.formats.drawing.display_list import (
     Anchor,
@@ -17,12 +18,7 @@ from inspector.formats.drawing.display_list import (
     moved,
 )
 from inspector.formats.drawing.font_metrics import plain, shortened, text_width, wrapped
-from inspector.formats.options import GRAPH_COLORS
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from inspector.formats.options import ThemeName
+from inspector.formats.options import GRAPH_COLORS, ThemeName
 
 #: A page of A4, in points.
 A4: Final = (595.0, 842.0)

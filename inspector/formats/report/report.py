@@ -7,28 +7,23 @@ be mailed, and opened years later.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from html import escape
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.metrics import metric_values
 from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
+from inspector.formats.drawing.display_list import DisplayList
 from inspector.formats.file_formats import write_document
 from inspector.formats.frame_graph.frame_graph import laid_out_graph
 from inspector.formats.frame_graph.graph_pages import intervention_table
+from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.html_page import html_page, html_table, svg_element
-from inspector.formats.options import left_out_text
+from inspector.formats.options import ExportOptions, ThemeName, left_out_text
 from inspector.formats.report.pages import A4, Pages, Table, room_of
 from inspector.formats.series import series_of
 from inspector.timebase import format_duration
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from inspector.formats.drawing.display_list import DisplayList
-    from inspector.formats.frame_times import FrameTimes, Provenance
-    from inspector.formats.options import ExportOptions, ThemeName
-
 
 #: Height of the graph on a page, of its width.
 _GRAPH_ASPECT: Final = 0.62

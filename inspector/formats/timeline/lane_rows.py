@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from inspector.analysis.landmarks import Landmark
 from inspector.analysis.lanes.clocks import GONE
-from inspector.analysis.lanes.lanes import Lane, LaneKind
+from inspector.analysis.lanes.columns import Instants, Levels, Steps
+from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
+from inspector.events.timeline import Timeline
 from inspector.formats.drawing.display_list import (
     Anchor,
     Box,
@@ -22,19 +26,11 @@ from inspector.formats.drawing.display_list import (
     Text,
 )
 from inspector.formats.drawing.font_metrics import plain, text_width
+from inspector.formats.frame_graph.frame_plot import Scale
+from inspector.formats.options import GraphColors
 from inspector.pictures.looks import hatching
 from inspector.pictures.shapes import Shape, ShapeKind
 from inspector.vocabulary import RATE_DENOMINATOR, rate_text
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
-
-    from inspector.analysis.landmarks import Landmark
-    from inspector.analysis.lanes.columns import Instants, Levels, Steps
-    from inspector.analysis.lanes.lanes import LaneStore
-    from inspector.events.timeline import Timeline
-    from inspector.formats.frame_graph.frame_plot import Scale
-    from inspector.formats.options import GraphColors
 
 #: Lanes of a clock besides that of the clock; more share the last one. With very many lanes in
 #: all, fewer of each clock are named.

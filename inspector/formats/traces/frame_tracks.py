@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from inspector.analysis.frame_events import FrameEvents
 from inspector.events.members import FRAME_TIMERS
+from inspector.events.timeline import Timeline
 from inspector.formats.captures.trace_extras import CounterTrack
-from inspector.formats.traces.writer import CLOCKS, NOTHING, About
+from inspector.formats.traces.writer import CLOCKS, NOTHING, About, TraceWriter
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import NEVER, Field, MemberKind, Phase, frame_and_phase_in
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from inspector.events.timeline import Timeline
-    from inspector.formats.traces.writer import TraceWriter
 
 #: Before the numbers of the clocks of loops that are not shown.
 _LOOPS: Final = 400_000_000

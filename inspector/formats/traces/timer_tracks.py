@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from inspector.events.timeline import Timeline
 from inspector.formats.captures.trace_extras import OVERLAPPING, CounterTrack
-from inspector.formats.traces.writer import CLOCKS, FRAMES, PROCESS, About, FlowStep, Reach
+from inspector.formats.traces.writer import (
+    CLOCKS,
+    FRAMES,
+    PROCESS,
+    About,
+    FlowStep,
+    Reach,
+    TraceWriter,
+)
 from inspector.timebase import NS_PER_MS, NS_PER_US
 from inspector.vocabulary import NEVER, TimerKind
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from inspector.events.timeline import Timeline
-    from inspector.formats.traces.writer import TraceWriter
 
 #: Tracks of lives, which each have one at a time; further lives are left out.
 MOST_ROWS: Final = 10_000

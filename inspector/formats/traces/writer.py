@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from inspector.formats.captures.trace_extras import CounterTrack
+from inspector.formats.captures.trace_extras import CounterTrack
 
 #: The process, above all tracks.
 PROCESS: Final = 0

@@ -6,17 +6,12 @@ is iterated over exactly as in its original.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from collections.abc import Iterator
+from typing import Generic, Protocol, TypeVar
 
 from inspector.clocks.callbacks import label_of
-from inspector.frames.cocos.dialects import Lists
-from inspector.frames.scheduling import PendingCall
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from inspector.frames.cocos.dialects import Dialect
-    from inspector.frames.scheduling import Callback
+from inspector.frames.cocos.dialects import Dialect, Lists
+from inspector.frames.scheduling import Callback, PendingCall
 
 
 class Linked(Protocol):

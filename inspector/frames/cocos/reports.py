@@ -8,18 +8,15 @@ compared with the last report.
 from __future__ import annotations
 
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from inspector.clocks.callbacks import label_of, refuse_unfinished
-from inspector.frames.reporting import nanoseconds
+from inspector.frames.cocos.dialects import Dialect
+from inspector.frames.cocos.lists import UpdateEntry
+from inspector.frames.cocos.timer import DialectTimer, TimerElement
+from inspector.frames.reporting import Reporter, nanoseconds
+from inspector.frames.scheduling import Callback
 from inspector.vocabulary import Field, MemberKind
-
-if TYPE_CHECKING:
-    from inspector.frames.cocos.dialects import Dialect
-    from inspector.frames.cocos.lists import UpdateEntry
-    from inspector.frames.cocos.timer import DialectTimer, TimerElement
-    from inspector.frames.reporting import Reporter
-    from inspector.frames.scheduling import Callback
 
 #: Due times that differ by fewer nanoseconds count as equal: sums of floats are not exact.
 _SAME_DUE: Final = 1_000

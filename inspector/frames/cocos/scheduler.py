@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from inspector.clocks.callbacks import checked_callable, refuse_unfinished
+from inspector.clocks.clock import Clock
 from inspector.clocks.mistakes import check_order, missing_attribute
 from inspector.frames.cocos.dialects import (
     CREATOR_2_4,
@@ -23,20 +25,19 @@ from inspector.frames.cocos.dialects import (
     Rescheduling,
     as_written,
 )
-from inspector.frames.cocos.lists import ArrayOrder, DialectUpdates, LinkedOrder
+from inspector.frames.cocos.lists import ArrayOrder, DialectUpdates, LinkedOrder, UpdateEntry
 from inspector.frames.cocos.reports import DialectReports
 from inspector.frames.cocos.timer import DialectTimer, TimerElement, single, unrounded
 from inspector.frames.reporting import Reporter
-from inspector.frames.scheduling import RunByClock, callback_key, default_target
+from inspector.frames.scheduling import (
+    Callback,
+    PendingCall,
+    RunByClock,
+    callback_key,
+    default_target,
+)
 from inspector.timebase import ns_to_seconds
 from inspector.vocabulary import MemberKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from inspector.clocks.clock import Clock
-    from inspector.frames.cocos.lists import UpdateEntry
-    from inspector.frames.scheduling import Callback, PendingCall
 
 __all__ = ["Complaint", "Diagnostic", "DialectScheduler"]
 

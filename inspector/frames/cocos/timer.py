@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import partial
 from struct import Struct
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from inspector.clocks.callbacks import label_of, refuse_unfinished
-from inspector.frames.cocos.dialects import CancelBy
-from inspector.frames.scheduling import Overshoot, PendingCall
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    from inspector.frames.cocos.dialects import Dialect
-    from inspector.frames.scheduling import Callback
+from inspector.frames.cocos.dialects import CancelBy, Dialect
+from inspector.frames.scheduling import Callback, Overshoot, PendingCall
 
 #: The timer has not yet been reached by a frame; the originals use this value.
 _NOT_ARMED = -1.0

@@ -7,14 +7,17 @@ The differences between versions are rules of the
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from inspector.clocks.callbacks import checked_callable, refuse_unfinished
+from inspector.clocks.clock import Clock
 from inspector.clocks.mistakes import missing_attribute
 from inspector.frames.cocos.scheduler import Diagnostic, DialectScheduler
 from inspector.frames.creator.activation import Activator
 from inspector.frames.creator.component_phases import ComponentPhases
+from inspector.frames.creator.components import Component
 from inspector.frames.creator.destruction import DestructionQueue, LifeComplaint, LifeDiagnostic
 from inspector.frames.creator.nodes import Node, Scene
 from inspector.frames.creator.rendering_scenes import RenderingScene, RenderingStack
@@ -27,12 +30,6 @@ from inspector.frames.creator.versions import (
 )
 from inspector.frames.reporting import Reporter, milliseconds_of
 from inspector.vocabulary import MemberKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.clocks.clock import Clock
-    from inspector.frames.creator.components import Component
 
 __all__ = ["ComponentFailure", "CreatorDirector", "DirectorEvent"]
 

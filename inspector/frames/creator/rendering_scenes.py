@@ -7,11 +7,8 @@ in the frame, between destruction and visit.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class SceneMessage(Enum):

@@ -7,14 +7,11 @@ third uses the browser's timers instead: :mod:`inspector.frames.browser_timers`.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
+from inspector.frames.egret.ticker import Ticker
 from inspector.frames.egret.timer import Counting
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.frames.egret.ticker import Ticker
 
 #: The original's assumed time between two refreshes, in milliseconds.
 _ASSUMED_FRAME_MS: Final = 1000 / 60

@@ -16,6 +16,7 @@ from inspector.clocks.callbacks import (
     label_of,
     refuse_unfinished,
 )
+from inspector.clocks.clock import Clock
 from inspector.clocks.mistakes import check_order, missing_attribute
 from inspector.frames.egret.timer import (
     ASSUMED_RATE,
@@ -28,10 +29,6 @@ from inspector.frames.egret.timer import (
 )
 from inspector.frames.reporting import Reporter, milliseconds_of
 from inspector.vocabulary import Field, MemberKind
-
-if TYPE_CHECKING:
-    from inspector.clocks.clock import Clock
-
 
 #: Timers are found here too, where scenes of earlier versions import them.
 __all__ = ["BY_CALLS", "BY_ELAPSED", "Countdown", "Counting", "Ticker", "TickerTimer"]

@@ -7,16 +7,12 @@ places are removed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import attrgetter, length_hint
-from typing import TYPE_CHECKING
 
 from inspector.clocks.callbacks import refuse_unfinished
 from inspector.clocks.failures import CALLBACK_ERRORS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.frames.scheduling import Callback
+from inspector.frames.scheduling import Callback
 
 #: Below this many empty places the list is not compacted.
 _FEW = 32

@@ -6,12 +6,10 @@ a member can do: ``isinstance(member, Pausable)``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
 
 from inspector.frames.scheduler.targets import Pause
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @runtime_checkable

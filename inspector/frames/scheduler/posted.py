@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from inspector.clocks.callbacks import checked_callable, label_of, refuse_unfinished
 from inspector.clocks.failures import CALLBACK_ERRORS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ResultT = TypeVar("ResultT")
 

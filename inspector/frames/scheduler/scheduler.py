@@ -14,11 +14,14 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable
+from concurrent.futures import Future
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from inspector.clocks.callbacks import checked_callable
+from inspector.clocks.clock import Clock
 from inspector.clocks.mistakes import check_order, checked_clock, missing_attribute
 from inspector.clocks.rate import D, rate_numerator
 from inspector.frames.reporting import Reporter
@@ -29,6 +32,7 @@ from inspector.frames.scheduler.posted import PostedFunctions
 from inspector.frames.scheduler.targets import Pause, Targets
 from inspector.frames.scheduler.timer_calendar import TimerCalendar
 from inspector.frames.scheduling import (
+    Callback,
     Overshoot,
     PendingCall,
     RunByClock,
@@ -37,13 +41,6 @@ from inspector.frames.scheduling import (
 )
 from inspector.timebase import NS_PER_SECOND, checked_ns, seconds_to_ns
 from inspector.vocabulary import Field, MemberKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from concurrent.futures import Future
-
-    from inspector.clocks.clock import Clock
-    from inspector.frames.scheduling import Callback
 
 logger = logging.getLogger(__name__)
 

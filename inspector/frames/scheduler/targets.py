@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterator
+from types import TracebackType
+from typing import Self
 from weakref import ref
 
+from inspector.frames.reporting import Reporter
+from inspector.frames.scheduler.calls import ScheduledCall, UpdateCallback
 from inspector.frames.scheduler.frame_timer import FrameTimer
 from inspector.vocabulary import MemberKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
-    from types import TracebackType
-    from typing import Self
-
-    from inspector.frames.reporting import Reporter
-    from inspector.frames.scheduler.calls import ScheduledCall, UpdateCallback
 
 
 class Pause:

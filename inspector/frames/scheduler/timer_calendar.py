@@ -12,17 +12,14 @@ are then removed.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from heapq import heapify, heappop, heappush
 from operator import attrgetter, length_hint
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from inspector.clocks.callbacks import refuse_unfinished
 from inspector.clocks.failures import CALLBACK_ERRORS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from inspector.frames.scheduling import Callback
+from inspector.frames.scheduling import Callback
 
 #: Nanoseconds to bucket number: 2**23 ns, half a frame at 60 Hz.
 BUCKET_SHIFT = 23

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.events.conditions.breakpoint import BreakAction, Breakpoint, BreakpointError
+from inspector.events.conditions.conditions import Condition
 from inspector.events.conditions.event_fields import EventReader
+from inspector.events.log import EventLog
 from inspector.events.sentences import describe
-
-if TYPE_CHECKING:
-    from inspector.events.conditions.conditions import Condition
-    from inspector.events.log import EventLog
-    from inspector.events.timeline import Timeline
-    from inspector.vocabulary import RawEvent
+from inspector.events.timeline import Timeline
+from inspector.vocabulary import RawEvent
 
 MAX_BREAKPOINTS: Final = 200
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
 
 from inspector.errors import UnreadableFileError
 from inspector.events.conditions.breakpoint import Breakpoint, BreakpointError
 from inspector.foreign.files import read_whole
 from inspector.formats.atomic_file import replacing
 from inspector.sessions.breakpoints.breakpoints import MAX_BREAKPOINTS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 _VERSION: Final = 1
 _FORMAT: Final = "timeline-inspector breakpoints"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from inspector.events.conditions.breakpoint import BreakKind
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.events.members import TIMED_CALLS
+from inspector.events.timeline import Timeline
 from inspector.frames.state_machine import ANY
 from inspector.vocabulary import Field, MemberKind
-
-if TYPE_CHECKING:
-    from inspector.events.conditions.breakpoint import Breakpoint
-    from inspector.events.timeline import Timeline
 
 #: What the subject of each kind is; the other kinds have none.
 SUBJECTS: Final = {

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from inspector.commands.clocks import PauseClock
 from inspector.events.conditions.breakpoint import BreakAction
+from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 from inspector.sessions.replay.journal import HIT_ENTRY, Place
+from inspector.sessions.scene_run import SceneRun
 from inspector.vocabulary import BREAKPOINT_HIT
-
-if TYPE_CHECKING:
-    from inspector.sessions.breakpoints.breakpoints import BreakpointHit
-    from inspector.sessions.scene_run import SceneRun
 
 
 def act_on_hits(run: SceneRun, *, after_frame: bool) -> None:

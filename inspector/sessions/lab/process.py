@@ -18,13 +18,11 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
+from inspector.analysis.lab.display import Display
 from inspector.errors import InspectorError
 from inspector.sessions.lab.scene import SceneLabRun, run_scene_lab
-
-if TYPE_CHECKING:
-    from inspector.analysis.lab.display import Display
 
 #: How long a step waits for news of the process, in seconds.
 _WAIT_S: Final = 0.003

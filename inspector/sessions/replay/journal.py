@@ -18,25 +18,29 @@ from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from msgspec import convert
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
-from inspector.commands.command import UNREADABLE, BadCommand, Command, command_from_values, usable
+from inspector.commands.command import (
+    UNREADABLE,
+    BadCommand,
+    Command,
+    Prepared,
+    command_from_values,
+    usable,
+)
 from inspector.errors import InspectorError, UnreadableFileError
 from inspector.events.conditions.breakpoint import BreakAction, Breakpoint
 from inspector.events.handlers import handlers_of
+from inspector.events.history import History
+from inspector.events.log import EventLog
 from inspector.foreign.files import open_binary
 from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 from inspector.vocabulary import COMMAND, COMMAND_CONTEXT, COMMAND_FORM, RawEvent, Reading
-
-if TYPE_CHECKING:
-    from inspector.commands.command import Prepared
-    from inspector.events.history import History
-    from inspector.events.log import EventLog
 
 _T = TypeVar("_T")
 

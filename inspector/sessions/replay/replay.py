@@ -6,10 +6,11 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import count
-from typing import TYPE_CHECKING, Final, TypeAlias, cast, overload
+from typing import Final, TypeAlias, cast, overload
 
 from typing_extensions import override
 
+from inspector.events.log import EventLog
 from inspector.events.member_names import MemberNames
 from inspector.events.schema import (
     ABOUT_FIELDS,
@@ -33,9 +34,6 @@ from inspector.events.schema import (
 from inspector.events.sentences import describe
 from inspector.timebase import format_instant
 from inspector.vocabulary import Phase, RawEvent, what_was_raised
-
-if TYPE_CHECKING:
-    from inspector.events.log import EventLog
 
 #: An event as it is compared: texts instead of their numbers, and nothing measured.
 Row: TypeAlias = tuple[int, int, int, int | str, int | str]

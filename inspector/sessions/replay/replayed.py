@@ -7,8 +7,9 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from inspector.events.history import History
 from inspector.events.schema import (
     ADDED,
     COMMAND_DETAILS,
@@ -23,9 +24,6 @@ from inspector.sessions.replay.journal import Journal, JournalError, events_to_r
 from inspector.sessions.replay.replay import compared
 from inspector.sessions.replay.rerun import run_again
 from inspector.vocabulary import READING, EventKind, RawEvent
-
-if TYPE_CHECKING:
-    from inspector.events.history import History
 
 _ASKED: Final = (
     COMMAND_DETAILS | kinds_with(subject=Unit.COMMAND) | kinds_with(group=EventGroup.BREAKPOINTS)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from inspector.clocks.sources.manual_source import ManualTimeSource
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.errors import InspectorError
+from inspector.events.history import History
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import Journal, events_to_run_again, file_digest
 from inspector.sessions.replay.replay import Difference, Run, digest_of, first_difference
-from inspector.vocabulary import TRANSPORT, Mode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from inspector.events.history import History
-    from inspector.vocabulary import RawEvent
+from inspector.vocabulary import TRANSPORT, Mode, RawEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,21 +9,23 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from inspector.commands.scene import GoBack
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.breakpoints.stopping import note_hit
-from inspector.sessions.replay.journal import REWIND_ENTRY, AppliedCommand, Place, Script
+from inspector.sessions.replay.journal import (
+    REWIND_ENTRY,
+    AppliedCommand,
+    Entry,
+    Journal,
+    Place,
+    Script,
+)
 from inspector.sessions.replay.replay import Difference, LogEvents, difference_steps
 from inspector.sessions.replay.replay import Run as Compared
-from inspector.sessions.scene_run import goes_to_end
+from inspector.sessions.scene_run import SceneRun, goes_to_end
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import Reading
-
-if TYPE_CHECKING:
-    from inspector.commands.scene import GoBack
-    from inspector.sessions.replay.journal import Entry, Journal
-    from inspector.sessions.scene_run import SceneRun
 
 
 class Rewinding:

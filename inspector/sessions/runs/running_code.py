@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sysconfig
+from collections.abc import Callable
 from dataclasses import dataclass
 from dis import get_instructions
 from functools import lru_cache
@@ -12,14 +13,11 @@ from itertools import islice
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from types import CodeType, FrameType
+from typing import Final
 
 from inspector.clocks.callbacks import label_of
 from inspector.resources import resource_path
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import CodeType, FrameType
 
 _PACKAGE: Final = Path(__file__).resolve().parents[2]
 #: Whatever calls the engine; what lies further out has nothing to do with the scene.

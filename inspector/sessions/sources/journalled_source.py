@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Final, Protocol, runtime_checkable
 
 from typing_extensions import override
 
 from inspector.clocks.sources.manual_source import ManualTimeSource
+from inspector.clocks.sources.time_source import TimeSource
+from inspector.sessions.interval_meter import IntervalMeter
+from inspector.sessions.replay.journal import Script
 from inspector.vocabulary import Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from inspector.clocks.sources.time_source import TimeSource
-    from inspector.sessions.interval_meter import IntervalMeter
-    from inspector.sessions.replay.journal import Script
 
 _WOKEN: Final = Reading.WOKEN
 _ASKED: Final = Reading.ASKED

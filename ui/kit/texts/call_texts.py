@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from inspector.calls.call import Call
 from inspector.timebase import format_duration
-
-if TYPE_CHECKING:
-    from inspector.calls.call import Call
 
 
 def due_in_text(call: Call, at_ns: int) -> str:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from inspector.events.timeline import Timeline
 
 #: Clocks whose numbers are below this are found by their number.
 _MOST_PLACES: Final = 1 << 20

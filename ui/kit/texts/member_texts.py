@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from inspector.calls.call import SCHEDULED, SCHEDULERS
 from inspector.calls.dues import DueTimes
-from inspector.events.members import TIMED_CALLS
+from inspector.events.members import TIMED_CALLS, MemberState
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import RATE_DENOMINATOR, Field, LifeCycle, MemberKind, Phase
 
 from .run_states import RunState, RunStateKind, brief_cause_text, brief_stop_text, reason_text
-
-if TYPE_CHECKING:
-    from inspector.events.members import MemberState
-    from inspector.events.timeline import Timeline
 
 #: What can be taken back.
 UNSCHEDULABLE = SCHEDULED - {MemberKind.FRAME_CALLBACK} | {MemberKind.TARGET}

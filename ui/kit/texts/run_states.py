@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
+from inspector.events.states import PauseReason
+from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
-
-if TYPE_CHECKING:
-    from inspector.events.states import PauseReason
-    from inspector.events.timeline import Timeline
 
 
 class RunStateKind(IntEnum):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Slot
 from PySide6.QtGui import QFont, QPalette
@@ -19,14 +20,10 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from ...actions.descriptions import ActionDescription
 from ...actions.menus import MenuId
 from ...kit.filter_line import FilterLine
 from ...kit.guards import guarded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ...actions.descriptions import ActionDescription
 
 #: What Fusion leaves free on both sides of the text in a cell, and above and below it.
 _BESIDE_TEXT: Final = 6

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, cast
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -21,17 +22,12 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.errors import AttachError
+from inspector.sessions.attached.doors.launch import Grant
 from inspector.sessions.attached.doors.typed import TypedProgram
 
 from ...kit.layouts import button_box, tool_button
 from ...kit.prompts import problem_label
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from inspector.sessions.attached.doors.launch import Grant
-
-    from ...kit.theme import Theme
+from ...kit.theme import Theme
 
 _GRANTS: Final[dict[Grant, str]] = {
     "full": "everything: pause, step, rates, timers",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import (
@@ -29,13 +28,9 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.foreign.paths import is_scene_name
+from inspector.sessions.session import SessionStatus
 
-from ...kit.theme import ColorRole
-
-if TYPE_CHECKING:
-    from inspector.sessions.session import SessionStatus
-
-    from ...kit.theme import Theme
+from ...kit.theme import ColorRole, Theme
 
 
 class SceneErrorView(QWidget):

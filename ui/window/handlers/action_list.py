@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from inspector.extensions import Panel
 
 from ...actions.descriptions import ActionDescription, Needs
 from ...actions.menus import MenuId
@@ -11,6 +13,7 @@ from ...bookmarks.annotation_actions import ANNOTATION_ACTIONS
 from ...clock_tree.actions import BRANCH_ACTIONS, MEMBER_ACTIONS
 from ...help.pages import CONTENTS, PageEntry
 from ...interventions.intervention_undo import UNDO_ACTIONS
+from ...kit.theme import ThemeChoice
 from ...timer_queue.actions import TIMER_ACTIONS
 from ...transport.action_list import (
     FOLLOW_ACTIONS,
@@ -21,11 +24,6 @@ from ...transport.action_list import (
 from ...transport.recording_actions import RECORDING_ACTIONS
 from .program_actions import ProgramActions
 from .window_actions import WindowActions
-
-if TYPE_CHECKING:
-    from inspector.extensions import Panel
-
-    from ...kit.theme import ThemeChoice
 
 # Tables, to be read across.
 # fmt: off

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -36,14 +37,10 @@ from typing_extensions import override
 
 from inspector.sessions.scene import built_in_scenes
 
+from ...actions.actions import ActionSet
+from ...actions.descriptions import ActionDescription
 from ...kit.guards import guarded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ...actions.actions import ActionSet
-    from ...actions.descriptions import ActionDescription
-    from ..settings import Settings
+from ..settings import Settings
 
 _ROW_PADDING: Final = 6
 _WIDTH: Final = 560

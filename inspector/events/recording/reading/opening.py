@@ -7,15 +7,17 @@ import shutil
 import sqlite3
 import tempfile
 import weakref
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import quote
 
 import numpy as np
 
 from inspector.display_text import one_line
 from inspector.errors import UnreadableFileError
+from inspector.events.annotations import Annotation
 from inspector.events.recording.annotations import read_annotations
 from inspector.events.recording.columns import EVENT_COLUMNS, events_of
 from inspector.events.recording.layout import (
@@ -33,12 +35,6 @@ from inspector.events.timeline import Timeline
 from inspector.foreign.files import open_binary
 from inspector.timebase import format_instant
 from inspector.vocabulary import VOCABULARY_VERSION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from inspector.events.annotations import Annotation
-
 
 _MAGIC: Final = b"SQLite format 3\0"
 _HEAD_BYTES: Final = 100

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 from zlib import crc32
 
 import numpy as np
@@ -29,12 +31,7 @@ from inspector.events.recording.reading.soundness import UNKNOWN_TEXT, Soundness
 from inspector.events.schema import COMMAND_FORMS
 from inspector.events.timeline import MISFIT, Timeline
 from inspector.timebase import MAX_NS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from inspector.vocabulary import RawEvent
+from inspector.vocabulary import RawEvent
 
 #: Number of cached chunks and states, most recently used.
 _KEPT_CHUNKS: Final = 64

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import sqlite3
 from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from threading import Event, Thread
 from time import monotonic_ns, sleep
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from inspector.events.history import LogHistory
-from inspector.events.log import EventLog
+from inspector.events.annotations import AnnotationChange
+from inspector.events.history import History, LogHistory
+from inspector.events.log import EventLog, Numbers
 from inspector.events.recording.columns import EVENT_COLUMNS
 from inspector.events.recording.layout import CHUNK_EVENTS, RecordingError
 from inspector.events.recording.writing.file import About, RecordingFile, reserve
 from inspector.events.schema import COMMAND_DETAILS
+from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from inspector.events.annotations import AnnotationChange
-    from inspector.events.history import History
-    from inspector.events.log import Numbers
-    from inspector.events.timeline import Timeline
-    from inspector.vocabulary import RawEvent
-
+from inspector.vocabulary import RawEvent
 
 #: What was handed over is in the file after this time, even if nothing follows.
 COMMIT_NS: Final = 400 * NS_PER_MS
