@@ -29,7 +29,7 @@ from inspector.formats.export import (
     exporters,
 )
 from inspector.formats.file_formats import check_file, write_file
-from inspector.formats.frame_times import FrameTimes, Measure, Part, parse_range
+from inspector.formats.frame_times import CAPTURED, FrameTimes, Measure, Part, parse_range
 from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
 from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions, SceneMoment
 from inspector.formats.traces.session_trace import Events
@@ -195,9 +195,7 @@ def _export_file(
     wanted = [exporter for _path, exporter in targets]
     needs_frames = not all(exporter in TRACE_EXPORTERS for exporter in wanted)
     read = read_frames(path, column, options.stream, err, needs_frames=needs_frames)
-    if not read.has_work and (options.measure == "busy" or options.stacked):
-        instead = "Omit --stacked" if options.stacked else "Use --measure interval"
-        raise CaptureError(f"{path} does not contain the time spent in callbacks. {instead}.")
+    _check_known(path, read, options)
     if not len(read.frames) and (needs_frames or read.slices is None):
         raise CaptureError(f"{path} has no frames to draw. Choose another file.")
     part = part_in(options)
@@ -263,6 +261,28 @@ def read_frames(
         progress.clear()
     say(err, *read.notes)
     return read
+
+
+def _check_known(path: Path, read: FrameFile, options: Namespace) -> None:
+    """Refuse to draw what a file does not say of its frames.
+
+    Raises:
+        CaptureError: It does not say it.
+    """
+    is_captured = read.provenance.source == CAPTURED
+    for is_asked, is_known, what, instead in (
+        (options.stacked, not is_captured, "the phases of frames", "Omit --stacked"),
+        (
+            *(options.measure == "busy", read.has_work),
+            *("the time spent in callbacks", "Use --measure interval"),
+        ),
+        (
+            *(options.measure == "delta", not is_captured),
+            *("the local time given to callbacks", "Use --measure interval"),
+        ),
+    ):
+        if is_asked and not is_known:
+            raise CaptureError(f"{path} does not contain {what}. {instead}.")
 
 
 def check_knows_inspector(path: Path, read: FrameFile) -> None:

@@ -89,6 +89,24 @@ def test_that_work_cannot_be_drawn_of_a_capture_that_has_none(run: Run, tmp_path
     assert "does not contain the time spent in callbacks. Use --measure interval." in err
 
 
+@pytest.mark.parametrize(
+    ("option", "what"),
+    [
+        ("--measure delta", "the local time given to callbacks. Use --measure interval."),
+        ("--stacked", "the phases of frames. Omit --stacked."),
+    ],
+)
+def test_that_only_a_session_of_ours_has_delta_and_phases(
+    run: Run, tmp_path: Path, option: str, what: str
+) -> None:
+    (tmp_path / "c.csv").write_text("frametime\n16\n17\n")
+
+    code, _, err = run(f"export c.csv -o c.svg {option}")
+
+    assert code == ExitCode.FAILED
+    assert f"does not contain {what}" in err
+
+
 def test_that_a_range_without_a_frame_writes_no_graph(run: Run, tmp_path: Path) -> None:
     table, graph = tmp_path / "a.csv", tmp_path / "b.svg"
     assert run(f"run 4 --frames 5 --quiet --export {table}")[0] == ExitCode.OK
@@ -242,7 +260,7 @@ def test_that_as_timeline_takes_the_kind_of_picture_from_the_name(run: Run, tmp_
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("export a.csv -o a.svg --stacked", "time spent in callbacks. Omit --stacked."),
+        ("export a.csv -o a.svg --stacked", "the phases of frames. Omit --stacked."),
         ("export a.csv -o a.svg --stream x", "a.csv has a single stream. Omit --stream."),
         ("export a.csv --as svg --out taken", "cannot be made: it is a file. Choose another --out"),
         (
