@@ -120,6 +120,7 @@ class ExportSource:
         events: Events of the session, of which traces are written; ``None`` without any.
         samples: Why the frames are samples; empty if they are all.
         facts: What a capture says of the frames besides; ``None`` for nothing.
+        unknown: What is not known of frames: ``delta``, ``busy``, both or nothing.
     """
 
     history: FrameColumns
@@ -130,6 +131,7 @@ class ExportSource:
     events: Events | None = None
     samples: str = ""
     facts: FrameFacts | None = None
+    unknown: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +201,7 @@ class ExportDialog(QDialog):
         self._ranges = source.ranges
         self._problem = ""
         self._inspector_budget_ms = choices.options.inspector_budget_ms
-        self._make_fields(choices.options)
+        self._make_fields(choices.options, source.unknown)
         self._range_box.setCurrentIndex(max(0, self._range_box.findData(choices.range_id)))
         self._format_box.setCurrentIndex(max(0, self._format_box.findData(choices.format_name)))
         self.preview = ExportPreview()
@@ -415,7 +417,7 @@ class ExportDialog(QDialog):
 
     # ---------------------------------------------------------------- building
 
-    def _make_fields(self, options: ExportOptions) -> None:
+    def _make_fields(self, options: ExportOptions, unknown: frozenset[str]) -> None:
         self._range_box = _box(
             "Frames",
             [
@@ -434,8 +436,9 @@ class ExportDialog(QDialog):
             [(f"{each.format}: {each.description}", each.format) for each in self._exporters],
         )
         measures: tuple[Measure, ...] = get_args(Measure)
-        self._measure_box = _box("Measure", [(_MEASURE_TITLES[each], each) for each in measures])
-        self._measure_box.setCurrentIndex(self._measure_box.findData(options.measure))
+        known = [each for each in measures if each not in unknown]
+        self._measure_box = _box("Measure", [(_MEASURE_TITLES[each], each) for each in known])
+        self._measure_box.setCurrentIndex(max(0, self._measure_box.findData(options.measure)))
         self._theme_box = _box("Colours", [(title, each) for each, title in _THEME_TITLES.items()])
         self._theme_box.setCurrentIndex(self._theme_box.findData(options.theme))
         self._title_line = QLineEdit(options.title)
@@ -449,7 +452,8 @@ class ExportDialog(QDialog):
             "A number without a unit is milliseconds."
         )
         self._stacked_box = QCheckBox("Stack the phases of each frame")
-        self._stacked_box.setChecked(options.stacked)
+        self._stacked_box.setChecked(options.stacked and not unknown)
+        self._stacked_box.setEnabled(not unknown)
         self.interventions_box = QCheckBox("Interventions and breakpoint hits")
         self.interventions_box.setToolTip(
             "Interventions: numbered markers and a list in the picture, a column in the CSV, a "

@@ -50,6 +50,7 @@ _MEASURES: Final[tuple[tuple[Measure, str, str], ...]] = (
     ("busy", "Busy", "Time spent in the callbacks of a frame"),
     ("delta", "Delta", "Local time passed to the callbacks of a frame"),
 )
+_PHASES_TIP: Final = "Stack the phases of each frame"
 _AXES: Final = (
     (XAxis.FRAME, "Frames", "Count frames along the axis"),
     (XAxis.TIME, "Time", "Show session time along the axis"),
@@ -150,7 +151,7 @@ class FrameTimesPanel(QWidget):
         self._choose_usual_measure()
         self._loop_choice.refresh()
         self.plot.name_time(time_name(session))
-        self.plot.leave_out(unknown_of_frames(session))
+        self._offer_known(unknown_of_frames(session), file_word(session))
         self.plot.set_timeline(timeline, empty_text)
         self.plot.show_annotations(self._bridge.annotations.items)
         self.view.show_playhead_ns(self._bridge.playhead_ns)
@@ -207,6 +208,22 @@ class FrameTimesPanel(QWidget):
         self.plot.set_measure(measure)
         self.strip.set_measure(measure)
         self._show_legend()
+
+    def _offer_known(self, unknown: frozenset[str], file: str) -> None:
+        """Offer to plot only what a session knows of its frames."""
+        self.plot.leave_out(unknown)
+        why_not = f"The {file} does not say this of its frames"
+        for action, (measure, _text, tip) in zip(
+            self._measure_actions.actions(), _MEASURES, strict=True
+        ):
+            action.setEnabled(measure not in unknown)
+            action.setToolTip(tip if action.isEnabled() else why_not)
+        self.stack_action.setEnabled(not unknown)
+        self.stack_action.setToolTip(why_not if unknown else _PHASES_TIP)
+        if self.measure in unknown:
+            self.choose_measure("interval")
+        if unknown:
+            self.stack_action.setChecked(False)
 
     def _choose_usual_measure(self) -> None:
         """Plot what is worth looking at when that becomes known: of a loop that waits, its work."""
@@ -390,7 +407,7 @@ class FrameTimesPanel(QWidget):
         self._measure_actions = self._choices(_MEASURES)
         self._axis_actions = self._choices(_AXES)
         self.stack_action = QAction("Phases", self, checkable=True)
-        self.stack_action.setToolTip("Stack the phases of each frame")
+        self.stack_action.setToolTip(_PHASES_TIP)
         self.stack_action.toggled.connect(self._stack)
         self.statistics_action = QAction("Statistics …", self)
         self.statistics_action.setToolTip(

@@ -2,15 +2,59 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.scene import find_scene
 from inspector.testing import pass_seconds, virtual_session
-from tests.ui.shell import open_shell
+from tests.sessions.test_captured import table
+from tests.ui.shell import Shell, open_shell
 from ui.window.handlers.export_setup import export_dialog
+
+
+def proposed_folder(shell: Shell) -> Path:
+    window = shell.window
+    assert window.bridge.session is not None
+    dialog = export_dialog(
+        window.bridge.session, window.frame_times, window.settings, window.theme, window
+    )
+    return dialog._suggested_path().parent
+
+
+def test_that_a_file_is_proposed_beside_what_is_open_then_where_the_last_one_is(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    captures, last = tmp_path / "captures", tmp_path / "last"
+    captures.mkdir()
+    last.mkdir()
+    shell = open_shell(qtbot, tmp_path)
+    assert proposed_folder(shell) == Path.cwd()
+
+    shell.window.open_path(table(captures))
+
+    assert proposed_folder(shell) == captures
+    shell.window.settings = replace(shell.window.settings, export_folder=str(last))
+    assert proposed_folder(shell) == last
+    shell.window.settings = replace(shell.window.settings, export_folder=str(tmp_path / "gone"))
+    assert proposed_folder(shell) == captures
+
+
+def test_that_a_capture_is_exported_by_the_times_that_it_has(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, table(tmp_path))
+    window = shell.window
+    assert window.bridge.session is not None
+    dialog = export_dialog(
+        window.bridge.session, window.frame_times, window.settings, window.theme, window
+    )
+
+    boxes = {box.accessibleName(): box for box in dialog.findChildren(QComboBox)}
+
+    measures = boxes["Measure"]
+    assert [measures.itemData(each) for each in range(measures.count())] == ["interval"]
 
 
 def test_that_window_and_command_line_say_the_same_about_a_recording(

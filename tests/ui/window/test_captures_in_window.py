@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
@@ -20,8 +20,14 @@ from PySide6.QtWidgets import (
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.statistics.frame_statistics import frame_statistics
 from inspector.formats.captures import source as source_module
+from inspector.formats.export import export_frames
+from inspector.formats.frame_times import FrameTimes, Measure
+from inspector.formats.options import ExportOptions
 from inspector.sessions.captured import CapturedSession
+from inspector.sessions.provenance import provenance_of
+from inspector.sessions.scene import find_scene
 from inspector.sessions.session import SessionPhase
+from inspector.testing import pass_seconds, virtual_session
 from tests.sessions.test_captured import Clock, read_to_the_end, table, trace
 from tests.sessions.test_compared import capture
 from tests.ui.looking_back import settle
@@ -46,7 +52,10 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
+    from ui.frame_times.panel import FrameTimesPanel
+
 MS = 1_000_000
+MEASURES = get_args(Measure)
 
 
 @pytest.fixture
@@ -85,6 +94,42 @@ def test_that_choosing_a_stream_shows_its_frames(shell: Shell, tmp_path: Path) -
 
     assert len(shell.bridge.timeline.frames) == 150
     assert bar_of(shell).stream_box.currentIndex() == 1
+
+
+def own_export(folder: Path) -> Path:
+    """Write the frames of a scene as CSV."""
+    path = folder / "own.csv"
+    session = virtual_session(find_scene("1"))
+    pass_seconds(session, 1)
+    frames = FrameTimes.from_history(session.timeline.frames)
+    export_frames(frames, provenance_of(session), ExportOptions(), path)
+    session.close()
+    return path
+
+
+def enabled_measures(panel: FrameTimesPanel) -> list[str]:
+    actions = [action for action in panel.findChildren(QAction) if action.data() in MEASURES]
+    return [action.data() for action in actions if action.isEnabled()]
+
+
+def test_that_only_times_that_are_known_can_be_plotted(shell: Shell, tmp_path: Path) -> None:
+    shell.window.open_path(own_export(tmp_path))
+    panel = shell.window.frame_times
+    panel.choose_measure("busy")
+    panel.stack_action.setChecked(True)
+
+    shell.window.open_path(table(tmp_path))
+
+    assert enabled_measures(panel) == ["interval"]
+    assert panel.measure == "interval"
+    assert not panel.stack_action.isEnabled()
+    assert not panel.is_stacked
+    assert "does not say" in panel.stack_action.toolTip()
+    shell.window.open_path(trace(tmp_path))
+    assert enabled_measures(panel) == ["interval", "busy"]
+    shell.window.open_path(own_export(tmp_path))
+    assert enabled_measures(panel) == ["interval", "busy", "delta"]
+    assert panel.stack_action.isEnabled()
 
 
 def test_that_choosing_a_column_reads_that(shell: Shell, tmp_path: Path) -> None:

@@ -76,7 +76,6 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
         landmarks=choices.get("landmarks", "yes") != "no",
         inspector_budget_ms=panel.inspector_budget_ms,
     )
-    folder = Path(settings.export_folder) if settings.export_folder else Path.cwd()
     ranges = _ranges(session, panel)
     dialog = ExportDialog(
         ExportSource(
@@ -86,11 +85,15 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
             interventions_between(session.timeline),
             landmarks_between(session.timeline, session.annotations),
             Events(session.history, end_ns=session.history.last_ns),
-            *((session.samples, session.facts) if isinstance(session, ShowsCapture) else ()),
+            *(
+                (session.samples, session.facts, session.unknown)
+                if isinstance(session, ShowsCapture)
+                else ()
+            ),
         ),
         ExportChoices(
             options,
-            folder if is_folder(folder) else Path.cwd(),
+            _folder(session, settings),
             format_name or choices.get("format", "PNG"),
             # What the user has gone to the trouble of choosing is what is meant.
             "chosen" if any(each.id == "chosen" for each in ranges) else "all",
@@ -117,6 +120,15 @@ def choices_of(dialog: ExportDialog) -> dict[str, str]:
         "interventions": "yes" if options.interventions else "no",
         "landmarks": "yes" if options.landmarks else "no",
     }
+
+
+def _folder(session: Session, settings: Settings) -> Path:
+    """Return where to propose a file: the folder used last, else that of the file that is open."""
+    last = Path(settings.export_folder)
+    if settings.export_folder and is_folder(last):
+        return last
+    path = session.status.path
+    return Path(path).parent if session.is_recorded and path else Path.cwd()
 
 
 def _ranges(session: Session, panel: FrameTimesPanel) -> tuple[FrameRange, ...]:
