@@ -84,12 +84,15 @@ class FrameHistory:
 
     Attributes:
         first: Index of the oldest frame kept.
+        counts_ahead: Whether intervals count from the start of a frame to that of the next, as in
+            captures, and not from the start of the one before.
     """
 
-    __slots__ = ("_columns", "_length", "first")
+    __slots__ = ("_columns", "_length", "counts_ahead", "first")
 
     def __init__(self) -> None:
         self.first = 0
+        self.counts_ahead = False
         self._length = 0
         # Frames beyond the length belong to a copy that has continued.
         self._columns: list[array[int]] | StoredColumns = [
@@ -290,7 +293,7 @@ class FrameHistory:
 
     @classmethod
     def holding(cls, first: int, columns: Sequence[array[int]]) -> FrameHistory:
-        """Return frames that are known already, such as those of a capture.
+        """Return frames of a capture, which are known already.
 
         Args:
             first: Index of the first frame.
@@ -298,7 +301,7 @@ class FrameHistory:
                 columns, so no frame can be added.
         """
         found = cls()
-        found.first = first
+        found.first, found.counts_ahead = first, True
         found._columns = list(columns)
         found._length = len(columns[0])
         return found
@@ -314,6 +317,7 @@ class FrameHistory:
         place = min(max(start - self.first, 0), self._length)
         twin = FrameHistory()
         twin.first, twin._length = self.first + place, self._length - place
+        twin.counts_ahead = self.counts_ahead
         twin._columns = [column[place : self._length] for column in self._columns]
         return twin
 
@@ -321,6 +325,7 @@ class FrameHistory:
         """Return a copy that changes independently."""
         twin = FrameHistory()
         twin.first = self.first
+        twin.counts_ahead = self.counts_ahead
         twin._length = self._length
         twin._columns = self._columns
         return twin

@@ -170,6 +170,7 @@ class FrameTimes:
         samples: Why these are samples and not every frame, so that nothing can be said that
             depends on every frame; empty if they are all.
         facts: What a capture says of the frames besides; ``None`` for nothing.
+        counts_ahead: Whether intervals count from the start of a frame to that of the next.
     """
 
     index: NsColumn
@@ -180,6 +181,7 @@ class FrameTimes:
     landmarks: tuple[Landmark, ...] = ()
     samples: str = ""
     facts: FrameFacts | None = None
+    counts_ahead: bool = False
 
     def __len__(self) -> int:
         return len(self.index)
@@ -230,16 +232,19 @@ class FrameTimes:
         if isinstance(history, FrameHistory) and history.is_stored:
             at_ns, interval_ns = (history.part(each, begin, end) for each in _EAGER)
             has_shares = any(history.part(each, begin, end).any() for each in Share)
-            return cls(index, at_ns, interval_ns, _StoredDetails(history, begin, end, has_shares))
+            details = _StoredDetails(history, begin, end, has_shares)
+            return cls(index, at_ns, interval_ns, details)
 
         def column(name: str | Phase | Share) -> NsColumn:
             return history.numpy(name, begin, end)
 
         phases, shares = (np.stack([column(each) for each in names]) for names in (Phase, Share))
-        details = KnownDetails(
+        known = KnownDetails(
             column("delta_ns"), column("busy_ns"), phases, shares if shares.any() else None
         )
-        return cls(index, column("at_ns"), column("interval_ns"), details)
+        counts_ahead = isinstance(history, FrameHistory) and history.counts_ahead
+        measured = column("at_ns"), column("interval_ns"), known
+        return cls(index, *measured, counts_ahead=counts_ahead)
 
     @classmethod
     def from_timeline(
@@ -387,12 +392,18 @@ class Part:
         return frames.between(*self.bounds(frames))
 
     def instants(self, frames: FrameTimes) -> tuple[int, int | None]:
-        """Return the session instants of its beginning and end, ``None`` where all ends."""
+        """Return the session instants of its beginning and end, ``None`` where all ends.
+
+        Of frames, those between which their intervals lie.
+        """
         if self.is_time:
             return self.start, None if self.stop is None else self.stop - 1
         start, stop = self.bounds(frames)
-        begin_ns = int(frames.at_ns[start]) if 0 < start < len(frames) else 0
-        return begin_ns, int(frames.at_ns[stop]) - 1 if stop < len(frames) else None
+        at_ns, counts_back = frames.at_ns, not frames.counts_ahead
+        begin_ns = int(at_ns[start - counts_back]) if 0 < start < len(frames) else 0
+        if stop >= len(frames):
+            return begin_ns, None
+        return begin_ns, int(at_ns[stop - 1] if counts_back else at_ns[stop] - 1)
 
 
 def parse_range(text: str) -> Part:

@@ -180,6 +180,7 @@ class PlottedFrames(QGraphicsView):
     def set_measure(self, measure: Measure) -> None:
         """Show another of the frames' times."""
         self._bars.measure = measure
+        self.view.show_measure(measure)
         self._canvas.name_durations(MEASURE_NAMES[measure])
         self._scale.forget()
         self.refresh(is_forced=True)

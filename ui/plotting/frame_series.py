@@ -4,7 +4,7 @@ import math
 from array import array
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from inspector.analysis.statistics.pyramid import BUCKET, Pyramid, Stretches
 from inspector.events.frame_history import FrameHistory
 from inspector.formats.frame_times import Measure
-from inspector.timebase import NS_PER_SECOND
+from inspector.timebase import NS_PER_SECOND, NS_PER_US
 from inspector.vocabulary import Phase, Share
 
 NsColumn = NDArray[np.int64]
@@ -76,18 +76,26 @@ class FrameSeries:
 
     Attributes:
         x_axis: The unit of the axis: frame numbers (frame ``i`` extends from ``i - 0.5`` to
-            ``i + 0.5``), or session time in seconds (a frame extends from its start to that of
-            the next).
+            ``i + 0.5``), or session time in seconds (a frame extends over the time that is
+            measured, see :attr:`counts_back`).
+        measure: The time of frames that is looked at.
     """
 
-    def __init__(self, history: FrameHistory, x_axis: XAxis = XAxis.FRAME) -> None:
+    def __init__(
+        self,
+        history: FrameHistory,
+        x_axis: XAxis = XAxis.FRAME,
+        measure: Measure = "interval",
+    ) -> None:
         """Draw from a history.
 
         Args:
             history: Append-only frames.
             x_axis: The unit of the axis.
+            measure: The time of frames that is looked at.
         """
         self.x_axis = x_axis
+        self.measure = measure
         self._history = history
         self._end = 0
         self._pyramids: dict[Measure, Pyramid] = {}
@@ -107,6 +115,15 @@ class FrameSeries:
     def end(self) -> int:
         """Index after the newest frame read."""
         return self._end
+
+    @property
+    def counts_back(self) -> bool:
+        """Whether a frame extends from the instant of the frame before it to its own.
+
+        That is where its interval lies, and the delta; what its callbacks take lies between its
+        instant and that of the next frame, as the intervals of captures do.
+        """
+        return self.measure != "busy" and not self._history.counts_ahead
 
     @property
     def pyramid_bytes(self) -> int:
@@ -169,11 +186,25 @@ class FrameSeries:
         """Return the start of a frame; the index after the newest gives its end."""
         if self.x_axis is XAxis.FRAME:
             return frame - 0.5
+        return self.start_ns(frame) / NS_PER_SECOND
+
+    def start_ns(self, frame: int) -> int:
+        """Return the session time at which a frame begins on the axis.
+
+        The index after the newest gives its end.
+        """
         at_ns, count = self._history.at_ns, self._end - self.first
-        place = frame - self.first
+        place = frame - self.first - self.counts_back
+        if place < 0:
+            # Its beginning was the instant of a frame that is not kept, or of none.
+            return at_ns[0] - min(max(self._history.interval_ns[0], NS_PER_US), NS_PER_SECOND)
         if place < count:
-            return float(at_ns[place]) / NS_PER_SECOND
-        return (float(at_ns[count - 1]) + self._last_duration_ns()) / NS_PER_SECOND
+            return at_ns[place]
+        return at_ns[count - 1] + self._last_duration_ns()
+
+    def first_from_ns(self, at_ns: float) -> int:
+        """Return the first frame that begins on the axis at an instant of session time or later."""
+        return self._first_not_before(math.ceil(at_ns), "left")
 
     def frame_at(self, x: float) -> int | None:
         """Return the frame at a position of the axis, ``None`` outside all frames."""
@@ -183,11 +214,13 @@ class FrameSeries:
         return min(max(self._first_behind(x) - 1, self.first), self._end - 1)
 
     def frame_at_ns(self, at_ns: int) -> int | None:
-        """Return the running or last frame at an instant of session time."""
-        if self.first == self._end:
+        """Return the frame in whose time an instant lies, else the last one before it.
+
+        An instant at which a frame began always belongs to that frame.
+        """
+        if self.first == self._end or at_ns < self.start_ns(self.first):
             return None
-        place = int(np.searchsorted(self._view("at_ns"), at_ns, side="right"))
-        return self.first + place - 1 if place else None
+        return self.first + int(self._places_of(np.array([at_ns]))[0])
 
     def x_of_ns(self, at_ns: int) -> float | None:
         """Return the position of an instant of session time, ``None`` before the first frame."""
@@ -205,8 +238,7 @@ class FrameSeries:
         """Return the positions of instants of session time, each on its frame."""
         if self.x_axis is XAxis.TIME:
             return instants_ns / NS_PER_SECOND
-        places = np.searchsorted(self._view("at_ns"), instants_ns, side="right") - 1
-        return np.maximum(places, 0).astype(np.float64) + self.first
+        return self._places_of(instants_ns).astype(np.float64) + self.first
 
     def frames_within(self, low: float, high: float) -> tuple[int, int]:
         """Return the range of frames between two positions, including partial ones."""
@@ -246,19 +278,20 @@ class FrameSeries:
             starts = edges - 0.5
         else:
             size = _ns_per_column(per_pixel)
-            at_ns = self._view("at_ns")
-            ends_ns = at_ns[[begin - self.first, behind - 1 - self.first]]
+            ends_ns = self.start_ns(begin), self.start_ns(behind - 1)
             if behind - begin < window.width:
-                cells = at_ns[begin - self.first : behind - self.first] // size
+                cells = self._starts_ns(np.arange(begin, behind)) // size
                 inner = np.flatnonzero(cells[1:] > cells[:-1]) + begin + 1
                 edges = np.concatenate(([begin], inner, [behind]))
             else:
                 grid = np.arange(ends_ns[0] // size + 1, ends_ns[1] // size + 1) * size
-                inner = np.searchsorted(at_ns, grid) + self.first
+                # Each of these lies behind the beginning of the first frame.
+                inner = np.searchsorted(self._view("at_ns"), grid) + self.first + self.counts_back
                 edges = np.concatenate(([begin], inner, [behind]))
                 edges = edges[np.append(True, edges[1:] > edges[:-1])]
-            starts = at_ns[edges[:-1] - self.first] // size * (size / NS_PER_SECOND)
-            starts = np.append(starts, self._column_end(behind, size))
+            cells = self._starts_ns(edges[:-1]) // size
+            ends = cells * (size / NS_PER_SECOND), [self._column_end(behind, size)]
+            starts = np.concatenate(ends, dtype=np.float64)
         places = np.floor((starts - low) / per_pixel + 0.5).astype(np.int64)
         lefts = np.minimum(np.maximum(places[:-1], 0), window.width - 1)
         rights = np.minimum(np.maximum(places[1:], lefts + 1), window.width)
@@ -267,9 +300,14 @@ class FrameSeries:
     def _few_columns(self, begin: int, behind: int, window: Window) -> FrameColumns:
         """Return the columns of a few frames along time, faster without arrays."""
         size, low, per_pixel = _ns_per_column(window.per_pixel), window.low, window.per_pixel
-        at_ns = self._history.at_ns[begin - self.first : behind - self.first]
-        edges, starts, former = [], [], -1
-        for frame, each_ns in enumerate(at_ns, begin):
+        place, behind_place = (each - self.first - self.counts_back for each in (begin, behind))
+        starts_ns = self._history.at_ns[max(place, 0) : behind_place]
+        if place < 0:
+            starts_ns.insert(0, self.start_ns(begin))
+        edges: list[int] = []
+        starts: list[float] = []
+        former: int | None = None
+        for frame, each_ns in enumerate(starts_ns, begin):
             cell = each_ns // size
             if cell != former:
                 former = cell
@@ -345,9 +383,8 @@ class FrameSeries:
             start = frame // size * size
         else:
             size = _ns_per_column(window.per_pixel)
-            at_ns = self._view("at_ns")
-            cell_ns = int(at_ns[frame - self.first]) // size * size
-            start = self.first + int(np.searchsorted(at_ns, cell_ns))
+            cell_ns = self.start_ns(frame) // size * size
+            start = self._first_not_before(cell_ns, "left")
         in_view = self._first_behind(window.low) - 1
         return max(start, self.first, min(in_view, frame))
 
@@ -358,17 +395,15 @@ class FrameSeries:
             stop = (frame // size + 1) * size
         else:
             size = _ns_per_column(window.per_pixel)
-            at_ns = self._view("at_ns")
-            cell_ns = (int(at_ns[frame - self.first]) // size + 1) * size
-            stop = self.first + int(np.searchsorted(at_ns, cell_ns))
+            cell_ns = (self.start_ns(frame) // size + 1) * size
+            stop = self._first_not_before(cell_ns, "left")
         return min(stop, self._end, max(self._first_from(window.high), frame + 1))
 
     def _column_end(self, behind: int, size_ns: int) -> float:
         """Return the end of the column before a frame: the start of that frame's column."""
         if behind == self._end:
             return self.start_of(behind)
-        at_ns = self._history.at_ns[behind - self.first]
-        return at_ns // size_ns * (size_ns / NS_PER_SECOND)
+        return self.start_ns(behind) // size_ns * (size_ns / NS_PER_SECOND)
 
     def _view(self, column: str | Phase | Share) -> NsColumn:
         """Return a column without copying it; valid until frames are added."""
@@ -384,47 +419,61 @@ class FrameSeries:
             return np.zeros(0, dtype=np.int64)
         return np.frombuffer(values, dtype=np.int64, count=count)
 
-    def _starts(self, frames: NsColumn) -> NDArray[np.float64]:
-        """Return the starts of frames; for the index after the newest, its end."""
-        found: NDArray[np.float64]
-        if self.x_axis is XAxis.FRAME:
-            found = frames.astype(np.float64) - 0.5
-            return found
-        starts_ns = self._view("at_ns")
-        places = frames - self.first
-        found = starts_ns[np.minimum(places, len(starts_ns) - 1)].astype(np.float64)
-        found[places >= len(starts_ns)] += self._last_duration_ns()
-        found /= NS_PER_SECOND
+    def _starts_ns(self, frames: NsColumn) -> NsColumn:
+        """Return the beginnings of frames on the axis, in session time."""
+        places = frames - self.first - self.counts_back
+        found = self._view("at_ns")[np.maximum(places, 0)]
+        if len(places) and places[0] < 0:
+            found[0] = self.start_ns(self.first)
         return found
 
-    def _last_duration_ns(self) -> int:
-        """Return the drawn width of the newest frame: that of the previous one.
+    def _places_of(self, instants_ns: NsColumn) -> NsColumn:
+        """Return the places of the frames in whose time instants lie, or of the nearest."""
+        at_ns = self._view("at_ns")
+        if self.counts_back:
+            return np.minimum(np.searchsorted(at_ns, instants_ns), len(at_ns) - 1)
+        return np.maximum(np.searchsorted(at_ns, instants_ns, side="right") - 1, 0)
 
-        Where frame times count from the start of a frame, as in captures, it is its own.
+    def _first_not_before(self, at_ns: int, side: Literal["left", "right"]) -> int:
+        """Return the first frame that begins at an instant or later, or (right) only later."""
+        # Whole numbers; otherwise numpy converts the whole column to floats.
+        place = int(np.searchsorted(self._view("at_ns"), at_ns, side=side))
+        if self.counts_back and (place or self._begins_before(at_ns, side)):
+            place = min(place + 1, self._end - self.first)
+        return self.first + place
+
+    def _begins_before(self, at_ns: int, side: Literal["left", "right"]) -> bool:
+        """Return whether the first frame begins before an instant, or (right) at it."""
+        if self.first == self._end:
+            return False
+        first_ns = self.start_ns(self.first)
+        return first_ns <= at_ns if side == "right" else first_ns < at_ns
+
+    def _last_duration_ns(self) -> int:
+        """Return the drawn width of the newest frame, where that goes up to the next one.
+
+        It is its interval if that counts ahead, as in captures, else the width of the previous one.
         """
         at_ns, interval_ns = self._history.at_ns, self._history.interval_ns
         newest = self._end - self.first - 1
         usual_ns = self._history.delta_ns[newest] or interval_ns[newest]
         if newest > 0 and at_ns[newest] > at_ns[newest - 1]:
             usual_ns = at_ns[newest] - at_ns[newest - 1]
-            if usual_ns == interval_ns[newest - 1]:
-                usual_ns = interval_ns[newest]
+        if self._history.counts_ahead:
+            usual_ns = interval_ns[newest]
         return max(1, min(usual_ns, NS_PER_SECOND))
 
     def _first_from(self, x: float) -> int:
         """Return the first frame that starts at ``x`` or later."""
         if self.x_axis is XAxis.FRAME:
             return int(np.ceil(x + 0.5))
-        # Whole numbers; otherwise numpy converts the whole column to floats.
-        place = np.searchsorted(self._view("at_ns"), math.ceil(x * NS_PER_SECOND), side="left")
-        return self.first + int(place)
+        return self._first_not_before(math.ceil(x * NS_PER_SECOND), "left")
 
     def _first_behind(self, x: float) -> int:
         """Return the first frame that starts after ``x``."""
         if self.x_axis is XAxis.FRAME:
             return int(np.floor(x + 0.5)) + 1
-        place = np.searchsorted(self._view("at_ns"), math.floor(x * NS_PER_SECOND), side="right")
-        return self.first + int(place)
+        return self._first_not_before(math.floor(x * NS_PER_SECOND), "right")
 
 
 def _column_name(measure: Measure) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -12,6 +11,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.events.timeline import Timeline
+from inspector.formats.frame_times import Measure
 from inspector.sessions.session import ShowsCapture
 from inspector.timebase import NS_PER_SECOND
 
@@ -81,6 +81,7 @@ class SharedView(QObject):
         self.left = self.right = 0
         self.opens_whole: Callable[[], bool] = bool
         self._wanted_axis = x_axis
+        self._measure: Measure = "interval"
         self._pixels = 1
         self._is_pointed_at = False
         self._chosen_ns: tuple[float, float] | None = None
@@ -116,7 +117,9 @@ class SharedView(QObject):
             return
         former, was_following = self.series, self.is_following
         self.timeline = timeline
-        self.series = None if timeline is None else FrameSeries(timeline.frames, self.x_axis)
+        self.series = None
+        if timeline is not None:
+            self.series = FrameSeries(timeline.frames, self.x_axis, self._measure)
         is_same = former is not None and self.series is not None and self.series.shares(former)
         if is_same and self.series is not None and self._chosen_frames is not None:
             start, stop = (min(edge, self.series.end) for edge in self._chosen_frames)
@@ -133,6 +136,16 @@ class SharedView(QObject):
         self.moved.emit()
         if self.is_following != was_following:
             self.following_changed.emit(self.is_following)
+
+    def show_measure(self, measure: Measure) -> None:
+        """Have frames where the time that is looked at lies, see :class:`.FrameSeries`."""
+        self._measure = measure
+        if self.series is not None and self.series.measure != measure:
+            self.series.measure = measure
+            if self._chosen_frames is not None:
+                # The same frames, wherever they lie now.
+                self.choose_frames(self._chosen_frames)
+            self._move(lambda: None)
 
     def take_news(self) -> None:
         """Read new frames, and move along with them."""
@@ -278,7 +291,7 @@ class SharedView(QObject):
         start = min(start, max(stop - 2, series.first))
         # Copies: where frames are added nothing may hold on to what they are kept in.
         at_ns = history.numpy("at_ns", start, stop).astype(np.float64)
-        places = np.arange(start, stop) - 0.5
+        places = np.arange(start, stop) - 0.5 + series.counts_back
         recent = history.numpy("at_ns", end - _RECENT, end)
         usual_ns = NS_PER_SECOND * FOLLOWED[XAxis.TIME] / FOLLOWED[XAxis.FRAME]
         if len(recent) > 1:
@@ -417,6 +430,10 @@ class SharedView(QObject):
         start, stop = self.visible_frames()
         return None if self.series is None or start >= stop else self._ns_of_frames(start, stop)
 
+    def ns_of_frame(self, frame: int) -> tuple[int, int]:
+        """Return the session time over which a frame extends on the axis."""
+        return self._ns_of_frames(frame, frame + 1)
+
     @property
     def chosen_frames(self) -> tuple[int, int] | None:
         """The frames of the selected range, ``None`` without any."""
@@ -455,8 +472,7 @@ class SharedView(QObject):
         low, high = (max(each, 0.0) for each in sorted((one_ns, other_ns)))
         frames = None
         if self.series is not None:
-            at_ns, first = self.series.history.at_ns, self.series.first
-            start, stop = (bisect_left(at_ns, edge) + first for edge in (low, high))
+            start, stop = map(self.series.first_from_ns, (low, high))
             frames = (start, stop) if start < stop else None
         self._choose(frames, (low, high))
 
@@ -472,12 +488,13 @@ class SharedView(QObject):
             self.range_chosen.emit(frames)
 
     def _ns_of_frames(self, start: int, stop: int) -> tuple[int, int]:
-        """Return when frames begin and end, in session time."""
-        assert self.series is not None, "asked for frames"
-        history = self.series.history
-        is_newest = stop >= history.end
-        end_ns = max(self.present_ns, history.at_ns[-1]) if is_newest else history.frame(stop).at_ns
-        return history.frame(start).at_ns, end_ns
+        """Return when frames begin and end on the axis, in session time."""
+        series = self.series
+        assert series is not None, "asked for frames"
+        is_open = stop >= series.end and not series.counts_back
+        newest_ns = series.history.at_ns[-1]
+        end_ns = max(self.present_ns, newest_ns) if is_open else series.start_ns(stop)
+        return series.start_ns(start), end_ns
 
     def _edge_of(self, at_ns: float) -> float:
         """Return where on the axis an instant is, between the edges of its frame too."""

@@ -298,16 +298,13 @@ class LaneSurface(QAbstractScrollArea):
         self.viewport().update()
 
     def selected_frame_span(self) -> tuple[int, int] | None:
-        """Return the starts of the selected frame and the next one, in session time."""
+        """Return over which session time the selected frame extends on the axis."""
         frames, index = self.timeline.frames, self._selection.id
         if self._selection.kind is not SelectionKind.FRAME:
             return None
         if not frames.first <= index < frames.end:
             return None
-        place = index - frames.first
-        began = frames.at_ns[place]
-        following = place + 1
-        return began, frames.at_ns[following] if following < len(frames) else self.present_ns
+        return self.view.ns_of_frame(index)
 
     def kept_bottom(self) -> int:
         """Return the lower edge of the lanes whose records are never dropped, below the ruler."""

@@ -38,7 +38,7 @@ def timeline_of(intervals_ns: NDArray[np.int64] | list[int]) -> Timeline:
     history = timeline.frames
     if not len(intervals):
         return timeline
-    at_ns = np.concatenate(([0], np.cumsum(intervals[1:])))
+    at_ns = np.cumsum(intervals)
     busy_ns = np.minimum(intervals // 2, 4 * MS)
     none = np.zeros(len(intervals), dtype=np.int64)
     shares = {Phase.UPDATE: busy_ns // 2, Phase.DRAW: busy_ns // 4}

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.events.frame_history import FrameHistory
+from inspector.formats.frame_times import Measure
 from tests.ui.plotting.frames import MS, add_frame, timeline_of, usual_timeline
 from ui.plotting.frame_series import FrameColumns, FrameSeries, Window, XAxis
 
@@ -105,7 +106,7 @@ def test_that_the_columns_of_a_part_are_those_of_the_whole(
     assert set(inside) <= set(all_of(part)) <= set(all_of(whole))
 
 
-def test_that_a_frame_reaches_half_a_number_to_both_sides_or_to_the_next_frame() -> None:
+def test_that_a_frame_reaches_half_a_number_to_both_sides_or_over_its_interval() -> None:
     history = timeline_of([10 * MS, 20 * MS, 40 * MS]).frames
     by_number, by_time = FrameSeries(history), FrameSeries(history, XAxis.TIME)
 
@@ -113,18 +114,58 @@ def test_that_a_frame_reaches_half_a_number_to_both_sides_or_to_the_next_frame()
     assert [by_number.frame_at(x) for x in (-0.6, -0.4, 0.4, 0.6, 2.4, 2.6)] == [
         *(None, 0, 0, 1, 2, None)
     ]
-    # They begin at 0, 20 and 60 ms; the newest is as wide as the one before.
-    assert by_time.bounds() == pytest.approx((0, 0.1))
-    assert [by_time.frame_at(x) for x in (-0.001, 0.0, 0.019, 0.02, 0.059, 0.099, 0.101)] == [
+    # They are at 10, 30 and 70 ms, and each took the time up to there.
+    assert by_time.bounds() == pytest.approx((0, 0.07))
+    assert [by_time.frame_at(x) for x in (-0.001, 0.0, 0.009, 0.01, 0.029, 0.031, 0.071)] == [
         *(None, 0, 0, 1, 1, 2, None)
     ]
 
 
-def test_that_an_instant_belongs_to_the_frame_that_began_last() -> None:
+def test_that_a_stall_is_drawn_where_it_was_and_its_work_too() -> None:
+    history = timeline_of([10 * MS, 10 * MS, 300 * MS, 10 * MS]).frames
+    series = FrameSeries(history, XAxis.TIME)
+
+    def edges() -> list[int]:
+        return [series.start_ns(frame) // MS for frame in range(5)]
+
+    # Frame 2 waited for the callbacks of frame 1, from 20 ms up to its own instant.
+    assert edges() == [0, 10, 20, 320, 330]
+    series.measure = "busy"
+    assert edges() == [10, 20, 320, 330, 340]
+
+
+def test_that_the_first_frame_kept_has_its_interval_too() -> None:
+    history = timeline_of([10 * MS, 10 * MS, 300 * MS, 10 * MS]).frames.since(2)
+
+    series = FrameSeries(history, XAxis.TIME)
+
+    assert series.bounds() == pytest.approx((0.02, 0.33))
+    assert series.frame_at(0.2) == 2
+    assert series.columns(Window(0.0, 0.4, 4)).edges.tolist() == [2, 3, 4]
+
+
+@given(some_series(), st.sampled_from(["interval", "busy"]), st.data())
+def test_that_frames_begin_on_the_axis_where_they_are_found(
+    series: FrameSeries, measure: Measure, data: st.DataObject
+) -> None:
+    series.measure = measure
+    starts = [series.start_ns(frame) for frame in range(series.first, series.end + 1)]
+    assert starts == sorted(starts)
+    at_ns = data.draw(st.integers(starts[0] - 5, starts[-1] + 5))
+
+    found = series.first_from_ns(at_ns)
+
+    assert found == series.first + sum(start < at_ns for start in starts[:-1])
+
+
+def test_that_an_instant_belongs_to_the_frame_in_whose_time_it_is() -> None:
     series = FrameSeries(timeline_of([10 * MS, 20 * MS, 40 * MS]).frames)
 
     assert series.frame_at_ns(-1) is None
-    assert [series.frame_at_ns(at * MS) for at in (0, 19, 20, 60, 999)] == [0, 0, 1, 2, 2]
+    assert [series.frame_at_ns(at * MS) for at in (0, 10, 11, 30, 31, 999)] == [0, 0, 1, 1, 2, 2]
+    series.measure = "busy"
+    assert [series.frame_at_ns(at * MS) for at in (10, 29, 30, 70, 999)] == [0, 0, 1, 2, 2]
+    series.measure = "interval"
     assert series.x_of_ns(25 * MS) == 1.0
     series.x_axis = XAxis.TIME
     assert series.x_of_ns(25 * MS) == 0.025

@@ -57,9 +57,10 @@ def test_that_an_instant_of_a_lane_lies_below_its_frame(x_axis: XAxis) -> None:
             (series.start_of(each) - view.range.low) / view.range.span * WIDTH
             for each in (frame, frame + 1)
         )
-        assert window.x(at_ns[frame]) == pytest.approx(left, abs=1e-3)
-        assert left < window.x(at_ns[frame] + 5 * MS) < right
-        assert window.at(window.x(at_ns[frame] + 5 * MS)) == pytest.approx(at_ns[frame] + 5 * MS)
+        assert window.x(at_ns[frame]) == pytest.approx(right, abs=1e-3)
+        assert left < window.x(at_ns[frame] - 5 * MS) < right
+        assert window.at(window.x(at_ns[frame] - 5 * MS)) == pytest.approx(at_ns[frame] - 5 * MS)
+        assert view.ns_of_frame(frame)[1] == at_ns[frame]
 
 
 def test_that_a_long_frame_is_as_wide_as_others_by_frame() -> None:
@@ -131,13 +132,16 @@ def test_that_selected_frames_are_selected_time_and_the_other_way_round() -> Non
     view.range_chosen.connect(chosen.append)
 
     view.choose_frames((1, 3))
+    assert view.chosen_span() == (at_ns[0], at_ns[2])
+    view.show_measure("busy")
     assert view.chosen_span() == (at_ns[1], at_ns[3])
-    view.choose_ns(at_ns[4] - MS, at_ns[1] - MS)
+    view.show_measure("interval")
+    view.choose_ns(at_ns[3] - MS, at_ns[0] - MS)
     assert view.chosen_frames == (1, 4)
-    assert view.chosen_span() == (at_ns[1] - MS, at_ns[4] - MS)
+    assert view.chosen_span() == (at_ns[0] - MS, at_ns[3] - MS)
     view.choose_ns(at_ns[2] + MS, at_ns[2] + 2 * MS)
     assert view.chosen_span() == (at_ns[2] + MS, at_ns[2] + 2 * MS)
-    assert chosen == [(1, 3), (1, 4), None]
+    assert chosen == [(1, 3), (1, 3), (1, 3), (1, 4), None]
 
 
 def test_that_f_shows_the_selected_time_then_everything() -> None:
