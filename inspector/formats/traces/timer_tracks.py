@@ -30,12 +30,13 @@ _WAITING: Final = CounterTrack("", "timers waiting")
 
 
 class Gauge:
-    """A counter of the process that is written once for each instant at which it changes."""
+    """A counter that is written once for each instant at which it changes."""
 
-    def __init__(self, writer: TraceWriter, counted: CounterTrack) -> None:
-        """Begin without a value."""
+    def __init__(self, writer: TraceWriter, counted: CounterTrack, track: int = PROCESS) -> None:
+        """Begin without a value, for a track: the process, a clock."""
         self._writer = writer
         self._counted = counted
+        self._track = track
         self._at_ns = 0
         self._value: int | None = None
         self._written: int | None = None
@@ -49,7 +50,7 @@ class Gauge:
     def end(self) -> None:
         """Write the last value."""
         if self._value is not None and self._value != self._written:
-            self._writer.counter(PROCESS, self._counted, self._at_ns, self._value)
+            self._writer.counter(self._track, self._counted, self._at_ns, self._value)
             self._written = self._value
 
 
@@ -89,7 +90,7 @@ class TimerTracks:
         """Begin with the timers that wait in a state."""
         self._strings = strings
         self._writer = writer
-        self._waiting = Gauge(writer, _WAITING)
+        self._waiting: dict[int, Gauge] = {}
         self._timers: dict[int, _Timer] = {}
         self._of_clock: dict[int, set[int]] = {}
         self._free_rows: dict[int, list[int]] = {}
@@ -103,14 +104,15 @@ class TimerTracks:
             timer = self._timers[timer_id]
             timer.kind, timer.site = table.kind[i], table.site[i]
             timer.due_ns, timer.fired = table.due[i], table.fired[i]
-        if self._timers:
-            self._waiting.set(state.at_ns, len(self._timers))
+        for clock_id in self._of_clock:
+            self._count(state.at_ns, clock_id)
 
     def end(self, last_ns: int) -> None:
         """Write the lives that have not ended, and how many were left out."""
         for timer_id in list(self._timers):
             self._end_life(last_ns, timer_id, "")
-        self._waiting.end()
+        for gauge in self._waiting.values():
+            gauge.end()
         if self._left_out:
             are = "1 timer is" if self._left_out == 1 else f"{self._left_out:,} timers are"
             text = f"The lives of {are} left out, as more than {MOST_ROWS:,} waited at a time."
@@ -118,18 +120,19 @@ class TimerTracks:
 
     def clocks_removed(self, at_ns: int, gone: Collection[int]) -> None:
         """End the timers of clocks."""
-        theirs = [each for clock_id in gone for each in self._of_clock.get(clock_id, ())]
-        for timer_id in theirs:
-            self._end_life(at_ns, timer_id, "removed with its clock")
-        if theirs:
-            self._waiting.set(at_ns, len(self._timers))
+        for clock_id in gone:
+            theirs = list(self._of_clock.get(clock_id, ()))
+            for timer_id in theirs:
+                self._end_life(at_ns, timer_id, "removed with its clock")
+            if theirs:
+                self._count(at_ns, clock_id)
 
     # ---------------------------------------------------------------- events
 
     def _on_timer_added(self, at_ns: int, timer_id: int, clock_id: int, name: int) -> None:
         if timer_id not in self._timers:
             self._add(at_ns, timer_id, clock_id, name)
-            self._waiting.set(at_ns, len(self._timers))
+            self._count(at_ns, clock_id)
 
     def _on_timer_origin(self, _at_ns: int, timer_id: int, site: int, kind: int) -> None:
         if (timer := self._timers.get(timer_id)) is not None:
@@ -163,12 +166,19 @@ class TimerTracks:
         timer.due_ns = next_ns
         if next_ns == NEVER and timer_id in self._timers:
             self._end_life(at_ns, timer_id, "fired for the last time")
-            self._waiting.set(at_ns, len(self._timers))
+            self._count(at_ns, timer.clock_id)
 
     def _on_timer_cleared(self, at_ns: int, timer_id: int, _site: int, _cause: int) -> None:
-        if timer_id in self._timers:
+        timer = self._timers.get(timer_id)
+        if timer is not None:
             self._end_life(at_ns, timer_id, "cleared")
-            self._waiting.set(at_ns, len(self._timers))
+            self._count(at_ns, timer.clock_id)
+
+    def _count(self, at_ns: int, clock_id: int) -> None:
+        gauge = self._waiting.get(clock_id)
+        if gauge is None:
+            gauge = self._waiting[clock_id] = Gauge(self._writer, _WAITING, CLOCKS + clock_id)
+        gauge.set(at_ns, len(self._of_clock[clock_id]))
 
     # ---------------------------------------------------------------- flows and lives
 
