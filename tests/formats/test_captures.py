@@ -1,10 +1,12 @@
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from inspector.errors import CaptureError, UnreadableFileError
-from inspector.formats.captures.capture import split_column
+from inspector.formats.captures.capture import split_column, stream_named
+from inspector.sessions.frame_files import read_frame_file
 from tests.formats.read_captures import read_frame_times
 
 SampleFile = Callable[[str], Path]
@@ -70,6 +72,26 @@ def test_that_the_stream_with_the_most_frames_is_read_and_named(tmp_path: Path) 
         ),
         "1 row has no value and was skipped.",
     )
+
+
+def test_that_what_is_called_so_comes_before_what_only_has_it_in_its_name(tmp_path: Path) -> None:
+    names = ["frame (game, main)", "first frame (game, main)", "update (game, frames)"]
+    assert stream_named("frame", names, tmp_path) == 0
+    assert stream_named("FIRST", names, tmp_path) == 1
+    with pytest.raises(CaptureError, match="more than one stream"):
+        stream_named("game", names, tmp_path)
+
+
+def test_that_a_slice_called_frame_is_one_though_others_last_longer(tmp_path: Path) -> None:
+    events = [
+        {"ph": "X", "pid": 1, "tid": tid, "name": name, "ts": number * 100, "dur": took}
+        for number in range(9)
+        for tid, name, took in ((1, "Frame", 40), (2, "wait", 99))
+    ]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(events))
+
+    assert read_frame_file(path).column == "Frame"
 
 
 def test_that_another_stream_can_be_chosen(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_that_threads_are_clocks_and_slices_members_below_them(tmp_path: Path) -
         ("timers", "thread 1", 30),
         ("load", "thread 2", 30),
     }
-    assert session.stream == "load (process 1, thread 2)"
+    assert session.stream == "frame (process 1, thread 1)"
 
 
 def test_that_the_slices_of_a_frame_are_nested_on_their_threads(tmp_path: Path) -> None:

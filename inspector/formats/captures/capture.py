@@ -295,6 +295,8 @@ def split_column(text: str) -> tuple[Path, str | None]:
 def stream_named(wanted: str, names: Sequence[str], where: object) -> int:
     """Return the place of a stream by its name or a part of it.
 
+    A stream that is called so, whatever its process, comes before one of whose name it is a part.
+
     Args:
         wanted: The name or part.
         names: The names of all.
@@ -304,9 +306,13 @@ def stream_named(wanted: str, names: Sequence[str], where: object) -> int:
         CaptureError: There is none, or more than one; the message names them.
     """
     text = wanted.casefold()
-    matching = [place for place, name in enumerate(names) if name == wanted] or [
-        place for place, name in enumerate(names) if text in name.casefold()
-    ]
+    matching: list[int] = []
+    for is_meant in (
+        lambda name: name == wanted,
+        lambda name: name.casefold().startswith(f"{text} ("),
+        lambda name: text in name.casefold(),
+    ):
+        matching = matching or [place for place, name in enumerate(names) if is_meant(name)]
     if len(matching) == 1:
         return matching[0]
     problem = "more than one stream" if matching else "no stream"

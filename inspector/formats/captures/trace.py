@@ -1,7 +1,8 @@
 """Collects the slices of a trace, whatever its format, and finds frames among them.
 
 A slice that comes again and again on one track may stand for a frame, which lasts until the next
-one begins. By default that is the longest in total of those that come at even distances.
+one begins. By default that is, of those that come at even distances, the one that is called
+frame, else the longest in total.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ _FEWEST_PERIODIC: Final = 5
 _LARGEST_DEVIATION: Final = 0.5
 #: And at most this share of them overlap with the next.
 _LARGEST_OVERLAP: Final = 0.1
+#: Names that say that it is one.
+_FRAME_NAMES: Final = frozenset({"frame", "frames"})
 _MOST_TRACKS: Final = 20_000
 _MOST_NAMES: Final = 500_000
 _MOST_OPEN: Final = 1_000_000
@@ -360,6 +363,9 @@ def frames_among(slices: Slices, path: Path) -> tuple[tuple[SliceStream, ...], s
     """
     streams = list(_candidates(slices))
     weights = [_weight(*each.spans()) for each in streams]
+    for place, each in enumerate(streams):
+        if weights[place] and each.column.casefold() in _FRAME_NAMES:
+            weights[place] += MAX_NS
     is_likely = max(weights, default=0) > 0
     if is_likely:
         streams.insert(0, streams.pop(weights.index(max(weights))))
