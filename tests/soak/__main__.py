@@ -2,9 +2,9 @@
 
 ``python -m tests.soak --minutes 60 --seed 1`` starts an X server (Xvfb), a window manager
 (openbox) and the inspector, and lets xdotool loose on it. It fails when the window crashes,
-prints a traceback, does not answer for a long time, or takes more and more memory for a
-scene in which nothing happens. Each of these is told with the operations that led to it, and the
-same seed makes the same operations.
+prints a traceback, does not answer for a long time, is not reached by any key, or takes more
+and more memory for a scene in which nothing happens. Each of these is told with the operations
+that led to it, and the same seed makes the same operations.
 
 The window runs as another user when this is run by root: a file dialog can delete files.
 """
@@ -38,6 +38,8 @@ WIDTH: Final = 1_280
 HEIGHT: Final = 800
 #: An event loop that has not turned for so long does not answer.
 HANG_S: Final = 20.0
+#: A window without the keyboard for so long is covered by something, and nothing is tried with it.
+COVERED_S: Final = 60.0
 #: Memory is compared while a scene is open in which nothing happens: what else a window has in
 #: memory depends on what is open, and how much of its log and of its pictures is full.
 COMPARED_EVERY_S: Final = 60.0
@@ -99,6 +101,7 @@ class Life:
         errors: What it prints.
         began_s: When it started.
         last_beat_s: When it last wrote.
+        last_focus_s: When it last had the keyboard.
         compared_s: When it was last asked what it has in memory.
         told: What it wrote and was not understood yet.
         taken: What it had in memory.
@@ -109,6 +112,7 @@ class Life:
     errors: Path
     began_s: float
     last_beat_s: float
+    last_focus_s: float
     compared_s: float
     told: bytes = b""
     taken: list[Taken] = field(default_factory=list)
@@ -247,7 +251,7 @@ class Soak:
             )
         os.close(write_end)
         now_s = time.monotonic()
-        return Life(process, read_end, errors, now_s, now_s, now_s)
+        return Life(process, read_end, errors, now_s, now_s, now_s, now_s)
 
     def _live(self, life: Life, end_s: float) -> None:
         """Work on one window until it ends, hangs, or time is up."""
@@ -261,6 +265,9 @@ class Soak:
                 self._blame(life, f"no answer for {HANG_S:.0f} s")
                 life.process.kill()
                 return
+            if now_s - life.last_focus_s > COVERED_S:
+                self._blame(life, f"had no keyboard for {COVERED_S:.0f} s")
+                return
             if now_s - life.compared_s > COMPARED_EVERY_S:
                 life.compared_s = now_s
                 life.process.send_signal(signal.SIGUSR2)
@@ -273,9 +280,10 @@ class Soak:
     def _listen(self, life: Life, now_s: float) -> None:
         """Take what the window has written."""
         life.last_beat_s = now_s
-        *told, life.told = (
-            (life.told + os.read(life.heartbeat, 4_096)).replace(b".", b"").split(b";")
-        )
+        written = os.read(life.heartbeat, 4_096)
+        if b"+" in written:
+            life.last_focus_s = now_s
+        *told, life.told = (life.told + written.translate(None, b".+")).split(b";")
         for each in told:
             resident, objects = map(int, each.split())
             life.taken.append(Taken(now_s - life.began_s, resident / 1e6, objects))

@@ -1,10 +1,12 @@
 """The window as its command shows it, with a heartbeat that somebody outside can listen to.
 
 Run by :mod:`tests.soak`, in a separate process: the first argument is the number of a pipe,
-to which a byte goes every quarter of a second while the event loop turns. SIGUSR1 prints where
+to which a byte goes every quarter of a second while the event loop turns: ``+`` while the window
+or a dialog of it has the keyboard, else ``.``. SIGUSR1 prints where
 all threads are. After SIGUSR2 the window opens a scene in which nothing happens, and some seconds
 later writes into the pipe what it still needs: ``bytes objects;``. What a session keeps, up to
-its limits, such as the events and pictures of a lively scene, is not part of that.
+its limits, such as the events and pictures of a lively scene, is not part of that. Files open in
+this window only: another one would cover it, and be at work in its place.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import sys
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QDialog
 
 from inspector import launcher, window_loader
@@ -33,10 +36,11 @@ def main(pipe: int, arguments: list[str]) -> int:
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     os.set_blocking(pipe, False)
+    window_loader.open_beside = lambda path: None  # noqa: ARG005 - as it is called
     application = window_loader.load_ui("window.application").make_application()
 
     def beat() -> None:
-        os.write(pipe, b".")
+        os.write(pipe, b"." if QGuiApplication.focusWindow() is None else b"+")
 
     def begin_again() -> None:
         show_quiet_scene()
