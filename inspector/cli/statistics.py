@@ -400,6 +400,7 @@ def _comparison_text(each: RunDifference) -> str:
         *_calls_lines(each.calls),
         found.distance_text,
         f"Verdict by the average frame rate: {found.verdict.value}.",
+        *([each.overlap] if each.overlap else []),
     ]
     return "\n".join(lines)
 
@@ -455,6 +456,7 @@ def _comparison_values(each: RunDifference, failed: list[str]) -> dict[str, obje
         "distance": found.distance,
         "p_value": found.p_value,
         "verdict": found.verdict.value,
+        **({"overlap": each.overlap} if each.overlap else {}),
         "failed": failed,
     }
 

@@ -63,6 +63,34 @@ def test_that_the_same_frames_are_no_evidence(tmp_path: Path) -> None:
     assert found.sentence.startswith("There is no evidence that “a.csv” is faster or slower")
 
 
+def test_that_a_run_that_is_part_of_the_other_is_said_to_be() -> None:
+    times_ns = 10_000_000 + np.random.default_rng(1).integers(0, 1_000_000, 2_000)
+    whole, part = ComparedRun("whole", times_ns), ComparedRun("part", times_ns[700:1_300])
+
+    (after,), (before,) = differences([whole, part]), differences([part, whole])
+
+    said = "All 600 frames of “part” are in “whole” too, so the two are not independent"
+    assert said in after.sentence
+    assert said in before.sentence
+
+
+def test_that_a_run_and_its_copy_are_said_to_be_the_same() -> None:
+    times_ns = 10_000_000 + np.random.default_rng(1).integers(0, 1_000_000, 2_000)
+
+    (found,) = differences([ComparedRun("a", times_ns), ComparedRun("b", times_ns.copy())])
+
+    assert "“a” and “b” have the same frame times" in found.sentence
+
+
+@pytest.mark.parametrize("pattern", [[16], [16, 17, 17]])
+def test_that_even_frames_do_not_make_a_run_part_of_another(pattern: list[int]) -> None:
+    times_ns = np.array(pattern * 300) * 1_000_000
+
+    (found,) = differences([ComparedRun("a", times_ns), ComparedRun("b", times_ns[:300])])
+
+    assert found.overlap == ""
+
+
 def test_that_each_of_several_is_compared_with_the_first(tmp_path: Path) -> None:
     runs = [
         run_of_file(capture(tmp_path / f"{each}.csv", [each, each + 0.1, each - 0.1] * 100))

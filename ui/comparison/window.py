@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
@@ -132,6 +133,7 @@ class ComparisonWindow(QDialog):
         self.progress.setAccessibleName("Progress of the comparison")
         self.cancel_button = tool_button("Cancel", "Stop reading and comparing")
         self.add_button = tool_button("Add file …", "Compare with another capture or recording")
+        self.swap_button = tool_button("Swap", "Swap A and B: what was before, and what after")
         self.report_button = tool_button(
             "Save report …", "Write plots, differences and verdict to one file, HTML or PDF"
         )
@@ -146,7 +148,7 @@ class ComparisonWindow(QDialog):
         self._show_state()
 
     def _lay_out(self) -> None:
-        top = bar(self._names, self.add_button)
+        top = bar(self._names, self.swap_button, self.add_button)
         top.addStretch(1)
         top.addWidget(self.progress)
         top.addWidget(self.cancel_button)
@@ -180,6 +182,7 @@ class ComparisonWindow(QDialog):
         self._background.failed.connect(self._take_problem)
         self.cancel_button.clicked.connect(self.cancel)
         self.add_button.clicked.connect(self.files_wanted)
+        self.swap_button.clicked.connect(self._swap)
         self.report_button.clicked.connect(self._ask_for_report)
         self.fit_button.clicked.connect(self.plot.fit)
         self.plot.frames_read.connect(self.reading.show_text)
@@ -260,6 +263,7 @@ class ComparisonWindow(QDialog):
         self.progress.setVisible(is_running)
         self.cancel_button.setVisible(is_running)
         self.report_button.setEnabled(bool(self._found))
+        self.swap_button.setEnabled(len(self.sources) > 1)
         if is_running:
             self.progress.setValue(0)
         self._show_names()
@@ -288,7 +292,7 @@ class ComparisonWindow(QDialog):
                 action = streams.addAction(one_line(name).replace("&", "&&"), choose)
                 action.setCheckable(True)
                 action.setChecked(name == run.stream)
-        place = "1 (first)" if number == 0 else f"{number + 1}"
+        place = _place_of(number, len(self.sources))
         title = source.title
         shown = title if len(title) <= _WIDEST_NAME else f"{title[: _WIDEST_NAME - 1]}…"
         tip = "\n".join((title, *(() if run is None else run.notes)))
@@ -318,6 +322,11 @@ class ComparisonWindow(QDialog):
         self.distribution.show_kind(list(ChartKind)[number])
 
     # ---------------------------------------------------------------- changes
+
+    @Slot()
+    def _swap(self) -> None:
+        first, second, *others = self.sources
+        self.compare([second, first, *others])
 
     def _put_first(self, source: Source) -> None:
         self.compare([source, *(each for each in self.sources if each is not source)])
@@ -368,6 +377,14 @@ class ComparisonWindow(QDialog):
     def closeEvent(self, event: QCloseEvent) -> None:
         self._background.cancel()
         super().closeEvent(event)
+
+
+def _place_of(number: int, count: int) -> str:
+    """Return what the place of a run among others is called: A is before, of two B is after."""
+    letter = ascii_uppercase[number] if number < len(ascii_uppercase) else f"{number + 1}"
+    if number == 0:
+        return f"{letter}, before"
+    return f"{letter}, after" if count == 2 else letter  # noqa: PLR2004 - before and after
 
 
 def _work(sources: list[Source], report: Report) -> list[RunDifference]:

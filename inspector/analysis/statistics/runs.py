@@ -17,6 +17,8 @@ from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.errors import CaptureError
 from inspector.timebase import NS_PER_MS
 
+#: Frames of fewer durations are too even to tell by them what was measured twice.
+_LEAST_VARIETY: Final = 16
 _NO_CALLS: Final = SessionCalls({}, 0.0)
 
 
@@ -66,17 +68,21 @@ class RunDifference:
         after: The other.
         found: The differences of their frames.
         calls: Those of their clocks and timers; empty unless both are sessions of ours.
+        overlap: A sentence on frames that both have, which a comparison takes to be apart;
+            empty if there are none.
     """
 
     before: ComparedRun
     after: ComparedRun
     found: Comparison
     calls: tuple[CallChange, ...]
+    overlap: str = ""
 
     @property
     def sentence(self) -> str:
         """The verdict in words."""
-        return self.found.sentence(self.before.name, self.after.name)
+        said = self.found.sentence(self.before.name, self.after.name)
+        return f"{said} {self.overlap}" if self.overlap else said
 
 
 def differences(
@@ -97,5 +103,32 @@ def differences(
 
         compared = comparison(before.series, after.series, on_progress=partial(tell, 0.0, 0.8))
         calls = call_changes(before.calls, after.calls, partial(tell, 0.8, 0.2))
-        found.append(RunDifference(before, after, compared, tuple(calls)))
+        overlap = _overlap_text(before, after)
+        found.append(RunDifference(before, after, compared, tuple(calls), overlap))
     return found
+
+
+def _overlap_text(before: ComparedRun, after: ComparedRun) -> str:
+    """Return a sentence if the frames of a run are among those of the other."""
+    part, whole = sorted((before, after), key=lambda each: len(each.times_ns))
+    if not _is_part(part.times_ns, whole.times_ns):
+        return ""
+    if len(part.times_ns) == len(whole.times_ns):
+        return f"“{before.name}” and “{after.name}” have the same frame times."
+    count = f"{len(part.times_ns):,}"
+    return (
+        f"All {count} frames of “{part.name}” are in “{whole.name}” too, so the two are not "
+        "independent, and the verdict says little."
+    )
+
+
+def _is_part(part: NDArray[np.int64], whole: NDArray[np.int64]) -> bool:
+    """Whether uneven frame times occur in others, one after the other."""
+    if len(np.unique(part)) < _LEAST_VARIETY:
+        return False
+    # Of bytes, as that takes linear time whatever repeats; a find may begin within a number.
+    wanted, among, place = part.tobytes(), whole.tobytes(), -1
+    while (place := among.find(wanted, place + 1)) >= 0:
+        if place % part.itemsize == 0:
+            return True
+    return False

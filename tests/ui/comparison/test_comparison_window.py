@@ -68,7 +68,7 @@ def test_that_two_files_are_compared_in_words_and_numbers(
     compare(window, *files[:2])
 
     assert window.verdict.text().startswith("“after.csv” is slower than “before.csv”: 99.75 → ")
-    assert names(window) == ["1 (first): before.csv", "2: after.csv"]
+    assert names(window) == ["A, before: before.csv", "B, after: after.csv"]
     assert cells(window, DifferenceColumn.VERDICT)[0] == "▼ slower"
     assert "NVIDIA FrameView 1% Low FPS" in cells(window, DifferenceColumn.NAME)
     assert [len(plot.curves) for plot in window.plot.plots] == [2]
@@ -99,6 +99,30 @@ def act(window: ComparisonWindow, place: int, text: str) -> None:
     window.finish()
 
 
+def test_that_before_and_after_are_swapped_at_a_click(
+    window: ComparisonWindow, files: list[Path]
+) -> None:
+    compare(window, files[0])
+    assert not window.swap_button.isEnabled()
+    compare(window, *files[:2])
+
+    window.swap_button.click()
+    window.finish()
+
+    assert names(window) == ["A, before: after.csv", "B, after: before.csv"]
+    assert window.verdict.text().startswith("“before.csv” is faster than “after.csv”")
+
+
+def test_that_files_keep_their_order_whichever_is_read_first(
+    window: ComparisonWindow, files: list[Path]
+) -> None:
+    compare(window, files[0])
+    window.add(map(Source.of_file, (files[2], files[1])))
+    window.finish()
+
+    assert names(window) == ["A, before: before.csv", "B: third.csv", "C: after.csv"]
+
+
 def test_that_nothing_is_kept_of_what_was_compared_before(
     window: ComparisonWindow, files: list[Path]
 ) -> None:
@@ -124,7 +148,7 @@ def test_that_another_run_can_be_the_first_or_go(
     compare(window, *files)
 
     act(window, 1, "Compare the others with this")
-    assert names(window) == ["1 (first): after.csv", "2: before.csv", "3: third.csv"]
+    assert names(window) == ["A, before: after.csv", "B: before.csv", "C: third.csv"]
     act(window, 2, "Remove")
     assert window.verdict.text().startswith("“before.csv” is faster than “after.csv”")
     assert "\n" not in window.verdict.text()
@@ -139,7 +163,7 @@ def test_that_a_file_that_cannot_be_read_is_named_and_the_others_stay(
     compare(window, files[0], bad, files[1])
 
     assert "OpenTelemetry" in window.problem.text()
-    assert names(window) == ["1 (first): before.csv", "2: after.csv"]
+    assert names(window) == ["A, before: before.csv", "B, after: after.csv"]
     assert "slower" in window.verdict.text()
 
 
@@ -168,14 +192,14 @@ def test_that_one_of_several_streams_can_be_chosen(
     header = "Application,ProcessID,SwapChainAddress,MsBetweenPresents"
     many.write_text("\n".join((header, *rows)))
     compare(window, files[0], many)
-    assert names(window)[1].startswith("2: many.csv – a.exe (process 1")
+    assert names(window)[1].startswith("B, after: many.csv – a.exe (process 1")
 
     menus = buttons(window)[1].menu().findChildren(QMenu)
     (streams,) = (each for each in menus if each.title() == "Stream")
     streams.actions()[1].trigger()
     window.finish()
 
-    assert names(window)[1].startswith("2: many.csv – b.exe (process 2")
+    assert names(window)[1].startswith("B, after: many.csv – b.exe (process 2")
     assert "is slower than" in window.verdict.text()
 
 
