@@ -287,15 +287,61 @@ def test_that_docks_at_the_sides_keep_their_share_of_the_width(
     assert max(widths(900)) < 0.24 * 900
     assert widths(1280) == usual
 
+    send_mouse(window, QEvent.Type.MouseButtonPress)
     window.resizeDocks([left], [400], Qt.Orientation.Horizontal)
-    place = QPointF(400, 300)
-    button, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
-    released = QEvent.Type.MouseButtonRelease
-    no_keys = Qt.KeyboardModifier.NoModifier
-    release = QMouseEvent(released, place, place, button, none, no_keys)
-    QApplication.sendEvent(window, release)
+    QApplication.processEvents()
+    send_mouse(window, QEvent.Type.MouseButtonRelease)
 
     assert widths(1600) == (500, round(0.24 * 1600))
+    assert max(widths(900)) < 0.24 * 900
+    assert widths(1600) == (500, round(0.24 * 1600))
+
+
+def send_mouse(window: MainWindow, kind: QEvent.Type) -> None:
+    """Press or release the mouse where the window itself gets it, as between docks."""
+    place = QPointF(400, 300)
+    button, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+    no_keys = Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(window, QMouseEvent(kind, place, place, button, none, no_keys))
+
+
+def test_that_docks_of_a_kept_layout_keep_their_share_of_the_width(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    first = open_shell(qtbot, tmp_path).window
+    kept = first.docks["clock_tree"].width()
+    first.close()
+    window = open_shell(qtbot, tmp_path).window
+    share = kept / window.width()
+
+    for width in (600, 1280):
+        window.resize(width, 760)
+        for _ in range(4):
+            QApplication.processEvents()
+
+    assert window.docks["clock_tree"].width() == round(share * 1280)
+
+
+def test_that_a_click_in_a_narrow_window_does_not_keep_docks_narrow(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = open_shell(qtbot, tmp_path).window
+    left = window.docks["clock_tree"]
+
+    def settle(window_width: int) -> None:
+        window.resize(window_width, 760)
+        for _ in range(4):
+            QApplication.processEvents()
+
+    settle(1280)
+    usual = left.width()
+    settle(900)
+    assert left.width() < 0.24 * 900
+    send_mouse(window, QEvent.Type.MouseButtonPress)
+    send_mouse(window, QEvent.Type.MouseButtonRelease)
+    settle(1280)
+
+    assert left.width() == usual
 
 
 def test_that_a_window_closed_before_it_is_laid_out_saves_nothing(

@@ -160,6 +160,8 @@ class PanelDocks(QObject):
         self._brought: tuple[str, ...] = ()
         #: By dock at a side: the share of the width that it is to have.
         self._shares: dict[QDockWidget, float] = {}
+        #: Their widths when the mouse was pressed.
+        self._pressed: dict[QDockWidget, int] = {}
         self._share_turn = single_shot(self, self._give_shares)
         window.installEventFilter(self)
         self.tabs = DockTabs(window, self._docks, tabs_in_order())
@@ -405,6 +407,8 @@ class PanelDocks(QObject):
             if area in (areas.LeftDockWidgetArea, areas.RightDockWidgetArea):
                 if width:
                     self._window.resizeDocks([dock], [width], orientation.Horizontal)
+                    # Once the window gets narrower it is too late: Qt has laid it out by then.
+                    self._shares[dock] = width / max(self._window.width(), 1)
             elif height:
                 self._window.resizeDocks([dock], [height], orientation.Vertical)
         for panel_id, permille, _height in self._parsed_sizes():
@@ -451,23 +455,34 @@ class PanelDocks(QObject):
             if self._window.isVisible() and before > 0 and before != event.size().width():
                 self._note_shares(before)
                 self._share_turn.start()
+        elif event.type() == QEvent.Type.MouseButtonPress:
+            self._pressed = {dock: dock.width() for dock in self._at_sides()}
         elif event.type() == QEvent.Type.MouseButtonRelease:
-            # What lies between docks belongs to the window: it may have been dragged.
-            self._shares.clear()
+            # What lies between docks belongs to the window: it may have been dragged. Clicks that
+            # nothing else takes come here too.
+            for dock, width in self._pressed.items():
+                if dock.width() != width:
+                    self._shares[dock] = dock.width() / self._window.width()
+            self._pressed = {}
         return False
 
     def _note_shares(self, window_width: int) -> None:
         """Note what docks at the sides have that nothing else was said of."""
+        self._shares = {
+            dock: self._shares.get(dock, dock.width() / window_width) for dock in self._at_sides()
+        }
+
+    def _at_sides(self) -> list[QDockWidget]:
+        """Return the docks at the sides that are shown there."""
         areas = Qt.DockWidgetArea
         sides = (areas.LeftDockWidgetArea, areas.RightDockWidgetArea)
-        shown = [
+        return [
             dock
             for dock in self
             if self._window.dockWidgetArea(dock) in sides
             and not dock.isFloating()
             and dock.isVisible()
         ]
-        self._shares = {dock: self._shares.get(dock, dock.width() / window_width) for dock in shown}
 
     @Slot()
     def _give_shares(self) -> None:
