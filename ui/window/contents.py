@@ -126,8 +126,7 @@ class WindowContents(QObject):
         self._take_status(bridge.status)
         for bar in (window.notice, self.card):
             bar.keyboard_left.connect(self._give_keyboard)
-        self._give_keyboard()
-        # Again once all is laid out: Qt may give it away when it activates the window.
+        # Once all is laid out: before, Qt may give it away when it activates the window.
         QTimer.singleShot(0, self, self._give_keyboard)
         if window.settings_file.problem:
             window.notice.show_notice(window.settings_file.problem)
