@@ -77,7 +77,9 @@ class SessionBridge(QObject):
 
     Attributes:
         failure_policy: What follows a failure in scenes that are opened from now on.
-        kept_breakpoints: The breakpoints of the session, or what the next one begins with.
+        source_name: What the settings know the session by: the absolute path of its file, else
+            its first title; empty without one.
+        kept_breakpoints: The breakpoints of sessions by ``source_name``, the newest last.
         panel_choices: What panels want to find again at the next start, by a name of theirs.
         time_source: Name of the time source of scenes that are opened from now on.
         pace: When refreshes come.
@@ -145,7 +147,8 @@ class SessionBridge(QObject):
         """
         super().__init__(parent)
         self.failure_policy = FailurePolicy.CONTINUE
-        self.kept_breakpoints: tuple[Breakpoint, ...] = ()
+        self.source_name = ""
+        self.kept_breakpoints: dict[str, tuple[Breakpoint, ...]] = {}
         self.panel_choices: dict[str, str] = {}
         self.time_source = "system"
         self._breakpoints_version = 0
@@ -593,12 +596,16 @@ class SessionBridge(QObject):
         self.annotations.use(session)
         self._was_following = None
         if session is None:
+            self.source_name = ""
             self._reset_shared()
             self.session_changed.emit(None)
             self._update_status()
             return
+        path = self._scene_path
+        self.source_name = session.title if path is None else str(path.absolute())
+        self.set_following(True)
         if session.breakpoints is not None:
-            for breakpoint_ in self.kept_breakpoints:
+            for breakpoint_ in self.kept_breakpoints.get(self.source_name, ()):
                 session.submit(AddBreakpoint(breakpoint_, is_kept=True))
             self._breakpoints_version = session.breakpoints.version
         if session.expects_news:
@@ -619,7 +626,9 @@ class SessionBridge(QObject):
         breakpoints = session.breakpoints
         if breakpoints is not None and breakpoints.version != self._breakpoints_version:
             self._breakpoints_version = breakpoints.version
-            self.kept_breakpoints = tuple(found for _, found, _ in breakpoints.items())
+            self.kept_breakpoints.pop(self.source_name, None)
+            if kept := tuple(found for _, found, _ in breakpoints.items()):
+                self.kept_breakpoints[self.source_name] = kept
         timeline = session.timeline
         former, is_other_log = self._timeline, session.log is not self._log
         is_other = timeline is not former

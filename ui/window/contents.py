@@ -32,6 +32,7 @@ from ..actions.panels import PANELS, make_panel
 from ..bookmarks.annotation_actions import ANNOTATION_ACTIONS, AnnotationActions
 from ..clock_tree.actions import BRANCH_ACTIONS, MEMBER_ACTIONS, BranchActions
 from ..interventions.intervention_undo import UNDO_ACTIONS, UndoActions
+from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
 from ..kit.layouts import open_menu, without_icons
 from ..session.qt_time_source import Precision
@@ -73,6 +74,8 @@ _MESSAGE_MS: Final = 8_000
 #: Longer messages do not fit into the status bar.
 _LONGEST_MESSAGE: Final = 120
 _MOST_DROPPED: Final = 8
+#: The breakpoints of so many scenes are kept for the next start.
+_MOST_WITH_BREAKPOINTS: Final = 50
 _VISIBILITY: Final = frozenset({QEvent.Type.Show, QEvent.Type.Hide, QEvent.Type.WindowStateChange})
 _DROPS: Final = frozenset({QEvent.Type.DragEnter, QEvent.Type.Drop})
 
@@ -96,6 +99,7 @@ class WindowContents(QObject):
         self._bridge = window.bridge = bridge
         self._error_view: SceneErrorView | None = None
         self._fronted: object = None
+        self._source_name = ""
         self._hold_notice = ""
         bridge.setParent(window)
         window.theme.follow_system()
@@ -231,13 +235,12 @@ class WindowContents(QObject):
         bridge.time_source = settings.time_source
         bridge.set_budgets_ms(settings.budgets_ms)
         bridge.panel_choices = dict(settings.panel_choices)
-        if not settings.breakpoints:
-            return
-        try:
-            bridge.kept_breakpoints = tuple(breakpoints_from_json(settings.breakpoints))
-        except InspectorError as error:
-            problem = f"The breakpoints could not be restored. {error}"
-            self._window.settings_file.problem = problem
+        for name, text in settings.scene_breakpoints.items():
+            try:
+                bridge.kept_breakpoints[name] = tuple(breakpoints_from_json(text))
+            except InspectorError as error:
+                problem = f"The breakpoints of {name} could not be restored. {error}"
+                self._window.settings_file.problem = problem
 
     def _restore_layout(self) -> None:
         docks, settings = self._window.docks, self._window.settings
@@ -247,13 +250,13 @@ class WindowContents(QObject):
 
     def _settings_to_save(self) -> Settings:
         window, bridge = self._window, self._bridge
-        kept = bridge.kept_breakpoints
+        kept = list(bridge.kept_breakpoints.items())[-_MOST_WITH_BREAKPOINTS:]
         return replace(
             window.settings,
             geometry=bytes(window.saveGeometry().toHex().data()).decode("ascii"),
             layout=window.docks.save(),
             layout_version=LAYOUT_VERSION,
-            breakpoints=breakpoints_to_json(kept) if kept else "",
+            scene_breakpoints={name: breakpoints_to_json(each) for name, each in kept},
             failure_policy=bridge.failure_policy.value,
             precision=bridge.precision.value,
             time_source=bridge.time_source,
@@ -351,6 +354,7 @@ class WindowContents(QObject):
             kind = " (attached)"
         self._window.show_title(f"{session.title}{kind}")
         self._bring_panels(session)
+        self._clear_filters()
         if session.notes and not isinstance(session, ShowsCapture):
             self._window.notice.show_notice(" ".join(session.notes))
 
@@ -367,6 +371,16 @@ class WindowContents(QObject):
         self._window.docks.bring(
             [by_title[each.lower()] for each in named if each.lower() in by_title]
         )
+
+    def _clear_filters(self) -> None:
+        """Clear what panels were filtered by once another scene is open; a reload leaves it."""
+        former, self._source_name = self._source_name, self._bridge.source_name
+        if former == self._source_name:
+            return
+        docks = self._window.docks
+        for panel_id in docks.ids:
+            for line in docks.place_of(panel_id).findChildren(FilterLine):
+                line.clear()
 
     @Slot(object)
     def _need_lanes(self, _events: int = 0) -> None:

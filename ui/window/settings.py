@@ -45,7 +45,8 @@ class Settings:
         failure_policy: What follows when a callback raises.
         precision: How hard the time source tries to be on time.
         time_source: Name of the time source that scenes are opened on.
-        breakpoints: What was looked out for, as in a file of breakpoints, or empty.
+        scene_breakpoints: What was looked out for in each scene, as in a file of breakpoints, by
+            the path of the scene, the newest last.
         export_folder: Where a graph was last written, or empty.
         export_choices: What was last chosen in the export dialog, by field.
         panel_choices: What panels want to find again, by a name of theirs.
@@ -63,7 +64,7 @@ class Settings:
     failure_policy: Literal["continue", "pause branch", "stop"] = "continue"
     precision: Literal["economical", "fine"] = "economical"
     time_source: str = "system"
-    breakpoints: str = ""
+    scene_breakpoints: dict[str, str] = field(default_factory=dict)
     export_folder: str = ""
     export_choices: dict[str, str] = field(default_factory=dict)
     panel_choices: dict[str, str] = field(default_factory=dict)

@@ -145,12 +145,12 @@ def test_that_breakpoints_are_back_after_closing_and_opening(qtbot: QtBot, tmp_p
 def test_that_breakpoints_that_cannot_be_read_are_said_and_the_rest_is_kept(
     qtbot: QtBot, tmp_path: Path
 ) -> None:
-    settings = Settings(step_frames=7, breakpoints='{"format": "other"}')
+    settings = Settings(step_frames=7, scene_breakpoints={"/a.py": '{"format": "other"}'})
     SettingsFile(tmp_path / "settings.json").save(settings)
 
     shell = open_shell(qtbot, tmp_path)
 
-    assert "breakpoints could not be restored" in shell.window.notice.label.text()
+    assert "breakpoints of /a.py could not be restored" in shell.window.notice.label.text()
     assert shell.window.settings.step_frames == 7
 
 

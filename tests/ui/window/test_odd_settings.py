@@ -28,7 +28,7 @@ def _saved() -> dict[str, object]:
     settings = Settings(
         theme="dark",
         recent_scenes=("/a.py", "/ü.py"),
-        breakpoints=broken,
+        scene_breakpoints={"/a.py": broken, "/ü.py": broken},
         export_folder="/nowhere",
         export_choices={"format": "SVG", "width": "720"},
         panel_choices={"event_list.groups": "timers"},
