@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 _COLUMNS: Final = ("at_ns", "interval_ns", "delta_ns", "busy_ns", "cut_ns")
 _PHASES_FROM: Final = len(_COLUMNS)
 _SHARES_FROM: Final = _PHASES_FROM + len(Phase)
-_NO_SHARES: Final = (0,) * len(Share)
+#: The measured times of a frame without phases, and the shares of one without.
+NO_SHARES: Final = (0,) * len(Share)
+NO_PHASES: Final = (0,) * len(Phase)
+#: Numbers that wait for their columns at most: a quarter of a megabyte.
+_MOST_WAITING: Final = 4_096 * _PHASES_FROM
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class Frame:
     busy_ns: int
     cut_ns: int
     phases: tuple[int, ...]
-    shares: tuple[int, ...] = _NO_SHARES
+    shares: tuple[int, ...] = NO_SHARES
 
     @property
     def unknown_ns(self) -> int:
@@ -82,22 +86,38 @@ class FrameHistory:
     frames with the original, also when both continue with the same frames, so keeping many of
     them is cheap.
 
+    Frames without phases and shares, as those of most attached programs, wait in one list until
+    the columns are read: adding one to all columns takes five times as long.
+
     Attributes:
         first: Index of the oldest frame kept.
         counts_ahead: Whether intervals count from the start of a frame to that of the next, as in
             captures, and not from the start of the one before.
     """
 
-    __slots__ = ("_columns", "_length", "counts_ahead", "first")
+    __slots__ = ("_kept", "_length", "_waiting", "counts_ahead", "first")
 
     def __init__(self) -> None:
         self.first = 0
         self.counts_ahead = False
         self._length = 0
         # Frames beyond the length belong to a copy that has continued.
-        self._columns: list[array[int]] | StoredColumns = [
+        self._kept: list[array[int]] | StoredColumns = [
             array("q") for _ in range(_SHARES_FROM + len(Share))
         ]
+        self._waiting: list[int] = []
+
+    @property
+    def _columns(self) -> list[array[int]] | StoredColumns:
+        """The columns, of all frames."""
+        waiting = self._waiting
+        if waiting:
+            self._waiting = []
+            self._length -= len(waiting) // _PHASES_FROM
+            columns = [array("q", waiting[each::_PHASES_FROM]) for each in range(_PHASES_FROM)]
+            nothing = array("q", bytes(8 * len(columns[0])))
+            self.extend([*columns, *[nothing] * len(Phase)])
+        return self._kept
 
     def __len__(self) -> int:
         return self._length
@@ -105,7 +125,7 @@ class FrameHistory:
     @property
     def is_stored(self) -> bool:
         """Whether the frames are in a file, so that parts of them can be read alone."""
-        return not isinstance(self._columns, list)
+        return not isinstance(self._kept, list)
 
     @property
     def end(self) -> int:
@@ -230,9 +250,15 @@ class FrameHistory:
         busy_ns: int,
         cut_ns: int,
         phases: Sequence[int],
-        shares: Sequence[int] = _NO_SHARES,
+        shares: Sequence[int] = NO_SHARES,
     ) -> None:
         """Add a completed frame."""
+        if phases is NO_PHASES and shares is NO_SHARES:
+            self._waiting += (at_ns, interval_ns, delta_ns, busy_ns, cut_ns)
+            self._length += 1
+            if len(self._waiting) > _MOST_WAITING:
+                _ = self._columns
+            return
         values = (at_ns, interval_ns, delta_ns, busy_ns, cut_ns, *phases, *shares)
         if len(self._columns[0]) > self._length and self._goes_on_with(
             [(each,) for each in values]
@@ -281,14 +307,14 @@ class FrameHistory:
         """Return the columns to extend, copied if a copy has continued differently."""
         columns = self._columns
         if not isinstance(columns, list) or len(columns[0]) != self._length:
-            columns = self._columns = [column[: self._length] for column in columns]
+            columns = self._kept = [column[: self._length] for column in columns]
         return columns
 
     @classmethod
     def stored(cls, columns: StoredColumns) -> FrameHistory:
         """Return the frames in a file."""
         found = cls()
-        found.first, found._length, found._columns = columns.first, columns.count, columns
+        found.first, found._length, found._kept = columns.first, columns.count, columns
         return found
 
     @classmethod
@@ -302,7 +328,7 @@ class FrameHistory:
         """
         found = cls()
         found.first, found.counts_ahead = first, True
-        found._columns = list(columns)
+        found._kept = list(columns)
         found._length = len(columns[0])
         return found
 
@@ -318,7 +344,7 @@ class FrameHistory:
         twin = FrameHistory()
         twin.first, twin._length = self.first + place, self._length - place
         twin.counts_ahead = self.counts_ahead
-        twin._columns = [column[place : self._length] for column in self._columns]
+        twin._kept = [column[place : self._length] for column in self._columns]
         return twin
 
     def copy(self) -> FrameHistory:
@@ -327,8 +353,19 @@ class FrameHistory:
         twin.first = self.first
         twin.counts_ahead = self.counts_ahead
         twin._length = self._length
-        twin._columns = self._columns
+        twin._kept = self._columns
         return twin
+
+
+def with_phase(phases: Sequence[int], phase: int, took_ns: int) -> tuple[int, ...]:
+    """Return the measured times of a frame's phases after one more has ended.
+
+    Raises:
+        IndexError: There is no such phase.
+    """
+    times = list(phases)
+    times[phase] += took_ns
+    return tuple(times)
 
 
 def _number_of(column: str | Phase | Share) -> int:

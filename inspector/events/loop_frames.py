@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from inspector.events.frame_history import FrameHistory
+from inspector.events.frame_history import NO_PHASES, NO_SHARES, FrameHistory
 from inspector.vocabulary import (
     DELTA_CUT,
     FRAME_BEGAN,
@@ -21,7 +21,6 @@ from inspector.vocabulary import (
     PHASE_ENDED,
     LoopKind,
     Phase,
-    Share,
     frame_and_phase,
     frame_and_phase_in,
 )
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 #: Frames of loops that are not shown, in memory: 70 MB.
 MOST_KEPT: Final = 500_000
 
-_NO_SHARES: Final = (0,) * len(Share)
 _ALIKE: Final = (
     (FRAME_BEGAN, LOOP_FRAME_BEGAN),
     (FRAME_ENDED, LOOP_FRAME_ENDED),
@@ -70,22 +68,23 @@ class LoopFrames:
     def begin(self, at_ns: int, delta_ns: int) -> None:
         """Begin a frame."""
         self.at_ns, self.delta_ns, self.cut_ns = at_ns, delta_ns, 0
-        self.phases = [0] * len(Phase)
+        self.phases = NO_PHASES
 
     def end(self, interval_ns: int, busy_ns: int) -> None:
         """End the frame."""
-        now = (self.at_ns, interval_ns, self.delta_ns, busy_ns, self.cut_ns)
-        self.frames.append(*now, self.phases)
+        self.frames.append(
+            self.at_ns, interval_ns, self.delta_ns, busy_ns, self.cut_ns, self.phases
+        )
 
     @property
     def open_frame(self) -> list[int]:
         """The frame that has not ended: start, delta, cut, phases and shares."""
-        return [self.at_ns, self.delta_ns, self.cut_ns, *self.phases, *_NO_SHARES]
+        return [self.at_ns, self.delta_ns, self.cut_ns, *self.phases, *NO_SHARES]
 
     @open_frame.setter
     def open_frame(self, values: list[int]) -> None:
         self.at_ns, self.delta_ns, self.cut_ns, *rest = values
-        self.phases = rest[: len(Phase)]
+        self.phases = tuple(rest[: len(Phase)])
 
     def copy(self) -> LoopFrames:
         """Return an independent copy."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.rate import D, local_ns, moved, parent_ns, reanchored
 from inspector.events.due_times import session_instants
-from inspector.events.frame_history import FrameHistory
+from inspector.events.frame_history import NO_PHASES, NO_SHARES, FrameHistory, with_phase
 from inspector.events.handlers import handlers_of
 from inspector.events.loop_frames import MOST_KEPT, LoopFrames, drop_oldest
 from inspector.events.members import MemberTable
@@ -35,7 +35,6 @@ from inspector.vocabulary import (
     LoopKind,
     Mode,
     Phase,
-    Share,
     durations_of,
     frame_and_phase_in,
 )
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
 
 #: What folding raises for an event that does not fit the state, before it changes anything.
 MISFIT: Final = (KeyError, ValueError, IndexError, OverflowError)
-_NO_SHARES: Final = (0,) * len(Share)
 
 
 class Timeline:
@@ -113,8 +111,8 @@ class Timeline:
         self._frame_at_ns = 0
         self._frame_delta_ns = 0
         self._frame_cut_ns = 0
-        self._frame_phases = [0] * len(Phase)
-        self._frame_shares: tuple[int, ...] = _NO_SHARES
+        self._frame_phases: Sequence[int] = NO_PHASES
+        self._frame_shares: tuple[int, ...] = NO_SHARES
         self._kept_of_loops = 0
         self._last_order = 0
         self._unknown: set[int] = set()
@@ -163,7 +161,6 @@ class Timeline:
         twin.commands = list(self.commands)
         twin.hits = list(self.hits)
         twin.holds = list(self.holds)
-        twin._frame_phases = list(self._frame_phases)
         twin._unknown = set(self._unknown)
         twin._stale_clocks = set(self._stale_clocks)
         twin._fold = handlers_of(twin) | handlers_of(twin.members)
@@ -498,14 +495,14 @@ class Timeline:
         self._frame_at_ns = at_ns
         self._frame_delta_ns = b
         self._frame_cut_ns = 0
-        self._frame_phases = [0] * len(Phase)
-        self._frame_shares = _NO_SHARES
+        self._frame_phases = NO_PHASES
+        self._frame_shares = NO_SHARES
 
     def _on_frame_shares(self, _at_ns: int, subject: int, a: int, b: int) -> None:
         self._frame_shares = (*durations_of(subject), *durations_of(a), b)
 
     def _on_phase_ended(self, _at_ns: int, subject: int, _a: int, b: int) -> None:
-        self._frame_phases[subject] += b
+        self._frame_phases = with_phase(self._frame_phases, subject, b)
 
     def _on_delta_cut(self, _at_ns: int, _subject: int, a: int, _b: int) -> None:
         self._frame_cut_ns = a
@@ -531,7 +528,8 @@ class Timeline:
         self.loops[subject].begin(at_ns, b)
 
     def _on_loop_phase_ended(self, _at_ns: int, subject: int, a: int, b: int) -> None:
-        self.loops[subject].phases[frame_and_phase_in(a)[1]] += b
+        loop = self.loops[subject]
+        loop.phases = with_phase(loop.phases, frame_and_phase_in(a)[1], b)
 
     def _on_loop_delta_cut(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
         self.loops[subject].cut_ns = a

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.events.frame_history import FrameHistory
+from inspector.events.frame_history import NO_PHASES, NO_SHARES, FrameHistory
 from inspector.vocabulary import Phase
 
 MS = 1_000_000
@@ -36,3 +36,40 @@ def test_that_a_frame_lasts_from_the_one_before_to_its_own_instant(frames: Frame
     ]
     assert frames.span(-1) is None
     assert frames.span(3) is None
+
+
+def plain(history: FrameHistory, *at_ms: int) -> None:
+    """Add frames without phases."""
+    for each in at_ms:
+        history.append(each * MS, 10 * MS, 10 * MS, MS, 0, NO_PHASES)
+
+
+def test_that_frames_without_phases_keep_their_place_among_others(frames: FrameHistory) -> None:
+    plain(frames, 40, 50)
+    assert (len(frames), frames.end) == (5, 5)
+    frames.append(60 * MS, 10 * MS, 10 * MS, MS, 0, [7] * len(Phase))
+    plain(frames, 70)
+    assert [each // MS for each in frames.at_ns] == [10, 20, 35, 40, 50, 60, 70]
+    assert list(frames.phases[0]) == [0, 0, 0, 0, 0, 7, 0]
+    assert len({len(each) for each in (frames.at_ns, *frames.phases, *frames.shares)}) == 1
+    assert frames.frame(6).shares == NO_SHARES
+
+
+def test_that_a_copy_goes_on_by_itself_after_frames_without_phases(frames: FrameHistory) -> None:
+    plain(frames, 40)
+    twin, earlier, later = frames.copy(), frames.until(3), frames.since(3)
+    plain(frames, 50)
+    plain(twin, 55, 60)
+    plain(earlier, 45)
+    assert [each // MS for each in frames.at_ns] == [10, 20, 35, 40, 50]
+    assert [each // MS for each in twin.at_ns] == [10, 20, 35, 40, 55, 60]
+    assert [each // MS for each in earlier.at_ns] == [10, 20, 35, 45]
+    assert [each // MS for each in later.at_ns] == [40]
+
+
+def test_that_many_frames_without_phases_are_kept_without_being_read() -> None:
+    history = FrameHistory()
+    plain(history, *range(10_000))
+    assert len(history) == 10_000
+    assert history.index_at(9_000 * MS) == 9_001
+    assert history.numpy("at_ns", 9_998, 10_000).tolist() == [9_998 * MS, 9_999 * MS]
