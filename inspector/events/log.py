@@ -116,7 +116,7 @@ class EventLog:
         log._pack()
         return log
 
-    def exchanged(self, numbers: list[int], base: Timeline) -> EventLog:
+    def exchanged(self, numbers: Numbers, base: Timeline) -> EventLog:
         """Return a log with the same texts and budget, but other events.
 
         Args:

@@ -26,10 +26,12 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import numpy as np
     from numpy.typing import NDArray
+
+    from inspector.vocabulary import RawEvent
 
 #: Frames of loops that are not shown, in memory: 70 MB.
 MOST_KEPT: Final = 500_000
@@ -100,12 +102,12 @@ def drop_oldest(loops: Mapping[int, LoopFrames]) -> int:
     return sum(len(each.frames) for each in loops.values())
 
 
-def of_other_loop(event: Sequence[int], loop: int) -> list[int]:
+def of_other_loop(event: RawEvent, loop: int) -> RawEvent:
     """Return an event of a frame as one of a loop that is not shown."""
     at_ns, kind, subject, a, b = event
     if kind == PHASE_ENDED:
-        return [at_ns, LOOP_PHASE_ENDED, loop, frame_and_phase(a, subject), b]
-    return [at_ns, _OTHERS[kind], loop, a, b]
+        return (at_ns, LOOP_PHASE_ENDED, loop, frame_and_phase(a, subject), b)
+    return (at_ns, _OTHERS[kind], loop, a, b)
 
 
 def exchange(block: NDArray[np.int64], shown: int, chosen: int) -> None:

@@ -9,11 +9,14 @@ from inspector.events.timeline import Timeline
 from inspector.probe.wire import MAX_EVENTS, packed_events
 from inspector.sessions.attached.link import Attached, Batch, Notice
 from inspector.sessions.attached.messages import Hello
+from inspector.sessions.attached.numbers import ROOT_ID
 from inspector.sessions.attached.session import AttachedSession
-from inspector.timebase import NS_PER_SECOND
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
+    FRAME_BEGAN,
+    FRAME_ENDED,
     RATE_DENOMINATOR,
     TIMER_ADDED,
     TIMER_ARMED,
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 #: How many times the cost of folding events it may cost to take them from a program: half a
 #: million a second were 600 ns each when folding one took 350.
 _FLOOD = 4.0
+#: The same of the events of frames, two of which add a row to the history of a loop.
+_FRAMES = 5.0
 _PICTURE = 4.0
 _TIMERS = 100
 
@@ -113,6 +118,39 @@ def _flood(size: int) -> AbstractContextManager[Work]:
     return nullcontext(take)
 
 
+def _frames(size: int, shown: int = 1) -> AbstractContextManager[Work]:
+    """Two loops, the frames of one of them shown."""
+    program = _Program()
+    now_ns = program.hand.now_ns
+    clocks = [*program.described(0), (now_ns, CLOCK_ADDED, 2, 1, 1)]
+    clocks.append((now_ns, CLOCK_ANCHORED, 2, 0, RATE_DENOMINATOR))
+    began: list[RawEvent] = [(now_ns, FRAME_BEGAN, loop, 0, 0) for loop in (1, 2)]
+    for batch in program.batches([*clocks, *began]):
+        program.put(batch)
+    ends = [(kind, loop) for loop in (1, 2) for kind in (FRAME_ENDED, FRAME_BEGAN)]
+    events: list[RawEvent] = [
+        (now_ns + place, *ends[place % len(ends)], NS_PER_MS, NS_PER_MS // 2)
+        for place in range(size)
+    ]
+    batches = program.batches(events)
+    # Now that both have ended a frame.
+    program.put(batches.pop(0))
+    program.hand.advance(2_000)
+    program.session.refresh()
+    assert not program.session.show_frames_of(ROOT_ID + shown)
+
+    def take() -> None:
+        for number, batch in enumerate(batches):
+            program.put(batch)
+            if number % 16 == 0:
+                program.session.refresh()
+        while program.session.log.end < size:
+            program.session.refresh()
+        assert not program.session.notes
+
+    return nullcontext(take)
+
+
 def _first_picture(size: int) -> AbstractContextManager[Work]:
     program = _Program()
     batches = program.batches(program.described(size))
@@ -144,13 +182,20 @@ def attached_session(effort: Effort) -> Iterator[Row]:
     ]
     cases = [
         Case("flood", lambda: _flood(flood)),
+        Case("frames of two loops", lambda: _frames(flood)),
+        Case("frames of two loops, the second shown", lambda: _frames(flood, 2)),
         Case("flood folded", lambda: _folding([*few, *fired])),
         Case("picture", lambda: _first_picture(picture)),
         Case("picture folded", lambda: _folding(described)),
     ]
     measured = measure(cases, effort.repeats(5))
-    for name, size, most in (("flood", flood, _FLOOD), ("picture", picture, _PICTURE)):
-        taken_ns, folded = measured.median_ns(name), f"{name} folded"
+    for name, size, folded, most in (
+        ("flood", flood, "flood folded", _FLOOD),
+        ("frames of two loops", flood, "flood folded", _FRAMES),
+        ("frames of two loops, the second shown", flood, "flood folded", _FRAMES),
+        ("picture", picture, "picture folded", _PICTURE),
+    ):
+        taken_ns = measured.median_ns(name)
         detail = f"{taken_ns / 1e6:,.0f} ms of processor time, {size / taken_ns * 1e9:,.0f}/s"
         row = f"attached_session/{powers_of_ten(size)} {name} to folding alone"
         yield Row(row, measured.ratio(name, folded), most, detail=detail, unit="x")

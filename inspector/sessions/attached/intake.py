@@ -16,7 +16,7 @@ import numpy as np
 
 from inspector.events.schema import ABOUT_CLOCKS, ABOUT_TIMERS, ADDED, SCHEMA, Unit
 from inspector.events.timeline import MISFIT
-from inspector.sessions.attached.loops import Loops, ShownLog
+from inspector.sessions.attached.loops import Loops, OtherLog
 from inspector.sessions.attached.numbers import is_above_programs, program_of, program_of_clock
 from inspector.sessions.attached.translation import Rows
 from inspector.vocabulary import (
@@ -31,11 +31,12 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from inspector.events.log import EventLog
+    from inspector.events.log import EventLog, Numbers
     from inspector.events.timeline import Timeline
     from inspector.events.timer_table import TimerTable
+    from inspector.vocabulary import RawEvent
 
 #: Kinds of rows that are no events: a keyframe of a program begins, is complete.
 KEYFRAME_BEGUN: Final = -1
@@ -46,7 +47,7 @@ MOST_TIMERS: Final = 2_000_000
 MOST_CLOCKS: Final = 10_000
 MOST_MEMBERS: Final = 500_000
 
-_Row = list[int]
+_WIDTH: Final = 5
 
 
 class Intake:
@@ -56,9 +57,9 @@ class Intake:
         at_ns: Session time up to which events are in the log, unless they come late.
         newest_ns: Session time of the newest event in the log.
         log: The log that everything enters, with the frames of the first loop.
-        timeline: That log folded to its end.
+        other: The same log with the frames of the loop that was chosen instead, ``None`` for none.
+        timeline: The log that is shown, of these two, folded to its end.
         loops: The loops of all programs.
-        shown: The same log with the frames of the loop that was chosen instead, ``None`` for none.
         misfits: How many events did not fit the state, by kind.
         late: How many events came too late to be sorted in, and are shown later than they were.
         late_ns: By how much at most.
@@ -71,12 +72,13 @@ class Intake:
         self.newest_ns = 0
         self.log, self.timeline = log, timeline
         self.loops = Loops()
-        self.shown: ShownLog | None = None
+        self.other: OtherLog | None = None
         self.misfits: Counter[int] = Counter()
         self.late = 0
         self.late_ns = 0
         self.resyncs: set[int] = set()
         self._waiting: dict[int, deque[Rows]] = {}
+        self._special = np.array([KEYFRAME_BEGUN, KEYFRAME_COMPLETE, *self.loops.takers])
         self._keyframes: dict[int, _Keyframe] = {}
         self._being_described: set[int] = set()
 
@@ -142,25 +144,31 @@ class Intake:
     def _enter(self, rows: Rows) -> int:
         """Fold rows and append those that fit to the log."""
         rows = self._without_too_many(rows)
-        loops, takers = self.loops, self.loops.takers
-        plain: list[_Row] = []
+        # Flat, as a list of each would have the garbage collector go through the whole process.
+        numbers: list[int] = rows.ravel().tolist()
+        if not self._keyframes and not np.isin(rows[:, 1], self._special).any():
+            return self._fold(numbers)
+        loops, keyframes = self.loops, self._keyframes
+        takers = loops.takers
+        plain: list[int] = []
         count = 0
-        for row in rows.tolist():
-            if row[1] < 0 or self._keyframes:
+        for event in _events(iter(numbers)):
+            at_ns, kind, subject, a, b = event
+            if kind < 0 or keyframes:
                 # These depend on the state before them.
                 count += self._fold(plain)
                 plain = []
-                count += self._fold_in_keyframe(row)
-                continue
-            take = takers.get(row[1])
-            if take is None:
-                plain.append(row)
-                continue
-            if loops.finds_one(row):
-                # It is described by what is known of its clock.
-                count += self._fold(plain)
-                plain = []
-            plain.extend(take(row))
+                count += self._fold_in_keyframe(event)
+            elif kind in takers:
+                taken = takers[kind](at_ns, subject, a, b)
+                if taken is None:
+                    # Its loop is described by what is known of its clock.
+                    count += self._fold(plain)
+                    plain = list(loops.found(event))
+                else:
+                    plain += taken
+            else:
+                plain += event
         return count + self._fold(plain)
 
     def _without_too_many(self, rows: Rows) -> Rows:
@@ -176,58 +184,72 @@ class Intake:
                 rows = rows[~surplus]
         return rows
 
-    def _fold(self, rows: list[_Row]) -> int:
-        """Fold rows; what does not fit is counted and left out. Returns how many did."""
-        if not rows:
+    def _fold(self, numbers: list[int]) -> int:
+        """Fold events, five numbers each; returns how many did.
+
+        What does not fit is counted and left out.
+        """
+        if not numbers:
             return 0
         timeline, misfits = self.timeline, []
-        rest = iter(rows)
+        rest = iter(numbers)
         while True:
             try:
-                timeline.apply_all(rest)  # type: ignore[arg-type] # rows have five numbers
+                timeline.apply_all(_events(rest))
                 break
             except MISFIT:
-                place = len(rows) - length_hint(rest) - 1
+                place = len(numbers) - length_hint(rest) - _WIDTH
                 misfits.append(place)
-                if not self._is_being_described(rows[place]):
-                    self.misfits[rows[place][1]] += 1
+                if not self._is_being_described(*numbers[place + 1 : place + 3]):
+                    self.misfits[numbers[place + 1]] += 1
         for place in reversed(misfits):
-            del rows[place]
-        numbers = list(chain.from_iterable(rows))
-        self.log.append(numbers)  # type: ignore[arg-type] # of five each
-        if self.shown is not None:
-            self.shown.take(numbers)
-        return len(rows)
+            del numbers[place : place + _WIDTH]
+        told: Numbers = numbers
+        if self.other is not None:
+            told = self.other.take(numbers)
+        self.log.append(told)  # type: ignore[arg-type] # five an event
+        return len(numbers) // _WIDTH
 
-    def _is_being_described(self, row: _Row) -> bool:
-        """Whether a row may be about what its program has described already, or not yet."""
-        kind, subject = row[1], row[2]
+    def show(self, loop: int) -> None:
+        """Show the frames of another loop, past ones too.
+
+        Another log takes the place of the one that is shown, and another timeline.
+        """
+        loops = self.loops
+        loops.show(loop)
+        self.timeline = self.timeline.copy()
+        self.timeline.choose_frames(loop)
+        self.other = None if loop == loops.first else OtherLog(self.log, loops.first, loop)
+
+    def _is_being_described(self, kind: int, subject: int) -> bool:
+        """Whether an event may be about what its program has described already, or not yet."""
         program = program_of_clock(subject) if kind in ABOUT_CLOCKS else program_of(subject)
         return program in self._being_described
 
     # ------------------------------------------------------------- keyframes
 
-    def _fold_in_keyframe(self, row: _Row) -> int:
-        """Fold a row while a program describes its present state."""
-        kind, subject = row[1], row[2]
+    def _fold_in_keyframe(self, event: RawEvent) -> int:
+        """Fold an event while a program describes its present state."""
+        at_ns, kind, subject, a, b = event
         if kind == KEYFRAME_BEGUN:
             self._being_described.add(subject)
             # The first tells everything: there is nothing to compare it with.
             if any(program_of_clock(each) == subject for each in self.timeline.clocks):
-                self._keyframes[subject] = _Keyframe(self.timeline)
+                self._keyframes[subject] = _Keyframe(self)
             return 0
         if kind == KEYFRAME_COMPLETE:
             keyframe = self._keyframes.pop(subject, None)
-            count = 0 if keyframe is None else self._fold(keyframe.gone(subject, row[0]))
+            count = 0 if keyframe is None else self._fold(keyframe.gone(subject, at_ns))
             self._being_described.discard(subject)
             return count
-        take = self.loops.takers.get(kind)
-        if take is not None:
-            return self._fold(list(take(row)))
+        loops = self.loops
+        if kind in loops.takers:
+            taken = loops.takers[kind](at_ns, subject, a, b)
+            return self._fold(list(loops.found(event) if taken is None else taken))
         is_clock = kind in ABOUT_CLOCKS
         program = program_of_clock(subject) if is_clock else program_of(subject)
         keyframe = self._keyframes.get(program)
-        return self._fold([row] if keyframe is None else keyframe.news(row))
+        return self._fold(list(event) if keyframe is None else keyframe.news(event))
 
     def end_program(self, program: int) -> None:
         """Forget what was under way in a program that has ended."""
@@ -239,46 +261,47 @@ class Intake:
 class _Keyframe:
     """Compares the description of a program's present state with what is known of it."""
 
-    def __init__(self, timeline: Timeline) -> None:
-        self._timeline = timeline
+    def __init__(self, intake: Intake) -> None:
+        # Its timeline is another when another loop is shown.
+        self._intake = intake
         self._described: dict[int, set[int]] = {kind: set() for kind in _ADDING}
         self._new: set[tuple[int, int]] = set()
 
-    def news(self, row: _Row) -> list[_Row]:
-        """Return what a row says that is not known."""
-        timeline, (at_ns, kind, subject, a, b) = self._timeline, row
+    def news(self, row: RawEvent) -> list[int]:
+        """Return what an event says that is not known, as five numbers an event."""
+        timeline, (at_ns, kind, subject, a, b) = self._intake.timeline, row
         known = self._known(kind)
         if kind in _ADDING:
             self._described[kind].add(subject)
             if subject in known:
                 return []
             self._new.add((kind, subject))
-            return [row]
+            return [*row]
         if subject not in known or (_ADDED_BY.get(kind, 0), subject) in self._new:
-            return [row]
+            return [*row]
         if kind == CLOCK_ANCHORED:
             # What follows says whether it is paused.
             is_paused = timeline.clocks[subject].paused
-            return [[at_ns, CLOCK_RESUMED, subject, 0, 0], row] if is_paused else [row]
+            return [at_ns, CLOCK_RESUMED, subject, 0, 0, *row] if is_paused else [*row]
         if kind in {TIMER_ORIGIN, TIMER_ARMED}:
             table, i = timeline.timers, timeline.timers.index(subject)
             now = (table.due[i], table.interval[i])
             if kind == TIMER_ORIGIN:
                 now = (table.site[i], table.kind[i])
-            return [] if now == (a, b) else [row]
-        return [] if kind == MEMBER_ORIGIN else [row]
+            return [] if now == (a, b) else [*row]
+        return [] if kind == MEMBER_ORIGIN else [*row]
 
     def _known(self, kind: int) -> TimerTable | Mapping[int, object]:
-        timeline = self._timeline
+        timeline = self._intake.timeline
         if kind in ABOUT_CLOCKS:
             return timeline.clocks
         if kind in ABOUT_TIMERS:
             return timeline.timers
         return timeline.members.by_id
 
-    def gone(self, program: int, at_ns: int) -> list[_Row]:
+    def gone(self, program: int, at_ns: int) -> list[int]:
         """Return the end of everything that was not described."""
-        timeline = self._timeline
+        timeline = self._intake.timeline
         clocks = {
             number
             for number in timeline.clocks.keys() - self._described[ADDED[Unit.CLOCK]]
@@ -298,14 +321,19 @@ class _Keyframe:
         top_clocks = [n for n in clocks if timeline.clocks[n].parent_id not in clocks]
         top_members = [n for n in members if timeline.members.by_id[n].parent_id not in members]
         return [
-            [at_ns, kind, number, 0, 0]
+            each
             for kind, numbers in (
                 (TIMER_CLEARED, timers),
                 (MEMBER_REMOVED, top_members),
                 (CLOCK_REMOVED, top_clocks),
             )
             for number in sorted(numbers)
+            for each in (at_ns, kind, number, 0, 0)
         ]
+
+
+def _events(each: Iterator[int]) -> Iterator[RawEvent]:
+    return zip(each, each, each, each, each, strict=True)
 
 
 _ADDING: Final = frozenset(ADDED.values())

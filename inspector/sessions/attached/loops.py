@@ -6,6 +6,7 @@ is chosen, a second log has the same events with the frames of that one.
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,18 +21,25 @@ from inspector.vocabulary import (
     DELTA_CUT,
     FRAME_BEGAN,
     FRAME_ENDED,
+    LOOP_DELTA_CUT,
     LOOP_FOUND,
+    LOOP_FRAME_BEGAN,
+    LOOP_FRAME_ENDED,
     PHASE_ENDED,
     LoopKind,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from fractions import Fraction
 
-    from inspector.events.log import EventLog
+    from inspector.events.log import EventLog, Numbers
     from inspector.sessions.attached.intake import Intake
     from inspector.sessions.attached.session import AttachedSession
+    from inspector.vocabulary import RawEvent
+
+    #: An event, or nothing.
+    _Event = tuple[int, ...]
 
 _WIDTH: Final = 5
 
@@ -61,35 +69,33 @@ class Loops:
         shown: The loop whose frames are shown.
         wanted: The loop that goes on while nothing is shown, 0 for none.
         describe: Returns the number of the name of a loop that is found, and its kind.
-        takers: Takes an event of a frame, by its kind; yields what goes into the log.
+        takers: Takes an event of a frame, by its kind; returns the event that goes into the log,
+            if any, or ``None`` where :meth:`found` has to take the first frame of a loop.
     """
 
     def __init__(self) -> None:
         self.first = self.shown = self.wanted = 0
         self.describe: Callable[[int], tuple[int, LoopKind]] = _undescribed
-        self.takers: dict[int, Callable[[list[int]], Iterator[list[int]]]] = {
+        self.takers: dict[int, Callable[[int, int, int, int], _Event | None]] = {
             FRAME_BEGAN: self._began,
             PHASE_ENDED: self._phase_ended,
             DELTA_CUT: self._cut,
             FRAME_ENDED: self._ended,
         }
-        self._loops: dict[int, _Loop] = {}
-        self._latest: dict[int, int] = {}
+        self._by_clock: dict[int, _Loop] = {}
+        self._program_of: dict[int, int] = {}
+        self._latest: dict[int, _Loop] = {}
         self._is_over = False
 
     def loop_of(self, clock_id: int) -> int:
         """Return the loop of a clock, 0 if it has run no frame."""
-        loop = self._loops.get(clock_id)
+        loop = self._by_clock.get(clock_id)
         return 0 if loop is None else loop.id
 
     def ended(self, clock_id: int) -> int:
         """Return how many frames a clock's loop has run."""
-        loop = self._loops.get(clock_id)
+        loop = self._by_clock.get(clock_id)
         return 0 if loop is None else loop.ended
-
-    def finds_one(self, row: list[int]) -> bool:
-        """Return whether an event is the first of a loop."""
-        return row[1] == FRAME_BEGAN and row[2] not in self._loops
 
     def show(self, loop: int) -> None:
         """Note that the frames of a loop are shown."""
@@ -99,92 +105,98 @@ class Loops:
         """Let the next loop be shown if that of a program is, which has ended."""
         self._is_over = self._is_over or program_of_clock(self.shown) == program
 
-    def _began(self, row: list[int]) -> Iterator[list[int]]:
-        clock_id = row[2]
-        self._latest[program_of_clock(clock_id)] = clock_id
-        loop = self._loops.get(clock_id)
+    def found(self, event: RawEvent) -> tuple[int, ...]:
+        """Take the first frame of a loop that begins; returns what goes into the log.
+
+        After the end of the loop that is shown, a new one continues its frames, as when a page is
+        loaded again.
+        """
+        at_ns, _, clock_id, index, delta_ns = event
+        follows = self._by_clock.get(self.shown) if self._is_over else None
+        loop = self._by_clock[clock_id] = follows or _Loop(clock_id)
+        self._program_of[clock_id] = program_of_clock(clock_id)
+        self.first = self.first or clock_id
+        if follows or not self.shown:
+            self.show(loop.id)
+        began = self._began(at_ns, clock_id, index, delta_ns) or ()
+        if follows:
+            return began
+        name, kind = self.describe(clock_id)
+        return (at_ns, LOOP_FOUND, clock_id, name, int(kind), *began)
+
+    def _began(self, at_ns: int, clock_id: int, _index: int, delta_ns: int) -> _Event | None:
+        loop = self._by_clock.get(clock_id)
         if loop is None:
-            # After the end of the loop that is shown, a new one continues its frames, as when a
-            # page is loaded again.
-            follows = self._loops.get(self.shown) if self._is_over else None
-            loop = self._loops[clock_id] = follows or _Loop(clock_id)
-            if follows is None:
-                name, kind = self.describe(clock_id)
-                yield [row[0], LOOP_FOUND, clock_id, name, int(kind)]
-            self.first = self.first or clock_id
-            if follows or not self.shown:
-                self.show(loop.id)
-        elif self._is_over and loop.id != self.shown:
-            self.wanted = clock_id
+            return None
+        self._latest[self._program_of[clock_id]] = loop
         loop.is_in_frame = True
-        row[2], row[3] = loop.id, loop.ended
-        yield self._in_log(loop, row)
+        if self._is_over and loop.id != self.shown:
+            self.wanted = clock_id
+        kind = FRAME_BEGAN if loop.id == self.shown else LOOP_FRAME_BEGAN
+        return (at_ns, kind, loop.id, loop.ended, delta_ns)
 
-    def _phase_ended(self, row: list[int]) -> Iterator[list[int]]:
-        loop = self._loops.get(self._latest.get(row[3], 0))
-        if loop is not None and loop.is_in_frame:
-            row[3] = loop.ended
-            yield self._in_log(loop, row)
+    def _phase_ended(self, at_ns: int, phase: int, program: int, took_ns: int) -> _Event:
+        loop = self._latest.get(program)
+        if loop is None or not loop.is_in_frame:
+            return ()
+        event = (at_ns, PHASE_ENDED, phase, loop.ended, took_ns)
+        return event if loop.id == self.shown else of_other_loop(event, loop.id)
 
-    def _cut(self, row: list[int]) -> Iterator[list[int]]:
-        loop = self._loops.get(row[2])
-        if loop is not None and loop.is_in_frame:
-            row[2] = loop.id
-            yield self._in_log(loop, row)
+    def _cut(self, at_ns: int, clock_id: int, cut_ns: int, _b: int) -> _Event:
+        loop = self._by_clock.get(clock_id)
+        if loop is None or not loop.is_in_frame:
+            return ()
+        kind = DELTA_CUT if loop.id == self.shown else LOOP_DELTA_CUT
+        return (at_ns, kind, loop.id, cut_ns, 0)
 
-    def _ended(self, row: list[int]) -> Iterator[list[int]]:
-        loop = self._loops.get(row[2])
-        if loop is not None and loop.is_in_frame:
-            loop.is_in_frame = False
-            loop.ended += 1
-            row[2] = loop.id
-            yield self._in_log(loop, row)
-
-    def _in_log(self, loop: _Loop, row: list[int]) -> list[int]:
-        if loop.id == self.first:
-            return row
-        return of_other_loop(row, loop.id)
+    def _ended(self, at_ns: int, clock_id: int, since_ns: int, busy_ns: int) -> _Event:
+        loop = self._by_clock.get(clock_id)
+        if loop is None or not loop.is_in_frame:
+            return ()
+        loop.is_in_frame = False
+        loop.ended += 1
+        kind = FRAME_ENDED if loop.id == self.shown else LOOP_FRAME_ENDED
+        return (at_ns, kind, loop.id, since_ns, busy_ns)
 
 
 def _undescribed(_clock_id: int) -> tuple[int, LoopKind]:
     return 0, LoopKind.DRAWS_FRAMES
 
 
-class ShownLog:
+class OtherLog:
     """The events of a log with the frames of another loop.
 
     Attributes:
         log: The events.
-        timeline: The log folded to its end.
         history: The past.
     """
 
-    def __init__(self, log: EventLog, shown: int, chosen: int) -> None:
+    def __init__(self, log: EventLog, first: int, shown: int) -> None:
         """Exchange the frames in what the log has.
 
         Args:
             log: The log.
-            shown: The loop whose frames are in it.
-            chosen: The other loop.
+            first: The loop whose frames are in it.
+            shown: The other loop.
         """
-        self._loops = shown, chosen
+        self._first, self._shown = first, shown
         base = log.base.copy()
-        base.choose_frames(chosen)
-        numbers = self._exchanged(np.array(log.numbers(log.first, log.end), np.int64))
+        base.choose_frames(shown)
+        numbers = _exchanged(log.numbers(log.first, log.end), first, shown)
         self.log = log.exchanged(numbers, base)
         self.history = LogHistory(self.log)
-        self.timeline = self.history.state_before(self.log.end)
 
-    def take(self, numbers: list[int]) -> None:
-        """Take what has come into the log: five numbers an event."""
-        exchanged = self._exchanged(np.array(numbers, np.int64))
-        each = iter(exchanged)
-        self.timeline.apply_all(zip(each, each, each, each, each, strict=True))
-        self.log.append(exchanged)  # type: ignore[arg-type] # five an event
+    def take(self, numbers: list[int]) -> Numbers:
+        """Take new events, five numbers each; returns them with the frames of the first loop."""
+        self.log.append(numbers)  # type: ignore[arg-type] # five an event
+        return _exchanged(numbers, self._shown, self._first)
 
-    def _exchanged(self, numbers: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[int]:
-        exchange(numbers.reshape(-1, _WIDTH).T, *self._loops)
-        return numbers.tolist()
+
+def _exchanged(numbers: Numbers, shown: int, chosen: int) -> array[int]:
+    # NumPy takes three times as long for the numbers of a list.
+    found = array("q", numbers)
+    exchange(np.frombuffer(found, np.int64).reshape(-1, _WIDTH).T, shown, chosen)
+    return found
 
 
 class WholeSession:
@@ -202,7 +214,7 @@ class WholeSession:
     can_wait: Final = False
 
     def __init__(self, session: AttachedSession, intake: Intake, history: LogHistory) -> None:
-        self._session, self._timeline = session, intake.timeline
+        self._session, self._intake = session, intake
         self.annotations, self.log, self.history = session.annotations, intake.log, history
 
     @property
@@ -213,7 +225,8 @@ class WholeSession:
     @property
     def frames_run(self) -> int:
         """How many frames of the first loop have ended."""
-        return self._timeline.frames.end
+        loops = self._intake.loops
+        return loops.ended(loops.first)
 
     @property
     def present_ns(self) -> int:
@@ -223,7 +236,7 @@ class WholeSession:
     @property
     def about(self) -> About:
         """The description for a file."""
-        loop = self._timeline.loops.get(self._timeline.frames_of)
+        loop = self._intake.timeline.loops.get(self._intake.loops.first)
         waits = loop is not None and loop.kind is LoopKind.WAITS_FOR_EVENTS
         return About(
             title=self._session.title,

@@ -35,7 +35,7 @@ from inspector.sessions.attached.link import (
     News,
     Notice,
 )
-from inspector.sessions.attached.loops import ShownLog, WholeSession
+from inspector.sessions.attached.loops import WholeSession
 from inspector.sessions.attached.messages import (
     Changed,
     Cost,
@@ -263,10 +263,9 @@ class AttachedSession:
 
     def _describe_loop(self, clock_id: int) -> tuple[int, LoopKind]:
         """Return the number of the name of a loop, with those of the clocks above, and its kind."""
-        timeline = self._intake.timeline
         names = []
-        if clock_id in timeline.clocks:
-            path = [each for each in timeline.path(clock_id) if not is_above_programs(each.id)]
+        if clock_id in self.timeline.clocks:
+            path = [each for each in self.timeline.path(clock_id) if not is_above_programs(each.id)]
             names = [each.name for each in reversed(path)]
         program = self.program_of_clock(clock_id)
         waits = program is not None and program.waits(clock_id)
@@ -490,7 +489,6 @@ class AttachedSession:
         self._apply_waiting()
         self._look_after_process()
         count = self._settle(until_ns if self.expects_news else self.now_ns)
-        self._intake.timeline.set_present(self._intake.at_ns)
         self.timeline.set_present(self._intake.at_ns)
         self.recorder.pump(at_once=not self.is_running)
         self._intake.log.settle()
@@ -765,14 +763,11 @@ class AttachedSession:
             return ""
         self._look_around()
         intake = self._intake
-        loops.show(loop)
-        if loop == loops.first:
-            intake.shown = None
-            self.log, self.timeline = intake.log, intake.timeline
-            self.history = self._whole_history
-        else:
-            shown = intake.shown = ShownLog(intake.log, loops.first, loop)
-            self.log, self.timeline, self.history = shown.log, shown.timeline, shown.history
+        intake.show(loop)
+        self.timeline = intake.timeline
+        self.log, self.history = intake.log, self._whole_history
+        if intake.other is not None:
+            self.log, self.history = intake.other.log, intake.other.history
         self.timeline.set_present(intake.at_ns)
         if self.breakpoints.is_watching:
             self.breakpoints.watch(self.log, self.timeline)

@@ -16,7 +16,15 @@ from inspector.sessions.attached.loops import Loops
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.session import ShowsLoops
-from inspector.vocabulary import DELTA_CUT, FRAME_BEGAN, FRAME_ENDED, PHASE_ENDED, Phase
+from inspector.vocabulary import (
+    CLOCK_PAUSED,
+    DELTA_CUT,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    PHASE_ENDED,
+    Phase,
+    RawEvent,
+)
 from tests.sessions.attached.fake_probe import MS, Attachment, FakeProbe
 
 FIRST, SECOND = 2, 3
@@ -77,6 +85,39 @@ def test_that_everything_but_the_frames_is_the_same_after_an_exchange(
     assert session.timeline.clocks == clocks
     assert session.log.intern("second loop") == text
     assert session.history.state_at(session.present_ns).frames.end == 3
+
+
+def test_that_what_comes_while_another_loop_is_shown_is_what_the_log_tells(
+    attachment: Attachment,
+) -> None:
+    session, probe = with_loops(attachment)
+    session.show_frames_of(SECOND)
+    turn(attachment, probe)
+    told = session.history.state_before(session.log.end)
+    timeline = session.timeline
+    assert list(timeline.frames.at_ns) == list(told.frames.at_ns)
+    assert list(timeline.loops[FIRST].frames.at_ns) == list(told.loops[FIRST].frames.at_ns)
+    assert len(timeline.loops[FIRST].frames) == 6
+    assert timeline.events_folded == told.events_folded == session.log.end
+
+
+def test_that_another_loop_may_be_shown_while_a_program_describes_itself(
+    attachment: Attachment,
+) -> None:
+    session, probe = with_loops(attachment)
+    probe.tell("Events.keyframe", state="begun")
+    probe.clock(1, "server")
+    described_ns = attachment.hand.now_ns
+    attachment.settle(lambda: attachment.hand.now_ns > described_ns + 200 * MS)
+    session.show_frames_of(SECOND)
+    # A pause whose end was lost.
+    probe.events((attachment.hand.now_ns, CLOCK_PAUSED, 2, 0, 0))
+    probe.clock(2, "second loop", parent=1)
+    probe.tell("Events.keyframe", state="complete")
+    before = session.frames_run
+    turn(attachment, probe)
+    assert session.frames_run == before + 3
+    assert not session.timeline.clocks[SECOND].paused
 
 
 def test_that_a_clock_without_frames_is_refused_by_name(attachment: Attachment) -> None:
@@ -190,25 +231,27 @@ def test_that_commands_tell_in_which_of_the_frames_shown_they_came(
     assert session.timeline.commands[-1].frame == 5
 
 
-def frame_rows(at_ns: int, clock_id: int) -> list[list[int]]:
+def frame_events(at_ns: int, clock_id: int) -> list[RawEvent]:
     """Return the events of a frame with a phase and a cut, as a program tells them."""
     return [
-        [at_ns, FRAME_BEGAN, clock_id, 0, 5],
-        [at_ns + 1, DELTA_CUT, clock_id, 3, 0],
-        [at_ns + 2, PHASE_ENDED, Phase.DRAW, 0, 2],
-        [at_ns + 4, FRAME_ENDED, clock_id, 7 * clock_id, 4],
+        (at_ns, FRAME_BEGAN, clock_id, 0, 5),
+        (at_ns + 1, DELTA_CUT, clock_id, 3, 0),
+        (at_ns + 2, PHASE_ENDED, Phase.DRAW, 0, 2),
+        (at_ns + 4, FRAME_ENDED, clock_id, 7 * clock_id, 4),
     ]
 
 
 def test_that_the_events_of_a_frame_are_the_same_as_after_an_exchange() -> None:
     loops = Loops()
-    rows = [
-        tuple(each)
-        for clock_id in (FIRST, SECOND)
-        for row in frame_rows(10 * clock_id, clock_id)
-        for each in loops.takers[row[1]](row)
-    ]
-    block = block_of(rows)  # type: ignore[arg-type] # five
+    events = []
+    for clock_id in (FIRST, SECOND):
+        first, *others = frame_events(10 * clock_id, clock_id)
+        events.append(loops.found(first)[-5:])
+        for at_ns, kind, *numbers in others:
+            taken = loops.takers[kind](at_ns, *numbers)
+            assert taken
+            events.append(taken)
+    block = block_of(events)  # type: ignore[arg-type] # five each
     exchange(block, FIRST, SECOND)
     shown = [each for each in events_of(block) if each[0] > 10 * SECOND]
     assert shown == [
