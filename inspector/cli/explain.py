@@ -29,11 +29,7 @@ from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.errors import ArgumentError, UnreadableFileError
 from inspector.events.history import History
-from inspector.events.recording import (
-    Recording,
-    RecordingError,
-    as_far_as_it_goes,
-)
+from inspector.events.recording import Recording, RecordingError, as_far_as_it_goes
 from inspector.events.timeline import Timeline
 from inspector.exit_codes import ExitCode
 from inspector.foreign.files import open_binary
@@ -45,10 +41,7 @@ from inspector.sessions.runs.real import run_real
 from inspector.sessions.runs.virtual import RunOutcome, run_virtual
 from inspector.sessions.scene import find_scene
 from inspector.sessions.session import frames_wait
-from inspector.sessions.sources.time_sources import (
-    TIME_SOURCES,
-    make_source,
-)
+from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 
 #: What every SQLite file begins with: so recordings are told from scenes.

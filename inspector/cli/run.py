@@ -13,13 +13,7 @@ from typing import Protocol, TextIO
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget
 from inspector.cli.call_tally import CallTally
-from inspector.cli.export import (
-    checked_part,
-    graph_options,
-    part_in,
-    read_frames,
-    worth_plotting,
-)
+from inspector.cli.export import checked_part, graph_options, part_in, read_frames, worth_plotting
 from inspector.cli.progress import EndlessCodeNote, Progress
 from inspector.cli.run_report import (
     LeftOut,

@@ -5,15 +5,7 @@ once while the scene is held) and records it as an event, with its refusal if an
 follows that event.
 """
 
-from inspector.commands import (
-    breakpoints,
-    clocks,
-    members,
-    recording,
-    scene,
-    timers,
-    transport,
-)
+from inspector.commands import breakpoints, clocks, members, recording, scene, timers, transport
 
 __all__ = [
     "breakpoints",

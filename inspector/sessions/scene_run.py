@@ -48,14 +48,7 @@ from inspector.sessions.sources.journalled_source import JournalledSource
 from inspector.sessions.stage import Stage
 from inspector.sessions.stepping import SceneSteps
 from inspector.timebase import NS_PER_MS
-from inspector.vocabulary import (
-    CALLBACK_FAILED,
-    COMMAND,
-    COMMAND_FORM,
-    READING,
-    SCENE,
-    Reading,
-)
+from inspector.vocabulary import CALLBACK_FAILED, COMMAND, COMMAND_FORM, READING, SCENE, Reading
 
 logger = logging.getLogger(__name__)
 

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QInputDialog
 
-from inspector.commands.members import (
-    MakeTransition,
-    SetTimeScale,
-)
+from inspector.commands.members import MakeTransition, SetTimeScale
 from inspector.display_text import as_plain, one_line
 from inspector.vocabulary import RATE_DENOMINATOR, Field
 
@@ -28,11 +25,7 @@ from ..previews.selected import (
     selected_clock,
     submit_action,
 )
-from ..previews.tree_menus import (
-    Requests,
-    ask_priority,
-    menu_text,
-)
+from ..previews.tree_menus import Requests, ask_priority, menu_text
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget

@@ -6,12 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import (
-    QLabel,
-    QLineEdit,
-    QMenu,
-    QWidget,
-)
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QWidget
 from typing_extensions import override
 
 from inspector.commands.command import Command
@@ -29,11 +24,7 @@ from ..kit.texts.clock_texts import path_text
 from ..kit.theme import ColorRole, Theme
 from ..previews.previewing import Previewer, global_rect, typed_rate_command
 from ..previews.selected import clock_toggle, member_toggle
-from ..previews.tree_menus import (
-    Requests,
-    add_clock_actions,
-    add_member_actions,
-)
+from ..previews.tree_menus import Requests, add_clock_actions, add_member_actions
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .clock_delegates import RateDelegate, SignDelegate
 from .column_widths import ClockColumns

@@ -11,12 +11,7 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import NEVER, Field, LifeCycle, MemberKind, Phase, rate_text
 
-from ..kit.texts.member_texts import (
-    CALLS,
-    edge_text,
-    machine_transitions,
-    member_run_state,
-)
+from ..kit.texts.member_texts import CALLS, edge_text, machine_transitions, member_run_state
 from ..kit.texts.run_states import RunStateKind
 from ..session.bridge import Selection
 from .detail_rows import (

@@ -6,13 +6,7 @@ from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QScrollArea,
-    QSplitter,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QScrollArea, QSplitter, QToolButton, QWidget
 from typing_extensions import override
 
 from inspector.analysis.frame_spans import (

@@ -6,13 +6,7 @@ from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QScrollArea,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QScrollArea, QSplitter, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from inspector.commands.command import Capability
@@ -33,11 +27,7 @@ from ..plotting.machines import NO_SHAPE, shape_of, state_numbers
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .machine_diagram import MachineDiagram
 from .machine_lane import MachineLane
-from .machine_transitions_model import (
-    MachineTransitionsModel,
-    Refusals,
-    rows_of,
-)
+from .machine_transitions_model import MachineTransitionsModel, Refusals, rows_of
 
 #: Below this height the lane is beside the diagram, in pixels.
 _LOW: Final = 240

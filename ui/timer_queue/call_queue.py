@@ -20,14 +20,7 @@ from ..kit.table.columns import ColumnEnum
 from ..kit.texts.clock_texts import ClockPlaces
 from ..kit.texts.member_texts import member_run_state
 from ..kit.texts.run_states import run_state_of
-from .columns import (
-    DUE_COLUMNS,
-    FIELD_COLUMNS,
-    MEMBER_COLUMNS,
-    TIMER_COLUMNS,
-    CallColumn,
-    QueueRow,
-)
+from .columns import DUE_COLUMNS, FIELD_COLUMNS, MEMBER_COLUMNS, TIMER_COLUMNS, CallColumn, QueueRow
 from .member_calls import MemberCalls
 from .timer_calls import TimerCalls
 from .windowed_order import NO_VALUE, WindowedOrder, compact

@@ -26,12 +26,7 @@ from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
 from inspector.frames.creator.versions import COMPONENT_DIALECTS, Newcomers
 from inspector.timebase import format_duration
-from inspector.vocabulary import (
-    Field,
-    LifeCycle,
-    Mode,
-    rate_text,
-)
+from inspector.vocabulary import Field, LifeCycle, Mode, rate_text
 
 #: Kinds of events that say at which rate a clock begins.
 _BEGINNINGS: Final = kinds_with(b=Unit.RATE)

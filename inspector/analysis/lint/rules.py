@@ -29,12 +29,7 @@ from inspector.analysis.lint.findings import (
     Finding,
     FindingKind,
 )
-from inspector.analysis.lint.over_budget import (
-    blocking,
-    collections,
-    host_slow,
-    over_budget_frames,
-)
+from inspector.analysis.lint.over_budget import blocking, collections, host_slow, over_budget_frames
 from inspector.analysis.lint.pace import drifting, uneven
 from inspector.analysis.lint.scheduling import herds, leaks, never_called, orphans, skipped, storms
 from inspector.analysis.lint.seen import Survey

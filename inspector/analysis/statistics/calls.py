@@ -11,12 +11,7 @@ import numpy as np
 from inspector.analysis.statistics.comparison import Change, sample_change
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
-from inspector.vocabulary import (
-    CALL_ENDED,
-    CLOCK_ADDED,
-    TIMER_ADDED,
-    TIMER_FIRED,
-)
+from inspector.vocabulary import CALL_ENDED, CLOCK_ADDED, TIMER_ADDED, TIMER_FIRED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -24,13 +24,7 @@ from inspector.events.states import BreakHit, ClockState, CommandRecord, Failure
 from inspector.events.timeline import Timeline
 from inspector.events.timer_table import UNKNOWN
 from inspector.timebase import MAX_NS
-from inspector.vocabulary import (
-    RATE_DENOMINATOR,
-    LoopKind,
-    MemberKind,
-    Share,
-    TimerKind,
-)
+from inspector.vocabulary import RATE_DENOMINATOR, LoopKind, MemberKind, Share, TimerKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

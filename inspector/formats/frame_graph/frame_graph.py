@@ -23,13 +23,7 @@ from inspector.formats.drawing.display_list import (
     Text,
 )
 from inspector.formats.drawing.font_metrics import plain, shortened, text_width, wrapped
-from inspector.formats.drawing.ticks import (
-    Tick,
-    Ticks,
-    count_ticks,
-    duration_ticks,
-    instant_ticks,
-)
+from inspector.formats.drawing.ticks import Tick, Ticks, count_ticks, duration_ticks, instant_ticks
 from inspector.formats.frame_graph.budget_lines import budget_group, budget_texts
 from inspector.formats.frame_graph.frame_plot import (
     SMALL_SIZE,

@@ -9,13 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from inspector.formats.protobuf import (
-    bytes_field,
-    double_field,
-    fixed_field,
-    number_field,
-    varint,
-)
+from inspector.formats.protobuf import bytes_field, double_field, fixed_field, number_field, varint
 from inspector.formats.traces.session_trace import write_trace
 from inspector.formats.traces.writer import NOTHING, About, Reach
 

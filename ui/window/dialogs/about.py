@@ -8,14 +8,7 @@ import numpy as np
 from PySide6 import __version__ as pyside_version
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QFont, QGuiApplication
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QHBoxLayout,
-    QLabel,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 import inspector
 from inspector.environment import installed_version

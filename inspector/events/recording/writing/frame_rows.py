@@ -12,14 +12,7 @@ from inspector.events.recording.columns import kind_table, of_kinds, pack
 from inspector.events.recording.layout import FRAME_COLUMNS
 from inspector.events.recording.writing.tables import INSERT
 from inspector.events.recording.writing.timer_rows import AT_ONCE
-from inspector.events.schema import (
-    ABOUT_LOOPS,
-    CUTS,
-    FRAME_ENDS,
-    FRAME_STARTS,
-    PHASE_ENDS,
-    SHARES,
-)
+from inspector.events.schema import ABOUT_LOOPS, CUTS, FRAME_ENDS, FRAME_STARTS, PHASE_ENDS, SHARES
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import Phase, Share, durations_of
 
