@@ -128,7 +128,6 @@ class Extension:
     traceback: str = ""
 
     def __str__(self) -> str:
-        """Say which one it is, and what is wrong with it."""
         what = f"The {self.noun} “{self.name}” of {self.package}"
         return f"{what} does not work: {self.reason}" if self.problem else f"{what} works."
 

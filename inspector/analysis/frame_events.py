@@ -41,7 +41,6 @@ class FrameEvents:
     shares: tuple[int, ...] = ()
 
     def __init__(self, start: int) -> None:
-        """Begin with no events."""
         self.start = start
         self.fired: list[tuple[int, int]] = []
         self.phases: dict[int, int] = {}

@@ -349,7 +349,6 @@ class Undoing:
     """
 
     def __init__(self) -> None:
-        """Begin with nothing to undo."""
         self._inverses: dict[int, Command] = {}
 
     def note(self, number: int, inverse: Command | None) -> None:

@@ -193,14 +193,12 @@ class SharedList(Sequence[_T], Generic[_T]):
     __slots__ = ("_is_own", "_items", "_length")
 
     def __init__(self) -> None:
-        """Begin empty."""
         # What lies behind the length belongs to a copy that has gone on.
         self._items: list[_T] = []
         self._length = 0
         self._is_own = True
 
     def __len__(self) -> int:
-        """Return how many items there are."""
         return self._length
 
     @overload

@@ -37,7 +37,6 @@ class Annotations:
         keep: Keep | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """Begin with the given annotations, by number."""
         self.keep = keep
         self.version = 0
         self._now = now
@@ -48,11 +47,9 @@ class Annotations:
 
     @override
     def __repr__(self) -> str:
-        """Show how many there are."""
         return f"<Annotations {len(self)}>"
 
     def __len__(self) -> int:
-        """Return how many there are."""
         return len(self._by_number)
 
     def __iter__(self) -> Iterator[Annotation]:

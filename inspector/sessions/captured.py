@@ -122,7 +122,6 @@ class CapturedSession(UniformSession):
 
     @override
     def __repr__(self) -> str:
-        """Show the file."""
         return f"<CapturedSession {self._path.name}>"
 
     # ------------------------------------------------------------------ reading

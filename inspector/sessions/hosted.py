@@ -137,7 +137,6 @@ class HostedSession(UniformSession):
 
     @override
     def __repr__(self) -> str:
-        """Show the scene and its phase."""
         return f"<HostedSession {self.scene_path.name} {self.status.phase.value}>"
 
     @property

@@ -162,7 +162,6 @@ class RecordedSession(UniformSession):
 
     @override
     def __repr__(self) -> str:
-        """Show the file."""
         return f"<RecordedSession {self._path.name}>"
 
     @property

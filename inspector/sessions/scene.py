@@ -98,7 +98,6 @@ class SceneProblem(SceneError):  # noqa: N818 - it is shown as the sentence it c
         excerpt: str = "",
         traceback_text: str = "",
     ) -> None:
-        """Hold the sentence and the place."""
         super().__init__(message)
         self.path = path
         self.line = line

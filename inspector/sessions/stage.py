@@ -90,7 +90,6 @@ class Stage:
 
     @override
     def __repr__(self) -> str:
-        """Show the title."""
         return f"<Stage {self.title!r}>"
 
     def name(self, title: str) -> None:

@@ -141,7 +141,6 @@ class ActionSet(QObject):
         self._icon_turn = single_shot(self, self._draw_menu_icons)
 
     def __getitem__(self, action_id: str) -> DescribedAction:
-        """Return an action by its id."""
         return self._actions[action_id]
 
     @property

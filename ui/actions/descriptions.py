@@ -54,7 +54,6 @@ class Needs(Enum):
     REWIND_TO_PLAYHEAD = "a session that can be rewound to the playhead", Capability.REWIND
 
     def __init__(self, text: str, capability: Capability | None) -> None:
-        """Say what it is, and which capability of the session it takes."""
         self.text = text
         self.capability = capability
 

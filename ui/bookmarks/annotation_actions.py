@@ -30,7 +30,6 @@ class AnnotationActions(QObject):
     refused = Signal(str)
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QObject | None) -> None:
-        """Carry out further requests of the bridge."""
         super().__init__(parent)
         self._bridge = bridge
         self._desk = desk = bridge.annotations

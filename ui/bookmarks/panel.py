@@ -40,7 +40,6 @@ class BookmarksPanel(TablePanel):
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
-        """Show the annotations of the bridge's session."""
         self.model = AnnotationModel(bridge.annotations.change, theme)
         view = TableView(
             self.model,

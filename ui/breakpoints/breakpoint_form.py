@@ -62,7 +62,6 @@ class BreakpointForm(QWidget):
     names_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        """Make the fields for a new breakpoint."""
         super().__init__(parent)
         self._theme = theme
         self._said_as = ColorRole.BAD

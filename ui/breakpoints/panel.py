@@ -116,7 +116,6 @@ class BreakpointsPanel(QWidget):
     """Lists the breakpoints, and lets people add, change and remove them."""
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
-        """Show the breakpoints of the bridge's session."""
         super().__init__(parent)
         self._bridge = bridge
         self._version = -1

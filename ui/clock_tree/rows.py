@@ -42,7 +42,6 @@ class Known:
     """What is laborious to find out about rows, kept until it may have changed."""
 
     def __init__(self) -> None:
-        """Begin with nothing known."""
         self.forget()
 
     def forget(self) -> None:

@@ -74,7 +74,6 @@ class ShapedModel(QAbstractItemModel):
     """Rows are numbered nodes; a subclass says what is in their cells."""
 
     def __init__(self, column_count: int) -> None:
-        """Begin without rows."""
         super().__init__()
         self._column_count = column_count
         self._shape = ClockShape()

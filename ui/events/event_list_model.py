@@ -105,7 +105,6 @@ class EventListModel(ListTableModel[EventRow]):
     """The newest events that pass a filter, oldest first, at most 20 000."""
 
     def __init__(self, theme: Theme) -> None:
-        """Begin without rows."""
         super().__init__(EventColumn, theme)
         self._log: EventLog | None = None
         self._timeline: Timeline | None = None

@@ -47,7 +47,6 @@ class EventNames:
     """
 
     def __init__(self) -> None:
-        """Begin with no names."""
         self._labels: dict[int, str] = {}
         self._members = MemberNames(("",))
         # What members are called with what they are, as far as was asked for.

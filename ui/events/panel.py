@@ -57,7 +57,6 @@ class EventListPanel(TablePanel):
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
-        """Show the events of the bridge's session."""
         self.model = EventListModel(theme)
         self.table = table = EventTableView(
             self.model,

@@ -62,7 +62,6 @@ class FlameRow(QWidget):
     span_hovered = Signal(object)  # Span | None
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        """Show nothing."""
         super().__init__(parent)
         self._theme = theme
         self._spans: tuple[Span, ...] = ()

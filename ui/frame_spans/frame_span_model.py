@@ -131,7 +131,6 @@ class FrameSpanModel(ListTableModel[SpanRow]):
     is_sortable = True
 
     def __init__(self, theme: Theme) -> None:
-        """Begin without rows."""
         super().__init__(SpanColumn, theme)
         self.unlisted_count = 0
 

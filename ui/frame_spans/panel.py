@@ -67,7 +67,6 @@ class FrameSpansPanel(QWidget):
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
-        """Show the newest frame of the bridge's session."""
         super().__init__(parent)
         self.setObjectName("frame_spans")
         self._bridge = bridge

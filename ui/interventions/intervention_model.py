@@ -122,7 +122,6 @@ class InterventionModel(ListTableModel[InterventionRow]):
     """
 
     def __init__(self, theme: Theme) -> None:
-        """Begin without rows."""
         super().__init__(InterventionColumn, theme)
         self._list: InterventionList | None = None
         self._undoing: Undoing | None = None

@@ -30,7 +30,6 @@ class LastUndoable:
     """
 
     def __init__(self) -> None:
-        """Know of no command yet."""
         self._seen: tuple[object, ...] = ()
         self._found: CommandRecord | None = None
 

@@ -26,7 +26,6 @@ class InterventionsPanel(TablePanel):
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
-        """Show the interventions of the bridge's session."""
         self.model = InterventionModel(theme)
         view = TableView(
             self.model,

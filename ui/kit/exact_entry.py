@@ -261,7 +261,6 @@ class RangeNote(QObject):
     """
 
     def __init__(self, box: QSpinBox | QDoubleSpinBox) -> None:
-        """Watch a spin box, which owns this."""
         super().__init__(box)
         self._box = box
         self.note = _Note(box)

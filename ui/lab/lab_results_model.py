@@ -131,7 +131,6 @@ class LabResultsModel(ListTableModel[LabResult]):
     is_sortable = True
 
     def __init__(self, theme: Theme) -> None:
-        """Begin without rows."""
         super().__init__(LabColumn, theme)
 
     @override

@@ -136,7 +136,6 @@ class MachineTransitionsModel(ListTableModel[TransitionRow]):
     """The transitions of a machine, newest first, at most 5 000 rows."""
 
     def __init__(self, theme: Theme) -> None:
-        """Begin without rows."""
         super().__init__(TransitionColumn, theme)
 
     @override

@@ -52,7 +52,6 @@ class AnnotationEditor(QObject):
     span_wanted = Signal(object)  # tuple[int, int]
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Begin without a session."""
         super().__init__(parent)
         self._range_sources: list[tuple[int, WeakMethod[RangeSource]]] = []
         self._annotations: Annotations | None = None

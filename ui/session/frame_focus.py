@@ -35,7 +35,6 @@ class FrameFocus(QObject):
     marked_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Begin without frames."""
         super().__init__(parent)
         self.measure: Measure = "interval"
         self.visible: Frames = (0, 0)

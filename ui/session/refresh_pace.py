@@ -64,7 +64,6 @@ class Slowing:
     MOST_CALM_WATCHES: Final = 64
 
     def __init__(self) -> None:
-        """Begin at full pace."""
         self.factor = 1.0
         self._calm = 0
         self._patience = self.CALM_WATCHES

@@ -57,7 +57,6 @@ class StatisticsPanel(QWidget):
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
-        """Show the frames of the bridge's session."""
         super().__init__(parent)
         self._bridge = bridge
         self._times = ScopedTimes()

@@ -112,7 +112,6 @@ class ScopedTimes:
     """
 
     def __init__(self) -> None:
-        """Begin without frames."""
         self.distribution = Distribution()
         self.wanted: Wanted | None = None
         self.marked: NDArray[np.int64] | None = None

@@ -34,7 +34,6 @@ class WindowedOrder:
         self._window = self._ids
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return self._ids.size
 
     def take(

@@ -93,7 +93,6 @@ class EndlessCode(QObject):
     _is_over = Signal()
 
     def __init__(self, window: MainWindow) -> None:
-        """Begin to watch."""
         super().__init__(window)
         self._window = window
         self._bridge = window.bridge

@@ -173,7 +173,6 @@ class KeyGuard(QObject):
     refused = Signal(str)
 
     def __init__(self, actions: Iterable[DescribedAction], parent: QObject) -> None:
-        """Guard the keys of actions."""
         super().__init__(parent)
         self._by_keys = {
             keys.toString(): action for action in actions for keys in action.shortcuts()

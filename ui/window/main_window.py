@@ -82,7 +82,6 @@ class MainWindow(QMainWindow):
     frame_times: FrameTimesPanel
 
     def __init__(self, theme: Theme, settings_file: SettingsFile, settings: Settings) -> None:
-        """Make what is painted first."""
         super().__init__()
         self.setObjectName("main_window")
         self.setWindowTitle(_TITLE)

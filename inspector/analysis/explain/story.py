@@ -115,7 +115,6 @@ class CallStory(ClockChangeReader):
     """
 
     def __init__(self, call_id: CallId, longest: int = LONGEST_STORY) -> None:
-        """Begin with nothing read."""
         self.id = call_id
         self.longest = longest
         self.first = -1

@@ -20,7 +20,6 @@ class FrameHost:
     """
 
     def __init__(self) -> None:
-        """Begin at 0, running."""
         self._source = VirtualTimeSource()
         self._tree = ClockTree()
         self._transport = Transport(self._tree, self._source, max_delta_ns=_NO_CUT_NS)

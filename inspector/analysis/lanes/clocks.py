@@ -53,7 +53,6 @@ class ClockPast(Steps):
     __slots__ = ("_off", "name", "parent", "paused", "rate_n")
 
     def __init__(self, name: str) -> None:
-        """Begin without steps."""
         super().__init__()
         self.name = name
         self.rate_n = array("q")
@@ -98,7 +97,6 @@ class ClockPasts:
     """
 
     def __init__(self) -> None:
-        """Begin without clocks."""
         self.strings: Sequence[str] = ("",)
         self.by_id: dict[int, ClockPast] = {}
         self.version = 0

@@ -39,7 +39,6 @@ class Instants:
     __slots__ = ("_earliest", "_pyramid", "at_ns", "highest", "subject", "value")
 
     def __init__(self) -> None:
-        """Begin empty."""
         self.at_ns = array("q")
         self.value = array("q")
         self.subject = array("q")
@@ -165,7 +164,6 @@ class Steps:
     __slots__ = ("at_ns", "cause", "value")
 
     def __init__(self) -> None:
-        """Begin empty."""
         self.at_ns = array("q")
         self.value = array("q")
         self.cause = array("q")

@@ -144,7 +144,6 @@ class LaneStore:
     most_at_once = 100_000
 
     def __init__(self) -> None:
-        """Begin empty."""
         self.clocks = ClockPasts()
         self.lanes: dict[LaneKey, Lane] = {}
         self.annotations: tuple[Annotation, ...] = ()

@@ -74,7 +74,6 @@ class LongFrames:
     """
 
     def __init__(self, budget: FrameBudget) -> None:
-        """Begin with nothing seen."""
         self.budget = budget
         self._longest_ns, self._tolerance_ns = budget.longest_ns, budget.tolerance_ns
         self.frames = 0

@@ -227,7 +227,6 @@ class Survey:
     """
 
     def __init__(self, history: History, timeline: Timeline, budget: FrameBudget) -> None:
-        """Begin empty."""
         self.history = history
         self.timeline = timeline
         self.timers: dict[int, SeenTimer] = {}

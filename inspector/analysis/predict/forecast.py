@@ -41,7 +41,6 @@ class Forecast:
     """
 
     def __init__(self, call_id: CallId) -> None:
-        """Begin with nothing predicted."""
         self.call_id = call_id
         self.made = 0
         self.came_true = 0

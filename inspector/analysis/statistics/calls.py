@@ -103,7 +103,6 @@ class CallFold:
     """Reads events, and keeps when calls were made, how late and how long they were."""
 
     def __init__(self, base: Timeline, strings: Sequence[str]) -> None:
-        """Begin with the state before the first event."""
         self._strings = strings
         self._clocks: dict[int, tuple[int, str]] = {
             each.id: (each.parent_id, each.name) for each in base.clocks.values()

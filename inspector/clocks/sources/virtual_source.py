@@ -18,13 +18,11 @@ class VirtualTimeSource:
     """
 
     def __init__(self) -> None:
-        """Begin at 0."""
         self._now_ns = 0
         self._wake_ns: int | None = None
         self._on_wake: Callable[[], None] | None = None
 
     def __repr__(self) -> str:
-        """Show the present instant."""
         return f"VirtualTimeSource(now_ns={self._now_ns})"
 
     def now_ns(self) -> int:

@@ -71,7 +71,6 @@ class ConditionError(InspectorError):
     """
 
     def __init__(self, message: str, place: int) -> None:
-        """Hold the sentence and the place."""
         super().__init__(message)
         self.place = place
 

@@ -94,7 +94,6 @@ class MemberCalls:
     """Takes what is known of members, and of each of their calls."""
 
     def __init__(self, state: Timeline, strings: Sequence[str]) -> None:
-        """Begin with the members of a state."""
         self._strings = strings
         self._names = {each.id: each.name for each in state.members.by_id.values()}
         self._kinds = {each.id: int(each.kind) for each in state.members.by_id.values()}
@@ -163,7 +162,6 @@ class LoopTracks:
     """Writes the frames of the loops that are not shown, each below its clock."""
 
     def __init__(self, state: Timeline, strings: Sequence[str], writer: TraceWriter) -> None:
-        """Begin with the loops of a state."""
         self._strings = strings
         self._writer = writer
         self._names = {clock_id: loop.name for clock_id, loop in state.loops.items()}

@@ -87,7 +87,6 @@ class TimerTracks:
     """Takes the events of timers, and writes what they mean."""
 
     def __init__(self, state: Timeline, strings: Sequence[str], writer: TraceWriter) -> None:
-        """Begin with the timers that wait in a state."""
         self._strings = strings
         self._writer = writer
         self._waiting: dict[int, Gauge] = {}

@@ -57,7 +57,6 @@ class Breakpoints:
     """
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._by_number: dict[int, Breakpoint] = {}
         self._hits: dict[int, int] = {}
         self._since: dict[int, int] = {}
@@ -80,7 +79,6 @@ class Breakpoints:
         return made
 
     def __len__(self) -> int:
-        """Return how many there are."""
         return len(self._by_number)
 
     @property

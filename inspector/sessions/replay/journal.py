@@ -195,7 +195,6 @@ class Journal:
         self._more: dict[int, AppliedCommand | BreakpointHit] = {}
 
     def __len__(self) -> int:
-        """Return how many entries there are."""
         return len(self._entries)
 
     @property
@@ -313,7 +312,6 @@ class Script:
     """A journal as it is followed: what is next, and what the source says next."""
 
     def __init__(self, journal: Journal) -> None:
-        """Begin at the beginning."""
         self.journal = journal
         self.is_over = False
         self._next = 0
@@ -433,14 +431,12 @@ class PackedEntries:
     __slots__ = ("_blocks", "_packed_bytes", "_tail", "_unpacked")
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._blocks: list[bytes] = []
         self._tail = array("q")
         self._packed_bytes = 0
         self._unpacked: dict[int, array[int]] = {}
 
     def __len__(self) -> int:
-        """Return how many entries there are."""
         return len(self._blocks) * BLOCK + len(self._tail) // _COLUMNS
 
     @property

@@ -104,7 +104,6 @@ class Difference:
     label: str
 
     def __str__(self) -> str:
-        """Return the difference in sentences."""
         where = f" in “{self.label}”" if self.label else ""
         text = (
             f"At {format_instant(self.at_ns)}, after {self.frame:,} "

@@ -98,7 +98,6 @@ class TextWidths:
     """Measures texts in one font, each once; numbers once for as many digits."""
 
     def __init__(self, font: QFont) -> None:
-        """Measure in a font."""
         self.metrics, self._exact = QFontMetrics(font), QFontMetricsF(font)
         self.height, self.ascent = self.metrics.height(), self.metrics.ascent()
         self._widths: dict[str, float] = {}
@@ -145,7 +144,6 @@ class CellPainter:
     """
 
     def __init__(self, view: QWidget) -> None:
-        """Paint for a view, in its font and colours."""
         self._view = view
         self._signs: Mapping[Hashable, QIcon] = {}
         self.forget()

@@ -205,7 +205,6 @@ class TableModel(ColumnCells[RowT], QAbstractTableModel):
     sorted_by = -1
 
     def __init__(self, columns: type[ColumnEnum], theme: Theme) -> None:
-        """Begin without rows."""
         super().__init__()
         self.use_columns(columns, theme)
         self._shown: Sequence[ColumnEnum] = self.columns
@@ -262,7 +261,6 @@ class ListTableModel(TableModel[RowT]):
     """
 
     def __init__(self, columns: type[ColumnEnum], theme: Theme) -> None:
-        """Begin without rows."""
         super().__init__(columns, theme)
         self.rows: list[RowT] = []
         self._all: list[RowT] = []

@@ -57,7 +57,6 @@ class RowPointing(QObject):
     pointed = Signal(QModelIndex)
 
     def __init__(self, view: QAbstractItemView) -> None:
-        """Watch a view, which owns this."""
         super().__init__(view)
         view.setMouseTracking(True)
         view.entered.connect(self.pointed)
@@ -91,7 +90,6 @@ class RowMenus(QObject):
     requested = Signal(QModelIndex, QPoint)
 
     def __init__(self, view: QAbstractItemView) -> None:
-        """Watch a view, which owns this."""
         super().__init__(view)
         self._view = view
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

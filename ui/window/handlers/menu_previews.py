@@ -26,7 +26,6 @@ class MenuPreviews(QObject):
     """
 
     def __init__(self, window: MainWindow) -> None:
-        """Watch no menu yet."""
         super().__init__(window)
         self._window = window
         self.previewer = Previewer(window.bridge, window)

@@ -58,7 +58,6 @@ class WindowActions(QObject):
     """
 
     def __init__(self, window: MainWindow, top_menus: Mapping[MenuId, QMenu]) -> None:
-        """Fill the menus of a window."""
         super().__init__(window)
         self._window = window
         self._actions = window.actions_by_id
