@@ -5,7 +5,6 @@ from __future__ import annotations
 import traceback
 from bisect import bisect_right
 from dataclasses import dataclass
-from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -101,7 +100,6 @@ class Pictures:
             while they are kept in memory only.
         is_described: Whether the scene describes a picture, as far as is known.
         failure: Why the last picture could not be drawn, empty if it could.
-        took_ns: What drawing the last picture took.
         drawn: Number of pictures drawn so far.
     """
 
@@ -111,12 +109,10 @@ class Pictures:
         self.keep: Callable[[int, bytes], None] | None = None
         self.is_described = True
         self.failure = ""
-        self.took_ns = 0
         self.drawn = 0
         self._frames: list[int] = []
         self._packed: list[bytes] = []
         self._bytes = 0
-        self._dropped = 0
         self._newest: Picture | None = None
         self._is_given_up = False
 
@@ -181,7 +177,6 @@ class Pictures:
         if drawing is None or self._is_given_up:
             return
         before = log.end
-        began_ns = perf_counter_ns()
         try:
             picture = drawn(drawing)
         except KeyboardInterrupt:
@@ -191,7 +186,6 @@ class Pictures:
         else:
             self.failure = ""
             self._keep(frame, picture)
-        self.took_ns = perf_counter_ns() - began_ns
         self.drawn += 1
         if log.end != before:
             self._is_given_up = True

@@ -146,7 +146,7 @@ def test_that_a_picture_has_a_chart_per_display_and_timer() -> None:
 
     picture = lab_graph(
         results, Provenance("", datetime(2026, 1, 1, tzinfo=UTC), "1"), LabGraphOptions()
-    ).picture
+    )
 
     titles = [text.text for text in picture.texts() if text.text.startswith("Drift")]
     assert titles == ["Drift, 60 Hz, timer “every 1 s”", "Drift, 240 Hz, timer “every 1 s”"]

@@ -146,11 +146,6 @@ class CallStory(ClockChangeReader):
         return self.firings[-1] if self.firings else None
 
     @property
-    def is_known(self) -> bool:
-        """Whether the log has any event of the call."""
-        return any((self.added, self.fired, self.cleared, self.armed, self.missed))
-
-    @property
     def last_cursor(self) -> int:
         """The last place in the log at which its own events prove that it existed."""
         moments = (self.added, self.last, self.armed)

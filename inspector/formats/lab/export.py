@@ -5,17 +5,12 @@ from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
 from inspector.analysis.lab.refresh_lab import LabResult
-from inspector.formats.drawing.display_list import DisplayList
 from inspector.formats.file_formats import FileFormat, check_file, picture_formats, write_file
 from inspector.formats.frame_times import Provenance
 from inspector.formats.lab.graph import LabGraphOptions, lab_graph
 from inspector.formats.lab.table import write_lab_csv, write_lab_json
 
 _Results: TypeAlias = Sequence[LabResult]
-
-
-def _picture(results: _Results, provenance: Provenance, options: LabGraphOptions) -> DisplayList:
-    return lab_graph(results, provenance, options).picture
 
 
 def _write_csv(
@@ -31,7 +26,7 @@ def _write_json(
 
 
 LAB_EXPORTERS: Final[tuple[FileFormat[_Results, LabGraphOptions], ...]] = (
-    *picture_formats(_picture, "the firings"),
+    *picture_formats(lab_graph, "the firings"),
     FileFormat("CSV", ".csv", "table, one row per run", _write_csv),
     FileFormat("JSON", ".json", "table with every firing", _write_json),
 )

@@ -65,33 +65,16 @@ class LabGraphOptions:
         theme: Colours on white or on near-black.
         width_pt: Width of the picture in points; the height follows from the runs.
         dots_per_inch: Resolution of a PNG.
-        is_bare: Without heading, legend and footer, for the window.
     """
 
     title: str = ""
     theme: ThemeName = "light"
     width_pt: float = 720.0
     dots_per_inch: float = 144.0
-    is_bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class LabTrack:
-    """Position of a run.
-
-    Attributes:
-        result: The run.
-        top: Upper edge, in points.
-        bottom: Lower edge.
-    """
-
-    result: LabResult
-    top: float
-    bottom: float
-
-
-@dataclass(frozen=True, slots=True)
-class LabScale:
+class _Scale:
     """Positions of instants.
 
     Attributes:
@@ -108,36 +91,16 @@ class LabScale:
         """Return the x of an instant, in points."""
         return self.left + at_ns / self.end_ns * (self.right - self.left)
 
-    def at_ns(self, x: float) -> int:
-        """Return the instant at an x, within the run."""
-        share = (x - self.left) / max(self.right - self.left, 1.0)
-        return round(min(max(share, 0.0), 1.0) * self.end_ns)
-
-
-@dataclass(frozen=True, slots=True)
-class LabGraph:
-    """A picture and the positions of its data, for reading by pointer.
-
-    Attributes:
-        picture: The picture.
-        tracks: The tracks from the top down.
-        scale: Where instants are.
-    """
-
-    picture: DisplayList
-    tracks: tuple[LabTrack, ...]
-    scale: LabScale
-
 
 def lab_graph(
     results: Sequence[LabResult], provenance: Provenance, options: LabGraphOptions
-) -> LabGraph:
+) -> DisplayList:
     """Return the picture of ``results``.
 
     Raises:
         ExportError: There are more runs than a picture can hold.
     """
-    return _Drawing(results, provenance, options).graph()
+    return _Drawing(results, provenance, options).picture()
 
 
 class _Drawing:
@@ -151,7 +114,6 @@ class _Drawing:
         self._options = options
         self._colors = GRAPH_COLORS[options.theme]
         self._items: list[Item] = []
-        self._tracks: list[LabTrack] = []
         width = options.width_pt
         titles = [text_width(each.row_title, _TEXT_SIZE) for each in results]
         texts = [text_width(outcome_text(each), _SMALL_SIZE) for each in results]
@@ -160,24 +122,19 @@ class _Drawing:
         left = round(_PAD + 12 + self._title_width + 8, 2)
         right = max(left + 40, round(width - _PAD - self._text_width - 8, 2))
         end_ns = max((each.display.end_ns for each in results), default=0) or NS_PER_SECOND
-        self._scale = LabScale(left, right, end_ns)
+        self._scale = _Scale(left, right, end_ns)
 
-    def graph(self) -> LabGraph:
-        options = self._options
-        y = 4.0 if options.is_bare else self._add_header()
+    def picture(self) -> DisplayList:
+        y = self._add_header()
         for head, runs in groupby(self._results, lambda each: each.group_title):
             y = self._add_group(plain(head), list(runs), y)
             self._check_height(y)
         self._add_axis(y)
-        height = y + _AXIS
-        if not options.is_bare:
-            height = self._add_drifts(height)
-            height = self._add_faults(height)
-            height = self._add_footer(height)
-        title = plain(options.title) or "Refresh-rate lab"
+        height = self._add_footer(self._add_faults(self._add_drifts(y + _AXIS)))
+        title = plain(self._options.title) or "Refresh-rate lab"
         summary = summary_text(self._results) if self._results else "No runs."
-        picture = DisplayList(
-            width=options.width_pt,
+        return DisplayList(
+            width=self._options.width_pt,
             height=round(height, 2),
             background=self._colors.background,
             items=tuple(self._items),
@@ -186,7 +143,6 @@ class _Drawing:
             created=self._provenance.created,
             software=f"Timeline Inspector {self._provenance.version}".strip(),
         )
-        return LabGraph(picture, tuple(self._tracks), self._scale)
 
     def _add_header(self) -> float:
         colors, room = self._colors, self._options.width_pt - 2 * _PAD
@@ -240,7 +196,6 @@ class _Drawing:
 
     def _track_items(self, run: LabResult, top: float) -> list[Item]:
         colors, scale = self._colors, self._scale
-        self._tracks.append(LabTrack(run, top, top + _TRACK))
         base = round(top + _TRACK - 4, 2)
         is_right = run.verdict.is_right
         color = colors.line if is_right else colors.spike
