@@ -1,4 +1,4 @@
-"""Foreign texts in the window: in one line, and never interpreted as HTML."""
+"""Numbers in words; and foreign texts: in one line, and never interpreted as HTML."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ def in_quotes(text: str, most: int = 60) -> str:
     """Return a text from the user for a message: in one line and shortened."""
     cut = one_line(text[:most])
     return f"“{cut}…”" if len(text) > most else f"“{cut}”"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return ``1 frame`` or ``2,000 frames``."""
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def as_html(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import signal
@@ -16,7 +15,7 @@ from inspector.cli.call_tally import CallTally
 from inspector.cli.progress import Progress
 from inspector.cli.run import check_outputs, put_out, set_rate
 from inspector.cli.run_report import ProbeLine, table
-from inspector.cli.terminal import say
+from inspector.cli.terminal import say, write_json
 from inspector.commands.transport import Hold, Run
 from inspector.display_text import one_line
 from inspector.errors import AttachError
@@ -291,7 +290,7 @@ def _list_programs(options: Namespace, out: TextIO) -> int:
             }
             for each in programs
         ]
-        out.write(f"{json.dumps(values, ensure_ascii=False, indent=2)}\n")
+        write_json(out, values)
         return ExitCode.OK
     if not programs:
         out.write(f"No program of yours runs on Python or Node.\n{INSTEAD}\n")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from inspector.calls.call import CALLED, SCHEDULERS
+from inspector.display_text import counted
 from inspector.events.handlers import handlers_of, merged
 from inspector.events.log import EventLog
 from inspector.events.member_names import KnownMember, MemberNames
@@ -513,7 +514,7 @@ def _state(timeline: Timeline, member: MemberState) -> str:
     members = timeline.members
     if member.kind is MemberKind.MACHINE:
         made = max(0, len(members.histories.get(member.id, ())) - 1)
-        transitions = "1 transition" if made == 1 else f"{made:,} transitions"
+        transitions = counted(made, "transition")
         return f"in “{members.field_text(member.id, Field.STATE)}”, {transitions}"
     above = members.pausing(member.id)
     if above is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,9 +23,10 @@ from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.cli.commands.explain import DEFAULT_REAL_SECONDS, DEFAULT_SECONDS
 from inspector.cli.names import considered_command, find_timer
 from inspector.cli.progress import EndlessCodeNote, Progress
-from inspector.cli.terminal import say
+from inspector.cli.terminal import say, write_json
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.clocks.sources.system_source import SystemTimeSource
+from inspector.display_text import counted
 from inspector.errors import ArgumentError, UnreadableFileError
 from inspector.events.history import History
 from inspector.events.recording import Recording, RecordingError, as_far_as_it_goes
@@ -111,7 +111,7 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         scores = scored_calls(past.history, timeline, match.call) if is_past else []
     if options.json:
         values = {"at_ns": at_ns, **asdict(explanation), "note": match.note, "hint": past.hint}
-        _write_json(out, {**values, "predicted": [_score_value(each) for each in scores]})
+        write_json(out, {**values, "predicted": [_score_value(each) for each in scores]})
     else:
         out.write(_explanation_text(explanation, at_ns, (match.note, past.hint), scores))
     return ExitCode.OK
@@ -131,7 +131,7 @@ def _preview(timeline: Timeline, options: Namespace, out: TextIO) -> ExitCode:
             for each in foreseen
         ]
         values: dict[str, object] = {"at_ns": timeline.at_ns, "sentence": foreseen.sentence}
-        _write_json(out, {**values, "timers": timers})
+        write_json(out, {**values, "timers": timers})
     else:
         table = preview_table(timeline, foreseen, _MOST_PREVIEWED)
         lines = [f"At {format_instant(timeline.at_ns)}.", *table.lines()]
@@ -171,7 +171,7 @@ def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
     if options.json:
         values = [{**asdict(finding), "kind": finding.kind.name} for finding in found]
         values_of_past = {"title": title, "end_ns": end_ns, "events": count, "hint": past.hint}
-        _write_json(out, {**values_of_past, "findings": values})
+        write_json(out, {**values_of_past, "findings": values})
     else:
         out.write(_findings_text(title, end_ns, found, within))
         if past.hint:
@@ -196,7 +196,7 @@ def _findings_text(title: str, end_ns: int, found: list[Finding], within: str) -
     what = f"{title}, {format_instant(end_ns)}"
     if not found:
         return f"{what}: nothing looks wrong{within}.\n"
-    count = "1 finding" if len(found) == 1 else f"{len(found):,} findings"
+    count = counted(len(found), "finding")
     lines = [f"{what}: {count}."]
     for kind in kinds():
         mine = [finding for finding in found if finding.kind is kind]
@@ -207,10 +207,6 @@ def _findings_text(title: str, end_ns: int, found: list[Finding], within: str) -
             event = "" if finding.cursor is None else f"  [event {finding.cursor:,}]"
             lines.append(f"  {format_instant(finding.at_ns)}  {finding.text}{event}")
     return "\n".join(lines) + "\n"
-
-
-def _write_json(out: TextIO, values: dict[str, object]) -> None:
-    out.write(f"{json.dumps(values, ensure_ascii=False, indent=2)}\n")
 
 
 # ------------------------------------------------------------------ where the past is

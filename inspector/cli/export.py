@@ -12,9 +12,9 @@ from typing import Final, TextIO
 from inspector.cli.commands.export import PYTEST
 from inspector.cli.progress import Progress
 from inspector.cli.recordings import export_as_pytest
-from inspector.cli.run_report import frames_text
 from inspector.cli.terminal import say
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
+from inspector.display_text import counted
 from inspector.errors import ArgumentError, CaptureError, ExportError, InspectorError
 from inspector.events.recording import as_far_as_it_goes
 from inspector.exit_codes import ExitCode
@@ -220,7 +220,7 @@ def _export_file(
                 replaces_pages=options.overwrite,
             )
             is_trace = exporter in TRACE_EXPORTERS
-            told.append(f"{target}" if is_trace else f"{target} ({frames_text(len(frames))})")
+            told.append(f"{target}" if is_trace else f"{target} ({counted(len(frames), 'frame')})")
             told += map(str, written[1:])
     return told
 
@@ -332,7 +332,7 @@ def checked_part(frames: FrameTimes, part: Part, text: str) -> FrameTimes:
     found = part.of(frames)
     count = len(frames)
     if count and not len(found):
-        are = "1 frame" if count == 1 else f"{count:,} frames"
+        are = counted(count, "frame")
         first, last = (format_instant(int(frames.at_ns[place])) for place in (0, -1))
         where = (
             f"{are} from {first} to {last}"

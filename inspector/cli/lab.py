@@ -31,6 +31,7 @@ from inspector.analysis.lab.subjects import SUBJECTS, Subject, subjects_named
 from inspector.analysis.lab.timer import LabTimer, duration_text
 from inspector.cli.progress import Progress
 from inspector.cli.terminal import say
+from inspector.display_text import counted
 from inspector.errors import ArgumentError
 from inspector.exit_codes import ExitCode
 from inspector.formats.captures.capture import split_column
@@ -87,7 +88,7 @@ def run_lab_command(options: Namespace, out: TextIO, err: TextIO) -> int:
     for path in options.export:
         export_lab(results, provenance, graph, path)
         if not options.json:
-            out.write(f"wrote {path} ({_count(len(results), 'run')})\n")
+            out.write(f"wrote {path} ({counted(len(results), 'run')})\n")
     say(err, *failures)
     is_wrong = options.check and any(not result.verdict.is_right for result in results)
     return ExitCode.FAILED if failures or is_wrong else ExitCode.OK
@@ -200,10 +201,6 @@ def _progress(err: TextIO) -> Iterator[Callable[[float], None]]:
         raise ArgumentError(f"{text[:1].upper()}{text[1:]}.") from None
     finally:
         progress.clear()
-
-
-def _count(number: int, what: str) -> str:
-    return f"1 {what}" if number == 1 else f"{number:,} {what}s"
 
 
 # ------------------------------------------------------------------ results as text

@@ -14,7 +14,7 @@ from inspector.clocks.rate import parse_rate
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Command
 from inspector.commands.members import PauseFromPriority, PauseMember, ResumeMember, SetTimeScale
-from inspector.display_text import in_quotes
+from inspector.display_text import counted, in_quotes
 from inspector.errors import ArgumentError
 from inspector.events.history import History
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
@@ -182,7 +182,7 @@ def _one_timer(timeline: Timeline, name: str, timers: list[int]) -> Match:
     note = ""
     if others:
         which = "the pending timer" if waiting else "the last one"
-        there = "1 other" if others == 1 else f"{others:,} others"
+        there = counted(others, "other")
         note = f"This is {which}; {there} of this name came before or went."
     return Match(CallId(waiting[0] if waiting else timers[-1]), note)
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Final, TextIO
+from typing import TextIO
 
 from inspector.analysis.instants import InstantError, InstantFinder
 from inspector.cli.progress import EndlessCodeNote
+from inspector.cli.terminal import say, write_json
 from inspector.errors import ArgumentError, ExportError, InspectorError
 from inspector.events.annotations import Annotation, AnnotationError, checked
 from inspector.events.log import readable
@@ -21,8 +21,6 @@ from inspector.foreign.paths import is_file, stored_path
 from inspector.sessions.replay.replayed import pytest_text
 from inspector.sessions.replay.rerun import rerun
 from inspector.sessions.sources.time_sources import ATTACHED, ATTACHED_LOOP
-
-_PROGRAM: Final = "timeline-inspector"
 
 
 class ReplayError(InspectorError):
@@ -49,7 +47,7 @@ def replay_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
             found = rerun(recording, scene, anyway=options.anyway, on_built=note.watch)
     finally:
         recording.close()
-    err.writelines(f"{_PROGRAM}: {note}\n" for note in found.notes)
+    say(err, *found.notes)
     counts = f"{found.events:,} events, {found.frames:,} frames"
     if found.is_same:
         out.write(f"{scene.name} behaved as recorded: {counts}.\ndigest {found.digest}\n")
@@ -95,7 +93,7 @@ def export_as_pytest(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 def _opened(path: str | Path, err: TextIO) -> Recording:
     recording = open_recording(Path(path))
-    err.writelines(f"{_PROGRAM}: {note}\n" for note in recording.notes)
+    say(err, *recording.notes)
     return recording
 
 
@@ -158,8 +156,7 @@ def _says_something(options: Namespace) -> bool:
 
 def _list(found: Sequence[Annotation], out: TextIO, *, as_json: bool) -> None:
     if as_json:
-        text = json.dumps([asdict(each) for each in found], ensure_ascii=False, indent=2)
-        out.write(f"{text}\n")
+        write_json(out, [asdict(each) for each in found])
         return
     if not found:
         out.write("no bookmarks, notes or named ranges\n")
@@ -229,7 +226,7 @@ def _span(options: Namespace, former: Annotation | None, err: TextIO) -> tuple[i
         return at_ns, end_ns
     recording = open_recording(options.file)
     try:
-        err.writelines(f"{_PROGRAM}: {note}\n" for note in recording.notes)
+        say(err, *recording.notes)
         frames = recording.state_before(recording.end).frames
         finder = InstantFinder(recording, frames, recording.last_ns)
         if options.at is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,16 +19,16 @@ from inspector.cli.run_report import (
     ProbeLine,
     RunReport,
     clock_lines,
-    frames_text,
     interval_shares,
     report_text,
     report_values,
     short_line,
     spread,
 )
-from inspector.cli.terminal import say
+from inspector.cli.terminal import say, write_json
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.clocks import SetRate
+from inspector.display_text import counted
 from inspector.errors import CaptureError, ExportError
 from inspector.events.recording import RecordingError
 from inspector.exit_codes import ExitCode
@@ -182,8 +181,7 @@ def put_out(  # noqa: PLR0913, PLR0917
     graph = graph_options(options, measure, session.frame_rate)
     report = _report(session, tally, run, how, place, options, graph.measure, probes)
     if options.json:
-        text = json.dumps(report_values(report), ensure_ascii=False, indent=2)
-        out.write(f"{text}\n")
+        write_json(out, report_values(report))
     elif not options.quiet:
         out.write(f"{report_text(report, most_timers=options.timers)}\n")
     provenance = replace(provenance_of(session), source=how)
@@ -196,7 +194,7 @@ def put_out(  # noqa: PLR0913, PLR0917
         for path in options.export:
             written = export_frames(exported, provenance, graph, path, events=events)
             if not is_silent:
-                out.write(f"wrote {path} ({frames_text(len(exported))})\n")
+                out.write(f"wrote {path} ({counted(len(exported), 'frame')})\n")
                 out.writelines(f"wrote {page}\n" for page in written[1:])
     _end_recording(session.recorder, None if is_silent else out)
     return report
@@ -280,7 +278,7 @@ def _capture_way(options: Namespace, err: TextIO) -> _Way:
     again = ""
     if wanted > len(times_ns) or (options.seconds or 0) > total_ns:
         again = ", again and again"
-        held = "1 frame" if len(times_ns) == 1 else f"{len(times_ns):,} frames"
+        held = counted(len(times_ns), "frame")
         say(err, f"{path.name} holds {held}, {format_duration(total_ns)}; it is repeated.")
     return _Way(
         f"frame times of {path.name}{name}{again}",

@@ -10,7 +10,7 @@ from inspector.analysis.interval_shares import UNKNOWN, named_shares, shares_tex
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import OverBudget, percentile_frame_time_ns
 from inspector.cli.call_tally import CallCount, CallTally, SystemLine, TimerCount
-from inspector.display_text import one_line
+from inspector.display_text import counted, one_line
 from inspector.events.states import Failure
 from inspector.events.timeline import Timeline
 from inspector.formats.frame_times import FrameTimes, Measure, NsColumn
@@ -230,7 +230,7 @@ def clock_lines(timeline: Timeline, tally: CallTally) -> tuple[ClockLine, ...]:
                 name=clock.name,
                 local_ns=timeline.local_ns(number),
                 rate=rate_text(clock.rate_n),
-                effective_rate=_fraction_text(float(timeline.effective_rate(number))),
+                effective_rate=f"{float(timeline.effective_rate(number)):.4g}",
                 state=_state(timeline, number),
                 pending=clock.pending,
                 fired=fired.get(number, 0),
@@ -318,7 +318,7 @@ def _head(report: RunReport) -> str:
     faster = f", {passed / took:,.0f} times real time" if took and passed / took >= 2 else ""  # noqa: PLR2004
     # Programs that only wait have no frames to speak of.
     has_frames = report.frames or not report.probes
-    frames = f"{frames_text(report.frames)} in " if has_frames else ""
+    frames = f"{counted(report.frames, 'frame')} in " if has_frames else ""
     lines = [
         report.title,
         report.scene,
@@ -342,17 +342,17 @@ def _head(report: RunReport) -> str:
         for over in report.over_budgets:
             share = f" ({over.share:.1%})" if over.count else ""
             what = f"{_MEASURE_NAMES[report.measure]} over {over.budget.limit_text}"
-            lines.append(f"{what}: {frames_text(over.count)}{share}")
+            lines.append(f"{what}: {counted(over.count, 'frame')}{share}")
     if report.shares is not None:
         lines += _share_lines(report.shares)
     if report.left_out is not None:
         lines.append(
-            f"left out: {frames_text(report.left_out.count)} over "
+            f"left out: {counted(report.left_out.count, 'frame')} over "
             f"{report.left_out.budget.limit_text} because of the inspector alone"
         )
     if report.cut_frames:
         cut = format_duration(report.cut_ns)
-        lines.append(f"{cut} cut from {frames_text(report.cut_frames)} longer than max_delta")
+        lines.append(f"{cut} cut from {counted(report.cut_frames, 'frame')} longer than max_delta")
     return "\n".join(lines)
 
 
@@ -380,12 +380,10 @@ def _clock_table(clocks: Sequence[ClockLine]) -> str:
             f"{clock.fired:,}",
             clock.state,
         )
-        for clock in clocks[:_LISTED_CLOCKS]
+        for clock in clocks
     ]
     heading = ("clock", "local time", "rate", "effective", "pending", "fired", "state")
-    text = table(heading, rows, right={1, 2, 3, 4, 5})
-    more = len(clocks) - _LISTED_CLOCKS
-    return text if more <= 0 else f"{text}\n… and {more:,} more clocks"
+    return table(heading, rows, right={1, 2, 3, 4, 5}, most=_LISTED_CLOCKS, more="more clocks")
 
 
 def _timer_table(timers: Sequence[TimerCount], most: int) -> str:
@@ -402,7 +400,7 @@ def _timer_table(timers: Sequence[TimerCount], most: int) -> str:
             f"{count.left_out:,}" if count.left_out else "",
             format_duration(count.max_lateness_ns) if count.late else "",
         )
-        for count in ordered[:most]
+        for count in ordered
     ]
     heading = (
         "timer",
@@ -415,13 +413,10 @@ def _timer_table(timers: Sequence[TimerCount], most: int) -> str:
         "skipped",
         "max late",
     )
-    text = table(heading, rows, right={2, 4, 5, 7, 8})
-    rest = ordered[most:]
-    if not rest:
-        return text
-    wrong = sum(not count.is_exact for count in rest)
+    wrong = sum(not count.is_exact for count in ordered[most:])
     judgement = f"{wrong:,} not exact" if wrong else "all exact"
-    return f"{text}\n… and {len(rest):,} more, {judgement} (--timers N shows more)"
+    more = f"more, {judgement} (--timers N shows more)"
+    return table(heading, rows, right={2, 4, 5, 7, 8}, most=most, more=more)
 
 
 def _system_table(systems: Sequence[SystemLine]) -> str:
@@ -435,12 +430,10 @@ def _system_table(systems: Sequence[SystemLine]) -> str:
             f"{line.calls:,}" if line.calls else "",
             line.state,
         )
-        for line in systems[:_LISTED_CLOCKS]
+        for line in systems
     ]
     heading = ("scheduler or machine", "kind", "clock", "scale", "holds", "called", "state")
-    text = table(heading, rows, right={3, 4, 5})
-    more = len(systems) - _LISTED_CLOCKS
-    return text if more <= 0 else f"{text}\n… and {more:,} more"
+    return table(heading, rows, right={3, 4, 5}, most=_LISTED_CLOCKS)
 
 
 def _call_table(calls: Sequence[CallCount], most: int) -> str:
@@ -454,12 +447,11 @@ def _call_table(calls: Sequence[CallCount], most: int) -> str:
             _ms(count.took_ns),
             _ms(count.longest_ns),
         )
-        for count in calls[:most]
+        for count in calls
     ]
     heading = ("call", "kind", "of", "schedule", "called", "took, ms", "longest")
-    text = table(heading, rows, right={4, 5, 6})
-    more = len(calls) - most
-    return text if more <= 0 else f"{text}\n… and {more:,} more (--timers N shows more)"
+    more = "more (--timers N shows more)"
+    return table(heading, rows, right={4, 5, 6}, most=most, more=more)
 
 
 def _probe_table(probes: Sequence[ProbeLine]) -> str:
@@ -474,12 +466,10 @@ def _probe_table(probes: Sequence[ProbeLine]) -> str:
             f"{line.cpu_ns / line.interval_ns:.1%}" if line.interval_ns else "–",
             line.state,
         )
-        for line in probes[:_LISTED_CLOCKS]
+        for line in probes
     ]
     heading = ("program", "process", "runs on", "reads", "events", "probe, ms", "of time", "state")
-    text = table(heading, rows, right={1, 4, 5, 6})
-    more = len(probes) - _LISTED_CLOCKS
-    return text if more <= 0 else f"{text}\n… and {more:,} more programs"
+    return table(heading, rows, right={1, 4, 5, 6}, most=_LISTED_CLOCKS, more="more programs")
 
 
 def _closing(report: RunReport) -> str:
@@ -492,7 +482,7 @@ def _closing(report: RunReport) -> str:
         lines.append(f"{report.lost_events:,} events were lost; the counts are too low.")
     lines.extend(report.commands_refused)
     if report.failures:
-        times = "1 callback" if len(report.failures) == 1 else f"{len(report.failures):,} callbacks"
+        times = counted(len(report.failures), "callback")
         lines.append(f"{times} failed:")
         for failure in report.failures[:_LISTED_FAILURES]:
             what = what_was_raised(failure.traceback)
@@ -513,29 +503,35 @@ def _closing(report: RunReport) -> str:
     return "\n".join(lines)
 
 
-def frames_text(count: int) -> str:
-    """Return a number of frames in words."""
-    return "1 frame" if count == 1 else f"{count:,} frames"
-
-
-def table(heading: Sequence[str], rows: Sequence[Sequence[str]], *, right: set[int]) -> str:
+def table(
+    heading: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: set[int],
+    most: int | None = None,
+    more: str = "more",
+) -> str:
     """Return rows under a heading, columns aligned.
 
     Args:
         heading: Names of the columns.
         rows: The cells.
         right: Columns aligned to the right.
+        most: How many rows are listed; by default all.
+        more: What the others are called, behind their number.
     """
-    rows = [[short_line(cell) for cell in row] for row in rows]
+    left_out = 0 if most is None else len(rows) - most
+    rows = [[short_line(cell) for cell in row] for row in rows[:most]]
     widths = [max(len(line[i]) for line in (heading, *rows)) for i in range(len(heading))]
     rule = ["─" * width for width in widths]
-    return "\n".join(
+    lines = [
         "  ".join(
             cell.rjust(width) if i in right else cell.ljust(width)
             for i, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in (heading, rule, *rows)
-    )
+    ]
+    return "\n".join(lines + [f"… and {left_out:,} {more}"] * (left_out > 0))
 
 
 def short_line(text: str) -> str:
@@ -546,10 +542,6 @@ def short_line(text: str) -> str:
 
 def _ms(ns: int) -> str:
     return f"{ns / NS_PER_MS:,.3f}"
-
-
-def _fraction_text(rate: float) -> str:
-    return f"{rate:.4g}"
 
 
 def _delay(count: TimerCount) -> str:
@@ -605,10 +597,9 @@ def _state(timeline: Timeline, clock_id: int) -> str:
     reason = reasons[0]
     since = format_instant(reason.since_ns)
     what = "rate 0" if reason.is_rate_zero else "paused"
-    if reason.is_own:
-        return f"{what} since {since}"
+    has = "has had" if reason.is_rate_zero else "has been"
     return (
-        f"stopped: “{reason.clock_name}” has had {what} since {since}"
-        if (reason.is_rate_zero)
-        else f"stopped: “{reason.clock_name}” has been paused since {since}"
+        f"{what} since {since}"
+        if reason.is_own
+        else f"stopped: “{reason.clock_name}” {has} {what} since {since}"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import operator
 import re
 from argparse import ArgumentParser, Namespace
@@ -18,8 +17,9 @@ from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.analysis.statistics.metrics import METRICS, Metric, MetricValue, metric_values
 from inspector.analysis.statistics.runs import RunDifference, differences
 from inspector.cli.export import check_knows_inspector, checked_part, part_in
-from inspector.cli.run_report import frames_text, table
-from inspector.cli.terminal import say
+from inspector.cli.run_report import table
+from inspector.cli.terminal import say, write_json
+from inspector.display_text import counted
 from inspector.errors import CaptureError, InspectorError
 from inspector.exit_codes import ExitCode
 from inspector.foreign.numbers import number_in, shown
@@ -133,7 +133,7 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
             for text, condition, value in failed
         ]
         errors = [{"file": text, "error": error} for text, error in unread.items()]
-        _write_json(
+        write_json(
             out, {"files": results, "failed": failures, **({"unread": errors} if errors else {})}
         )
     elif not files:
@@ -186,7 +186,7 @@ def _show_zones(options: Namespace, out: TextIO, err: TextIO) -> bool:
     zones, notes = sums
     say(err, *notes)
     if options.json:
-        _write_json(out, {"file": str(path), "zones": [asdict(each) for each in zones]})
+        write_json(out, {"file": str(path), "zones": [asdict(each) for each in zones]})
         return True
     rows = [
         (
@@ -231,7 +231,7 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
     if options.json:
         texts = [[each.text for of, each, _ in failed if of is one] for one in found]
         values = list(map(_comparison_values, found, texts))
-        _write_json(out, values[0] if len(values) == 1 else {"comparisons": values})
+        write_json(out, values[0] if len(values) == 1 else {"comparisons": values})
     else:
         out.write("\n\n".join(map(_comparison_text, found)) + "\n")
     if options.output is not None:
@@ -339,7 +339,7 @@ def _one_text(read: _Read, values: Sequence[MetricValue]) -> str:
         former = tool
     column = f", column {read.file.column}" if read.file.column else ""
     without = f", {left_out_text(read.left_out)}" if read.left_out else ""
-    heading = f"{read.text}: {frames_text(len(read.series))}{without}{column}"
+    heading = f"{read.text}: {counted(len(read.series), 'frame')}{without}{column}"
     lines = [heading, "", table(("tool", "statistic", "value", "id"), rows, right={2})]
     missing: dict[str, list[str]] = {}
     for value in values:
@@ -392,8 +392,8 @@ def _comparison_text(each: RunDifference) -> str:
         rows.append((name, one, other, _change_text(difference), difference.verdict.value))
     heading = ("statistic", "before", "after", "change (95 % interval)", "verdict")
     lines = [
-        f"before: {before.name}, {frames_text(len(before.times_ns))}",
-        f"after:  {after.name}, {frames_text(len(after.times_ns))}",
+        f"before: {before.name}, {counted(len(before.times_ns), 'frame')}",
+        f"after:  {after.name}, {counted(len(after.times_ns), 'frame')}",
         "",
         table(heading, rows, right={1, 2, 3}),
         "",
@@ -459,7 +459,3 @@ def _comparison_values(each: RunDifference, failed: list[str]) -> dict[str, obje
         **({"overlap": each.overlap} if each.overlap else {}),
         "failed": failed,
     }
-
-
-def _write_json(out: TextIO, values: dict[str, object]) -> None:
-    out.write(json.dumps(values, ensure_ascii=False, indent=2) + "\n")

@@ -1,7 +1,8 @@
-"""Output besides the answer of a command: problems and notes."""
+"""What commands write alike: answers as JSON, and problems and notes besides the answer."""
 
 from __future__ import annotations
 
+import json
 from typing import Final, TextIO
 
 from inspector.errors import InspectorError
@@ -13,6 +14,11 @@ PROGRAM: Final = "timeline-inspector"
 def say(err: TextIO, *sentences: object) -> None:
     """Write sentences, a line each, after the program's name."""
     err.writelines(f"{PROGRAM}: {sentence}\n" for sentence in sentences)
+
+
+def write_json(out: TextIO, values: object) -> None:
+    """Write an answer for programs."""
+    out.write(json.dumps(values, ensure_ascii=False, indent=2) + "\n")
 
 
 def say_error(error: InspectorError, err: TextIO) -> ExitCode:

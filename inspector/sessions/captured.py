@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.commands.command import Capability, Command
+from inspector.display_text import counted
 from inspector.errors import CaptureError
 from inspector.events.annotations import KINDS, Annotation, AnnotationError
 from inspector.events.log import EventLog
@@ -235,8 +236,7 @@ class CapturedSession(UniformSession):
             return SessionStatus(SessionPhase.READING, message, path=str(self._path))
         count = len(self.timeline.frames)
         length = format_duration(self._end_ns())
-        frames = f"{count:,} {'frame' if count == 1 else 'frames'}"
-        message = f"Capture ({self.format}): {length}, {frames}."
+        message = f"Capture ({self.format}): {length}, {counted(count, 'frame')}."
         if self._broken_off_at is not None:
             message += f" Reading was cancelled at {self._broken_off_at:.0%}."
         return SessionStatus(SessionPhase.HELD, message, path=str(self._path))

@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.commands.command import Capability, Command
+from inspector.display_text import counted
 from inspector.events.annotations import AnnotationChange
 from inspector.events.log import EventLog
 from inspector.events.recording import Recording, open_recording
@@ -176,8 +177,7 @@ class RecordedSession(UniformSession):
             return SessionStatus(SessionPhase.EMPTY, "No recording is open.")
         recording, frames = self.history, self.timeline.frames
         length = format_duration(recording.last_ns - recording.first_ns)
-        count = f"{len(frames):,} {'frame' if len(frames) == 1 else 'frames'}"
-        message = f"Recording of {recording.title}: {length}, {count}."
+        message = f"Recording of {recording.title}: {length}, {counted(len(frames), 'frame')}."
         if recording.notes:
             message += f" {recording.notes[0]}"
         return SessionStatus(

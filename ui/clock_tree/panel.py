@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QWidget
 from typing_extensions import override
 
 from inspector.commands.command import Command
+from inspector.display_text import counted
 from inspector.events.timeline import Timeline
 from inspector.sessions.session import Session
 
@@ -206,7 +207,7 @@ class ClockTreePanel(QWidget):
         timeline = self.model.timeline
         total = 0 if timeline is None else len(timeline.clocks)
         matching = self.model.match_count
-        text = "1 clock" if total == 1 else f"{total:,} clocks"
+        text = counted(total, "clock")
         if self.filter_line.filter_text:
             others = 0 if timeline is None else len(timeline.members)
             text = f"{matching:,} of {total + others:,}" if others else f"{matching:,} of {text}"

@@ -8,6 +8,7 @@ from typing import Final, Protocol, TypeVar
 
 from inspector.analysis.frame_spans import heaviest_before, heaviest_in
 from inspector.analysis.interval_shares import named_shares
+from inspector.display_text import counted
 from inspector.events.frame_history import Frame
 from inspector.events.history import History
 from inspector.events.states import Failure
@@ -192,7 +193,7 @@ def _rows_within(timeline: Timeline, index: int) -> list[DetailRow]:
     stop = bisect_right(timeline.failures, index, lo=start, key=_frame_of)
     count = stop - start
     if count:
-        rows.append(heading("1 failure" if count == 1 else f"{count:,} failures"))
+        rows.append(heading(counted(count, "failure")))
         for failure in timeline.failures[start : min(stop, start + MOST_LISTED)]:
             rows += _failure_rows(failure)
         if count > MOST_LISTED:

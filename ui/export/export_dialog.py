@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.display_text import counted
 from inspector.errors import ExportError
 from inspector.extensions import ExtensionError
 from inspector.formats.export import (
@@ -377,7 +378,7 @@ class ExportDialog(QDialog):
 
     def _summary(self, exporter: AnyExporter, picture: DisplayList, more: int) -> str:
         count = len(self.chosen_frames)
-        frames = "1 frame" if count == 1 else f"{count:,} frames"
+        frames = counted(count, "frame")
         pages = ""
         if more:
             where = "in it" if exporter.format == "PDF" else "beside it"
@@ -553,8 +554,7 @@ class ExportDialog(QDialog):
 
 
 def _count(chosen: FrameRange) -> str:
-    count = chosen.stop - chosen.start
-    return "1 frame" if count == 1 else f"{count:,} frames"
+    return counted(chosen.stop - chosen.start, "frame")
 
 
 def _box(name: str, choices: Sequence[tuple[str, object]]) -> QComboBox:

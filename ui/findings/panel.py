@@ -14,6 +14,7 @@ from typing_extensions import override
 from inspector.analysis.lint.findings import Finding
 from inspector.analysis.lint.rules import findings
 from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.display_text import counted
 from inspector.timebase import format_instant
 
 from ..kit.clipboard import copy_text
@@ -188,7 +189,7 @@ class FindingsPanel(QWidget):
             self.notice.show_text("Not analysed yet: press “Analyse again”.")
             return
         found = len(self.model.rows)
-        count = "1 finding" if found == 1 else f"{found:,} findings"
+        count = counted(found, "finding")
         is_cheap = self._took_s <= CHEAP_S and self._looked_at <= CHEAP_EVENTS
         by_itself = (
             f"Analysed automatically every {LOOK_EVERY_S:.0f} s."

@@ -17,6 +17,7 @@ from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_series import FrameFacts, FrameSeries
 from inspector.analysis.statistics.metrics import MetricValue, metric_values
+from inspector.display_text import counted
 from inspector.formats.distribution_chart import ChartKind, Curve, band_text
 from inspector.formats.series import facts_in
 from inspector.sessions.session import ShowsCapture
@@ -174,13 +175,14 @@ class StatisticsPanel(QWidget):
         curve = Curve("", self._times.distribution)
         self.view.show_curves((curve,), budgets_ms, empty_text="There are no frames.")
         if frames:
-            noun = "frame" if len(frames) == 1 else "frames"
             span = f"{frames[0]:,}–{frames[-1]:,}"
             left_out = self._times.left_out
             without = f", without {left_out:,} late by the inspector" if left_out else ""
             against = f"hitches and jank against {1000 / budgets_ms[0]:.4g} fps"
             measure = self._bridge.frame_focus.measure
-            said = f"{text}: {len(frames):,} {noun} ({span}){without}, {measure}; {against}"
+            said = (
+                f"{text}: {counted(len(frames), 'frame')} ({span}){without}, {measure}; {against}"
+            )
             self.what.show_text(said, f"{said}\n{_HINT}")
         else:
             self.what.show_text("")
@@ -213,10 +215,9 @@ class StatisticsPanel(QWidget):
         """Say what is under the pointer, else what is chosen."""
         marked = self._times.marked
         if not text and self._band_ns is not None and marked is not None:
-            noun = "frame" if len(marked) == 1 else "frames"
             are = "is" if len(marked) == 1 else "are"
             span = band_text(*self._band_ns)
-            text = f"{span}: {len(marked):,} {noun} {are} marked in the plot"
+            text = f"{span}: {counted(len(marked), 'frame')} {are} marked in the plot"
         self.readout.show_text(text or _HINT)
         self.readout.setVisible(bool(text) or not self.what.text())
         self.what.setVisible(self.readout.isHidden())

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from inspector.commands.command import Capability, command_in
 from inspector.commands.scene import Undo
+from inspector.display_text import counted
 from inspector.vocabulary import rate_text
 
 from ..kit.labels import ElidedLabel
@@ -126,7 +127,7 @@ def effect_text(timeline: Timeline, record: CommandRecord) -> str:
     if clock is None:
         return ""
     count = sum(timeline.clocks[each].pending for each in timeline.branch(clock.id))
-    timers = "1 timer" if count == 1 else f"{count:,} timers"
+    timers = counted(count, "timer")
     is_one = count == 1
     command = command_in(record.form)
     match None if command is None else command.capability:

@@ -22,6 +22,7 @@ from inspector.analysis.explain.suspects import innermost_call, suspect
 from inspector.analysis.frame_events import FrameEvents, frames_in
 from inspector.analysis.interval_shares import KEPT_BY, largest_share, named_shares, shares_text
 from inspector.commands.timers import FireTimer
+from inspector.display_text import counted
 from inspector.events.history import History
 from inspector.events.schema import ADDED, FIRINGS, FRAME_ENDS, FRAME_STARTS, Unit
 from inspector.events.timeline import Timeline
@@ -114,7 +115,7 @@ def ties_before(history: History, timeline: Timeline, story: CallStory) -> list[
         return []
     labels = [timer_label(history, timeline, other, start) for other in others[:3]]
     named = labels + [""] * (len(others) - len(labels))
-    count = "1 other timer" if len(others) == 1 else f"{len(others):,} other timers"
+    count = counted(len(others), "other timer")
     return [
         Reason(
             f"At the same instant, {count} fired before it, in scheduling order: {listed(named)}.",

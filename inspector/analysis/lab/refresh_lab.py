@@ -14,6 +14,7 @@ from typing import Final
 from inspector.analysis.lab.display import Display
 from inspector.analysis.lab.subjects import Subject, SubjectName
 from inspector.analysis.lab.timer import LabTimer, SceneTimer, duration_text
+from inspector.display_text import counted
 from inspector.timebase import NS_PER_MS, format_instant
 
 
@@ -249,7 +250,7 @@ def run_lab(
 def summary_text(results: Iterable[LabResult]) -> str:
     """Return a sentence on how many results are right."""
     verdicts = [result.verdict for result in results]
-    runs = "1 run" if len(verdicts) == 1 else f"{len(verdicts):,} runs"
+    runs = counted(len(verdicts), "run")
     if all(verdict is Verdict.UNEXPECTED for verdict in verdicts):
         return f"Nothing was due, and nothing fired, in {runs}. Choose a longer duration."
     wrong = sum(not verdict.is_right for verdict in verdicts)

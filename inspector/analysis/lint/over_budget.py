@@ -21,6 +21,7 @@ from inspector.analysis.lint.findings import (
 from inspector.analysis.lint.long_frames import LongFrame, OverFrame
 from inspector.analysis.lint.seen import Survey
 from inspector.calls.call import short_site
+from inspector.display_text import counted
 from inspector.timebase import format_duration
 from inspector.vocabulary import Share
 
@@ -114,11 +115,10 @@ def _because_of(
     worst = max(frames, key=lambda frame: frame.shares[share])
     if len(frames) < least and worst.took_ns < BLOCKS_ONCE_TIMES * budget.budget_ns:
         return
-    noun = "frame" if len(frames) == 1 else "frames"
     total = format_duration(sum(frame.shares[share] for frame in frames))
     text = (
-        f"{share.text.capitalize()}: {len(frames):,} {noun} longer than {budget.limit_text} only "
-        f"because of it, {format_duration(worst.shares[share])} of "
+        f"{share.text.capitalize()}: {counted(len(frames), 'frame')} longer than "
+        f"{budget.limit_text} only because of it, {format_duration(worst.shares[share])} of "
         f"{format_duration(worst.took_ns)} in frame {worst.index:,}, {total} in all. {advice}"
     )
     yield Finding(kind, text, worst.at_ns, worst.cursor, 0, frame=worst.index)

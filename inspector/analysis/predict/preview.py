@@ -10,6 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 from inspector.calls.call import CallId
+from inspector.display_text import counted
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import NEVER
 
@@ -84,16 +85,17 @@ class Preview(Sequence[DuePreview]):
             return f"{self.text}: no timer is pending there."
         moved = self.changed
         if not moved:
-            return f"{self.text}: {_timers(count)} there, none would fire at a different instant."
+            there = counted(count, "timer")
+            return f"{self.text}: {there} there, none would fire at a different instant."
         stopped = int(np.count_nonzero((self.new_ns == NEVER) & (self.old_ns != NEVER)))
         started = int(np.count_nonzero((self.new_ns != NEVER) & (self.old_ns == NEVER)))
         parts = []
         if stopped:
-            parts.append(f"{_timers(stopped)} would wait until that is undone")
+            parts.append(f"{counted(stopped, 'timer')} would wait until that is undone")
         if started:
             first_ns = int(self.new_ns[self.old_ns == NEVER].min())
             parts.append(
-                f"{_timers(started)} would resume, the first at {format_instant(first_ns)}"
+                f"{counted(started, 'timer')} would resume, the first at {format_instant(first_ns)}"
             )
         shifted = (self.new_ns != NEVER) & (self.old_ns != NEVER) & (self.new_ns != self.old_ns)
         if shifted.any():
@@ -101,13 +103,9 @@ class Preview(Sequence[DuePreview]):
         return f"{self.text}: {'; '.join(parts)}."
 
 
-def _timers(count: int) -> str:
-    return "1 timer" if count == 1 else f"{count:,} timers"
-
-
 def _shift_text(shift_ns: NDArray[np.int64]) -> str:
     least, most = int(shift_ns.min()), int(shift_ns.max())
-    count = _timers(len(shift_ns))
+    count = counted(len(shift_ns), "timer")
     if least < 0 < most:
         return (
             f"{count} would fire at different instants, up to {format_duration(-least)} earlier "

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from inspector.analysis.predict.preview import DuePreview, Preview
+from inspector.display_text import counted
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
 
@@ -76,7 +77,7 @@ def preview_table(timeline: Timeline, preview: Preview, most: int = MOST_ROWS) -
     if more:
         parts.append(f"and {more:,} more")
     if same and len(changed):
-        kept = "1 timer" if same == 1 else f"{same:,} timers"
+        kept = counted(same, "timer")
         parts.append(f"{kept} would fire at the same instant as now")
     return PreviewTable(preview.sentence, rows, "; ".join(parts))
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import Any, Final, TextIO
 
 from inspector.cli.command import Command
+from inspector.cli.terminal import write_json
 from inspector.environment import EnvironmentProblemError
 from inspector.exit_codes import ExitCode
 from inspector.extensions import GROUPS, Registry, extensions_text, registry_of
@@ -33,7 +33,7 @@ def _run(options: Namespace, out: TextIO, _errors: TextIO) -> int:
     registries = _registries()
     if options.json:
         values = {each.group: [asdict(one) for one in each.extensions] for each in registries}
-        out.write(json.dumps(values, ensure_ascii=False, indent=2) + "\n")
+        write_json(out, values)
     else:
         out.write(extensions_text(registries))
     is_sound = not any(one.problem for each in registries for one in each.extensions)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import textwrap
 from argparse import ArgumentParser, Namespace
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from inspector.cli.command import Command
+from inspector.cli.terminal import write_json
 from inspector.errors import ExportError
 from inspector.exit_codes import ExitCode
 from inspector.foreign.paths import is_folder
@@ -43,7 +43,7 @@ def list_scenes(options: Namespace, out: TextIO, _errors: TextIO) -> int:
             {"path": str(scene.path), "title": scene.title, "summary": scene.summary}
             for scene in scenes
         ]
-        out.write(json.dumps(values, ensure_ascii=False, indent=2) + "\n")
+        write_json(out, values)
         return ExitCode.OK
     for scene in scenes:
         number, _, name = scene.path.stem.partition("_")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from typing import Final, TextIO
 
 from inspector.cli.command import Command
+from inspector.cli.terminal import write_json
 from inspector.events.schema import schema_as_data, schema_as_table
 from inspector.exit_codes import ExitCode
 
@@ -27,7 +27,7 @@ def _add_arguments(parser: ArgumentParser) -> None:
 
 def _run(options: Namespace, out: TextIO, _errors: TextIO) -> int:
     if options.json:
-        out.write(json.dumps(schema_as_data(), ensure_ascii=False, indent=2) + "\n")
+        write_json(out, schema_as_data())
     else:
         out.write(schema_as_table())
     return ExitCode.OK

@@ -10,6 +10,7 @@ import numpy as np
 from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.landmarks import Landmark
 from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
+from inspector.display_text import counted
 from inspector.formats.drawing.display_list import (
     Anchor,
     Box,
@@ -355,7 +356,7 @@ def _legend_entries(
     entries += [_LegendEntry(_Swatch.AREA, color, name) for name, color, _layer in data.layers]
     beyond = data.highest_ns[data.highest_ns > top_ns]
     if len(beyond):
-        frames = "1 frame" if len(beyond) == 1 else f"{len(beyond):,} frames"
+        frames = counted(len(beyond), "frame")
         largest = format_duration(int(beyond.max()))
         text = f"{frames} above this range" + (f", largest {largest}" if len(beyond) > 1 else "")
         entries.append(_LegendEntry(_Swatch.SPIKE, colors.spike, text))
@@ -508,7 +509,7 @@ def _footer(
 def _summary(measured_ns: NsColumn, samples: str = "") -> str:
     if not len(measured_ns):
         return "0 frames"
-    count = "1 frame" if len(measured_ns) == 1 else f"{len(measured_ns):,} frames"
+    count = counted(len(measured_ns), "frame")
     if samples:
         return f"{count} · {plain(samples)}"
     return " · ".join(

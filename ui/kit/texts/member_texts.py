@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inspector.calls.call import SCHEDULED, SCHEDULERS
 from inspector.calls.dues import DueTimes
+from inspector.display_text import counted
 from inspector.events.members import TIMED_CALLS, MemberState
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
@@ -63,7 +64,7 @@ def doing_text(timeline: Timeline, member: MemberState) -> str:  # noqa: PLR0911
             rules = timeline.members.field_text(member.id, Field.RULES)
             return f"running, {rules}" if rules else "running"
         case MemberKind.SLICE:
-            return "1 slice" if member.calls == 1 else f"{member.calls:,} slices"
+            return counted(member.calls, "slice")
         case MemberKind.UPDATE:
             return f"every frame, priority {fields.get(Field.PRIORITY, 0)}"
         case MemberKind.FRAME_TIMER | MemberKind.TICKER_TIMER | MemberKind.LOOP:

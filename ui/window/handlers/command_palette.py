@@ -35,6 +35,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from inspector.display_text import counted
 from inspector.sessions.scene import built_in_scenes
 
 from ...actions.actions import ActionSet
@@ -244,7 +245,7 @@ class CommandPalette(QDialog):
             self.hint.setText(f"Unavailable: {entry.reason}.")
         else:
             count = self.model.rowCount()
-            commands = "1 command" if count == 1 else f"{count:,} commands"
+            commands = counted(count, "command")
             self.hint.setText(f"{commands} · Enter runs it, Escape closes")
 
     @override
