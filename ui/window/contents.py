@@ -317,7 +317,7 @@ class WindowContents(QObject):
 
     def _open_all(self, paths: Sequence[Path]) -> None:
         """Open the first file here, others beside."""
-        self._window.open_path(paths[0])
+        self.window_actions.open_here(paths[0])
         for path in paths[1:]:
             open_beside(path)
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.breakpoints import AddBreakpoint
+from inspector.commands.clocks import PauseClock
+from inspector.commands.recording import StartRecording
+from inspector.commands.transport import Hold
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from tests.ui.shell import SCENE, Shell, open_shell
 from ui.kit.filter_line import FilterLine
+from ui.window.dialogs.gallery import GalleryDialog
+from ui.window.dialogs.replacing import ReplaceQuestion
 
 BREAK = Breakpoint(BreakKind.TIMER_FIRES, "attack")
 
@@ -83,3 +89,85 @@ def test_that_each_scene_has_its_own_breakpoints(
     again = open_shell(qtbot, tmp_path, first)
     again.advance(0.1)
     assert known(again) == 1
+
+
+def question(shell: Shell) -> ReplaceQuestion | None:
+    return shell.window.findChild(ReplaceQuestion)
+
+
+def choose_in_gallery(shell: Shell) -> None:
+    shell.trigger("gallery")
+    dialog = shell.window.findChild(GalleryDialog)
+    assert dialog is not None
+    dialog.list.setCurrentRow(3)
+    dialog.list.itemActivated.emit(dialog.list.item(3))
+
+
+def pause(shell: Shell) -> None:
+    shell.bridge.submit(PauseClock(shell.clock_id("enemies")))
+    shell.advance(0.1)
+
+
+def test_that_a_scene_in_which_nothing_was_done_is_replaced_at_once(shell: Shell) -> None:
+    shell.bridge.submit(Hold())
+    former = shell.bridge.session
+
+    choose_in_gallery(shell)
+
+    assert question(shell) is None
+    assert shell.bridge.session is not former
+
+
+def test_that_a_scene_with_interventions_is_replaced_once_the_user_agrees(shell: Shell) -> None:
+    pause(shell)
+    shell.trigger("bookmark")
+    former = shell.bridge.session
+
+    choose_in_gallery(shell)
+
+    asked = question(shell)
+    assert asked is not None
+    assert asked.text() == (
+        "“played & tested” has 1 intervention and 1 annotation. If you open another file "
+        "here, what was not recorded is lost."
+    )
+    assert shell.bridge.session is former
+    asked.here_button.click()
+    assert shell.bridge.session is not former
+
+
+def test_that_a_scene_that_is_recorded_is_replaced_once_the_user_agrees(
+    shell: Shell, other: Path, tmp_path: Path
+) -> None:
+    former = shell.bridge.session
+    assert former is not None
+    assert former.recorder is not None
+    shell.bridge.submit(StartRecording(str(tmp_path / "run.tlrec")))
+    shell.advance(0.1)
+
+    shell.contents.window_actions.open_here(other)
+
+    asked = question(shell)
+    assert asked is not None
+    assert "the recording ends" in asked.text()
+    asked.button(QMessageBox.StandardButton.Cancel).click()
+    assert shell.bridge.session is former
+    assert former.recorder.is_recording
+
+
+def test_that_a_file_can_be_opened_beside_a_scene_instead(
+    shell: Shell, other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Path] = []
+    monkeypatch.setattr("ui.window.handlers.window_actions.open_beside", opened.append)
+    pause(shell)
+    former = shell.bridge.session
+
+    shell.contents.window_actions.open_here(other)
+
+    asked = question(shell)
+    assert asked is not None
+    assert asked.beside_button is not None
+    asked.beside_button.click()
+    assert opened == [other]
+    assert shell.bridge.session is former

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from PySide6.QtCore import QObject, Slot
 from inspector.sessions.session import AttachesPrograms
 
 from ...previews.selected import selected_clock
+from ..dialogs.replacing import replace_session
 
 if TYPE_CHECKING:
     from inspector.sessions.attached.doors.door import Door
@@ -41,7 +43,7 @@ class ProgramActions(QObject):
         window = self._window
         window.settings = window.settings.with_recent_program(typed)
         window.notice.dismiss()
-        window.bridge.open_door(door)
+        replace_session(window.bridge.session, partial(window.bridge.open_door, door), window)
 
     @property
     def _session(self) -> AttachesPrograms | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -23,6 +24,7 @@ from ...kit.filter_line import FilterLine
 from ...kit.table.column_choices import forget_columns
 from ..dialogs.about import AboutDialog
 from ..dialogs.keys_page import KeysPage
+from ..dialogs.replacing import replace_session
 from ..extensions import ExtensionsDialog
 from ..keyboard import enter
 from .command_palette import CommandPalette, palette_entries
@@ -144,7 +146,7 @@ class WindowActions(QObject):
     def _open_scene_of_action(self) -> None:
         action = self.sender()
         assert isinstance(action, QAction)
-        self._window.open_path(Path(action.data()))
+        self.open_here(Path(action.data()))
 
     # ---------------------------------------------------------------- scenes
 
@@ -154,8 +156,19 @@ class WindowActions(QObject):
         from ..dialogs.gallery import GalleryDialog  # noqa: PLC0415
 
         dialog = GalleryDialog(built_in_scenes(), self._window)
-        dialog.scene_chosen.connect(self._window.open_path)
+        dialog.scene_chosen.connect(self.open_here)
         dialog.open()
+
+    @Slot(object)
+    def open_here(self, path: Path) -> None:
+        """Open a file in place of the session; ask first if something would be lost."""
+        window = self._window
+        replace_session(
+            window.bridge.session,
+            partial(window.open_path, path),
+            window,
+            partial(open_beside, path),
+        )
 
     def open_scene(self) -> None:
         """Ask for scenes, recordings and captures, and open them: the first here."""
@@ -163,7 +176,7 @@ class WindowActions(QObject):
             if number:
                 open_beside(path)
             else:
-                self._window.open_path(path)
+                self.open_here(path)
 
     def compare_with(self) -> None:
         """Ask for captures and recordings, and compare them with what is open."""
@@ -288,7 +301,7 @@ class WindowActions(QObject):
     def _do_chosen(self, entry_id: str) -> None:
         path = self._scene_paths.get(entry_id)
         if path is not None:
-            self._window.open_path(path)
+            self.open_here(path)
         else:
             self._actions[entry_id].trigger()
 

@@ -1,0 +1,115 @@
+"""The question before a session is replaced in which something was done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QAbstractButton, QMessageBox
+
+from inspector.commands.command import Capability, command_in
+from inspector.display_text import one_line
+
+from ...kit.guards import guarded
+from ...kit.layouts import without_icons
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from inspector.sessions.session import Session
+
+#: Commands by which the user changes what is looked at, not only when it runs.
+_INTERVENING: Final = frozenset(
+    {Capability.PAUSE, Capability.RATE, Capability.TIMERS, Capability.FIRE, Capability.MEMBERS}
+)
+
+
+def what_is_lost(session: Session | None) -> str:
+    """Return what ends or is lost with a session, as sentences; empty if there is nothing."""
+    if session is None or session.is_recorded:
+        return ""
+    recorder, title = session.recorder, one_line(session.title)
+    if recorder is not None and recorder.is_recording:
+        return f"“{title}” is being recorded. If you open another file here, the recording ends."
+    commands = [each for each in session.timeline.commands if not (each.refusal or each.by)]
+    capabilities = [
+        command.capability for each in commands if (command := command_in(each.form)) is not None
+    ]
+    counts = (
+        _count(sum(each in _INTERVENING for each in capabilities), "intervention"),
+        _count(len(session.annotations), "annotation"),
+    )
+    done = " and ".join(filter(None, counts))
+    lost = "If you open another file here, what was not recorded is lost."
+    return f"“{title}” has {done}. {lost}" if done else ""
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}" if number else ""
+
+
+@guarded
+class ReplaceQuestion(QMessageBox):
+    """Asks whether a session may be replaced; does not block the event loop.
+
+    Attributes:
+        here_button: Replaces it.
+        beside_button: Leaves it alone and opens a window; ``None`` where that cannot be.
+    """
+
+    def __init__(
+        self,
+        lost: str,
+        replace: Callable[[], object],
+        open_beside: Callable[[], object] | None,
+        parent: QWidget,
+    ) -> None:
+        """Ask.
+
+        Args:
+            lost: What ends with the session.
+            replace: Opens something in its place.
+            open_beside: Opens that in a window of its own, if it can be.
+            parent: The owner.
+        """
+        super().__init__(parent)
+        self.setObjectName("replace_question")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setIcon(QMessageBox.Icon.Question)
+        self.setWindowTitle("Open here")
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setText(lost)
+        role = QMessageBox.ButtonRole
+        self.here_button = self.addButton("Open &here", role.AcceptRole)
+        self.beside_button: QAbstractButton | None = None
+        if open_beside is not None:
+            beside = self.addButton("Open in a &new window", role.ActionRole)
+            self.beside_button = beside
+            self.setDefaultButton(beside)
+        self.addButton(QMessageBox.StandardButton.Cancel)
+        without_icons(self)
+        self._replace = replace
+        self._open_beside = open_beside
+        self.buttonClicked.connect(self._act)
+
+    @Slot(QAbstractButton)
+    def _act(self, button: QAbstractButton) -> None:
+        if button is self.here_button:
+            self._replace()
+        elif button is self.beside_button and self._open_beside is not None:
+            self._open_beside()
+
+
+def replace_session(
+    session: Session | None,
+    replace: Callable[[], object],
+    parent: QWidget,
+    open_beside: Callable[[], object] | None = None,
+) -> None:
+    """Replace a session, at once if nothing is lost, else once the user has agreed."""
+    lost = what_is_lost(session)
+    if lost:
+        ReplaceQuestion(lost, replace, open_beside, parent).open()
+    else:
+        replace()
