@@ -12,12 +12,13 @@ from typing_extensions import override
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.rate import checked_frame_rate
-from inspector.commands.command import Action, Capability, Command, checked
+from inspector.commands.command import Action, Capability, Command, checked, command_in
 from inspector.errors import CommandError
 from inspector.timebase import format_instant
 
 if TYPE_CHECKING:
     from inspector.commands.command import Target
+    from inspector.events.states import CommandRecord
     from inspector.events.timeline import Timeline
 
 
@@ -80,15 +81,17 @@ class SetFailurePolicy(Command):
 class Undo(Command):
     """Undo the change of a command."""
 
-    words: ClassVar = "undo command {number}{subject}"
+    words: ClassVar = "undo command {number}"
     capability: ClassVar = Capability.UNDO
 
     number: int
 
     @override
-    def subject(self, timeline: Timeline) -> str:
-        former = (f": {each.text}" for each in timeline.commands if each.number == self.number)
-        return next(former, "")
+    def sentence(self, timeline: Timeline) -> str:
+        record, is_redo = undone(timeline, self)
+        if record is None:
+            return f"undo command {self.number}"
+        return f"{'redo' if is_redo else 'undo'} command {record.number}: {record.text}"
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
@@ -109,6 +112,18 @@ class Undo(Command):
     def inverse(self, target: Target) -> Command | None:
         inverse = target.undoing.of(self.number)
         return None if inverse is None else inverse.inverse(target)
+
+
+def undone(timeline: Timeline, undo: Undo) -> tuple[CommandRecord | None, bool]:
+    """Return the command whose change is undone, ``None`` if unknown, and whether it is redone.
+
+    Undoing what undid a change makes that change again.
+    """
+    records = {each.number: each for each in timeline.commands}
+    record, is_redo = records.get(undo.number), False
+    while record is not None and isinstance(former := command_in(record.form), Undo):
+        record, is_redo = records.get(former.number), not is_redo
+    return record, is_redo
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ class Needs(Enum):
     SCHEDULER = "a selected scheduler", Capability.MEMBERS
     MACHINE = "a selected state machine", Capability.MEMBERS
     UNDO = "a session that can undo commands", Capability.UNDO
+    REDO = "a session that can redo commands", Capability.UNDO
     FRAMES = "frames", None
     PAST = "a session with frames", None
     LOOKING_BACK = "a session in which you look back", None
@@ -71,6 +72,7 @@ class Facts:
         has_timer: A pending timer is selected.
         has_frames: At least one frame was run.
         has_undo: Something was changed from outside that can be undone.
+        has_redo: Something was undone that can be done again.
         is_looking_back: What is shown is not the present.
         fulfilled: The needs that the selected scheduler, call, component or machine covers.
         file_word: What the file of a session is that can only be looked at, such as a
@@ -85,6 +87,7 @@ class Facts:
     has_timer: bool = False
     has_frames: bool = False
     has_undo: bool = False
+    has_redo: bool = False
     is_looking_back: bool = False
     fulfilled: frozenset[Needs] = frozenset()
     file_word: str = ""
@@ -121,7 +124,7 @@ _NOT_SELECTED: Final = {
 }
 
 
-def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911 - one reason after another
+def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911, PLR0912 - one after another
     """Return why something is not possible, or an empty text when it is."""
     if needs is Needs.NOTHING:
         return ""
@@ -144,6 +147,8 @@ def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911 - one rea
         return _NOT_BACK
     if needs is Needs.UNDO and not facts.has_undo:
         return "there is no intervention to undo"
+    if needs is Needs.REDO and not facts.has_redo:
+        return "nothing was undone since the last intervention"
     if needs in _NOT_SELECTED and needs not in facts.fulfilled:
         return _NOT_SELECTED[needs]
     if needs in (Needs.TIMER, Needs.FIRED_TIMER) and not facts.has_timer:

@@ -1,4 +1,4 @@
-"""The line at the bottom: the keys that do something now, or what a pause or a rate has done."""
+"""The line at the bottom: the keys that do something now, or what was done just now."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from inspector.commands.command import Capability, command_in
-from inspector.commands.scene import Undo
+from inspector.commands.scene import Undo, undone
 from inspector.display_text import counted
 from inspector.vocabulary import rate_text
 
@@ -40,6 +40,13 @@ _HINTS: Final = {
 }
 #: What is said instead where nothing can run, as in a recording.
 _FILE_HINTS: Final = {"look-live": "end", "run-or-hold": "play/hold"}
+_UNDONE: Final = "Undone:"
+_REDONE: Final = "Redone:"
+#: What the button says, and its tool tip, after a change and after an undo.
+_BUTTON_TEXTS: Final = (
+    ("Undo", "Undo this change (Ctrl+Z)"),
+    ("Redo", "Make this change again (Ctrl+Shift+Z)"),
+)
 #: Said only while there is nothing that can run.
 _WITHOUT_SESSION: Final = frozenset({"open", "palette"})
 
@@ -49,7 +56,7 @@ class StatusLine(QWidget):
 
     Attributes:
         label: The text.
-        undo_button: Undoes that command; hidden while there is none.
+        undo_button: Undoes that command, or redoes what it undid; hidden while there is none.
     """
 
     def __init__(
@@ -61,7 +68,7 @@ class StatusLine(QWidget):
         self._number = 0
         self.label = ElidedLabel()
         self.label.setAccessibleName("Keys")
-        self.undo_button = tool_button("Undo", "Undo this change (Ctrl+Z)")
+        self.undo_button = tool_button("Undo")
         self.undo_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.undo_button.clicked.connect(self.undo)
         self.undo_button.hide()
@@ -102,7 +109,7 @@ class StatusLine(QWidget):
 
     @Slot(object)
     def show_effect(self, record: CommandRecord) -> None:
-        """Say what a pause, its end or another rate has done, where the eye is after a key."""
+        """Say what a pause, its end, a rate or an undo has done, where the eye is after a key."""
         text = effect_text(self._bridge.timeline, record)
         if not text:
             return
@@ -111,25 +118,31 @@ class StatusLine(QWidget):
         self._number = record.number
         self.label.setForegroundRole(QPalette.ColorRole.WindowText)
         self.label.show_text(text)
+        text, tip = _BUTTON_TEXTS[text.startswith(_UNDONE)]
+        self.undo_button.setText(text)
+        self.undo_button.setToolTip(tip)
         self.undo_button.setVisible(undoing is not None and undoing.of(record.number) is not None)
         self._over.start()
 
     @Slot()
     def undo(self) -> None:
-        """Undo the command whose effect is said."""
+        """Undo the command whose effect is said; if that undid something, it is redone."""
         self.show_hints()
         self._bridge.submit(Undo(self._number))
 
 
 def effect_text(timeline: Timeline, record: CommandRecord) -> str:
-    """Return what a pause, its end or another rate has done; nothing for other commands."""
+    """Return what a pause, its end, a rate or an undo has done; nothing for other commands."""
+    command = command_in(record.form)
+    if isinstance(command, Undo):
+        change, is_redo = undone(timeline, command)
+        return "" if change is None else f"{_REDONE if is_redo else _UNDONE} {change.text}"
     clock = timeline.clocks.get(record.clock_id)
     if clock is None:
         return ""
     count = sum(timeline.clocks[each].pending for each in timeline.branch(clock.id))
     timers = counted(count, "timer")
     is_one = count == 1
-    command = command_in(record.form)
     match None if command is None else command.capability:
         case Capability.PAUSE if clock.paused:
             done, then = "paused", "waits" if is_one else "wait"

@@ -34,6 +34,7 @@ EXPECTED_KEYS = {
     "look-timer-back": ["Alt+Shift+Left"],
     "look-timer-on": ["Alt+Shift+Right"],
     "look-live": ["Alt+End"],
+    "redo": ["Ctrl+Shift+Z", "Ctrl+Y"],
     "slower": ["-"],
     "faster": ["+", "="],
     "normal-rate": ["0"],

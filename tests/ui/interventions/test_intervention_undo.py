@@ -9,10 +9,9 @@ import pytest
 
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.scene import AddMark, Undo
-from inspector.events.states import CommandRecord
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
-from ui.interventions.intervention_undo import LastUndoable, undo_text
+from ui.interventions.intervention_undo import Undoable, UndoSteps, step_text
 
 SCENE = """
     def build(stage):
@@ -29,30 +28,63 @@ def session(tmp_path: Path) -> HostedSession:
 def test_that_undoing_again_and_again_goes_back_one_change_at_a_time(
     session: HostedSession,
 ) -> None:
-    finder = LastUndoable()
+    steps = UndoSteps()
     session.submit(SetRate(GAME, Fraction(2)))
     session.submit(PauseClock(GAME))
     session.submit(AddMark("x"))
     found = []
     for _ in range(3):
         session.refresh()
-        record = finder.find(session, session.timeline)
-        found.append(None if record is None else record.number)
-        if record is not None:
-            session.submit(Undo(record.number))
+        step, _ = steps.find(session, session.timeline)
+        found.append(None if step is None else step.number)
+        if step is not None:
+            session.submit(Undo(step.number))
 
     assert found == [2, 1, None]
     clock = session.timeline.clocks[GAME]
     assert (clock.paused, clock.rate) == (False, Fraction(1))
 
 
+def test_that_what_was_undone_is_redone_in_the_same_steps(session: HostedSession) -> None:
+    steps = UndoSteps()
+
+    def take(which: int) -> str:
+        session.refresh()
+        step = steps.find(session, session.timeline)[which]
+        if step is None:
+            return ""
+        session.submit(Undo(step.number))
+        return step.text
+
+    session.submit(SetRate(GAME, Fraction(2)))
+    session.submit(PauseClock(GAME))
+    rate, pause = "set the rate of “game” to 2", "pause “game”"
+    undo, redo = 0, 1
+
+    assert take(redo) == ""
+    assert [take(undo) for _ in range(3)] == [pause, rate, ""]
+    assert [take(redo) for _ in range(3)] == [rate, pause, ""]
+    clock = session.timeline.clocks[GAME]
+    assert (clock.paused, clock.rate) == (True, Fraction(2))
+    assert [take(undo), take(redo), take(undo), take(undo)] == [pause, pause, pause, rate]
+    session.submit(SetRate(GAME, Fraction(1, 2)))
+    assert take(redo) == ""
+    assert take(undo) == "set the rate of “game” to 0.5"
+    texts = [each.text for each in session.timeline.commands[2:5]]
+    assert texts == [
+        f"undo command 2: {pause}",
+        f"undo command 1: {rate}",
+        f"redo command 1: {rate}",
+    ]
+
+
 def test_that_without_a_session_nothing_is_found(session: HostedSession) -> None:
-    assert LastUndoable().find(None, session.timeline) is None
+    assert UndoSteps().find(None, session.timeline) == (None, None)
 
 
 def test_that_a_long_text_is_shortened_and_ampersands_stay() -> None:
-    assert undo_text(None) == ""
-    assert undo_text(CommandRecord(0, 1, "pause “a&b”", "")) == "&Undo: pause “a&&b”"
-    text = undo_text(CommandRecord(0, 1, "pause “" + "x" * 90 + "”", ""))
+    assert step_text("&Undo", None) == ""
+    assert step_text("&Undo", Undoable(1, "pause “a&b”")) == "&Undo: pause “a&&b”"
+    text = step_text("&Undo", Undoable(1, "pause “" + "x" * 90 + "”"))
     assert len(text) <= 60
     assert text.endswith("…")

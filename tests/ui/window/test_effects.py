@@ -38,7 +38,7 @@ def said(shell: Shell) -> str:
     shell.advance(1 / 60)
     shell.bridge.refresh_now()
     line = shell.contents.status_line
-    undo = " · Undo" if line.undo_button.isVisible() else ""
+    undo = f" · {line.undo_button.text()}" if line.undo_button.isVisible() else ""
     return f"{line.label.text()}{undo}"
 
 
@@ -88,8 +88,29 @@ def test_that_what_it_has_done_is_undone_by_a_click(shell: Shell) -> None:
 
     shell.contents.status_line.undo_button.click()
 
-    assert said(shell) == shell.contents.status_line.hints
+    assert said(shell) == "Undone: pause “game” · Redo"
     assert not shell.bridge.timeline.clocks[game].paused
+
+    shell.contents.status_line.undo_button.click()
+
+    assert said(shell) == "Redone: pause “game” · Undo"
+    assert shell.bridge.timeline.clocks[game].paused
+
+
+def test_that_an_undo_after_a_step_back_says_what_it_undid(shell: Shell) -> None:
+    game = shell.clock_id("game")
+    shell.bridge.submit(SetRate(game, Fraction(1, 2)))
+    shell.advance(0.1)
+    shell.trigger("step-back")
+    shell.advance(0.1)
+
+    shell.trigger("undo")
+
+    assert said(shell) == "Undone: set the rate of “game” to 0.5 · Redo"
+    assert shell.bridge.timeline.clocks[game].rate == 1
+    shell.trigger("redo")
+    assert said(shell) == "Redone: set the rate of “game” to 0.5 · Undo"
+    assert shell.bridge.timeline.clocks[game].rate == Fraction(1, 2)
 
 
 def test_that_the_keys_of_what_is_possible_are_said(shell: Shell) -> None:

@@ -81,12 +81,13 @@ class ActionStates(QObject):
 
     @Slot(object)
     def _take_news(self, _news: object = None) -> None:
-        facts = self._facts(has_undo=self._undo.refresh())
+        has_undo, has_redo = self._undo.refresh()
+        facts = self._facts(has_undo=has_undo, has_redo=has_redo)
         if facts != self._actions.facts:
             self._actions.apply(facts)
         self._report_commands()
 
-    def _facts(self, *, has_undo: bool) -> Facts:
+    def _facts(self, *, has_undo: bool, has_redo: bool) -> Facts:
         bridge, timeline, selection = self._bridge, self._bridge.timeline, self._bridge.selection
         session = bridge.session
         has_failed = bridge.status.phase is SessionPhase.FAILED
@@ -113,6 +114,7 @@ class ActionStates(QObject):
             has_clock=clock is not None,
             has_timer=bool(selected_timer(timeline, selection)),
             has_undo=has_undo,
+            has_redo=has_redo,
             has_frames=timeline.frames.end > 0,
             is_looking_back=bridge.playhead_ns is not None,
             fulfilled=member_needs(timeline, selection),
