@@ -220,9 +220,9 @@ class UniformSession:
         """False: its frames are drawn."""
         return False
 
-    def driven_clock(self: _HasTimeline, _selected: int) -> int:
-        """Return the root clock."""
-        return self.timeline.root_id or 0
+    def driven_clock(self: _HasTimeline, selected: int) -> int:
+        """Return the selected clock, without one the root clock."""
+        return selected or self.timeline.root_id or 0
 
 
 @runtime_checkable

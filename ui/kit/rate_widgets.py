@@ -27,6 +27,7 @@ from inspector.vocabulary import RATE_DENOMINATOR, rate_text
 
 from .exact_entry import ExactEntry
 from .guards import guarded
+from .labels import ElidedLabel
 from .layouts import tool_button
 from .paced_refresh import single_shot
 
@@ -41,6 +42,8 @@ RATE_PRESETS: Final[Mapping[Fraction, str]] = {
 
 #: The rates that have a place of their own on the slider.
 USUAL_RATES: Final = tuple(Fraction(text) for text in ("1/10", "1/4", "1/2", "1", "2", "4", "10"))
+#: Longer names of clocks are cut before the buttons.
+_WIDEST_NAME: Final = "enemies mm"
 _STEPS_PER_DECADE: Final = 100
 #: A rate this many steps from a usual one is taken for it.
 _SNAP_STEPS: Final = 5
@@ -129,9 +132,10 @@ class RateWidget(QWidget):
 
 
 class RatePresets(RateWidget):
-    """Buttons for the usual rates, and a field for exact ones.
+    """Buttons for the usual rates, and a field for exact ones, after the name of a clock.
 
     Attributes:
+        label: The name of the clock, in as much room whatever it is.
         buttons: The buttons by their rates.
     """
 
@@ -145,10 +149,15 @@ class RatePresets(RateWidget):
         super().__init__(name, "00.000", parent)
         # The buttons stay together where there is room to spare.
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        self.label = ElidedLabel()
+        self.label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.label.setFixedWidth(self.label.fontMetrics().horizontalAdvance(_WIDEST_NAME))
         self.buttons = {rate: self._button(rate) for rate in RATE_PRESETS}
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
+        row.addWidget(self.label)
+        row.addSpacing(4)
         for button in self.buttons.values():
             row.addWidget(button)
         row.addSpacing(4)
@@ -170,6 +179,10 @@ class RatePresets(RateWidget):
         for rate, button in self.buttons.items():
             button.setAccessibleName(f"{name}: {rate_to_text(rate)}")
             button.setToolTip(as_plain(f"{name}: {rate_to_text(rate)}{below}"))
+
+    def show_clock(self, name: str) -> None:
+        """Say before the buttons whose rate they set."""
+        self.label.show_text(name)
 
     def show_rate(self, rate: Fraction) -> None:
         """Show a rate."""

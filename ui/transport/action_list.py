@@ -150,17 +150,17 @@ TIME_ACTIONS: Final = (
     ActionDescription(
         "slower", "S&lower", MenuId.TIME, TransportActions.slow_down,
         shortcuts=("-",), icon="slower", needs=Needs.ROOT_RATE, starts_section=True,
-        tip="Set the root clock, or the selected clock of a program, to the next lower rate.",
+        tip="Set the selected clock, without one the root, to the next lower rate.",
     ),
     ActionDescription(
         "faster", "&Faster", MenuId.TIME, TransportActions.speed_up,
         shortcuts=("+", "="), icon="faster", needs=Needs.ROOT_RATE,
-        tip="Set the root clock, or the selected clock of a program, to the next higher rate.",
+        tip="Set the selected clock, without one the root, to the next higher rate.",
     ),
     ActionDescription(
         "normal-rate", "Normal spee&d", MenuId.TIME, TransportActions.set_normal_rate,
         shortcuts=("0",), icon="normal-rate", needs=Needs.ROOT_RATE,
-        tip="Run the root clock, or the selected clock of a program, at rate 1.",
+        tip="Run the selected clock, without one the root, at rate 1.",
     ),
 )
 

@@ -161,15 +161,15 @@ class TransportActions(QObject):
     # ---------------------------------------------------------------- rates, and how it runs
 
     def slow_down(self) -> None:
-        """Set the root clock to the next lower preset rate."""
+        """Set the clock of the rate buttons to the next lower usual rate."""
         submit_action(self._bridge, "slower")
 
     def speed_up(self) -> None:
-        """Set the root clock to the next higher preset rate."""
+        """Set the clock of the rate buttons to the next higher usual rate."""
         submit_action(self._bridge, "faster")
 
     def set_normal_rate(self) -> None:
-        """Run the root clock at rate 1."""
+        """Run the clock of the rate buttons at rate 1."""
         submit_action(self._bridge, "normal-rate")
 
     def set_frame_rate(self, text: str) -> None:

@@ -68,7 +68,7 @@ _STAGES: Final = 3
 
 @guarded
 class TransportBar(QToolBar):
-    """Back, run, hold, steps, the root's rate, recording, export, and what time it is.
+    """Back, run, hold, steps, rates, recording, export, and what time it is.
 
     Everything shown comes from the session; nothing can be changed before :meth:`connect_bridge`.
     Buttons say their names while there is room for that.
@@ -77,7 +77,7 @@ class TransportBar(QToolBar):
         step_frames_changed: The number of frames of the long step has changed.
 
     Attributes:
-        rates: The rate of the root clock.
+        rates: The rate of the selected clock, without one of the root; they name it.
         step_box: The number of frames of the long step.
         record_button: Starts and stops a recording.
         export_button: Opens the menu of what can be exported.
@@ -328,6 +328,7 @@ class TransportBar(QToolBar):
         self.rates.show_name(whose, f"Unavailable: {reason}." if reason else "")
         if clock is not None:
             self.rates.show_rate(clock.rate)
+            self.rates.show_clock(one_line(clock.name))
 
     def _driven_clock(self) -> int:
         """Return the clock whose rate the bar shows and sets, 0 for none."""

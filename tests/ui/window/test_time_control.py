@@ -87,6 +87,33 @@ def test_that_keys_change_the_rate_of_the_root(qtbot: QtBot, tmp_path: Path) -> 
     assert rate() == 2
 
 
+def test_that_rate_buttons_and_keys_are_about_the_selected_clock_and_name_it(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    rates = shell.window.transport.rates
+    enemies = shell.clock_id("enemies")
+
+    def rate_of(name: str) -> Fraction:
+        shell.advance(0.05)
+        shell.window.transport.show_numbers()
+        return shell.bridge.timeline.clocks[shell.clock_id(name)].rate
+
+    assert (str(rate_of("root")), rates.label.text()) == ("1", "root")
+    shell.bridge.select(Selection.clock(enemies))
+    assert rates.label.text() == "enemies"
+    rates.buttons[Fraction(1, 4)].click()
+    assert (rate_of("enemies"), rate_of("root")) == (Fraction(1, 4), Fraction(1))
+    assert rates.buttons[Fraction(1, 4)].isChecked()
+    shell.trigger("slower")
+    assert (rate_of("enemies"), rate_of("root")) == (Fraction(1, 10), Fraction(1))
+
+    shell.bridge.select(Selection.nothing())
+
+    assert rates.label.text() == "root"
+    assert rates.buttons[Fraction(1)].isChecked()
+
+
 def test_that_p_pauses_the_selected_branch_and_nothing_else(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path)
     shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
