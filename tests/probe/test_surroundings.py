@@ -35,9 +35,12 @@ _HEAVY = (
     *("hashlib", "http", "inspect", "linecache", "logging", "multiprocessing", "pathlib", "pickle"),
     *("random", "sqlite3", "ssl", "subprocess", "tempfile", "traceback", "urllib", "uuid"),
 )
-_IMPORTED = f"""{LOADER}
+#: From 3.13 on, ``-c`` imports linecache by itself.
+_IMPORTED = f"""import sys
+before = set(sys.modules)
+{LOADER}
 import timeline_probe.link, timeline_probe.program
-print([name for name in {_HEAVY} if name in sys.modules])
+print([name for name in {_HEAVY} if name in sys.modules and name not in before])
 """
 
 #: Counts what is read of the program while hooks of asyncio run that nobody listens to.
