@@ -170,7 +170,10 @@ class _Watch:
                 self._end()
             self._report(is_complete=is_over)
             code = None if is_over else self._exit_code()
-            say(self._err, *session.notes, *([] if is_over else [session.status.message]))
+            said = getattr(self._door.opened, "note", "")
+            say(self._err, *(note for note in session.notes if note != said))
+            if not is_over:
+                say(self._err, session.status.message)
         finally:
             self._end()
             session.close()
@@ -304,7 +307,8 @@ def _list_programs(options: Namespace, out: TextIO) -> int:
         )
         for each in programs
     ]
-    out.write(f"{table(('process', 'program', 'runs on', 'can be attached'), rows, right={0})}\n")
+    heading = ("process", "program", "runs on", "can be attached")
+    out.write(f"{table(heading, rows, right={0}, whole={3})}\n")
     can = next((each for each in programs if not each.reason), None)
     if can is not None:
         out.write(f"\nAttach one by “timeline-inspector attach {can.process.pid}”.\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -510,6 +510,7 @@ def table(
     right: set[int],
     most: int | None = None,
     more: str = "more",
+    whole: Set[int] = frozenset(),
 ) -> str:
     """Return rows under a heading, columns aligned.
 
@@ -519,9 +520,13 @@ def table(
         right: Columns aligned to the right.
         most: How many rows are listed; by default all.
         more: What the others are called, behind their number.
+        whole: Columns whose cells are not shortened.
     """
     left_out = 0 if most is None else len(rows) - most
-    rows = [[short_line(cell) for cell in row] for row in rows[:most]]
+    rows = [
+        [one_line(cell) if i in whole else short_line(cell) for i, cell in enumerate(row)]
+        for row in rows[:most]
+    ]
     widths = [max(len(line[i]) for line in (heading, *rows)) for i in range(len(heading))]
     rule = ["─" * width for width in widths]
     lines = [

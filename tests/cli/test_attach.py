@@ -21,6 +21,7 @@ from inspector.events.recording import open_recording
 from inspector.exit_codes import ExitCode
 from tests.cli.answers import Run
 from tests.interpreters import VERSIONS, interpreter
+from tests.javascript import node
 
 #: Ticks every 20 ms of its loop's time.
 _TICKER = """
@@ -312,6 +313,21 @@ def test_that_an_idle_python_that_runs_already_is_entered(
 
 
 @on_linux
+def test_that_a_node_program_is_entered_and_its_debugger_told_of_once(
+    run: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "ticks.js"
+    path.write_text("setInterval(function tick() {}, 50); console.log('up');")
+    with subprocess.Popen([node(), path], text=True, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        code, out, err = run(f"attach {process.pid} --seconds 1")
+        process.kill()
+    assert (code, "tick" in out) == (ExitCode.OK, True)
+    assert err.count("The debugger of ticks.js") == 1
+
+
+@on_linux
 def test_that_an_older_python_is_listed_and_refused_with_other_ways(
     run: Run, running: Callable[..., Any]
 ) -> None:
@@ -319,6 +335,7 @@ def test_that_an_older_python_is_listed_and_refused_with_other_ways(
     code, out, err = run("attach")
     (line,) = [each for each in out.splitlines() if each.strip().startswith(f"{process.pid} ")]
     assert "no: it runs on Python 3.1" in line
+    assert line.endswith("only 3.14 and newer let a program be entered late")
     code, _, err = run(f"attach --seconds 1 {process.pid}")
     assert code == ExitCode.NOT_ATTACHED
     assert "only 3.14 and newer let a program be entered late" in err
