@@ -255,7 +255,7 @@ class _Watch:
         return tuple(
             ProbeLine(
                 name=program.name,
-                pid=program.pid,
+                pid=None if program.is_page else program.pid,
                 runtime=f"{program.runtime.language} {program.runtime.version}".strip(),
                 adapters=tuple(
                     each.library or each.name for each in program.adapters if each.state == "active"

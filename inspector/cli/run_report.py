@@ -83,7 +83,7 @@ class ProbeLine:
 
     Attributes:
         name: Display name of the program.
-        pid: Its process.
+        pid: Its process; None for a page of a browser.
         runtime: What runs its code.
         adapters: The libraries whose clocks and timers were read.
         cpu_ns: Processor time of the probe.
@@ -94,7 +94,7 @@ class ProbeLine:
     """
 
     name: str
-    pid: int
+    pid: int | None
     runtime: str
     adapters: tuple[str, ...]
     cpu_ns: int
@@ -458,7 +458,7 @@ def _probe_table(probes: Sequence[ProbeLine]) -> str:
     rows = [
         (
             line.name,
-            str(line.pid),
+            "page" if line.pid is None else str(line.pid),
             line.runtime,
             ", ".join(line.adapters) or "–",
             f"{line.events:,}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -21,7 +22,7 @@ from inspector.events.recording import open_recording
 from inspector.exit_codes import ExitCode
 from tests.cli.answers import Run
 from tests.interpreters import VERSIONS, interpreter
-from tests.javascript import node
+from tests.javascript import chromium, node
 
 #: Ticks every 20 ms of its loop's time.
 _TICKER = """
@@ -325,6 +326,15 @@ def test_that_a_node_program_is_entered_and_its_debugger_told_of_once(
         process.kill()
     assert (code, "tick" in out) == (ExitCode.OK, True)
     assert err.count("The debugger of ticks.js") == 1
+
+
+def test_that_a_page_is_reported_without_a_number_of_a_process(run: Run, tmp_path: Path) -> None:
+    chromium()
+    page = tmp_path / "page.html"
+    page.write_text("<script>setInterval(function tick() {}, 50)</script>")
+    code, out, err = run(f"attach --browser {page} --headless --seconds 1")
+    assert code == ExitCode.OK, err
+    assert re.search(r"^page.html +page +javascript", out, re.MULTILINE)
 
 
 @on_linux

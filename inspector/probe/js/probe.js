@@ -1599,10 +1599,11 @@
     }
 
     engines() {
-      const { Phaser, PIXI, cc, egret } = this.global;
+      const { Phaser, PIXI, __THREE__: three, cc, egret } = this.global;
       const found = [];
       if (Phaser && Phaser.VERSION) found.push(["Phaser", String(Phaser.VERSION)]);
       if (PIXI && PIXI.VERSION) found.push(["PixiJS", String(PIXI.VERSION)]);
+      if (three) found.push(["three.js", String(three)]);
       if (cc && cc.ENGINE_VERSION) found.push(["Cocos", String(cc.ENGINE_VERSION)]);
       if (egret && egret.Capabilities) found.push(["Egret", String(egret.Capabilities.engineVersion)]);
       return found;

@@ -120,9 +120,14 @@ class Program:
         self.ended = ""
 
     @property
+    def is_page(self) -> bool:
+        """Whether it is a page of a browser, so that its process is only a number of the inspector."""
+        return self.pid >= FIRST_PAGE_PID
+
+    @property
     def process_text(self) -> str:
         """Its process, or that it is a page of one."""
-        return "page" if self.pid >= FIRST_PAGE_PID else f"process {self.pid}"
+        return "page" if self.is_page else f"process {self.pid}"
 
     @property
     def unseen(self) -> list[AdapterState]:

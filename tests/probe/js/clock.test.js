@@ -89,3 +89,11 @@ test("a date made by hand stays what it is", () => {
   class Mine extends global.Date {}
   assert.ok(new Mine() instanceof Mine);
 });
+
+test("engines that leave their version in the page are named", () => {
+  const page = new Page();
+  assert.deepStrictEqual(page.program.adapters().slice(1), []);
+  Object.assign(page.global, { __THREE__: "185", PIXI: { VERSION: "8.22.0" } });
+  const engines = page.program.adapters().slice(1).map(({ library, version }) => [library, version]);
+  assert.deepStrictEqual(engines, [["PixiJS", "8.22.0"], ["three.js", "185"]]);
+});
