@@ -320,8 +320,8 @@ def _head(report: RunReport) -> str:
     has_frames = report.frames or not report.probes
     frames = f"{counted(report.frames, 'frame')} in " if has_frames else ""
     lines = [
-        report.title,
-        report.scene,
+        # Nothing but a launched program has a command line of its own.
+        *dict.fromkeys((report.title, report.scene)),
         "",
         f"{frames}{format_instant(report.session_ns)}, {report.how}",
         f"took {format_duration(report.took_ns)}{faster}",

@@ -335,6 +335,7 @@ def test_that_a_page_is_reported_without_a_number_of_a_process(run: Run, tmp_pat
     code, out, err = run(f"attach --browser {page} --headless --seconds 1")
     assert code == ExitCode.OK, err
     assert re.search(r"^page.html +page +javascript", out, re.MULTILINE)
+    assert out.startswith("page.html\n\n")
 
 
 @on_linux

@@ -121,8 +121,11 @@ class Program:
 
     @property
     def is_page(self) -> bool:
-        """Whether it is a page of a browser, so that its process is only a number of the inspector."""
-        return self.pid >= FIRST_PAGE_PID
+        """Whether it is a page of a browser, whose process is not known.
+
+        Pages that a debugger reaches have numbers of the inspector, those that dial have none.
+        """
+        return self.pid >= FIRST_PAGE_PID or self.pid == 0
 
     @property
     def process_text(self) -> str:

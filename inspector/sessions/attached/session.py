@@ -556,6 +556,8 @@ class AttachedSession:
 
     def _parent_of(self, program: Program) -> Program | None:
         """Return the program of which one is a child process, a thread or a frame of a page."""
+        if not program.parent_pid:
+            return None
         return next((each for each in self._live() if each.pid == program.parent_pid), None)
 
     def _put_below(self, parent: Program, translation: Translation) -> None:

@@ -329,6 +329,16 @@ def test_that_children_are_below_one_clock_with_their_parent(attachment: Attachm
     assert len(session.own_clocks()) == 3
 
 
+def test_that_pages_that_dial_are_no_children_of_one_another(attachment: Attachment) -> None:
+    session = attachment.session
+    running(attachment)
+    for name in ("left", "right"):
+        attachment.join(pid=0, parent_pid=0, name=name).keyframe()
+    attachment.settle(lambda: len(session.own_clocks()) == 3)
+    assert [session.timeline.clocks[1].children] == [[each for _, each in session.own_clocks()]]
+    assert [each.process_text for each in session.programs.values()][1:] == ["page", "page"]
+
+
 def test_that_a_program_and_its_children_are_paused_together_and_undone_alone(
     attachment: Attachment,
 ) -> None:

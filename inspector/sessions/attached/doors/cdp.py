@@ -172,8 +172,9 @@ def listed(port: int, path: str) -> object:
         connection.request("GET", path)
         found: object = json.loads(connection.getresponse().read(_MOST_LISTED_BYTES))
     except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
+        reason = getattr(error, "strerror", None) or error
         message = (
-            f"No debugging port answers on {_LOOPBACK}:{port}: {error}. Start the browser with "
+            f"No debugging port answers on {_LOOPBACK}:{port}: {reason}. Start the browser with "
             f"--remote-debugging-port={port} and its own --user-data-dir."
         )
         raise CdpError(message) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from queue import Queue
@@ -14,7 +15,14 @@ import pytest
 from inspector.errors import AttachError
 from inspector.probe.wire import EVENTS, JSON
 from inspector.sessions.attached.carriers import Carrier, CarrierClosedError
-from inspector.sessions.attached.doors.cdp import Cdp, CdpError, Params, PipeTransport, socket_path
+from inspector.sessions.attached.doors.cdp import (
+    Cdp,
+    CdpError,
+    Params,
+    PipeTransport,
+    listed,
+    socket_path,
+)
 from inspector.sessions.attached.doors.pages import Pages, QueuedCarrier
 from tests.fuzz import rounds
 
@@ -173,6 +181,14 @@ def test_that_a_port_that_lists_no_debugger_is_refused() -> None:
     for listing in [*listings, {"webSocketDebuggerUrl": "ws://x"}]:
         with pytest.raises(AttachError, match="no debugging port"):
             socket_path(listing, 9)
+
+
+def test_that_a_port_that_nobody_listens_on_is_said_with_what_to_do() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+        with pytest.raises(AttachError, match=rf"{port}: Connection refused\. Start the browser"):
+            listed(port, "/json/version")
 
 
 # ------------------------------------------------------------------------ carriers
