@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -510,7 +511,7 @@ def table(
     right: set[int],
     most: int | None = None,
     more: str = "more",
-    whole: Set[int] = frozenset(),
+    whole: AbstractSet[int] = frozenset(),
 ) -> str:
     """Return rows under a heading, columns aligned.
 
