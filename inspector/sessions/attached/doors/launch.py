@@ -161,8 +161,8 @@ class Launched:
         if monotonic() - self._begun_s > _SILENT_S:
             return (
                 f"{self.title} runs, but no probe in it has answered for {_SILENT_S:.0f} s. It "
-                "is no Python or Node program, or clears its environment; “attach” in help says "
-                "what else is possible."
+                "is no Python or Node program, its Python is older than 3.9, or it clears its "
+                "environment; “attach” in help says what else is possible."
             )
         return ""
 
