@@ -307,8 +307,7 @@ def _list_programs(options: Namespace, out: TextIO) -> int:
         )
         for each in programs
     ]
-    heading = ("process", "program", "runs on", "can be attached")
-    out.write(f"{table(heading, rows, right={0}, whole={3})}\n")
+    out.write(f"{table(('process', 'program', 'runs on', 'can be attached'), rows, right={0})}\n")
     can = next((each for each in programs if not each.reason), None)
     if can is not None:
         out.write(f"\nAttach one by “timeline-inspector attach {can.process.pid}”.\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -511,7 +510,6 @@ def table(
     right: set[int],
     most: int | None = None,
     more: str = "more",
-    whole: AbstractSet[int] = frozenset(),
 ) -> str:
     """Return rows under a heading, columns aligned.
 
@@ -521,13 +519,10 @@ def table(
         right: Columns aligned to the right.
         most: How many rows are listed; by default all.
         more: What the others are called, behind their number.
-        whole: Columns whose cells are not shortened.
     """
     left_out = 0 if most is None else len(rows) - most
-    rows = [
-        [one_line(cell) if i in whole else short_line(cell) for i, cell in enumerate(row)]
-        for row in rows[:most]
-    ]
+    # The last column has all the room there is.
+    rows = [[*map(short_line, row[:-1]), one_line(row[-1])] for row in rows[:most]]
     widths = [max(len(line[i]) for line in (heading, *rows)) for i in range(len(heading))]
     rule = ["─" * width for width in widths]
     lines = [
