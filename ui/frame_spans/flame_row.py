@@ -288,7 +288,11 @@ class FlameRow(QWidget):
 
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self.view.fit()
+        number = self.span_at(event.position())
+        if number is None:
+            self.view.fit()
+        else:
+            self.view.show_span(self._spans[number].began_ns, self._spans[number].end_ns)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

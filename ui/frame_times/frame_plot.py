@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
@@ -19,13 +19,17 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from ..plotting.shared_view import SharedView
 
+#: So many frames are shown on either side of one that is zoomed in on.
+_BESIDE: Final = 10
+
 
 @guarded
 class FramePlot(PlottedFrames):
     """Lets people move along the frames of a timeline.
 
     The wheel zooms at the pointer, dragging moves, Ctrl or Shift and dragging selects a range;
-    keys are those of :mod:`.gestures`, and Left and Right go from frame to frame. Over the left
+    keys are those of :mod:`.gestures`, and Left and Right go from frame to frame. A double click
+    on a bar zooms in on it, above it shows everything. Over the left
     axis the wheel scales the durations; a double click there lets the plot choose the scale
     again. Dragging along the lower axis moves the playhead, Alt and a click puts it on a frame.
     """
@@ -107,10 +111,13 @@ class FramePlot(PlottedFrames):
 
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Show everything; over the left axis let the plot choose its scale."""
+        """Zoom in on a bar, or show everything; over the left axis, choose the scale."""
         event.accept()
-        if event.position().x() < self.area().left():
+        place = event.position()
+        if place.x() < self.area().left():
             self.choose_scale()
+        elif (frame := self._bar_at(place)) is not None:
+            self._zoom_in_on(frame)
         else:
             self.view.fit()
 
@@ -136,6 +143,24 @@ class FramePlot(PlottedFrames):
     def leaveEvent(self, event: QEvent) -> None:
         self.point_at(None)
         super().leaveEvent(event)
+
+    def _bar_at(self, place: QPointF) -> int | None:
+        """Return the frame on whose bar a place is, ``None`` above it and beside all."""
+        self.point_at(place)
+        readout, series, area = self.readout(), self.series, self.area()
+        if readout is None or series is None:
+            return None
+        share = series.value_ns(self.measure, readout.frame) / max(self.top_ns, 1)
+        return readout.frame if place.y() >= area.bottom() - share * area.height() else None
+
+    def _zoom_in_on(self, frame: int) -> None:
+        """Show a frame with some beside it, unless no more are shown already."""
+        assert self.series is not None, "it has the frame"
+        first, last = self.view.visible_frames()
+        start = max(frame - _BESIDE, self.series.first)
+        stop = min(frame + _BESIDE + 1, self.series.end)
+        if last - first > stop - start:
+            self.view.show_frames(start, stop)
 
     def _is_on_axis(self, place: QPointF) -> bool:
         """Return whether a place is on the axis below the frames."""

@@ -86,6 +86,12 @@ class OwnView:
         if not shown.low <= at_ns <= shown.high:
             self.pan((at_ns - (shown.low + shown.high) / 2) / shown.span)
 
+    def show_span(self, low_ns: float, high_ns: float) -> None:
+        """Show a part of the range."""
+        self._take_extent()
+        self.range.show(low_ns, high_ns)
+        self._end()
+
     def _take_extent(self) -> None:
         self.range.first, self.range.last, _pixels = self._extent()
 

@@ -98,7 +98,8 @@ TIME_ACTIONS: Final = (
     ActionDescription(
         "step-back", "Step bac&k one frame", MenuId.TIME, TransportActions.step_back,
         shortcuts=(",",), icon="step-back", needs=Needs.REWIND, starts_section=True,
-        tip="Rebuild the scene and replay it up to the previous frame.",
+        tip="Rebuild the scene and replay it up to the previous frame. Alt+Left only looks at it, "
+        "at once.",
         file_tip="Show the state one frame earlier.",
     ),
     ActionDescription(

@@ -160,6 +160,23 @@ def test_that_keys_go_from_span_to_span_and_say_what_they_reach(
     assert "took 1.00 ms" in flame.accessibleDescription()
 
 
+def test_that_a_double_click_on_a_span_zooms_in_and_beside_all_shows_everything(
+    qtbot: QtBot, panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    bridge.set_session(session)
+    run_frame(session, bridge)
+    panel.refresh()
+    flame = panel.flame
+    place = next(i for i, span in enumerate(flame.spans) if span.label == "boss")
+    span, button = flame.spans[place], Qt.MouseButton.LeftButton
+
+    qtbot.mouseDClick(flame, button, pos=flame.rect_of(place).center().toPoint())
+    assert (flame.view.range.low, flame.view.range.high) == (span.began_ns, span.end_ns)
+
+    qtbot.mouseDClick(flame, button, pos=flame.rect().bottomLeft())
+    assert flame.view.range.high - flame.view.range.low > span.end_ns - span.began_ns
+
+
 def test_that_a_frame_stays_in_view_however_far_it_is_zoomed_and_moved(
     qtbot: QtBot, panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
 ) -> None:

@@ -316,6 +316,22 @@ def test_that_the_wheel_over_the_left_axis_scales_durations_until_a_double_click
     assert plot.top_ns == chosen
 
 
+def test_that_a_double_click_on_a_bar_zooms_in_and_above_it_shows_everything(
+    plot: FramePlot,
+) -> None:
+    plot.set_timeline(usual_timeline(300))
+    on_bar = plot.pixel_of_frame(100)
+
+    mouse(plot, QEvent.Type.MouseButtonDblClick, on_bar, (LEFT, LEFT))
+    assert plot.view.visible_frames() == (90, 111)
+    mouse(plot, QEvent.Type.MouseButtonDblClick, plot.pixel_of_frame(95), (LEFT, LEFT))
+    assert plot.view.visible_frames() == (90, 111)
+
+    above = QPointF(on_bar.x(), plot.area().top() + 2)
+    mouse(plot, QEvent.Type.MouseButtonDblClick, above, (LEFT, LEFT))
+    assert plot.view.visible_frames() == (0, 300)
+
+
 def test_that_ctrl_and_dragging_chooses_a_range_and_escape_gives_it_up(
     plot: FramePlot, qtbot: QtBot
 ) -> None:

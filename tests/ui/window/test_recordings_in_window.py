@@ -102,7 +102,7 @@ def test_that_hints_of_a_recording_say_what_is_done_there(recorded: Shell) -> No
 
     recorded.bridge.set_session(PlayedSession())
     assert "follow the time source" in actions["run-or-hold"].toolTip()
-    assert "replay it up to the previous frame" in actions["step-back"].toolTip()
+    assert "replay it up to the previous frame." in actions["step-back"].toolTip()
     assert actions["look-live"].text() == "&Back to the present"
 
 
