@@ -8,7 +8,7 @@ from pathlib import Path
 from time import thread_time_ns
 from typing import Final
 
-from PySide6.QtCore import QPoint, Qt, QTimer, Slot
+from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QWidget
 from typing_extensions import override
@@ -35,14 +35,17 @@ from ..previews.tree_menus import Requests, add_clock_actions, menu_text
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .canvas import NOTHING, Marked, Owner, SceneCanvas
 
-#: Milliseconds between pictures, at best: as often as the session is refreshed.
-_PICTURE_MS: Final = 33
+#: Milliseconds between pictures, at best: less than between refreshes, so each is shown, in the
+#: same paint of the window as the plots.
+_PICTURE_MS: Final = 20
 #: The same for pictures that take long to paint, which are shown less often: none takes more than
 #: a millisecond of a frame at 60 frames a second, unless it would come less often than this.
 _SELDOM_MS: Final = 150
 _FRAMES_PER_MS: Final = 16.7
 #: Milliseconds that a ring around a timer that has fired takes.
 _RING_MS: Final = 350
+#: Milliseconds between pictures of rings while no refreshes bring them along.
+_FADING_MS: Final = 33
 #: Milliseconds for which it is said where a picture was written.
 _WRITTEN_MS: Final = 6_000
 
@@ -97,9 +100,7 @@ class ScenePanel(QWidget):
         fill(self, (self._pages, 1), self.readout, spacing=0)
         self._pace = PacedRefresh(self, bridge.pace, _PICTURE_MS)
         self._pace.due.connect(self.refresh)
-        self._fading = QTimer(self)
-        self._fading.setInterval(_PICTURE_MS)
-        self._fading.timeout.connect(self._pace.request)
+        self._fading = single_shot(self, self._pace.request, _FADING_MS)
         self._written = ""
         self._forgetting = single_shot(self, self._forget_written, _WRITTEN_MS)
         bridge.refreshed.connect(self._take_news)
@@ -227,9 +228,9 @@ class ScenePanel(QWidget):
         self._rings = {
             number: at_ms for number, at_ms in self._rings.items() if now_ms - at_ms < _RING_MS
         }
-        if self._rings and not self._fading.isActive():
+        if self._rings and not self._bridge.pace.is_lively:
             self._fading.start()
-        elif not self._rings:
+        else:
             self._fading.stop()
         return {number: (now_ms - at_ms) / _RING_MS for number, at_ms in self._rings.items()}
 

@@ -175,6 +175,12 @@ class RefreshPace(QObject):
             return 0
         return self._timer.interval() if self._timer.isActive() else None
 
+    @property
+    def is_lively(self) -> bool:
+        """Whether the session runs and each refresh finds something new."""
+        is_running = self.phase is SessionPhase.RUNNING
+        return is_running and self._is_visible and self._quiet_turns < _QUIET_AFTER
+
     def now_ns(self) -> int:
         """Return the reading of the clock that refreshes go by."""
         return self._clock()

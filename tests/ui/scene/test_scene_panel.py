@@ -9,13 +9,13 @@ from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock
-from inspector.commands.transport import Hold, StepFrames
+from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
 from ui.kit.theme import Theme
 from ui.scene.canvas import NO_OWNER, Owner
 from ui.scene.panel import ScenePanel
-from ui.session.bridge import Selection, SessionBridge
+from ui.session.bridge import REFRESH_MS, Selection, SessionBridge
 
 SCENE = """
 from inspector.pictures.shapes import circle
@@ -193,6 +193,25 @@ def test_that_a_timer_that_fires_gets_a_ring(
     panel.canvas.repaint()
 
 
+def test_that_rings_fade_with_the_refreshes_while_there_are_any(
+    panel: ScenePanel, bridge: SessionBridge, session: HostedSession
+) -> None:
+    session.submit(StepFrames(8))
+    refresh(panel, bridge)
+    assert panel._ring_shares()
+    assert panel._fading.isActive()
+
+    bridge.submit(Run())
+    refresh(panel, bridge)
+
+    assert panel._ring_shares()
+    assert not panel._fading.isActive()
+
+
+def test_that_each_refresh_of_a_running_session_shows_a_picture(panel: ScenePanel) -> None:
+    assert panel._pace.least_ms < REFRESH_MS
+
+
 def test_that_the_menu_pauses_the_clock_of_the_shape(
     panel: ScenePanel, bridge: SessionBridge, session: HostedSession
 ) -> None:
@@ -274,6 +293,6 @@ def test_that_a_picture_that_takes_long_to_paint_is_shown_less_often(
     panel.canvas.painting_ns = 400_000_000
     panel.refresh()
 
-    assert quick == 33
+    assert quick == 20
     assert 66 < slow < 150
     assert panel._pace.least_ms == 150
