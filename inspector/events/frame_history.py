@@ -167,6 +167,10 @@ class FrameHistory:
         """A column of measured times for each share of the interval, by its code."""
         return [self._column(_SHARES_FROM + share) for share in Share]
 
+    def column(self, column: str | Phase | Share) -> array[int]:
+        """Return one column, named as for :meth:`numpy`."""
+        return self._column(_number_of(column))
+
     def _column(self, number: int) -> array[int]:
         """Return a column; a complete one is not copied, a part is."""
         column = self._columns[number]

@@ -2,6 +2,7 @@
 
 import math
 from array import array
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal
@@ -407,17 +408,10 @@ class FrameSeries:
 
     def _view(self, column: str | Phase | Share) -> NsColumn:
         """Return a column without copying it; valid until frames are added."""
-        match column:
-            case Phase():
-                values = self._history.phases[column]
-            case Share():
-                values = self._history.shares[column]
-            case _:
-                values = getattr(self._history, column)
         count = self._end - self.first
         if not count:
             return np.zeros(0, dtype=np.int64)
-        return np.frombuffer(values, dtype=np.int64, count=count)
+        return np.frombuffer(self._history.column(column), dtype=np.int64, count=count)
 
     def _starts_ns(self, frames: NsColumn) -> NsColumn:
         """Return the beginnings of frames on the axis, in session time."""
@@ -436,8 +430,9 @@ class FrameSeries:
 
     def _first_not_before(self, at_ns: int, side: Literal["left", "right"]) -> int:
         """Return the first frame that begins at an instant or later, or (right) only later."""
-        # Whole numbers; otherwise numpy converts the whole column to floats.
-        place = int(np.searchsorted(self._view("at_ns"), at_ns, side=side))
+        # For one instant half of what numpy takes, without a view of the column.
+        find = bisect_left if side == "left" else bisect_right
+        place = find(self._history.at_ns, at_ns, 0, self._end - self.first)
         if self.counts_back and (place or self._begins_before(at_ns, side)):
             place = min(place + 1, self._end - self.first)
         return self.first + place
@@ -466,13 +461,13 @@ class FrameSeries:
     def _first_from(self, x: float) -> int:
         """Return the first frame that starts at ``x`` or later."""
         if self.x_axis is XAxis.FRAME:
-            return int(np.ceil(x + 0.5))
+            return math.ceil(x + 0.5)
         return self._first_not_before(math.ceil(x * NS_PER_SECOND), "left")
 
     def _first_behind(self, x: float) -> int:
         """Return the first frame that starts after ``x``."""
         if self.x_axis is XAxis.FRAME:
-            return int(np.floor(x + 0.5)) + 1
+            return math.floor(x + 0.5) + 1
         return self._first_not_before(math.floor(x * NS_PER_SECOND), "right")
 
 

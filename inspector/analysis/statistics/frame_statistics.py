@@ -7,6 +7,7 @@ number here names its definition and the source of it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -143,8 +144,14 @@ def nearest_rank(count: int, percent: float) -> int:
     """
     if not 0 <= percent <= _ALL:
         raise ValueError(f"a percentile must be between 0 and 100, not {percent!r}")
-    exact = Fraction(str(percent)) * count / _ALL
-    return max(0, -(-exact.numerator // exact.denominator) - 1)
+    share, whole = _exact_share(percent)
+    return max(0, -(-share * count // whole) - 1)
+
+
+@lru_cache(maxsize=64)
+def _exact_share(percent: float) -> tuple[int, int]:
+    """Return a percentage as numerator and denominator of a share."""
+    return (Fraction(str(percent)) / _ALL).as_integer_ratio()
 
 
 def over_budget(times_ns: NDArray[np.int64], budget: FrameBudget) -> OverBudget:
