@@ -7,6 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import (
     QGraphicsItem,
+    QGraphicsView,
     QGraphicsWidget,
     QSizePolicy,
     QStyleOptionGraphicsItem,
@@ -267,6 +268,7 @@ class FrameArea(QGraphicsWidget):
         super().__init__()
         self.span = (0.0, 1.0)
         self.top_ms = 1.0
+        self._view: QGraphicsView | None = None
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemClipsChildrenToShape)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
@@ -281,14 +283,20 @@ class FrameArea(QGraphicsWidget):
         """
         shown = part.intersected(self.with_signs())
         if not shown.isEmpty():
-            place = self.mapRectToScene(shown).toAlignedRect()
-            for view in self.scene().views():
-                view.viewport().update(place)
+            view = self._shown_in()
+            if view is not None:
+                view.viewport().update(self.mapRectToScene(shown).toAlignedRect())
 
     def pixel_ratio(self) -> float:
         """Return how many pixels of the screen there are in one of the area."""
-        views = self.scene().views()
-        return views[0].devicePixelRatioF() if views else 1.0
+        view = self._shown_in()
+        return 1.0 if view is None else view.devicePixelRatioF()
+
+    def _shown_in(self) -> QGraphicsView | None:
+        """Return the one view that shows it, once there is one; a list of views takes longer."""
+        if self._view is None:
+            self._view = next(iter(self.scene().views()), None)
+        return self._view
 
 
 class DurationScale:

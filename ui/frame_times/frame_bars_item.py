@@ -145,10 +145,11 @@ class FrameBarsItem(QGraphicsObject):
     # -------------------------------------------------------------- the picture
 
     def _window(self) -> Window | None:
-        width = self.pixels_per_view()
-        height = round(self._area.size().height() * self._area.pixel_ratio())
-        low, high = self._area.span
-        if height < 1 or self._area.top_ms <= 0 or high <= low:
+        area = self._area
+        ratio, size = area.pixel_ratio(), area.size()
+        width, height = max(1, round(size.width() * ratio)), round(size.height() * ratio)
+        low, high = area.span
+        if height < 1 or area.top_ms <= 0 or high <= low:
             return None
         return Window(low, high, width, height)
 

@@ -70,8 +70,7 @@ class TimelineMarks:
 
     def take_new(self) -> int:
         """Take over what is new; returns how many signs that adds."""
-        timeline = self._timeline
-        before = sum(map(len, self._instants.values()))
+        timeline, added = self._timeline, 0
         for kind, records in (
             (MarkKind.FAILURE, timeline.failures),
             (MarkKind.MARK, timeline.marks),
@@ -80,18 +79,21 @@ class TimelineMarks:
             (MarkKind.HELD, timeline.holds),
         ):
             instants = self._instants[kind]
-            if len(records) > len(instants):
-                instants.extend(record.at_ns for record in records[len(instants) :])
+            known = len(instants)
+            if len(records) > known:
+                instants.extend(record.at_ns for record in records[known:])
+                added += len(instants) - known
         frames = timeline.frames
         if frames.end > self._frames_seen:
             start = max(self._frames_seen, frames.first)
             cut_ns = frames.numpy("cut_ns", start, frames.end)
-            for place in np.flatnonzero(cut_ns).tolist():
+            for place in cut_ns.nonzero()[0].tolist():
                 frame = start + place
+                added += 1
                 self._cut_frames.append(frame)
                 self._instants[MarkKind.DELTA_CUT].append(frames.at_ns[frame - frames.first])
             self._frames_seen = frames.end
-        return sum(map(len, self._instants.values())) - before
+        return added
 
     def show_annotations(self, annotations: Sequence[Annotation]) -> None:
         """Show bookmarks, notes and ranges, the earliest first, in place of those before."""

@@ -71,7 +71,6 @@ class PacedRefresh(QObject):
         self._has_turn = self._was_seen = self._is_out_of_sight = False
         self._looked_ns: int | None = None
         self._last_chance = single_shot(self, self._take_turn)
-        widget.installEventFilter(self)
 
     @property
     def is_waiting(self) -> bool:
@@ -90,8 +89,7 @@ class PacedRefresh(QObject):
         if is_too_soon and self._last_chance.isActive():
             return
         if not self._is_in_sight():
-            # It will be painted when it comes into sight.
-            self._is_out_of_sight = True
+            self._wait_for_sight()
             return
         if is_too_soon:
             self._last_chance.start(self._pace.period_ms(self.least_ms))
@@ -99,13 +97,21 @@ class PacedRefresh(QObject):
             self._was_seen = True
             self._take_turn()
 
+    def _wait_for_sight(self) -> None:
+        """Wait until the widget is shown or painted, which it is when it comes into sight."""
+        if not self._is_out_of_sight:
+            self._is_out_of_sight = True
+            # Only now: each event of what is watched takes as long as a small widget's painting.
+            self._widget.installEventFilter(self)
+
     @override
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         """Catch up when the widget, the only one that is watched, comes to be seen."""
         # While widgets go, other events come to what is half gone: nothing else is read then.
         # A panel that comes out from behind another's tab is not shown, only painted.
-        if self._is_wanted and event.type() in _SEEN:
+        if self._is_out_of_sight and event.type() in _SEEN:
             self._is_out_of_sight = False
+            self._widget.removeEventFilter(self)
             if not self._last_chance.isActive():
                 # In the next turn, when the widget counts as visible.
                 self._take_turn()
@@ -133,11 +139,15 @@ class PacedRefresh(QObject):
         self._has_turn = False
         # Who has just looked need not look again, which takes as long as a small refresh.
         was_seen, self._was_seen = self._was_seen and self._widget.isVisible(), False
-        if self._is_wanted and (was_seen or is_in_sight(self._widget)):
-            self._is_wanted = self._is_out_of_sight = False
+        if not self._is_wanted:
+            return
+        if was_seen or is_in_sight(self._widget):
+            self._is_wanted = False
             self._period = self._current_period()
             self._last_chance.stop()
             self.due.emit()
+        else:
+            self._wait_for_sight()
 
 
 def is_in_sight(widget: QWidget) -> bool:
