@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -41,12 +43,30 @@ def value(name: str, of: FrameSeries) -> float | None:
 UNEVEN = series(*[10.0] * 98, 20.0, 40.0)
 
 
+def test_that_slow_frozen_and_not_responding_are_three_classes() -> None:
+    found = series(16.0, 16.1, 700.0, 700.1, 5_000.0, 5_000.1)
+    names = ("android.slow", "android.frozen", "android.not-responding")
+    assert [value(name, found) for name in names] == [2, 2, 1]
+
+
+def test_that_every_function_of_a_tool_says_its_formula_and_source() -> None:
+    for metric in (each for each in METRICS if each.tool):
+        compute = metric.compute
+        while isinstance(compute, partial):
+            named = (each for each in compute.args if callable(each))
+            compute = next(named, compute.func)
+        assert metric.formula, metric.id
+        assert metric.source, metric.id
+        assert compute.__doc__, metric.id
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
         ("frames", 100),
         ("duration", 1.04),
         ("fps", 100_000 / 1040),
+        ("capframex.average", 100_000 / 1040),
         ("mean", 10.4),
         ("p50", 10),
         ("p99", 20),

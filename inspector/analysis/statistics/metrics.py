@@ -104,11 +104,19 @@ class MetricValue:
 
 
 def _frameview_low(share: float, series: FrameSeries) -> float:
+    """Return a rate: ``1000 / mean`` of the ``floor(share n) + 1`` longest frame times.
+
+    FrameView's "x % Low FPS", recomputed from its logs and summaries.
+    """
     slowest = series.slowest_ms(floor(share * len(series)) + 1)
     return rate_of(float(slowest.mean()))
 
 
 def _frameview_rate(share: float, series: FrameSeries) -> float:
+    """Return the rate at place ``floor(share n)``, from 0, of all rates from the lowest on.
+
+    FrameView's "x % FPS", recomputed from its logs and summaries.
+    """
     place = min(floor(share * len(series)), len(series) - 1)
     return rate_of(float(series.ordered_ms[len(series) - 1 - place]))
 
@@ -117,17 +125,27 @@ def _frameview_rate(share: float, series: FrameSeries) -> float:
 
 
 def _capframex_rate(share: float, series: FrameSeries) -> float:
+    """Return a quantile of type 8 of the frame rates (CapFrameX's "Px", MathNet's quantile)."""
     # The quantile is of frame rates, which are in the opposite order.
     return quantile_8(series.ordered_ms[::-1], share, of=rate_of)
 
 
 def _capframex_low(share: float, series: FrameSeries) -> float:
+    """Return a rate: ``1000 / mean(f_i : f_i >= Q8(f, 1 - share))``.
+
+    CapFrameX's "x % low average".
+    """
     limit = quantile_8(series.ordered_ms, 1 - share)
     first = int(np.searchsorted(series.ordered_ms, limit, side="left"))
     return rate_of(float(series.ordered_ms[min(first, len(series) - 1) :].mean()))
 
 
 def _low_integral(share: float, series: FrameSeries) -> float:
+    """Return the rate of the frame with which the longest add up to a share of the time.
+
+    ``1000 / f_k`` for the least k with ``f_1 + ... + f_k >= share sum f``, the longest first:
+    CapFrameX's and MSI Afterburner's "x % low integral".
+    """
     slowest_first = series.ordered_ms[::-1]
     # The sum of all in this order, which may differ from the other in the last digit.
     sums = np.cumsum(slowest_first)
@@ -139,6 +157,10 @@ def _low_integral(share: float, series: FrameSeries) -> float:
 
 
 def _mangohud_rate(share: float, series: FrameSeries) -> float | None:
+    """Return the rate at place ``trunc(share n)``, from 1, of the frames from the longest on.
+
+    MangoHud's "x % Min FPS"; ``None`` for ``share n < 1``. Frames over 100 s are left out.
+    """
     ordered = series.ordered_ms
     usable = ordered[: int(np.searchsorted(ordered, _MANGOHUD_MOST_MS, side="right"))]
     place = int(share * len(usable)) - 1
@@ -149,6 +171,7 @@ def _mangohud_rate(share: float, series: FrameSeries) -> float | None:
 
 
 def _nearest(percent: float, series: FrameSeries) -> float:
+    """Return the frame time at place ``ceil(percent n / 100)``: nearest rank (type 1)."""
     return float(series.ordered_ms[nearest_rank(len(series), percent)])
 
 
@@ -157,14 +180,17 @@ def _mean(series: FrameSeries) -> float:
 
 
 def _mean_rate(series: FrameSeries) -> float:
+    """Return ``1000 n / sum f``: the average of every tool here."""
     return series.mean_rate
 
 
 def _lowest_rate(series: FrameSeries) -> float:
+    """Return ``1000 / max f`` (FrameView, PresentMon)."""
     return rate_of(float(series.ordered_ms[-1]))
 
 
 def _highest_rate(series: FrameSeries) -> float:
+    """Return ``1000 / min f`` (FrameView, PresentMon)."""
     return rate_of(float(series.ordered_ms[0]))
 
 
@@ -173,10 +199,15 @@ def _seconds(series: FrameSeries) -> float:
 
 
 def _seconds_after_first(series: FrameSeries) -> float:
+    """Return ``sum f`` from the second frame on, in seconds (FrameView's "Time")."""
     return (series.total_ms - float(series.times_ms[0])) / 1000
 
 
 def _rate_of_quantile_7(share: float, series: FrameSeries) -> float:
+    """Return ``1000 / Q7(f, 1 - share)``.
+
+    PresentMon's "xst Percentile FPS", and the "1% low" of CapFrameX for Linux.
+    """
     return rate_of(quantile_7(series.ordered_ms, 1 - share))
 
 
@@ -195,18 +226,22 @@ def _missed_percent(series: FrameSeries, refresh_ms: float) -> float:
 
 
 def _mean_of_rates(series: FrameSeries) -> float:
+    """Return ``mean(1000 / f_i)``, which never is below the average (MangoHud before 0.7)."""
     return float((1000 / series.times_ms).mean())
 
 
 def _below_count(rate: float, series: FrameSeries) -> int:
+    """Return the number of frames with ``1000 / f_i < rate`` (CapFrameX, thresholds)."""
     return pacing.below_rate(series, rate)[0]
 
 
 def _variance(place: int, series: FrameSeries) -> float:
+    """Return the share of changes in a class, in percent (CapFrameX, variances)."""
     return 100 * series.once(pacing.variance_shares)[place]
 
 
 def _below(rate: float, series: FrameSeries) -> float:
+    """Return the share of time in frames with ``1000 / f_i < rate``, in percent (CapFrameX)."""
     return 100 * pacing.below_rate(series, rate)[1] / series.total_ms
 
 
@@ -318,6 +353,7 @@ def _presentmon() -> Iterator[Metric]:
 
 def _capframex() -> Iterator[Metric]:
     tool = "CapFrameX"
+    yield Metric("capframex.average", tool, "Average", _FPS, "1000 n / Σ f", _mean_rate)
     for share, text in ((0.001, "0.1"), (0.01, "1"), (0.05, "5")):
         formula = f"Q₈(1000 / f, {share:g})"
         rate = partial(_capframex_rate, share)
@@ -425,14 +461,13 @@ def _others() -> Iterator[Metric]:
         yield Metric(key, tool, name, unit, formula, at_refresh, needs_refresh=True)
     for key, name, least_ms, longest_ms in (
         ("slow", "Slow frames", pacing.SLOW_MS, pacing.FROZEN_MS),
+        ("frozen", "Frozen frames", pacing.FROZEN_MS, pacing.NOT_RESPONDING_MS),
         ("not-responding", "Not responding (ANR)", pacing.NOT_RESPONDING_MS, inf),
     ):
         upper = f" ≤ {longest_ms:g} ms" if longest_ms < inf else ""
         formula = f"frames with f > {least_ms:g} ms{' and' if upper else ''}{upper}"
         slow = partial(pacing.slow_count, longest_ms=longest_ms, least_ms=least_ms)
         yield Metric(f"android.{key}", "Android", name, _COUNT, formula, slow)
-    formula = "frames with f > 700 ms"
-    yield Metric("android.frozen", "Android", "Frozen frames", _COUNT, formula, pacing.frozen_count)
 
 
 #: All metrics, ours first, then by tool.

@@ -26,7 +26,7 @@ VARIANCE_EDGES_MS: Final = (2.0, 4.0, 8.0, 12.0)
 THRESHOLD_RATES: Final = (10, 15, 30, 45, 60, 75, 90, 120, 144, 240)
 #: A frame janks that takes longer than this many times what is expected: Android's JankStats.
 JANK_FACTOR: Final = 2.0
-#: A frame is frozen that takes longer: Android vitals.
+#: A frame is frozen that takes longer, up to :data:`NOT_RESPONDING_MS`: Android vitals.
 FROZEN_MS: Final = 700.0
 #: A frame that is not frozen is slow that takes longer: Android vitals.
 SLOW_MS: Final = 16.0
@@ -231,13 +231,11 @@ def caused_count(series: FrameSeries, cause: int) -> int | None:
 
 
 def slow_count(series: FrameSeries, longest_ms: float, least_ms: float = 0.0) -> int:
-    """Return how many frames take longer than ``least_ms`` and no longer than ``longest_ms``."""
+    """Return how many frames take longer than ``least_ms`` and no longer than ``longest_ms``.
+
+    The classes of Android vitals: slow, frozen, not responding.
+    """
     return _longer(series, least_ms) - _longer(series, longest_ms)
-
-
-def frozen_count(series: FrameSeries) -> int:
-    """Return how many frames took over 700 ms (Android vitals, "frozen frames")."""
-    return _longer(series, FROZEN_MS)
 
 
 def _longer(series: FrameSeries, limit_ms: float) -> int:
