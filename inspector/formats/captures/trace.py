@@ -287,7 +287,7 @@ class TraceBuilder:
         begun = np.array([each.start_ns for each in still_open], dtype=np.int64)
         further = (
             begun,
-            np.maximum(self._last_ns - begun, 0),
+            _narrow(max(self._last_ns - each.start_ns, 0) for each in still_open),
             _narrow(each.track for each in still_open),
             _narrow(each.name for each in still_open),
         )
