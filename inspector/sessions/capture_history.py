@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.analysis.lanes.columns import Levels
+from inspector.analysis.lanes.spans import SpanColumns, Spans
 from inspector.events.frame_history import FrameHistory
 from inspector.events.log import readable
 from inspector.events.schema import clock_at_parent_time
@@ -56,6 +57,8 @@ class CaptureHistory:
         last_ns: Instant of the newest event.
         has_all_events: True.
         levels: The values of the counters of a trace.
+        spans: The slices of each thread of a trace.
+        opened: The cursor from which on all events are of frames and slices.
     """
 
     first: Final = 0
@@ -66,6 +69,7 @@ class CaptureHistory:
         """Describe frames, and the slices of a trace."""
         self._slices = slices
         self.levels: tuple[Levels, ...] = ()
+        self.spans: tuple[Spans, ...] = ()
         self._frame_times = frames
         self.strings = ["", _ROOT_NAME]
         self._opening: list[RawEvent] = []
@@ -78,6 +82,7 @@ class CaptureHistory:
         self._frames = _history_of(frames)
         self._opened = Timeline(self.strings)
         self._opened.apply_all(self._opening)
+        self.opened = len(self._opening)
         self.end = len(self._opening) + len(self._body)
         self.last_ns = self.events(self.end - 1, self.end)[0][0]
 
@@ -185,7 +190,12 @@ class CaptureHistory:
             Levels(clock_of(track.process), track.title, track.unit, *counters.of(place))
             for place, track in enumerate(counters.tracks)
         )
-        return self._add_members(slices, clock_of_track)
+        members = self._add_members(slices, clock_of_track)
+        columns = SpanColumns(slices.start_ns, slices.took_ns, slices.track, members)
+        self.spans = tuple(
+            Spans(clock_id, columns, track) for track, clock_id in clock_of_track.items()
+        )
+        return members
 
     def _add_members(
         self, slices: Slices, clock_of_track: Mapping[int, int]

@@ -187,7 +187,7 @@ def test_that_counts_of_columns_add_up_to_all_there_is() -> None:
     world.run_to_ms(300)
     instants = lane_of(read_all(world), LaneKind.TIMER, "tick").instants
     edges = np.linspace(0, 300 * MS + 1, 120).astype(np.int64)
-    places = instants.places(edges)
+    places = instants.before(edges)
     assert int(np.diff(places).sum()) == len(instants)
 
 
@@ -199,7 +199,7 @@ def test_that_the_latest_of_each_column_is_never_lost(values: list[int], columns
     for number, value in enumerate(values):
         instants.append(number, value, 0)
     edges = np.linspace(0, max(len(values), 1), columns + 1).astype(np.int64)
-    found = instants.maxima(instants.places(edges))
+    found = instants.maxima(instants.before(edges))
     for number, (low, high) in enumerate(pairwise(edges)):
         assert found[number] == max(values[low:high], default=0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 import weakref
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
@@ -201,13 +202,39 @@ def test_that_each_thread_has_a_lane_of_slices(tmp_path: Path) -> None:
     lanes = [lane for lane in store.lanes.values() if lane.kind is LaneKind.SLICES]
     names = {lane.clock_id: session.timeline.clocks[lane.clock_id].name for lane in lanes}
     assert list(names.values()) == ["thread 1", "thread 2"]
-    first = lanes[0].instants
+    first = lanes[0].spans
+    assert first is not None
     assert len(first) == 90
     # Frame 2 and what is in it: from 32 to 42 ms.
-    assert [first.value[place] for place in first.lasting(33e6, 33.1e6).tolist()] == [
-        *(1_000_000, 4_000_000, 10_000_000),
-    ]
-    assert first.lasting(43e6, 44e6).tolist() == []
+    found, count = first.overlapping(33e6, 33.1e6)
+    assert first.of(found)[1].tolist() == [1_000_000, 4_000_000, 10_000_000]
+    assert first.overlapping(43e6, 44e6)[1] == 0
+    assert count == 3
+
+
+def test_that_columns_of_slices_are_as_narrow_as_their_values(tmp_path: Path) -> None:
+    session = CapturedSession(trace(tmp_path))
+    read_to_the_end(session)
+    slices = session.history.slices
+    assert slices is not None
+    narrow = (slices.took_ns, slices.track, slices.name)
+    assert [column.dtype.itemsize for column in narrow] == [4, 2, 2]
+
+
+def test_that_lanes_of_a_trace_take_no_memory_for_each_slice(tmp_path: Path) -> None:
+    session = CapturedSession(trace(tmp_path, frames=5_000))
+    read_to_the_end(session)
+    store = LaneStore()
+    tracemalloc.start()
+    try:
+        while store.read(session.history, session.timeline):
+            pass
+        kept, _most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert store.read_ns == session.history.last_ns
+    assert kept < 20_000  # bytes, of 20,000 slices
 
 
 def test_that_a_trace_without_frames_is_shown_all_the_same(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from inspector.analysis.lanes.columns import Instants, Levels, NsColumn, Steps
 from inspector.analysis.lanes.lanes import GONE_STATE
+from inspector.analysis.lanes.spans import Spans
 from inspector.display_text import one_line
 
 from ..kit.theme import ColorRole, Theme
@@ -203,10 +204,8 @@ class LanePainter:
         look: tuple[ColorRole, int],
     ) -> None:
         role, late_ns = look
-        places = instants.places(self._edges_of(window))
-        counts = np.diff(places)
-        most = max(int(counts.max()), 1)
-        levels = np.ceil(_LEVELS * np.sqrt(counts / most)).astype(np.int64)
+        places = instants.before(self._edges_of(window))
+        levels = _density_levels(np.diff(places))
         pixels = self._density(role)[levels]
         has_late = late_ns and instants.highest >= late_ns
         if has_late:
@@ -251,7 +250,7 @@ class LanePainter:
     def slices(
         self,
         painter: QPainter,
-        instants: Instants,
+        spans: Spans,
         window: LaneWindow,
         row: QRect,
         name_of: Callable[[int], str],
@@ -260,22 +259,19 @@ class LanePainter:
 
         Args:
             painter: The painter.
-            instants: Their ends, with their durations as values.
+            spans: The slices.
             window: The visible range.
             row: The area.
             name_of: Returns the name of a slice by its subject.
         """
-        places = instants.lasting(window.low, window.high)
-        if len(places) > window.width * _DENSE_INSTANTS:
-            self._dense_instants(painter, instants, window, row, (ColorRole.OK, 0))
-        ends = np.frombuffer(instants.at_ns, np.int64)[places]
-        took = np.frombuffer(instants.value, np.int64)[places]
-        subjects = np.frombuffer(instants.subject, np.int64)[places]
+        # The others are part of the density behind them.
+        shown, count = spans.overlapping(window.low, window.high, _MOST_SLICES)
+        if count > window.width * _DENSE_INSTANTS:
+            counts = np.diff(spans.before(self._edges_of(window)))
+            pixels = self._density(ColorRole.OK)[_density_levels(counts)]
+            self._draw_columns(painter, pixels[np.newaxis, :], window, _inner(row))
+        (ends, took), subjects = spans.of(shown), spans.subjects(shown)
         starts = ends - took
-        if len(places) > _MOST_SLICES:
-            # The others are part of the density behind them.
-            kept = np.argpartition(-took, _MOST_SLICES)[:_MOST_SLICES]
-            starts, ends, subjects = starts[kept], ends[kept], subjects[kept]
         levels = _levels(starts, ends)
         x0 = window.inner_xs(starts)
         x1 = np.maximum(window.inner_xs(ends), x0 + 1)
@@ -473,6 +469,13 @@ def _tick_width(count: int, window: LaneWindow) -> int:
     if count > window.width * _DENSE_INSTANTS:
         return 0
     return 2 if count < window.width / 8 else 1
+
+
+def _density_levels(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how dark each column of pixels is that has so many records."""
+    most = max(int(counts.max()), 1)
+    levels: NDArray[np.int64] = np.ceil(_LEVELS * np.sqrt(counts / most)).astype(np.int64)
+    return levels
 
 
 def _levels(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -311,8 +311,8 @@ class LanePicture:
                 number_of=canvas.state_number(row.subject_id),
                 name_of=canvas.text,
             )
-        elif lane is not None and row.kind is LaneKind.SLICES:
-            self._lanes.slices(painter, lane.instants, window, box, canvas.member_name)
+        elif lane is not None and lane.spans is not None:
+            self._lanes.slices(painter, lane.spans, window, box, canvas.member_name)
         elif lane is not None and lane.levels is not None:
             self._lanes.levels(painter, lane.levels, window, box)
         elif lane is not None:

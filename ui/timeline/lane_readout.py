@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from inspector.analysis.lanes.clocks import Standstill
     from inspector.analysis.lanes.columns import Levels
     from inspector.analysis.lanes.lanes import LaneStore
+    from inspector.analysis.lanes.spans import Spans
     from inspector.events.timeline import Timeline
 
     from .lane_rows import LaneRow
@@ -73,8 +74,8 @@ class LaneReader:
             return None
         if row.lane.levels is not None:
             return _level(row.lane.levels, at_ns)
-        if row.kind is LaneKind.SLICES:
-            return self._slice(row.lane, at_ns, within_ns)
+        if row.lane.spans is not None:
+            return self._slice(row.lane.spans, at_ns, within_ns)
         place = row.lane.instants.nearest(at_ns, within_ns)
         return None if place is None else self._instant(row.lane, place)
 
@@ -144,15 +145,15 @@ class LaneReader:
             lines.append(f"entered by “{self._strings[steps.cause[place]]}” from “{former}”")
         return LaneReading(began_ns, tuple(lines), Selection.member(lane.subject_id))
 
-    def _slice(self, lane: Lane, at_ns: float, within_ns: float) -> LaneReading | None:
+    def _slice(self, spans: Spans, at_ns: float, within_ns: float) -> LaneReading | None:
         """Return the shortest slice at an instant, or near it."""
-        found = lane.instants.lasting(at_ns - within_ns, at_ns + within_ns)
-        if not len(found):
+        found, count = spans.overlapping(at_ns - within_ns, at_ns + within_ns)
+        if not count:
             return None
-        durations = np.frombuffer(lane.instants.value, dtype=np.int64)[found]
-        place = int(found[np.argmin(durations)])
-        end_ns, took_ns = lane.instants.at_ns[place], lane.instants.value[place]
-        number = lane.instants.subject[place]
+        ends, durations = spans.of(found)
+        shortest = int(np.argmin(durations))
+        end_ns, took_ns = int(ends[shortest]), int(durations[shortest])
+        number = int(spans.subjects(found[[shortest]])[0])
         member = self._timeline.members.by_id.get(number)
         name = "slice" if member is None else member.name
         began_ns = end_ns - took_ns
@@ -224,6 +225,8 @@ class LaneReader:
             return None
         if row.lane.levels is not None:
             return cast("Sequence[int]", row.lane.levels.at_ns)
+        if row.lane.spans is not None:
+            return row.lane.spans
         return row.lane.steps.at_ns if row.kind is LaneKind.MACHINE else row.lane.instants.at_ns
 
 

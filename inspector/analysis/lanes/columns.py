@@ -15,6 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.analysis.lanes.spans import Spans
 from inspector.analysis.statistics.pyramid import Pyramid
 
 #: Nanoseconds or numbers, one per record.
@@ -36,7 +37,7 @@ class Instants:
         highest: The highest value.
     """
 
-    __slots__ = ("_earliest", "_pyramid", "at_ns", "highest", "subject", "value")
+    __slots__ = ("_pyramid", "at_ns", "highest", "subject", "value")
 
     def __init__(self) -> None:
         self.at_ns = array("q")
@@ -44,7 +45,6 @@ class Instants:
         self.subject = array("q")
         self.highest = 0
         self._pyramid: Pyramid | None = None
-        self._earliest: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
     def __len__(self) -> int:
         """Return the number of instants."""
@@ -62,7 +62,7 @@ class Instants:
         """Return the range of indices from ``low_ns`` up to, not including, ``high_ns``."""
         return bisect_left(self.at_ns, low_ns), bisect_left(self.at_ns, high_ns)
 
-    def places(self, edges_ns: NDArray[np.int64]) -> NDArray[np.int64]:
+    def before(self, edges_ns: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many events lie before each edge."""
         return np.searchsorted(view_of(self.at_ns), edges_ns)
 
@@ -75,18 +75,6 @@ class Instants:
             self._pyramid.extend(view_of(self.value)[known:])
         found = self._pyramid.stretches(view_of(self.value), places)
         return np.where(found.counts > 0, found.maxima, 0)
-
-    def lasting(self, low_ns: float, high_ns: float) -> NDArray[np.int64]:
-        """Return the indices of events that overlap a stretch, having lasted their value."""
-        ends = view_of(self.at_ns)
-        if len(self._earliest) != len(self):
-            # For each event, the earliest beginning of it and all that follow: ascending.
-            starts = ends - view_of(self.value)
-            self._earliest = np.minimum.accumulate(starts[::-1])[::-1]
-        first = bisect_left(self.at_ns, low_ns)
-        last = int(np.searchsorted(self._earliest, high_ns))
-        places = np.arange(first, max(first, last))
-        return places[ends[places] - view_of(self.value)[places] < high_ns]
 
     def nearest(self, at_ns: float, within_ns: float) -> int | None:
         """Return the index of the event nearest to an instant, if it is near enough."""
@@ -144,12 +132,20 @@ class Levels:
 
 
 @runtime_checkable
-class HasLevels(Protocol):
-    """A past with counters, all of which are known."""
+class KnownPast(Protocol):
+    """A past with counters and slices, all of which are known."""
 
     @property
     def levels(self) -> Sequence[Levels]:
         """The values of each counter."""
+
+    @property
+    def spans(self) -> Sequence[Spans]:
+        """The slices of each thread."""
+
+    @property
+    def opened(self) -> int:
+        """The cursor from which on all events are of frames and slices."""
 
 
 class Steps:

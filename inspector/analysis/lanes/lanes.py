@@ -13,7 +13,8 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.lanes.clocks import ClockPasts
-from inspector.analysis.lanes.columns import HasLevels, Instants, Levels, Steps
+from inspector.analysis.lanes.columns import Instants, KnownPast, Levels, Steps
+from inspector.analysis.lanes.spans import Spans
 from inspector.calls.call import short_site
 from inspector.events.handlers import handlers_of
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
@@ -88,6 +89,7 @@ class Lane:
         instants: The events, except of clocks and machines.
         steps: The states of a machine.
         levels: The values of a counter.
+        spans: The slices of a thread.
         pending: The pending timers.
         sid: Number of a timer's label in the string table.
         site: Number of the text of the call site at which its timers were made, 0 for unknown.
@@ -103,6 +105,7 @@ class Lane:
     instants: Instants = field(default_factory=Instants)
     steps: Steps = field(default_factory=Steps)
     levels: Levels | None = None
+    spans: Spans | None = None
     pending: dict[int, None] = field(default_factory=dict)
     sid: int = 0
     site: int = 0
@@ -191,13 +194,14 @@ class LaneStore:
             How many events are left to read.
         """
         self._take_strings(history)
-        if not self.cursor and isinstance(history, HasLevels):
-            for levels in history.levels:
-                self._lane(LaneKind.COUNTER, levels.clock_id, levels.label).levels = levels
+        known = history if isinstance(history, KnownPast) else None
+        if known is not None and not self.cursor:
+            self._take_known(known)
         if self.cursor < history.first:
             self.lost += history.first - self.cursor
             self.gaps.append((self.read_ns, self.go_on_at(history, history.first)))
-        end = min(history.end, self.cursor + self.most_at_once)
+        last = history.end if known is None else known.opened
+        end = min(last, self.cursor + self.most_at_once)
         fold = self._fold
         at_ns = self.read_ns
         for event in history.events(self.cursor, end):
@@ -213,8 +217,17 @@ class LaneStore:
                     raise
         self.read_ns = at_ns
         self.cursor = end
+        if known is not None and end >= last:
+            self.read_ns, self.cursor = history.last_ns, history.end
         self._take_lists(timeline)
-        return history.end - end
+        return history.end - self.cursor
+
+    def _take_known(self, past: KnownPast) -> None:
+        """Take what does not have to be read event by event."""
+        for levels in past.levels:
+            self._lane(LaneKind.COUNTER, levels.clock_id, levels.label).levels = levels
+        for spans in past.spans:
+            self._lane(LaneKind.SLICES, spans.clock_id, "Slices").spans = spans
 
     def _take_strings(self, history: History) -> None:
         self._strings = self._names.strings = self.clocks.strings = history.strings

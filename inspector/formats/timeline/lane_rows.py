@@ -8,11 +8,13 @@ from itertools import groupby
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.analysis.landmarks import Landmark
 from inspector.analysis.lanes.clocks import GONE
 from inspector.analysis.lanes.columns import Instants, Levels, Steps
 from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
+from inspector.analysis.lanes.spans import Spans
 from inspector.events.timeline import Timeline
 from inspector.formats.drawing.display_list import (
     Anchor,
@@ -144,7 +146,8 @@ def _has_some(lane: Lane, low_ns: float, high_ns: float) -> bool:
         return len(lane.steps) > 0 and lane.steps.at_ns[0] <= high_ns
     if lane.levels is not None:
         return len(lane.levels.at_ns) > 0 and lane.levels.at_ns[0] <= high_ns
-    start, stop = lane.instants.within(low_ns, high_ns + 1)
+    records = lane.instants if lane.spans is None else lane.spans
+    start, stop = records.within(low_ns, high_ns + 1)
     return stop > start
 
 
@@ -198,6 +201,8 @@ class LaneDrawing:
             return self._signs(lane, box)
         if lane.levels is not None:
             return self._levels(lane.levels, box)
+        if lane.spans is not None:
+            return self._ends(lane.spans, box, self._colors.muted_text)
         if lane.kind is LaneKind.TIMER:
             return self._ticks(lane.instants, box, self._colors.text, self.late_ns)
         return self._ticks(lane.instants, box, self._colors.muted_text, 0)
@@ -360,6 +365,16 @@ class LaneDrawing:
                 found.append(self.late_sign(x, box))
         return found
 
+    def _ends(self, spans: Spans, box: Box, color: str) -> list[Item]:
+        """Return where slices end: a tick each, or how many there are, as there is room."""
+        scale = self._scale
+        start, stop = spans.within(scale.low, scale.high + 1)
+        self.used.add("tick")
+        if stop - start > scale.box.width / _DENSE_POINTS:
+            counts = np.diff(spans.before(self._edges()))
+            return self._columns(counts, np.zeros(len(counts), bool), box, color)
+        return [self.tick(scale.x(end_ns), box, color) for end_ns in spans[start:stop]]
+
     def tick(self, x: float, box: Box, color: str, *, is_late: bool = False) -> Item:
         """Return the sign of a firing."""
         color = self._colors.spike if is_late else color
@@ -370,16 +385,25 @@ class LaneDrawing:
         return Rect(Box(round(x - 1.4, 2), box.y - 1, 2.8, 1.6), self._colors.spike)
 
     def _density(self, instants: Instants, box: Box, color: str, late_ns: float) -> list[Item]:
-        scale, colors = self._scale, self._colors
-        count = int(scale.box.width)
-        edges = np.linspace(scale.low, scale.high + 1, count + 1).astype(np.int64)
-        places = instants.places(edges)
+        places = instants.before(self._edges())
         counts = np.diff(places)
-        levels = np.ceil(_LEVELS * np.sqrt(counts / max(int(counts.max()), 1))).astype(int)
-        is_late = np.zeros(count, bool)
+        is_late = np.zeros(len(counts), bool)
         if late_ns and instants.highest >= late_ns:
-            is_late = instants.maxima(places)[:count] >= late_ns
-        wide = scale.box.width / count
+            is_late = instants.maxima(places)[: len(counts)] >= late_ns
+        return self._columns(counts, is_late, box, color)
+
+    def _edges(self) -> NDArray[np.int64]:
+        """Return the instants at the edges of columns of a point each."""
+        scale = self._scale
+        return np.linspace(scale.low, scale.high + 1, int(scale.box.width) + 1).astype(np.int64)
+
+    def _columns(
+        self, counts: NDArray[np.int64], is_late: NDArray[np.bool_], box: Box, color: str
+    ) -> list[Item]:
+        """Return columns that are the darker the more there is in them."""
+        scale, colors = self._scale, self._colors
+        levels = np.ceil(_LEVELS * np.sqrt(counts / max(int(counts.max()), 1))).astype(int)
+        wide = scale.box.width / len(counts)
         found: list[Item] = []
         columns = enumerate(zip(levels.tolist(), is_late.tolist(), strict=True))
         for (level, late), run in groupby(columns, lambda each: each[1]):
