@@ -21,14 +21,13 @@ from inspector.formats.drawing.display_list import (
     Text,
 )
 from inspector.formats.drawing.font_metrics import plain, shortened, text_width
-from inspector.formats.drawing.ticks import count_ticks, duration_ticks, instant_ticks
+from inspector.formats.drawing.ticks import duration_ticks, instant_ticks
 from inspector.formats.options import GRAPH_COLORS, ThemeName, curve_stroke
 from inspector.timebase import NS_PER_MS
 
 _SIZE: Final = 7.5
 _HEAD: Final = 13.0
 _FOOT: Final = 15.0
-_GAP: Final = 6.0
 #: The axis ends somewhat beyond this percentile; longer frames are cut off and marked.
 _SHOWN_PERCENT: Final = 99.9
 _ROOM: Final = 1.15
@@ -48,13 +47,11 @@ class AlignedRun:
     times_ns: NDArray[np.int64]
 
 
-def aligned_chart(  # noqa: PLR0913 - as many things make a chart
+def aligned_chart(
     runs: Sequence[AlignedRun],
     box: Box,
     theme: ThemeName,
     *,
-    is_stacked: bool = False,
-    by_frame: bool = False,
     budgets_ms: Sequence[float] = (),
 ) -> tuple[Item, ...]:
     """Return the frame times of captures over the time since their beginnings.
@@ -63,44 +60,29 @@ def aligned_chart(  # noqa: PLR0913 - as many things make a chart
         runs: The captures, of each at least one frame.
         box: Area of the chart, with axes.
         theme: Its colours.
-        is_stacked: Whether each has a plot of its own, below the others; otherwise they share one.
-        by_frame: Whether frames are counted along the axis, instead of time.
         budgets_ms: Frame times to draw lines at.
     """
     colors = GRAPH_COLORS[theme]
-    ends = [len(each.times_ns) if by_frame else int(each.times_ns.sum()) for each in runs]
-    longest = max(*ends, 1)
+    longest = max(int(each.times_ns.sum()) for each in runs) or 1
     top_ns = top_of_axis_ns([each.times_ns for each in runs])
     left = 6 + text_width("100.5", _SIZE)
     width = max(box.width - left - 40, 20.0)
-    count = len(runs) if is_stacked else 1
-    room = box.height - _FOOT - count * _HEAD - (count - 1) * _GAP
-    height = max(room / count, 8.0)
-    items: list[Item] = []
-    top = box.y + _HEAD
-    for place in range(count):
-        area = Box(round(box.x + left, 2), round(top, 2), round(width, 2), round(height, 2))
-        shown = [(place, runs[place])] if is_stacked else list(enumerate(runs))
-        items += _levels(area, top_ns, theme, budgets_ms)
-        items += [
-            item
-            for number, run in shown
-            for item in _line(run, number, area, longest, top_ns, theme, by_frame=by_frame)
-        ]
-        items += _names(shown, area, theme)
-        top += height + _HEAD + _GAP
-    ticks = max(2, int(width / 60))
-    axis = count_ticks(0, longest, ticks) if by_frame else instant_ticks(0, longest, ticks).ticks
-    unit = "frames" if by_frame else instant_ticks(0, longest, ticks).unit
+    height = max(box.height - _FOOT - _HEAD, 8.0)
+    area = Box(*(round(each, 2) for each in (box.x + left, box.y + _HEAD, width, height)))
+    items = _levels(area, top_ns, theme, budgets_ms)
+    for number, run in enumerate(runs):
+        items += _line(run, number, area, longest, top_ns, theme)
+    items += _names(runs, area, theme)
+    axis = instant_ticks(0, longest, max(2, int(width / 60)))
     base = round(area.bottom, 2)
     items.append(Polyline((Point(area.x, base), Point(area.right, base)), Stroke(colors.axis, 0.6)))
-    for tick in axis:
+    for tick in axis.ticks:
         x = round(area.x + tick.value_ns / longest * area.width, 2)
         items.append(Polyline((Point(x, base), Point(x, base + 3)), Stroke(colors.axis, 0.5)))
         at = Point(x, base + 11)
         items.append(Text(at, tick.label, _SIZE, colors.muted_text, Anchor.MIDDLE))
     end = Point(round(box.right, 2), base + 11)
-    items.append(Text(end, unit, _SIZE, colors.muted_text, Anchor.END))
+    items.append(Text(end, axis.unit, _SIZE, colors.muted_text, Anchor.END))
     return tuple(items)
 
 
@@ -136,13 +118,13 @@ def _levels(area: Box, top_ns: float, theme: ThemeName, budgets_ms: Sequence[flo
     return items
 
 
-def _names(runs: Sequence[tuple[int, AlignedRun]], area: Box, theme: ThemeName) -> list[Item]:
-    """Return the names of captures above their plot, from the right."""
+def _names(runs: Sequence[AlignedRun], area: Box, theme: ThemeName) -> list[Item]:
+    """Return the names of captures above the plot, from the right."""
     colors = GRAPH_COLORS[theme]
     room = (area.width - 80) / len(runs) - 22
     items: list[Item] = []
     x, y = area.right, round(area.y - 4, 2)
-    for number, run in reversed(runs):
+    for number, run in reversed(tuple(enumerate(runs))):
         name = shortened(plain(run.name), max(room, 12.0), _SIZE)
         x -= text_width(name, _SIZE)
         items.append(Text(Point(round(x, 2), y), name, _SIZE, colors.text))
@@ -159,22 +141,18 @@ def _line(  # noqa: PLR0913, PLR0917 - where and how it is drawn
     longest: int,
     top_ns: float,
     theme: ThemeName,
-    *,
-    by_frame: bool,
 ) -> list[Item]:
     """Return a line through the shortest and the longest frame of each column."""
     times = run.times_ns
-    starts = np.arange(len(times)) if by_frame else np.cumsum(times) - times
-    columns = np.minimum(starts / longest, 1.0) * area.width / _STEP
+    end_ns = np.cumsum(times)
+    columns = np.minimum((end_ns - times) / longest, 1.0) * area.width / _STEP
     edges = np.flatnonzero(np.diff(columns.astype(np.int64), prepend=-1))
     lows, highs = np.minimum.reduceat(times, edges), np.maximum.reduceat(times, edges)
     xs = np.round(area.x + columns[edges] * _STEP, 2)
     scale = area.height / top_ns
     upper = np.round(area.bottom - np.minimum(highs, top_ns) * scale, 2)
     lower = np.round(area.bottom - np.minimum(lows, top_ns) * scale, 2)
-    ends = np.append(
-        xs[1:], round(area.x + _end(times, longest, by_frame=by_frame) * area.width, 2)
-    )
+    ends = np.append(xs[1:], round(area.x + int(end_ns[-1]) / longest * area.width, 2))
     points: list[Point] = []
     for x, end, high, low in zip(
         *(xs.tolist(), ends.tolist(), upper.tolist(), lower.tolist()), strict=True
@@ -185,8 +163,3 @@ def _line(  # noqa: PLR0913, PLR0917 - where and how it is drawn
     cut = xs[highs > top_ns].tolist()
     items += [Rect(Box(x - 1, round(area.y - 2, 2), 2.0, 3.0), stroke.color) for x in cut]
     return items
-
-
-def _end(times: NDArray[np.int64], longest: int, *, by_frame: bool) -> float:
-    """Return which share of the axis a capture takes."""
-    return min((len(times) if by_frame else int(times.sum())) / longest, 1.0)
