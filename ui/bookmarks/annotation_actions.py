@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QMainWindow, QWidget
 
-from inspector.timebase import format_instant
+from inspector.events.annotations import Annotation
+from inspector.timebase import format_duration, format_instant
 
 from ..actions.descriptions import ActionDescription, Needs
 from ..actions.menus import MenuId
-from .annotation_prompts import NotePrompt, RangePrompt
+from ..kit.prompts import Prompt
 
 if TYPE_CHECKING:
     from ..kit.theme import Theme
@@ -56,11 +58,29 @@ class AnnotationActions(QObject):
 
     @Slot(object)
     def _ask_for_note_at(self, at_ns: int) -> None:
-        NotePrompt(at_ns, self._desk.add, self._theme, self._window).open()
+        question = f"Note at {format_instant(at_ns)}"
+        self._ask("Add a note", question, lambda text: Annotation("note", at_ns, text=text))
 
     @Slot(object)
     def _ask_for_name_of(self, span_ns: tuple[int, int]) -> None:
-        RangePrompt(span_ns, self._desk.add, self._theme, self._window).open()
+        low_ns, high_ns = span_ns
+        span = f"{format_instant(low_ns)} to {format_instant(high_ns)}"
+        question = f"Name for {span} ({format_duration(high_ns - low_ns)})"
+        prompt = self._ask(
+            "Name a range", question, lambda name: Annotation("range", low_ns, high_ns, name)
+        )
+        prompt.line.setPlaceholderText("boss fight")
+
+    def _ask(self, title: str, question: str, made: Callable[[str], Annotation]) -> Prompt:
+        """Prompt for the text of an annotation, which is kept unless it is refused."""
+
+        def keep(text: str) -> None:
+            if reason := self._desk.add(made(text)):
+                raise ValueError(reason)
+
+        prompt = Prompt(title, question, keep, self._theme, self._window)
+        prompt.open()
+        return prompt
 
     # ---------------------------------------------------------------- going there
 

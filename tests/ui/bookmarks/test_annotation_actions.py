@@ -16,7 +16,6 @@ from inspector.events.recording import annotations_of
 from inspector.sessions.hosted import HostedSession
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from tests.ui.shell import Shell, open_shell
-from ui.bookmarks.annotation_prompts import NotePrompt, RangePrompt
 from ui.bookmarks.panel import BookmarksPanel
 from ui.kit.prompts import Prompt
 from ui.session.bridge import Selection
@@ -47,8 +46,8 @@ def status(shell: Shell) -> str:
     return shell.window.statusBar().currentMessage()
 
 
-def prompt_of(shell: Shell, kind: type[Prompt]) -> Prompt:
-    (prompt,) = (each for each in shell.window.findChildren(kind) if each.isVisible())
+def prompt_of(shell: Shell) -> Prompt:
+    (prompt,) = (each for each in shell.window.findChildren(Prompt) if each.isVisible())
     return prompt
 
 
@@ -107,7 +106,7 @@ def test_that_delete_in_the_panel_leaves_a_selected_timer_alone(shell: Shell, qt
 def test_that_a_note_is_asked_for_at_the_instant_that_is_shown(shell: Shell) -> None:
     shell.bridge.set_playhead(700 * NS_PER_MS)
     shell.trigger("note")
-    prompt = prompt_of(shell, NotePrompt)
+    prompt = prompt_of(shell)
     assert prompt.line.accessibleName() == "Note at 00:00.700"
     prompt.take_answer()
     assert prompt.problem.text() == "✖ The note is empty: give it a text."
@@ -134,7 +133,7 @@ def test_that_what_is_selected_is_named_and_else_what_is_in_view(shell: Shell) -
 def test_that_a_range_is_named(shell: Shell) -> None:
     timeline(shell).canvas.view.choose_ns(400.0 * NS_PER_MS, 900.0 * NS_PER_MS)
     shell.trigger("name-range")
-    prompt = prompt_of(shell, RangePrompt)
+    prompt = prompt_of(shell)
     assert prompt.line.accessibleName() == ("Name for 00:00.400 to 00:00.900 (500 ms)")
     prompt.line.setText("boss fight")
     prompt.take_answer()
@@ -173,8 +172,8 @@ def test_that_the_lane_shows_them_and_says_what_they_are(shell: Shell) -> None:
     shell.trigger("bookmark")
     canvas.view.choose_ns(400.0 * NS_PER_MS, 1_900.0 * NS_PER_MS)
     shell.trigger("name-range")
-    prompt_of(shell, RangePrompt).line.setText("fight")
-    prompt_of(shell, RangePrompt).take_answer()
+    prompt_of(shell).line.setText("fight")
+    prompt_of(shell).take_answer()
 
     (row,) = (each for each in canvas.rows.rows if each.label == "Bookmarks")
     canvas.view.fit()
