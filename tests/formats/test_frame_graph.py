@@ -2,7 +2,8 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from inspector.formats.drawing.display_list import (
     Text,
 )
 from inspector.formats.drawing.font_metrics import text_width
-from inspector.formats.frame_graph.frame_graph import frame_graph
+from inspector.formats.frame_graph.frame_graph import frame_graph, provenance_text
 from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
 from inspector.formats.options import GRAPH_COLORS, ExportOptions
 from inspector.vocabulary import Phase
@@ -331,6 +332,21 @@ def test_that_no_frames_are_said_to_be_none(
     written = texts(frame_graph(make_frames([]), provenance, ExportOptions()))
     assert "No frames in this range" in written
     assert "0 frames" in written
+
+
+def test_that_a_footer_leaves_out_what_has_no_room_and_cuts_nothing() -> None:
+    created = datetime(2026, 11, 21, 2, 10, 5, tzinfo=UTC)
+    provenance = Provenance("game.py", created, "0.1.0", "virtual time", Fraction(60))
+    whole = provenance_text(provenance, 700)
+
+    found = [provenance_text(provenance, room) for room in (320, 220, 150)]
+
+    assert whole.endswith("Timeline Inspector 0.1.0 · virtual time · target 60 fps")
+    assert found == [
+        "game.py · 2026-11-21 02:10:05 UTC · Timeline Inspector 0.1.0 · virtual time",
+        "game.py · 2026-11-21 02:10:05 UTC · virtual time",
+        "game.py · 2026-11-21 02:10:05 UTC",
+    ]
 
 
 def test_that_a_long_name_of_the_scene_leaves_room_for_time_and_version(

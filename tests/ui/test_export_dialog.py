@@ -456,3 +456,24 @@ def test_that_samples_are_refused_where_every_frame_is_needed(qtbot: QtBot, tmp_
     assert not dialog.export_to(tmp_path / "a.presentmon.csv")
 
     assert "samples" in dialog.problem
+
+
+def test_that_a_timeline_that_needs_more_height_says_its_true_size(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    session = virtual_session(find_scene("1"))
+    pass_seconds(session, 5)
+    frames = session.timeline.frames
+    whole = (FrameRange("all", "All frames", 0, frames.end),)
+    source = ExportSource(frames, whole, provenance_of(session), events=Events(session.history))
+    dialog = ExportDialog(source, ExportChoices(ExportOptions(), tmp_path), Theme("light"))
+    qtbot.addWidget(dialog)
+
+    choose(dialog, "Format", "Timeline SVG")
+    dialog.show_preview()
+
+    picture = dialog.preview._picture
+    assert picture is not None
+    assert picture.height > 405
+    assert f"720 × {picture.height:,.0f} points" in dialog._note.text()
+    assert "more height than was chosen" in dialog._note.text()

@@ -390,11 +390,14 @@ class ExportDialog(QDialog):
             return f"{frames}. The picture shows the graph in the report."
         if not exporter.is_picture:
             return f"{frames}. The picture shows the same data."
+        size = f"{picture.width:,.0f} × {picture.height:,.0f} points"
+        if picture.height > self._height_box.value():
+            pages = f" Its lanes need more height than was chosen.{pages}"
         if exporter.suffix.endswith(_PNG):
             scale = float(self._resolution_box.currentData()) / _POINTS_PER_INCH
             width, height = round(picture.width * scale), round(picture.height * scale)
-            return f"{frames}, {width:,} × {height:,} pixels.{pages}"
-        return f"{frames}, vector graphics, sharp at any size.{pages}"
+            return f"{frames}, {size}, {width:,} × {height:,} pixels.{pages}"
+        return f"{frames}, {size}, vector graphics, sharp at any size.{pages}"
 
     def _say(self, text: str) -> None:
         self._problem = ""

@@ -481,7 +481,7 @@ def _footer(
     if is_flat:
         shown = shortened(summary, room, SMALL_SIZE)
         left = room - text_width(shown, SMALL_SIZE) - _PAD
-        origin = shortened(_provenance_text(provenance, room), max(left, 0), SMALL_SIZE)
+        origin = provenance_text(provenance, left)
         line_y = crisp(lower - 12)
         ends = (Point(_PAD, line_y), Point(options.width_pt - _PAD, line_y))
         line = Polyline(ends, Stroke(colors.grid, 0.5))
@@ -496,12 +496,7 @@ def _footer(
     items: tuple[Item, ...] = (
         Polyline(ends, Stroke(colors.grid, 0.5)),
         Text(Point(_PAD, upper), shortened(summary, room, SMALL_SIZE), SMALL_SIZE, colors.text),
-        Text(
-            Point(_PAD, lower),
-            shortened(_provenance_text(provenance, room), room, SMALL_SIZE),
-            SMALL_SIZE,
-            colors.muted_text,
-        ),
+        Text(Point(_PAD, lower), provenance_text(provenance, room), SMALL_SIZE, colors.muted_text),
     )
     return _Band(Group("provenance", items), line_y, lower)
 
@@ -522,17 +517,27 @@ def _summary(measured_ns: NsColumn, samples: str = "") -> str:
     )
 
 
-def _provenance_text(provenance: Provenance, room: float) -> str:
+def provenance_text(provenance: Provenance, room: float, *more: str) -> str:
+    """Return where frames come from, as the footer of a picture.
+
+    Args:
+        provenance: The origin.
+        room: Width in points. Where it is too little, the frame rate, the program and the time
+            source are left out, in this order; a note that is too long is cut.
+        more: What else is to be said.
+    """
     rate = provenance.frame_rate
-    parts = (
-        shortened(plain(provenance.scene), room / 2, SMALL_SIZE),
-        provenance.created.strftime("%Y-%m-%d %H:%M:%S %Z").strip(),
-        f"Timeline Inspector {provenance.version}".strip(),
-        plain(provenance.source),
-        f"target {float(rate):g} fps" if rate is not None else "",
-        plain(provenance.note),
-    )
-    return " · ".join(part for part in parts if part)
+    scene = shortened(plain(provenance.scene), room / 2, SMALL_SIZE)
+    created = provenance.created.strftime("%Y-%m-%d %H:%M:%S %Z").strip()
+    program = f"Timeline Inspector {provenance.version}".strip()
+    target = f"target {float(rate):g} fps" if rate is not None else ""
+    source = plain(provenance.source)
+    said = [each for each in (scene, created, program, source, target) if each]
+    for least in (target, program, source):
+        if text_width(" · ".join(said), SMALL_SIZE) > room and least in said:
+            said.remove(least)
+    said += filter(None, (plain(provenance.note), *map(plain, more)))
+    return shortened(" · ".join(said), max(room, 0), SMALL_SIZE)
 
 
 def _description(

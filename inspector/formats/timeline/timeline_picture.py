@@ -21,6 +21,7 @@ from inspector.formats.drawing.display_list import (
 from inspector.formats.drawing.font_metrics import plain, shortened, text_width
 from inspector.formats.drawing.ticks import Ticks, duration_ticks, instant_ticks
 from inspector.formats.frame_graph.budget_lines import budget_group, budget_texts
+from inspector.formats.frame_graph.frame_graph import provenance_text
 from inspector.formats.frame_graph.frame_plot import (
     SPIKE_STRIP_PT,
     PlotData,
@@ -315,18 +316,8 @@ class _Layout:
         return Group("time axis", tuple(items))
 
     def _footer(self, height: float) -> Group:
-        about, width = self.provenance, self.options.width_pt
-        rate = about.frame_rate
-        parts = (
-            plain(about.scene),
-            about.created.strftime("%Y-%m-%d %H:%M:%S %Z").strip(),
-            f"Timeline Inspector {about.version}".strip(),
-            plain(about.source),
-            f"target {float(rate):g} fps" if rate is not None else "",
-            plain(self.frames.samples),
-            left_out_text(self.left_out),
-        )
-        text = shortened(" · ".join(filter(None, parts)), width - 2 * _PAD, SMALL)
+        width, more = self.options.width_pt, (self.frames.samples, left_out_text(self.left_out))
+        text = provenance_text(self.provenance, width - 2 * _PAD, *more)
         y = crisp(height - _PAD - 12)
         line = Polyline((Point(_PAD, y), Point(width - _PAD, y)), Stroke(self.colors.grid, 0.5))
         said = Text(Point(_PAD, height - _PAD + 2), text, SMALL, self.colors.muted_text)
