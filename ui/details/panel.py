@@ -58,6 +58,7 @@ class DetailsPanel(QWidget):
         self._clock_counts = ClockCounts()
         self._heaviest = Heaviest()
         self._why_rows: WhyRows | None = None
+        self._reads_on = False
         self._shown: list[_Shown] = []
         self.title = ""
         self.title_label = QLabel()
@@ -117,6 +118,9 @@ class DetailsPanel(QWidget):
     def refresh(self) -> None:
         """Bring the rows up to date: changed in place, or rebuilt if there are others."""
         title, rows = _split(self.current_rows())
+        if self._why_rows is not None and self._why_rows.is_reading and not self._reads_on:
+            self._reads_on = True
+            self._bridge.pace.take_turn(self, self._read_on)
         if title != self.title:
             self.title = title
             self.title_label.setText(breakable(title))
@@ -126,6 +130,15 @@ class DetailsPanel(QWidget):
                     self._change(shown, row)
         else:
             self._build(rows)
+
+    def _read_on(self) -> None:
+        """Read what explains, a part in each turn, then show it."""
+        self._reads_on = False
+        if self._why.read_on():
+            self.refresh()
+        else:
+            self._reads_on = True
+            self._bridge.pace.take_turn(self, self._read_on)
 
     @property
     def _why(self) -> WhyRows:

@@ -25,10 +25,16 @@ LOOK_EVERY_S: Final = 0.3
 LOOK_AT_GONE_EVERY_S: Final = 3.0
 #: So many events back a story is read, so that selecting a timer takes no time to speak of.
 LONGEST_STORY: Final = 300_000
+#: But no more than these at once, or a frame of the scene would wait.
+READ_AT_ONCE: Final = 15_000
 
 
 class WhyRows:
-    """Explains what is selected, a few times a second at most, and goes on where it was."""
+    """Explains what is selected, a few times a second at most, and goes on where it was.
+
+    Attributes:
+        is_reading: Whether the past was read in part only: see :meth:`read_on`.
+    """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         """Begin with nothing explained.
@@ -44,6 +50,8 @@ class WhyRows:
         self._subject = ""
         self._state: tuple[object, ...] = ()
         self._looked_s = 0.0
+        self._read_to = 0
+        self.is_reading = False
 
     @property
     def subject(self) -> str:
@@ -66,8 +74,15 @@ class WhyRows:
         if history is not self._history or call_id != story.id or is_elsewhere:
             if history is not self._history or call_id != story.id:
                 self._forecast = Forecast(call_id)
+                self._subject = "…"
             self._history, self._state = history, ()
             self._story = CallStory(call_id, LONGEST_STORY)
+            self._story.begin(history, cursor)
+        self._read_to = cursor
+        self.is_reading = self._unread > READ_AT_ONCE
+        if self.is_reading:
+            self._state = ()
+            return [heading("Why"), sentence("Reading what happened …")]
         among = timeline.members.by_id if call_id.is_member else timeline.timers
         if self._is_due((timeline, call_id, call_id.number in among), timeline, is_live=is_live):
             self._story.read(history, cursor)
@@ -80,6 +95,22 @@ class WhyRows:
             else:
                 self._rows += scored_rows(history, timeline, call_id)
         return self._rows
+
+    def read_on(self) -> bool:
+        """Read a part of the past; returns whether that was all, so that rows can be made."""
+        history, story = self._history, self._story
+        if history is not None and self._unread > 0:
+            start = max(story.cursor, history.first)
+            story.read(history, min(start + READ_AT_ONCE, self._read_to))
+        self.is_reading = self._unread > 0
+        return not self.is_reading
+
+    @property
+    def _unread(self) -> int:
+        """How many events are still to be read."""
+        if self._history is None:
+            return 0
+        return self._read_to - max(self._story.cursor, self._history.first)
 
     def _is_due(self, state: tuple[object, ...], timeline: Timeline, *, is_live: bool) -> bool:
         now_s = self._clock()

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QWidget
 from typing_extensions import override
 
 from inspector.analysis.lint.findings import Finding
-from inspector.analysis.lint.rules import findings
+from inspector.analysis.lint.rules import finding_steps
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.display_text import counted
 from inspector.timebase import format_instant
@@ -26,7 +26,9 @@ from ..kit.table.table_view import ENTER, TableView
 from ..session.bridge import Selection, SelectionKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
+
+    from inspector.events.history import History
 
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
@@ -35,11 +37,20 @@ if TYPE_CHECKING:
 LOOK_EVERY_S: Final = 5.0
 #: A look that takes longer than this (seconds) is not taken by itself any more.
 CHEAP_S: Final = 0.1
-#: More events than these are not looked at by itself: that would take too long.
+#: More events than these are looked at by itself once only: again that would take too long.
 CHEAP_EVENTS: Final = 100_000
+#: More than these, as in a long recording, only when it is asked to.
+MOST_EVENTS: Final = 2_000_000
+#: So many are looked at in one go, more in turns of a few milliseconds.
+AT_ONCE_EVENTS: Final = 4_000
 
 
 _column = partial(Column[Finding], detail=lambda row: row.kind.summary, is_wrapped=True)
+
+
+def len_of(history: History) -> int:
+    """Return how many events are kept."""
+    return history.end - history.first
 
 
 class FindingColumn(ColumnEnum):
@@ -64,8 +75,8 @@ class FindingModel(ListTableModel[Finding]):
 class FindingsPanel(QWidget):
     """Lists what looks wrong, each with its evidence.
 
-    Looks by itself every few seconds while it can be seen and that is cheap, else when
-    it is asked to.
+    Looks by itself when it is first seen, and again every few seconds while that is cheap, else
+    when it is asked to. A look is taken in turns, so that no frame of the scene waits for it.
 
     Signals:
         counted: Other findings are listed.
@@ -94,6 +105,10 @@ class FindingsPanel(QWidget):
         self._looked_s: float | None = None
         self._looked_at = -1
         self._took_s = 0.0
+        self._steps: Generator[float, None, list[Finding]] | None = None
+        self._looks_at: History | None = None
+        self._done = 0.0
+        self._looking_to = 0
         self.model = FindingModel(FindingColumn, theme)
         self.view = TableView(self.model, "Findings", bridge.panel_choices)
         self.view.make_menu = self.make_menu
@@ -117,6 +132,7 @@ class FindingsPanel(QWidget):
     @Slot()
     def _take_session(self) -> None:
         self._looked_s, self._looked_at, self._took_s = None, -1, 0.0
+        self._steps = None
         self._show([])
         self._look_if_due()
 
@@ -132,11 +148,13 @@ class FindingsPanel(QWidget):
 
     def _look_if_due(self) -> None:
         session = self._bridge.session
-        if session is None or not self.isVisible() or session.history.end == self._looked_at:
+        is_known = session is not None and session.history.end == self._looked_at
+        if session is None or not self.isVisible() or is_known or self.is_looking:
             self._say()
             return
         since_s = None if self._looked_s is None else self._clock() - self._looked_s
-        if self._is_cheap and (since_s is None or since_s >= LOOK_EVERY_S):
+        is_first = since_s is None and len_of(session.history) <= MOST_EVENTS
+        if is_first or (self._is_cheap and since_s is not None and since_s >= LOOK_EVERY_S):
             self.look()
         elif since_s is None or not self._is_cheap:
             self._say()
@@ -147,28 +165,63 @@ class FindingsPanel(QWidget):
         session = self._bridge.session
         if session is None:
             return False
-        history = session.history
-        return self._took_s <= CHEAP_S and history.end - history.first <= CHEAP_EVENTS
+        return self._took_s <= CHEAP_S and len_of(session.history) <= CHEAP_EVENTS
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether a look is being taken."""
+        return self._steps is not None
 
     def catch_up(self) -> None:
         """Look, seen or not, if there is something new and it takes little."""
         session = self._bridge.session
-        if session is not None and session.history.end != self._looked_at and self._is_cheap:
+        is_new = session is not None and session.history.end != self._looked_at
+        if is_new and self._is_cheap and not self.is_looking:
             self.look()
 
     @Slot()
     def look(self) -> None:
         """Analyse everything that has happened so far."""
         session = self._bridge.session
-        if session is None:
+        if session is None or self.is_looking:
+            return
+        budget = FrameBudget.of_rate(session.frame_rate, by_busy=session.waits)
+        self._looks_at = history = session.history
+        # The state is known where the window has come to, which saves finding it again.
+        timeline = session.timeline
+        end, state = history.end, None
+        if history.first <= timeline.events_folded <= end:
+            end, state = timeline.events_folded, timeline.copy()
+        self._steps = finding_steps(history, end=end, budget=budget, state=state)
+        self._looking_to, self._took_s, self._done = end, 0.0, 0.0
+        if end - history.first <= AT_ONCE_EVENTS:
+            while self._steps is not None:
+                self._look_on()
+        else:
+            self._bridge.pace.take_turn(self, self._look_in_turn)
+            self._say()
+
+    def _look_in_turn(self) -> None:
+        self._look_on()
+        if self.is_looking:
+            self._bridge.pace.take_turn(self, self._look_in_turn)
+
+    def _look_on(self) -> None:
+        """Take the next step of a look, unless another session or past is shown by now."""
+        session, steps = self._bridge.session, self._steps
+        if session is None or steps is None or session.history is not self._looks_at:
+            self._steps = self._looks_at = None
             return
         began_s = perf_counter()
-        budget = FrameBudget.of_rate(session.frame_rate, by_busy=session.waits)
-        self._looked_at = session.history.end
-        found = findings(session.history, budget=budget)
-        self._took_s = perf_counter() - began_s
-        self._looked_s = self._clock()
-        self._show(found)
+        try:
+            self._done = next(steps)
+        except StopIteration as done:
+            self._steps = self._looks_at = None
+            self._looked_at, self._looked_s = self._looking_to, self._clock()
+            self._took_s += perf_counter() - began_s
+            self._show(done.value)
+        else:
+            self._took_s += perf_counter() - began_s
 
     # ---------------------------------------------------------------- what is shown
 
@@ -179,10 +232,15 @@ class FindingsPanel(QWidget):
 
     def _say(self) -> None:
         session = self._bridge.session
-        self.look_button.setEnabled(session is not None)
+        self.look_button.setEnabled(session is not None and not self.is_looking)
         if session is None:
             self.state_label.setText("")
             self.notice.show_text("No findings: no scene is loaded.")
+            return
+        if self.is_looking:
+            self.state_label.setText(f"Analysing … {self._done:.0%}")
+            if self._looked_s is None:
+                self.notice.show_text("")
             return
         if self._looked_s is None:
             self.state_label.setText("")

@@ -18,6 +18,7 @@ from ..kit.paced_refresh import single_shot
 from ..session.bridge import SessionBridge
 from .contents import WindowContents
 from .endless_code import EndlessCode
+from .preloading import Preloading
 from .process import FaultReporter, Interrupts
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Completion(QObject):
         bridge = SessionBridge()
         WindowContents(window, bridge)
         bridge.session_changed.connect(self._next_turn.start)
+        self._preloading = Preloading(bridge, window)
         self._endless_code = EndlessCode(window)
         self._interrupts = Interrupts(window, self._endless_code.end)
         # Modules and widgets stay; going through all of them for garbage takes 20 ms each

@@ -167,10 +167,14 @@ class CallStory(ClockChangeReader):
             self._begun = clock_id, local_ns
         return self._begun[1]
 
-    def read(self, history: History, cursor: int) -> None:
-        """Read on up to a cursor, skipping what is too far back."""
+    def begin(self, history: History, cursor: int) -> None:
+        """Begin where what is read up to a cursor begins, unless something was read before."""
         if self.first < 0:
             self.first = self.cursor = max(history.first, cursor - self.longest)
+
+    def read(self, history: History, cursor: int) -> None:
+        """Read on up to a cursor, skipping what is too far back."""
+        self.begin(history, cursor)
         number = self.id.number
         own = {ADDED[Unit.MEMBER]} if self.id.is_member else MAY_BE_ABOUT_TIMERS
         wanted = own | _OF_ALL

@@ -6,7 +6,7 @@ rules are chosen so that a sound scene has no findings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
@@ -33,7 +33,7 @@ from inspector.analysis.lint.over_budget import blocking, collections, host_slow
 from inspector.analysis.lint.pace import drifting, uneven
 from inspector.analysis.lint.scheduling import herds, leaks, never_called, orphans, skipped, storms
 from inspector.analysis.lint.seen import Survey
-from inspector.analysis.lint.survey import survey
+from inspector.analysis.lint.survey import surveying
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.display_text import one_line
 from inspector.extensions import ExtensionError, Registry, misfit_of, report
@@ -41,6 +41,7 @@ from inspector.foreign.numbers import shown
 
 if TYPE_CHECKING:
     from inspector.events.history import History
+    from inspector.events.timeline import Timeline
 
 _USUAL_BUDGET: Final = FrameBudget.of_rate(Fraction(60))
 #: The longest text of a package's finding, in characters.
@@ -111,10 +112,48 @@ def findings(
         end: Cursor to stop at; by default the newest event.
         budget: The frame budget; by default that of 60 fps.
     """
+    steps = finding_steps(history, start, end, budget=budget)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            found: list[Finding] = done.value
+            return found
+
+
+def finding_steps(
+    history: History,
+    start: int | None = None,
+    end: int | None = None,
+    *,
+    budget: FrameBudget = _USUAL_BUDGET,
+    state: Timeline | None = None,
+) -> Generator[float, None, list[Finding]]:
+    """Do what :func:`findings` does in steps of a few milliseconds at most.
+
+    Args:
+        history: The past of the session.
+        start: Cursor to start at; by default the oldest event in the log.
+        end: Cursor to stop at; by default the newest event.
+        budget: The frame budget; by default that of 60 fps.
+        state: A copy of the state at the end, where it is known.
+
+    Yields:
+        How much of it is done, from 0 to 1.
+    """
     first = history.first if start is None else max(start, history.first)
-    last = history.end if end is None else min(end, history.end)
-    seen = survey(history, first, max(first, last), budget)
-    found = [finding for rule in RULES for finding in _found_by(rule, seen)]
+    last = max(first, history.end if end is None else min(end, history.end))
+    surveyed = surveying(history, first, last, budget, state)
+    while True:
+        try:
+            yield (next(surveyed) - first) / max(last - first, 1)
+        except StopIteration as done:
+            seen: Survey = done.value
+            break
+    found: list[Finding] = []
+    for rule in RULES:
+        found += _found_by(rule, seen)
+        yield 1.0
     return sorted(found, key=lambda finding: (finding.at_ns, finding.kind.name))
 
 

@@ -14,23 +14,37 @@ from inspector.events.timeline import MISFIT, Timeline
 from inspector.vocabulary import NEVER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
     from inspector.analysis.frame_events import FrameEvents
     from inspector.analysis.statistics.frame_budget import FrameBudget
     from inspector.events.history import History
     from inspector.vocabulary import RawEvent
 
-_STRETCH: Final = 50_000
+#: So many events are read at a time, which takes about a millisecond.
+_STRETCH: Final = 4_000
 #: With fewer frames the frame rate is unknown.
 STEADY_FRAMES: Final = 60
 #: Parts of the session after which timers are counted, to detect growth.
 QUARTERS: Final = 4
 
 
-def survey(history: History, start: int, end: int, budget: FrameBudget) -> Survey:
-    """Survey the events between two cursors."""
-    seen = Survey(history, history.state_before(end), budget)
+def surveying(
+    history: History, start: int, end: int, budget: FrameBudget, state: Timeline | None = None
+) -> Generator[int, None, Survey]:
+    """Survey the events between two cursors in short steps.
+
+    Args:
+        history: The past of the session.
+        start: The first cursor.
+        end: The cursor after the last.
+        budget: The frame budget.
+        state: A copy of the state at the end, where it is known.
+
+    Yields:
+        The cursor up to which events were taken.
+    """
+    seen = Survey(history, history.state_before(end) if state is None else state, budget)
     surveyor = _Surveyor(seen, history.state_before(start))
     marks = _quarters(history, start, end)
     cursor = start
@@ -39,6 +53,7 @@ def survey(history: History, start: int, end: int, budget: FrameBudget) -> Surve
             upto = min(cursor + _STRETCH, mark)
             surveyor.read(history.events(cursor, upto), cursor)
             cursor = upto
+            yield cursor
         for group in seen.groups.values():
             group.marks.append(group.pending)
     surveyor.finish()

@@ -36,6 +36,7 @@ class Stand:
     """The panel over a hosted scene."""
 
     def __init__(self, qtbot: QtBot, folder: Path) -> None:
+        self.qtbot = qtbot
         self.session = virtual_session(scene_file(folder, SCENE))
         self.bridge = SessionBridge()
         self.bridge.set_session(self.session)
@@ -244,6 +245,9 @@ def test_that_a_long_pause_is_named_before_many_short_changes(stand: Stand) -> N
         stand.run(0.1)
 
     stand.bridge.select(Selection.timer(1))
+    # So long a past is read in turns.
+    assert "Reading what happened …" in stand.lines()
+    stand.qtbot.waitUntil(lambda: "Reading what happened …" not in stand.lines())
 
     lines = stand.lines()
     (paused,) = (place for place, line in enumerate(lines) if "was paused for 60.0 s" in line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,7 @@ def test_that_a_long_past_is_looked_at_only_when_asked_for(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ui.findings.panel.CHEAP_EVENTS", 100)
+    monkeypatch.setattr("ui.findings.panel.MOST_EVENTS", 100)
     stand.run(2)
 
     stand.show()
@@ -157,3 +159,56 @@ def test_that_a_long_past_is_looked_at_only_when_asked_for(
     stand.panel.look_button.click()
     assert len(stand.cells()) == 1
     assert stand.panel.state_label.text().endswith(". Nothing has happened since.")
+
+
+def test_that_a_held_scene_is_looked_at_without_being_asked_for_however_much_was(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.findings.panel.CHEAP_EVENTS", 100)
+    stand.run(2)
+
+    stand.show()
+
+    assert len(stand.cells()) == 1
+    assert stand.panel.state_label.text().endswith(". Nothing has happened since.")
+
+
+def test_that_a_long_past_is_looked_at_in_turns(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.findings.panel.AT_ONCE_EVENTS", 100)
+    stand.run(2)
+    turns: list[Callable[[], object]] = []
+    monkeypatch.setattr(stand.bridge.pace, "take_turn", lambda _owner, act: turns.append(act))
+    panel = stand.panel
+    panel.look()
+
+    assert panel.is_looking
+    assert not panel.look_button.isEnabled()
+    assert panel.state_label.text() == "Analysing … 0%"
+    stand.run(0.1)
+    count = 0
+    while turns:
+        turns.pop()()
+        count += 1
+    assert count > 1
+    assert len(stand.cells()) == 1
+    assert panel.look_button.isEnabled()
+
+
+def test_that_a_look_at_a_session_that_is_gone_ends(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("ui.findings.panel.AT_ONCE_EVENTS", 100)
+    stand.run(2)
+    turns: list[Callable[[], object]] = []
+    monkeypatch.setattr(stand.bridge.pace, "take_turn", lambda _owner, act: turns.append(act))
+    stand.panel.look()
+    other = scene_file(tmp_path, "def build(stage): stage.root.set_timeout(1, int)", "other.py")
+    stand.bridge.set_session(virtual_session(other))
+
+    while turns:
+        turns.pop()()
+
+    assert not stand.panel.is_looking
+    assert stand.cells() == []

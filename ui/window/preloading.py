@@ -1,0 +1,57 @@
+"""Loads what the first click on something needs, while the scene leaves time for that."""
+
+from __future__ import annotations
+
+from collections import deque
+from importlib import import_module
+from typing import Final
+
+from PySide6.QtCore import QObject, Slot
+
+from ..kit.paced_refresh import single_shot
+from ..session.bridge import SessionBridge
+
+#: Not while a scene is being opened.
+_AFTER_MS: Final = 1_500
+#: Those that others import come first, so that each takes a few milliseconds.
+_MODULES: Final = (
+    "inspector.analysis.explain.story",
+    "inspector.analysis.explain.blocker_reasons",
+    "inspector.analysis.explain.lateness",
+    "inspector.analysis.explain.past",
+    "inspector.analysis.explain.gone",
+    "inspector.analysis.predict.scores",
+    "..details.why_rows",
+    "inspector.analysis.lint.seen",
+    "inspector.analysis.lint.survey",
+    "inspector.analysis.lint.over_budget",
+    "inspector.analysis.lint.rules",
+    "..findings.panel",
+)
+
+
+class Preloading(QObject):
+    """Imports modules one at a time, each in a turn in which the scene is not due."""
+
+    def __init__(self, bridge: SessionBridge, parent: QObject) -> None:
+        """Begin some time after the first session was opened."""
+        super().__init__(parent)
+        self._bridge = bridge
+        self._missing = deque(_MODULES)
+        self._start = single_shot(self, self._take_turn, _AFTER_MS)
+        bridge.session_changed.connect(self._begin)
+
+    @Slot()
+    def _begin(self) -> None:
+        if self._missing:
+            self._start.start()
+
+    @Slot()
+    def _take_turn(self) -> None:
+        self._bridge.pace.take_turn(self, self.load_next)
+
+    def load_next(self) -> None:
+        """Import the next module, and ask for another turn."""
+        if self._missing:
+            import_module(self._missing.popleft(), __package__)
+            self._take_turn()
