@@ -201,6 +201,32 @@ def test_that_a_pause_that_began_before_the_timer_was_set_is_named(tmp_path: Pat
     stand.session.close()
 
 
+@pytest.mark.parametrize(("begin", "end", "covered"), [(2, 4, "4.00 s"), (6, 7, "")])
+def test_that_pauses_at_the_same_time_are_said_to_be(
+    tmp_path: Path, begin: float, end: float, covered: str
+) -> None:
+    stand = Stand(
+        tmp_path,
+        f"""
+        def build(stage):
+            root, game = stage.root, stage.root.child("game")
+            enemies = game.child("enemies")
+            enemies.set_timeout(9, print, name="boss")
+            root.set_timeout(1, enemies.pause)
+            root.set_timeout(5, enemies.resume)
+            root.set_timeout({begin}, game.pause)
+            root.set_timeout({end}, game.resume)
+        """,
+    )
+    stand.run(8)
+
+    found = [text for text in texts(stand.explain("boss")) if "at the same time" in text]
+
+    said = f"Some of these were at the same time; together they cover {covered}."
+    assert found == ([said] if covered else [])
+    stand.session.close()
+
+
 def test_that_a_long_pause_is_kept_of_any_number_of_changes(tmp_path: Path) -> None:
     stand = Stand(tmp_path, LONG_PAUSE)
     enemies = stand.clock("enemies")

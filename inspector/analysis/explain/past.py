@@ -190,11 +190,32 @@ def _stretches(timeline: Timeline, story: CallStory, call: Call, since_ns: int) 
     listed = sorted(ranked, reverse=True, key=lambda each: each[0])[:_MOST_STRETCHES]
     listed.sort(key=lambda each: each[1].change.cursor)
     reasons = [_stretch(timeline, each, name) for _, each, name in listed]
+    reasons += _overlap([each for _, each, _ in listed], since_ns, at_ns)
     more = count - len(listed)
     if more:
         what = "was 1 more change" if more == 1 else f"were {more:,} more changes"
         reasons.append(Reason(f"There {what} of these clocks, none of greater effect.", at_ns))
     return reasons
+
+
+def _overlap(stretches: list[Stretch], since_ns: int, at_ns: int) -> list[Reason]:
+    """Return how much time stretches cover together, if some of them are at the same time."""
+    spans = sorted(
+        (max(each.change.at_ns, since_ns), at_ns if each.end_ns is None else each.end_ns)
+        for each in stretches
+    )
+    covered_ns = lasted_ns = 0
+    reached_ns = since_ns
+    for begin_ns, end_ns in spans:
+        lasted_ns += max(0, end_ns - begin_ns)
+        covered_ns += max(0, end_ns - max(begin_ns, reached_ns))
+        reached_ns = max(reached_ns, end_ns)
+    if lasted_ns - covered_ns < _SAME_NS:
+        return []
+    text = (
+        f"Some of these were at the same time; together they cover {format_duration(covered_ns)}."
+    )
+    return [Reason(text, at_ns)]
 
 
 def _stretch(timeline: Timeline, stretch: Stretch, name: str) -> Reason:
