@@ -371,7 +371,7 @@ def graph_options(
         return ExportOptions(
             title=options.title,
             measure=options.measure or measure,
-            budgets_ms=_budgets_ms(options, frame_rate),
+            budgets_ms=_budgets_ms(options, frame_rate, target),
             stacked=options.stacked,
             theme=options.theme,
             width_pt=width_pt,
@@ -388,8 +388,12 @@ def graph_options(
         raise ArgumentError(f"Argument {text}.") from None
 
 
-def _budgets_ms(options: Namespace, frame_rate: Fraction | None) -> tuple[float, ...]:
+def _budgets_ms(
+    options: Namespace, frame_rate: Fraction | None, target: Fraction | None
+) -> tuple[float, ...]:
+    """Return the budgets, the most important first: by default that of the target."""
     if options.budget:
         return tuple(options.budget)
-    own_ms = DEFAULT_BUDGETS_MS[0] if frame_rate is None else float(1000 / frame_rate)
-    return tuple(sorted({*DEFAULT_BUDGETS_MS, own_ms}))
+    own_ms = float(1000 / (frame_rate or target or DEFAULT_FRAME_RATE))
+    found = {*DEFAULT_BUDGETS_MS, *(() if frame_rate is None else (own_ms,))}
+    return tuple(sorted(found, key=lambda each: (each != own_ms, each)))

@@ -64,8 +64,8 @@ examples:
 
 exit codes:
   0  done
-  1  failed: a callback raised, lint or lab --check found something, or something
-     could not be read or written
+  1  failed: a callback raised, lint, lab --check, stats --assert or compare --fail-if
+     found something, or something could not be read or written
   2  the arguments are not valid
   3  no display to open a window on (commands need none)
   4  the scene could not be loaded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -47,6 +48,11 @@ def test_that_slow_frozen_and_not_responding_are_three_classes() -> None:
     found = series(16.0, 16.1, 700.0, 700.1, 5_000.0, 5_000.1)
     names = ("android.slow", "android.frozen", "android.not-responding")
     assert [value(name, found) for name in names] == [2, 2, 1]
+
+
+def test_that_the_statistics_of_a_tool_follow_each_other() -> None:
+    tools = [tool for tool, _its in groupby(METRICS, key=lambda each: each.tool)]
+    assert len(tools) == len(set(tools))
 
 
 def test_that_every_function_of_a_tool_says_its_formula_and_source() -> None:

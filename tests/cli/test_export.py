@@ -136,6 +136,16 @@ def test_that_one_frame_is_one_frame(run: Run) -> None:
     assert out.endswith("wrote one.csv (1 frame)\n")
 
 
+def test_that_statistics_of_a_report_are_against_the_target_of_the_scene(
+    run: Run, tmp_path: Path
+) -> None:
+    run("run 4 --seconds 1 --record a.tlrec --quiet")
+
+    assert run("export a.tlrec -o a.html")[0] == ExitCode.OK
+
+    assert "Hitches and jank are against 16.67 ms." in (tmp_path / "a.html").read_text("utf-8")
+
+
 def test_that_a_budget_is_a_rate_or_a_time(run: Run, tmp_path: Path) -> None:
     run("run 4 --frames 99 --quiet --export a.csv")
 

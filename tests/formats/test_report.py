@@ -151,6 +151,16 @@ def test_that_nothing_on_a_page_is_beyond_it_or_on_something_else(count: int) ->
                 assert end <= begin
 
 
+def test_that_the_unit_of_a_number_stays_beside_it() -> None:
+    frames = Stream("", "ms", np.full(300, 16_666_667)).frames()
+
+    pages = report_pages(frames, PROVENANCE, ExportOptions())
+
+    texts = [each.text for page in pages for each in page.items if isinstance(each, Text)]
+    assert "60.00 fps" in texts
+    assert "fps" not in texts
+
+
 def test_that_columns_of_a_table_share_the_width_without_cutting_words() -> None:
     pages = Pages(A4, "light", "A", datetime(2026, 1, 2, tzinfo=UTC), "0.1")
     long = "no evidence of a difference between the first and the second run"

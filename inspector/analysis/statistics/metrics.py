@@ -366,9 +366,6 @@ def _capframex() -> Iterator[Metric]:
         low = partial(_low_integral, share)
         name = f"{text}% low integral (as MSI Afterburner)"
         yield Metric(f"capframex.integral-{text}", tool, name, _FPS, formula, low)
-    linux = partial(_rate_of_quantile_7, 0.01)
-    formula = "1000 / Q₇(f, 0.99)"
-    yield Metric("capframex-linux.low-1", "CapFrameX Linux", "1% low", _FPS, formula, linux)
     for key, name, formula, share_of in (
         (
             "stuttering",
@@ -422,6 +419,9 @@ def _capframex() -> Iterator[Metric]:
 
 
 def _others() -> Iterator[Metric]:
+    linux = partial(_rate_of_quantile_7, 0.01)
+    formula = "1000 / Q₇(f, 0.99)"
+    yield Metric("capframex-linux.low-1", "CapFrameX Linux", "1% low", _FPS, formula, linux)
     tool = "MangoHud"
     yield Metric("mangohud.average", tool, "Average FPS", _FPS, "1000 n / Σ f", _mean_rate)
     formula, name = "Σ (1000 / f) / n: never below the average", "Average FPS before 0.7"
@@ -441,20 +441,20 @@ def _others() -> Iterator[Metric]:
             pacing.hitch_time_ratio,
         ),
         (
-            "android.jank",
-            "Android",
-            "Jank (JankStats)",
-            _COUNT,
-            "frames with f > 2 refresh",
-            pacing.jank_count,
-        ),
-        (
             "flutter.jank",
             "Flutter",
             "Janky frames",
             _COUNT,
             "frames with f > refresh",
             partial(pacing.jank_count, factor=1.0),
+        ),
+        (
+            "android.jank",
+            "Android",
+            "Jank (JankStats)",
+            _COUNT,
+            "frames with f > 2 refresh",
+            pacing.jank_count,
         ),
     ):
         at_refresh = partial(_at_refresh, compute)

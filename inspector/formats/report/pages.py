@@ -156,7 +156,7 @@ class Pages:
     def _widths(self, table: Table) -> list[float]:
         """Return the widths of columns; where they are too wide, all give way by lines.
 
-        Each has room for its longest word, if that is possible, and shares what is left.
+        Each has room for its longest word or number, if that is possible, and shares what is left.
         """
         rows = [table.heading, *table.rows] if table.heading else list(table.rows)
         if not rows:
@@ -166,7 +166,9 @@ class Pages:
         for at in range(len(rows[0])):
             cells = [(plain(row[at]), row is table.heading) for row in rows]
             words = [(word, is_bold) for cell, is_bold in cells for word in cell.split(" ")]
-            for widths, texts in ((wanted, cells), (least, words)):
+            # The unit of a number stays beside it.
+            parts = cells if at in table.numbers else words
+            for widths, texts in ((wanted, cells), (least, parts)):
                 widths.append(
                     max(text_width(text, _TEXT_SIZE, is_bold=is_bold) for text, is_bold in texts)
                 )
