@@ -22,7 +22,6 @@ from inspector.events.recording import Recording, as_far_as_it_goes, open_record
 from inspector.extensions import ExtensionError, Registry, report
 from inspector.foreign.files import open_binary
 from inspector.foreign.numbers import shown
-from inspector.formats.captures.arrow_table import is_arrow, read_arrow
 from inspector.formats.captures.capframex_json import CapFrameXReader, is_capframex
 from inspector.formats.captures.capture import (
     NO_FRAMES,
@@ -34,18 +33,19 @@ from inspector.formats.captures.capture import (
     stream_named,
 )
 from inspector.formats.captures.frame_table import FrameTableReader
-from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, PHASE_COLUMNS
-from inspector.formats.captures.frame_times_json import (
-    JSON_FORMAT,
-    JSON_VERSION,
-    interventions_from_values,
-    landmarks_from_values,
-)
 from inspector.formats.captures.json_trace import JsonTraceReader, is_json
 from inspector.formats.captures.perfetto_trace import PerfettoReader, is_perfetto
 from inspector.formats.captures.source import CaptureSource
 from inspector.formats.captures.tracy_csv import TracyReader, is_tracy
 from inspector.formats.frame_times import CAPTURED, FrameTimes, KnownDetails, NsColumn, Provenance
+from inspector.formats.tables.arrow_table import is_arrow, read_arrow
+from inspector.formats.tables.frame_times_csv import CSV_COLUMNS, PHASE_COLUMNS
+from inspector.formats.tables.frame_times_json import (
+    JSON_FORMAT,
+    JSON_VERSION,
+    interventions_from_values,
+    landmarks_from_values,
+)
 from inspector.sessions.provenance import provenance_of_recording, rate_in_file
 from inspector.sessions.session import loops_of
 from inspector.timebase import MAX_NS

@@ -22,12 +22,12 @@ from inspector.events.recording import About
 from inspector.events.recording.writing.file import RecordingFile
 from inspector.events.timeline import Timeline
 from inspector.formats.captures.capture import Stream
-from inspector.formats.captures.frame_times_csv import write_csv
-from inspector.formats.captures.frame_times_json import column_readers, write_json
 from inspector.formats.drawing.svg import svg_text
 from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
+from inspector.formats.tables.frame_times_csv import write_csv
+from inspector.formats.tables.frame_times_json import column_readers, write_json
 from inspector.sessions.frame_files import read_frame_file
 from inspector.vocabulary import (
     FRAME_BEGAN,

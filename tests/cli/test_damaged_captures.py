@@ -10,7 +10,7 @@ import pytest
 
 from inspector.cli import main as cli
 from inspector.exit_codes import ExitCode
-from inspector.formats.captures.frame_times_csv import CSV_COLUMNS
+from inspector.formats.tables.frame_times_csv import CSV_COLUMNS
 from tests.cli.damaged_captures import damaged, own_csv, own_json
 from tests.fuzz import rounds
 

@@ -14,14 +14,14 @@ from inspector.analysis.intervention_list import Intervention
 from inspector.commands.clocks import PauseClock
 from inspector.commands.transport import StepFrames
 from inspector.errors import ExportError
-from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, write_csv
-from inspector.formats.captures.frame_times_json import interventions_from_values, write_json
 from inspector.formats.drawing.display_list import DisplayList, Group
 from inspector.formats.export import export_frames
 from inspector.formats.frame_graph.frame_graph import LEAST_PLOT_SHARE, frame_graph
 from inspector.formats.frame_graph.graph_pages import frame_pages
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
+from inspector.formats.tables.frame_times_csv import CSV_COLUMNS, write_csv
+from inspector.formats.tables.frame_times_json import interventions_from_values, write_json
 from inspector.sessions.frame_files import read_frame_file
 from inspector.testing import held_session, scene_file
 from tests.formats.conftest import MakeFrames

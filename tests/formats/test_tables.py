@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, write_csv
-from inspector.formats.captures.frame_times_json import write_json
-from inspector.formats.captures.number_cells import number_rows
 from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
 from inspector.formats.options import ExportOptions
+from inspector.formats.tables.frame_times_csv import CSV_COLUMNS, write_csv
+from inspector.formats.tables.frame_times_json import write_json
+from inspector.formats.tables.number_cells import number_rows
 from inspector.vocabulary import Phase
 from tests.formats.read_captures import read_frame_times
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.extension_packages import python_with
+from tests.packaging.test_structure import MOST_IN_FOLDER
 
 _PROJECT = Path(__file__).resolve().parents[2]
 _SCENE = """
@@ -65,7 +66,7 @@ class PulsePanel(QLabel):
         answer="pulse of played & tested",
     ),
     "exporter": Part(
-        path="inspector/formats/captures/count_frames.py",
+        path="inspector/formats/tables/count_frames.py",
         source="""
 from inspector.formats.file_formats import FileFormat
 
@@ -75,7 +76,7 @@ def write_count(frames, provenance, options, stream):
 COUNT = FileFormat("count", ".count", "number of frames", write_count)
 """,
         registry="inspector/formats/export.py",
-        imported="from inspector.formats.captures.count_frames import COUNT",
+        imported="from inspector.formats.tables.count_frames import COUNT",
         entry="COUNT,",
         arguments=("-m", "inspector", "run", "scene.py", "--frames", "3", "--export", "a.count"),
         answer="wrote a.count (3 frames)",
@@ -125,6 +126,13 @@ def busy(seen):
         answer="“tick” was called.",
     ),
 }
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_that_there_is_room_for_a_new_part(name: str) -> None:
+    folder = (_PROJECT / PARTS[name].path).parent
+
+    assert len(list(folder.glob("*.py"))) < MOST_IN_FOLDER
 
 
 @pytest.mark.parametrize("name", PARTS)

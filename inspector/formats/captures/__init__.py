@@ -1,1 +1,1 @@
-"""Importing and exporting frame times."""
+"""Frame times and traces that other tools have captured."""

@@ -19,10 +19,10 @@ from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.landmarks import LANDMARK_KINDS, Landmark
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget, percentile_frame_time_ns
-from inspector.formats.captures.frame_times_csv import PHASE_COLUMNS
-from inspector.formats.captures.number_cells import number_rows
 from inspector.formats.frame_times import UNKNOWN_COLUMN, FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
+from inspector.formats.tables.frame_times_csv import PHASE_COLUMNS
+from inspector.formats.tables.number_cells import number_rows
 from inspector.vocabulary import Phase, Share
 
 JSON_FORMAT: Final = "timeline-inspector frame times"

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 import numpy as np
 
 from inspector.errors import ExportError
-from inspector.formats.captures.frame_times_csv import DECIMALS_OF_MS
-from inspector.formats.captures.number_cells import Cells, number_rows
 from inspector.formats.csv_cells import quoted, text_cell
 from inspector.formats.drawing.font_metrics import plain
+from inspector.formats.tables.frame_times_csv import DECIMALS_OF_MS
+from inspector.formats.tables.number_cells import Cells, number_rows
 from inspector.timebase import NS_PER_SECOND
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 
 from inspector.errors import CaptureError
 from inspector.foreign.files import open_binary
-from inspector.formats.captures.frame_times_json import column_readers, head_of
+from inspector.formats.tables.frame_times_json import column_readers, head_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,11 +24,11 @@ moved, so they are exact too. There are no comments: any program can read it.
 from collections.abc import Iterable
 from typing import BinaryIO, Final
 
-from inspector.formats.captures.number_cells import number_rows
 from inspector.formats.csv_cells import quoted, text_cell
 from inspector.formats.drawing.font_metrics import plain
 from inspector.formats.frame_times import SHARE_COLUMNS, FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
+from inspector.formats.tables.number_cells import number_rows
 from inspector.vocabulary import Phase
 
 #: Digits behind the point of milliseconds that hold whole nanoseconds.
