@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -255,7 +256,7 @@ class HostedSession(UniformSession):
         if run.loaded is None or self._is_closed:
             return SessionStatus(SessionPhase.EMPTY, "No scene is open.")
         if run.is_running:
-            return SessionStatus(SessionPhase.RUNNING, f"{self.title} is running.")
+            return _running_status(self.title)
         return self._stopped_status(format_instant(run.session_ns))
 
     def _stopped_status(self, at: str) -> SessionStatus:
@@ -681,3 +682,9 @@ class HostedSession(UniformSession):
         if run.loaded is not None:
             run.look_from_here()
         self.recorder.pump()
+
+
+@lru_cache(maxsize=4)
+def _running_status(title: str) -> SessionStatus:
+    # Asked for several times in each refresh.
+    return SessionStatus(SessionPhase.RUNNING, f"{title} is running.")

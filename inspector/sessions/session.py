@@ -44,7 +44,12 @@ class SessionPhase(Enum):
     @property
     def goes_on(self) -> bool:
         """Whether each refresh continues a long command."""
-        return self in {SessionPhase.REWINDING, SessionPhase.STEPPING, SessionPhase.READING}
+        # A set would be made, and its members hashed, several times in each refresh.
+        return (
+            self is SessionPhase.REWINDING
+            or self is SessionPhase.STEPPING
+            or self is SessionPhase.READING
+        )
 
 
 @dataclass(frozen=True, slots=True)

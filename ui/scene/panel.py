@@ -213,11 +213,8 @@ class ScenePanel(QWidget):
     def _note_firings(self, timeline: Timeline, picture: Picture) -> None:
         """Begin a ring around each timer of the picture that was called since the last time."""
         table, now_ms = timeline.timers, self._bridge.pace.now_ns() // NS_PER_MS
-        fired = {
-            shape.timer: table.fired[table.index(shape.timer)]
-            for shape in picture.shapes
-            if shape.timer and shape.timer in table
-        }
+        timers = {shape.timer for shape in picture.shapes}
+        fired = {each: table.fired[table.index(each)] for each in timers if each in table}
         for timer_id, count in fired.items():
             if count > self._fired.get(timer_id, count):
                 self._rings[timer_id] = now_ms

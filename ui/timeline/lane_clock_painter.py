@@ -73,6 +73,8 @@ class ClockPainter:
         self._begins: list[PixelRects] = []
         self._labels: list[tuple[QRectF, str]] = []
         self._standstills: dict[int, _Standstills | None] = {}
+        #: The name of the theme in which a clock that runs has a colour.
+        self._running_in = "", QColor()
 
     def paint(
         self, painter: QPainter, clocks: ClockPasts, number: int, window: LaneWindow, row: QRect
@@ -237,9 +239,11 @@ class ClockPainter:
         painter.drawText(patch.adjusted(3, 0, 0, 0), _FLAGS, text)
 
     def _running_color(self) -> QColor:
-        return mixed(
-            self._theme.color(ColorRole.GOOD), self._theme.color(ColorRole.BACKGROUND), _RUNNING
-        )
+        theme = self._theme
+        if self._running_in[0] != theme.name:
+            color, background = theme.color(ColorRole.GOOD), theme.color(ColorRole.BACKGROUND)
+            self._running_in = theme.name, mixed(color, background, _RUNNING)
+        return self._running_in[1]
 
 
 def _standstills_of(past: ClockPast, window: LaneWindow) -> _Standstills | None:

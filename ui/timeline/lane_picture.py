@@ -156,7 +156,7 @@ class LanePicture:
         viewport = canvas.viewport().rect()
         ticks = _ticks(canvas, window)
         top = canvas.ruler_height
-        rows = self._place_rows(canvas)
+        rows = self._place_rows(canvas, top)
         grid = tuple(x for x, _ in ticks[0] if x >= window.left)
         box = QRect(window.left, 0, viewport.width() - window.left, viewport.height())
         lanes, place, news = _contents(canvas, window)
@@ -174,16 +174,16 @@ class LanePicture:
             amend=lambda inner, _former: self._amend(inner, canvas, window, marks, shift),
         )
         self._marks = marks
-        self._over(painter, canvas, window)
+        self._over(painter, canvas, window, top)
         paint_ruler(painter, window, ticks, QRect(0, 0, viewport.width(), top), self._theme)
         if canvas.view.playhead is not None:
             self._playhead_grip(painter, int(canvas.x_of(canvas.view.playhead)), top)
-        self._corner(painter, canvas)
+        self._corner(painter, canvas, QSize(window.left, top))
         self._readings(painter, canvas, window)
         painter.setPen(self._theme.color(ColorRole.GRID))
-        painter.drawLine(canvas.header_width, 0, canvas.header_width, viewport.bottom())
+        painter.drawLine(window.left, 0, window.left, viewport.bottom())
 
-    def _place_rows(self, canvas: LaneSurface) -> PlacedRows:
+    def _place_rows(self, canvas: LaneSurface, top: int) -> PlacedRows:
         """Return the visible rows, the same object as long as nothing about them changes."""
         viewport, rows, pinned = canvas.viewport().size(), canvas.rows, canvas.pinned
         first = canvas.verticalScrollBar().value()
@@ -195,7 +195,7 @@ class LanePicture:
             # What is set again and again is another timer each time.
             are_marked = [canvas.is_selected(row) for row in shown]
         look = (
-            (rows, pinned, viewport, first, canvas.ruler_height),
+            (rows, pinned, viewport, first, top),
             (canvas.chosen_key, marked, are_marked),
             [_is_over(row) for row in shown],
         )
@@ -212,14 +212,14 @@ class LanePicture:
         grid: tuple[int, ...],
     ) -> None:
         viewport = canvas.viewport().rect()
-        self._ground(painter, viewport, canvas.ruler_height, grid)
+        self._ground(painter, viewport, rows.pinned_box.top(), grid)
         rows.paint(
             *(painter, self._theme),
             lambda inner, placed: self._records(inner, canvas, placed, window),
             self._finish,
         )
         # These cover what reaches over the left edge.
-        names = QSize(canvas.header_width, viewport.height())
+        names = QSize(window.left, viewport.height())
         self.names.paint(painter, names, rows)
 
     def _ground(self, painter: QPainter, box: QRect, top: int, grid: tuple[int, ...]) -> None:
@@ -278,7 +278,7 @@ class LanePicture:
         former = self._marks
         if former is None or marks is None or shift is None:
             return False
-        shown, top = marks.shown, canvas.ruler_height
+        shown, top = marks.shown, marks.shown.rows.pinned_box.top()
         box = shown.box
         painter.setClipRect(box)
         new = QRect(box.right() + 1 - shift, 0, shift, box.height())
@@ -338,10 +338,9 @@ class LanePicture:
 
     # ---------------------------------------------------------------- over the lanes
 
-    def _over(self, painter: QPainter, canvas: LaneSurface, window: LaneWindow) -> None:
+    def _over(self, painter: QPainter, canvas: LaneSurface, window: LaneWindow, top: int) -> None:
         theme = self._theme
         bottom = canvas.viewport().height()
-        top = canvas.ruler_height
         painter.save()
         painter.setClipRect(QRect(window.left, 0, max(window.width, 0), bottom))
         band = canvas.selected_frame_span()
@@ -435,10 +434,9 @@ class LanePicture:
             [QPoint(x - _GRIP, bottom - 9), QPoint(x + _GRIP, bottom - 9), QPoint(x, bottom)]
         )
 
-    def _corner(self, painter: QPainter, canvas: LaneSurface) -> None:
+    def _corner(self, painter: QPainter, canvas: LaneSurface, size: QSize) -> None:
         """Paint the name of the time on the ruler."""
         name = one_line(canvas.ruler_name())
-        size = QSize(canvas.header_width, canvas.ruler_height)
         self.corner.paint(painter, size, name, lambda inner: self._name(inner, name, size))
 
     def _name(self, painter: QPainter, name: str, size: QSize) -> None:
