@@ -655,7 +655,7 @@ class SessionBridge(QObject):
         start = max(seen, frames.first) - frames.first
         self.pace.note_frames(
             frames.interval_ns[start:],
-            float(NS_PER_SECOND / session.frame_rate),
+            NS_PER_SECOND / float(session.frame_rate),
             busy_ns=sum(frames.busy_ns[start:]),
         )
 
@@ -677,7 +677,7 @@ class SessionBridge(QObject):
         self.pace.phase = None if session is None else status.phase
         has_news = session is not None and session.expects_news
         self.pace.is_writing = has_news or (recorder is not None and recorder.is_writing)
-        if status != self._status:
+        if status is not self._status and status != self._status:
             self._status = status
             self.status_changed.emit(status)
 
