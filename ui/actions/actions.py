@@ -59,8 +59,10 @@ class DescribedAction(QAction):
 
     def show_checked(self, is_checked: bool) -> None:  # noqa: FBT001 - like setChecked
         """Show a state."""
-        self._is_shown_checked = is_checked
-        self.setChecked(is_checked)
+        # As a click changes nothing, it is still what it was told to be.
+        if is_checked != self._is_shown_checked:
+            self._is_shown_checked = is_checked
+            self.setChecked(is_checked)
 
     def show_text(self, text: str) -> None:
         """Use another text for the present state."""
