@@ -14,7 +14,7 @@ from inspector.timebase import NS_PER_MS
 from .guards import guarded
 
 #: Milliseconds between refreshes of text, at best: digits that change faster are a blur.
-TEXT_MS: Final = 190
+TEXT_MS: Final = 200
 
 #: So long what was in sight is taken to be so still, unless it is hidden: a panel behind another
 #: one's tab costs a few refreshes, finding that out as much as a small one.
