@@ -307,7 +307,8 @@ class RefreshPace(QObject):
         left_ns = self.until_wake_ns()
         if left_ns is not None and left_ns < _PIECE_NS and self._waits < _MOST_WAITS:
             self._waits += 1
-            self._next_turn.start(max(0, -(-left_ns // NS_PER_MS)))
+            # And a millisecond more: timers come up to one too early, and would wait again.
+            self._next_turn.start(max(0, -(-left_ns // NS_PER_MS) + 1))
             return
         self._waits = 0
         began_ns = self._clock()
