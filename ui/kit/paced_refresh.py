@@ -66,7 +66,7 @@ class PacedRefresh(QObject):
         self._widget = widget
         self._pace = pace
         self.least_ms = least_ms
-        self._period = (0, -1)
+        self._period_end_ns = 0
         self._is_wanted = False
         self._has_turn = self._was_seen = self._is_out_of_sight = False
         self._looked_ns: int | None = None
@@ -85,7 +85,7 @@ class PacedRefresh(QObject):
             self._is_wanted = True
             return
         self._is_wanted = True
-        is_too_soon = self._current_period() == self._period
+        is_too_soon = self._pace.now_ns() < self._period_end_ns
         if is_too_soon and self._last_chance.isActive():
             return
         if not self._is_in_sight():
@@ -125,10 +125,6 @@ class PacedRefresh(QObject):
         self._looked_ns = now_ns if is_seen else None
         return is_seen
 
-    def _current_period(self) -> tuple[int, int]:
-        length_ms = self._pace.period_ms(self.least_ms)
-        return length_ms, self._pace.now_ns() // (length_ms * NS_PER_MS)
-
     @Slot()
     def _take_turn(self) -> None:
         if self._is_wanted and not self._has_turn:
@@ -143,7 +139,8 @@ class PacedRefresh(QObject):
             return
         if was_seen or is_in_sight(self._widget):
             self._is_wanted = False
-            self._period = self._current_period()
+            length_ns = self._pace.period_ms(self.least_ms) * NS_PER_MS
+            self._period_end_ns = (self._pace.now_ns() // length_ns + 1) * length_ns
             self._last_chance.stop()
             self.due.emit()
         else:

@@ -37,7 +37,7 @@ _PIECE_NS: Final = 6 * NS_PER_MS
 #: But not more than twice: a scene that is due all the time would never be shown.
 _MOST_WAITS: Final = 2
 #: No other piece begins in a turn that has taken so long.
-_TURN_NS: Final = 3 * NS_PER_MS
+_TURN_NS: Final = 4 * NS_PER_MS
 
 
 class Slowing:
