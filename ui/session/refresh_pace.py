@@ -154,6 +154,7 @@ class RefreshPace(QObject):
         self._began_ns = clock() - REFRESH_MS * NS_PER_MS
         self._spent_ns = 0
         self._noted: tuple[int, int] | None = None
+        self._frame_ns = 0
         self._waits = 0
         self._is_due = False
         self._pieces: deque[tuple[QObject, Callable[[], object]]] = deque()
@@ -249,10 +250,12 @@ class RefreshPace(QObject):
                 own_ns=max(computed_ns - former_computed_ns - busy_ns, 0),
             )
         self._noted = now_ns, computed_ns
+        self._frame_ns = round(period_ns)
 
     def note_standstill(self) -> None:
         """Say that the scene does not run: what passes until it does tells nothing."""
         self._noted = None
+        self._frame_ns = 0
 
     def _arm(self) -> None:
         if self._goes_on:
@@ -270,7 +273,24 @@ class RefreshPace(QObject):
         passed_ms = (self._clock() - self._began_ns) // NS_PER_MS
         # Half of the time is left to others, what passed between turns included.
         pause_ms = 2 * self._spent_ns // NS_PER_MS - passed_ms
-        self._timer.start(max(1, wait_ms - passed_ms, min(pause_ms, SLOWEST_MS)))
+        arm_ms = max(1, wait_ms - passed_ms, min(pause_ms, SLOWEST_MS))
+        self._timer.start(arm_ms + self._wait_ms(self._until_frame_ns(arm_ms)))
+
+    def _until_frame_ns(self, in_ms: int) -> int | None:
+        """Return how soon the scene will be due in so many milliseconds, ``None`` if unknown."""
+        left_ns = self.until_wake_ns()
+        if left_ns is None or not self._frame_ns:
+            return None
+        left_ns -= in_ms * NS_PER_MS
+        return left_ns if left_ns >= 0 else left_ns % self._frame_ns
+
+    @staticmethod
+    def _wait_ms(left_ns: int | None) -> int:
+        """Return how long to wait for a scene that is due too soon for a piece of work, else 0."""
+        if left_ns is None or left_ns >= _PIECE_NS:
+            return 0
+        # A millisecond more: timers come up to one too early, and what came would wait again.
+        return max(0, -(-left_ns // NS_PER_MS) + 1)
 
     @property
     def _goes_on(self) -> bool:
@@ -307,8 +327,7 @@ class RefreshPace(QObject):
         left_ns = self.until_wake_ns()
         if left_ns is not None and left_ns < _PIECE_NS and self._waits < _MOST_WAITS:
             self._waits += 1
-            # And a millisecond more: timers come up to one too early, and would wait again.
-            self._next_turn.start(max(0, -(-left_ns // NS_PER_MS) + 1))
+            self._next_turn.start(self._wait_ms(left_ns))
             return
         self._waits = 0
         began_ns = self._clock()

@@ -337,6 +337,17 @@ def test_that_no_work_begins_just_before_the_scene_is_due(hands: Hands) -> None:
     assert hands.done == ["plot"]
 
 
+def test_that_a_refresh_is_put_off_that_would_come_just_before_a_frame(hands: Hands) -> None:
+    hands.pace.note_frames([FRAME_NS], FRAME_NS, busy_ns=0)
+    for left_ms, next_ms in ((15, 33), (12, REFRESH_MS), (35, 36), (40, REFRESH_MS)):
+        hands.wake_ns = hands.now_ns + left_ms * MS
+
+        hands.take_news()
+
+        # Frames come after 15 and 31.7 ms; after 12, 28.7 and 45.3; and so on.
+        assert hands.pace.next_ms == next_ms
+
+
 def test_that_a_scene_that_is_due_all_the_time_is_shown_all_the_same(
     hands: Hands, qtbot: QtBot
 ) -> None:
