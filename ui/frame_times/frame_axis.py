@@ -124,7 +124,7 @@ class DurationAxis(_Axis):
             painter.drawLine(QPointF(right - _TICK, y), QPointF(right, y))
             if not has_labels:
                 continue
-            shown = min(max(y, half), height - half + 2)
+            shown = min(max(y, half), height - half)
             box = QRectF(0, shown - half, right - _TICK - _GAP, 2 * half)
             is_named = is_wide and tick is ticks.ticks[-1]
             painter.drawText(

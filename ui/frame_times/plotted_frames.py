@@ -343,6 +343,9 @@ class PlottedFrames(QGraphicsView):
     def _align(self) -> None:
         has_lanes = self.view.has_lanes
         self._canvas.align(self.view.left if has_lanes else 0, has_axis=not has_lanes)
+        # At once: what is placed by pixels would be placed as before, and stay so while held.
+        self._canvas.widget.layout().activate()
+        self._settle(is_forced=False)
 
     @Slot()
     def _follow_view(self) -> None:

@@ -91,6 +91,22 @@ def test_that_a_hold_says_how_long_it_was_and_has_a_line_of_its_own(
     assert dots(before) == 0
 
 
+def test_that_signs_stay_with_their_frames_when_the_names_of_lanes_take_more_room(
+    plot: FramePlot, timeline: Timeline
+) -> None:
+    timeline.commands.append(CommandRecord(6_000 * MS, 1, "hold", ""))
+    plot.view.show_lanes(are_shown=True)
+    plot.refresh()
+
+    for left in (120, 300):
+        plot.view.leave_room(left=left)
+
+        (group,) = plot._overlay.groups
+        place = plot.pixel_of_frame(300).x() - plot.area().left()
+        assert plot.area().left() == left
+        assert abs(group.x - place) < 2
+
+
 def test_that_an_automatic_hold_has_a_sign(plot: FramePlot, timeline: Timeline) -> None:
     timeline.holds.append(Held(6_000 * MS))
     plot.refresh()
