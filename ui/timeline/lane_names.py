@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QFont, QPainter
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.display_text import one_line
@@ -131,6 +131,16 @@ class PlacedRows(NamedTuple):
         if placed.row.kind is LaneKind.CLOCK:
             painter.fillRect(0, placed.y, width, 1, theme.color(ColorRole.GRID))
         paint_row(painter, placed)
+
+
+def name_width(row: LaneRow, font: QFont) -> int:
+    """Return the width that the whole name of a row takes, in pixels."""
+    shown = QFont(font)
+    shown.setBold(row.kind is LaneKind.CLOCK)
+    metrics = QFontMetrics(shown)
+    sign = 0 if row.is_group else max(_SIGN_WIDTH, metrics.height())
+    text = metrics.horizontalAdvance(one_line(row.label))
+    return 4 + row.depth * _INDENT + _FOLD_WIDTH + sign + text + 6
 
 
 class LaneNames:

@@ -24,6 +24,7 @@ from ..plotting.lane_view import LaneWindow, drawable
 from ..plotting.machines import state_numbers
 from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection, SelectionKind
+from .lane_names import name_width
 from .lane_readout import NEAR, LaneReader, LaneReading
 from .lane_rows import (
     LaneRow,
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 _HEADER: Final = 170
 _WIDE_HEADER: Final = 340
 _HEADER_SHARE: Final = 0.3
+#: Where names need more, they get up to this part of the width.
+_MOST_HEADER_SHARE: Final = 0.4
 _LEAST_HEADER: Final = 70
 #: Part of a view that must have moved before lanes are folded away again.
 _FAR: Final = 0.2
@@ -105,6 +108,7 @@ class LaneSurface(QAbstractScrollArea):
         self._quiet: frozenset[LaneKey] = frozenset()
         self._quiet_at = (0.0, 0.0)
         self._header_width: int | None = None
+        self._names_width = 0
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -129,6 +133,7 @@ class LaneSurface(QAbstractScrollArea):
         self._state_numbers.clear()
         self.caret_ns = None
         self._rows_version = -1
+        self._names_width = 0
         self.view.show_timeline(timeline)
         self.refresh()
 
@@ -160,6 +165,7 @@ class LaneSurface(QAbstractScrollArea):
         pinned, rows = rows_of(self.store, self.choices, self._quiet)
         self.pinned = RowPlaces(pinned, map(self._height_of, pinned))
         self.rows = RowPlaces(rows, map(self._height_of, rows))
+        self._note_names([*pinned, *rows])
         self._fit_scroll_bar()
         self.rows_arranged.emit()
         self.viewport().update()
@@ -200,6 +206,7 @@ class LaneSurface(QAbstractScrollArea):
         width = self.viewport().width()
         # Unless it was chosen, wide enough for most names where there is room.
         usual = min(max(_HEADER, round(width * _HEADER_SHARE)), _WIDE_HEADER)
+        usual = max(usual, min(self._names_width, round(width * _MOST_HEADER_SHARE)))
         return min(self._header_width or usual, max(width // 2, _LEAST_HEADER))
 
     @property
@@ -405,6 +412,19 @@ class LaneSurface(QAbstractScrollArea):
             case LaneKind.COUNTER:
                 return 2 * line + 4
         return line + 3
+
+    def _note_names(self, rows: Sequence[LaneRow]) -> None:
+        """Widen the names for the longest one; they get no narrower in a session."""
+        # What says how many are folded away is no name.
+        named = (row for row in rows if row.lane is not None or not row.is_group)
+        longest = max(named, key=lambda row: len(row.label) + row.depth, default=None)
+        if longest is None:
+            return
+        needed = name_width(longest, self.font())
+        if needed > self._names_width:
+            before, self._names_width = self.header_width, needed
+            if self.header_width != before:
+                self._take_width()
 
     def _take_width(self) -> None:
         self.view.leave_room(left=self.header_width)

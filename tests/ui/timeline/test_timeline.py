@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
@@ -453,6 +454,26 @@ def test_that_names_have_more_room_in_a_wide_window(panel: TimelinePanel) -> Non
     panel.resize(900, 300)
     assert narrow == 170
     assert panel.canvas.header_width == round(0.3 * panel.canvas.viewport().width())
+
+
+def test_that_long_names_get_more_room_before_they_are_cut(
+    panel: TimelinePanel, bridge: SessionBridge
+) -> None:
+    canvas = panel.canvas
+    panel.resize(800, 300)
+    usual = canvas.header_width
+    assert bridge.session is not None
+    row = next(row for row in canvas.rows.rows if row.kind is LaneKind.TIMER)
+
+    canvas._note_names([replace(row, title="a timer with quite a long name, longer than most")])
+    widened = canvas.header_width
+    canvas._note_names([row])
+
+    assert usual < widened <= round(0.4 * canvas.viewport().width())
+    assert canvas.header_width == widened
+    assert canvas.view.left == widened
+    panel.show_session(bridge.session)
+    assert canvas.header_width == usual
 
 
 def test_that_a_long_log_is_read_in_parts_and_says_how_much_is_left(
