@@ -241,6 +241,25 @@ def test_that_panels_a_scene_brings_are_in_front_until_another_brings_its_own(
     assert not docks["state_machines"].isHidden()
 
 
+@pytest.mark.parametrize("panel_id", ["lab", "state_machines"])
+def test_that_a_scene_that_brings_no_panel_has_the_usual_one_in_front(
+    shell: Shell, panel_id: str
+) -> None:
+    docks = shell.window.docks
+    docks.bring((panel_id,))
+    settle()
+
+    docks.bring(())
+    settle()
+    assert docks.is_in_front("timer_queue")
+
+    docks.bring((panel_id,))
+    docks.show_panel("event_list")
+    docks.bring(())
+    settle()
+    assert docks.is_in_front("event_list")
+
+
 FRONT = """
 def build(stage):
     stage.front("state machines", "Bookmarks", "Nonsense")

@@ -158,6 +158,7 @@ class PanelDocks(QObject):
         areas = Qt.DockWidgetArea
         window.setCorner(Qt.Corner.BottomRightCorner, areas.RightDockWidgetArea)
         self._brought: tuple[str, ...] = ()
+        self._brought_front = ""
         #: By dock at a side: the share of the width that it is to have.
         self._shares: dict[QDockWidget, float] = {}
         #: Their widths when the mouse was pressed.
@@ -295,7 +296,7 @@ class PanelDocks(QObject):
             dock.setVisible(preset.shows(panel))
         self._docks[preset.front].raise_()
         self._preset = preset
-        self._brought = ()
+        self._brought, self._brought_front = (), ""
         self.tabs.care()
         self._resize()
         # What was added in this turn has its proper size in the next one only.
@@ -500,15 +501,22 @@ class PanelDocks(QObject):
             self.show_panel(panel_id)
 
     def bring(self, panel_ids: Sequence[str]) -> None:
-        """Give panels a tab, the first in front; take those away that were brought before."""
+        """Give panels a tab, the first in front; take those away that were brought before.
+
+        Without any, what is in front at first comes back if one that was brought still is.
+        """
+        former = self._brought_front
+        was_in_front = bool(former) and self.is_in_front(former)
         for panel_id in self._brought:
             self._docks[panel_id].hide()
         known = [panel_id for panel_id in panel_ids if panel_id in self._docks]
         self._brought = tuple(each for each in known if self._docks[each].isHidden())
         for panel_id in known:
             self._docks[panel_id].show()
-        for panel_id in known[:1]:
-            self._docks[panel_id].raise_()
+        self._brought_front = known[0] if known else ""
+        front = self._brought_front or (self._preset.front if was_in_front else "")
+        if front:
+            self._docks[front].raise_()
 
     def show_panel(self, panel_id: str) -> None:
         """Show a panel, in front of what is in the same place, and enter it."""
