@@ -136,7 +136,8 @@ def _state(row: QueueRow) -> str:
     run_state = row.run_state
     if run_state.kind is RunStateKind.RUNNING:
         return "running"
-    return "ready, the session is held" if run_state.kind is RunStateKind.HELD else run_state.text
+    # What holds all of them alike need not be said in each row, where it would be cut.
+    return run_state.brief if run_state.kind is RunStateKind.HELD else run_state.text
 
 
 _column = Column[QueueRow]

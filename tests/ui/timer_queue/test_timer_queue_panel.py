@@ -403,3 +403,12 @@ def test_that_the_panel_can_be_taken_apart_while_it_is_shown(
 
     assert raised == []
     assert "already deleted" not in capsys.readouterr().err
+
+
+def test_that_a_timer_of_a_held_session_is_said_to_be_held(stand: Stand) -> None:
+    stand.bridge.timeline.is_running = False
+    stand.run_to_ms(10)
+
+    model = stand.panel.model
+    states = {model.index(row, CallColumn.STATE).data() for row in range(model.rowCount())}
+    assert states == {"held"}
