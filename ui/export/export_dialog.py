@@ -457,7 +457,7 @@ class ExportDialog(QDialog):
         )
         self._stacked_box = QCheckBox("Stack the phases of each frame")
         self._stacked_box.setChecked(options.stacked and not unknown)
-        self._stacked_box.setEnabled(not unknown)
+        self._has_phases = not unknown
         self.interventions_box = QCheckBox("Interventions and breakpoint hits")
         self.interventions_box.setToolTip(
             "Interventions: numbered markers and a list in the picture, a column in the CSV, a "
@@ -545,12 +545,12 @@ class ExportDialog(QDialog):
         for widget in (
             self._title_line,
             self._budgets_line,
-            self._stacked_box,
             self._theme_box,
             self._width_box,
             self._height_box,
         ):
             widget.setEnabled(is_picture)
+        self._stacked_box.setEnabled(is_picture and self._has_phases)
         self._resolution_box.setEnabled(self._exporter.suffix.endswith(_PNG))
         self.interventions_box.setEnabled(bool(frames.interventions))
         self.landmarks_box.setEnabled(bool(frames.landmarks))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtWidgets import QComboBox
+from PySide6.QtWidgets import QCheckBox, QComboBox
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.frame_files import read_frame_file
@@ -51,10 +51,13 @@ def test_that_a_capture_is_exported_by_the_times_that_it_has(qtbot: QtBot, tmp_p
         window.bridge.session, window.frame_times, window.settings, window.theme, window
     )
 
+    dialog.show_preview()
     boxes = {box.accessibleName(): box for box in dialog.findChildren(QComboBox)}
+    (stacked,) = (box for box in dialog.findChildren(QCheckBox) if "Stack" in box.text())
 
     measures = boxes["Measure"]
     assert [measures.itemData(each) for each in range(measures.count())] == ["interval"]
+    assert not stacked.isEnabled()
 
 
 def test_that_window_and_command_line_say_the_same_about_a_recording(
