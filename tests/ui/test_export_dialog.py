@@ -205,7 +205,8 @@ def test_that_the_events_of_the_chosen_range_are_written(qtbot: QtBot, tmp_path:
 
     assert dialog.export_to(tmp_path / "a.pftrace")
 
-    assert len(read_frame_file(tmp_path / "a.pftrace").frames) == 60
+    # The frame with which the first of 60 intervals begins is there too.
+    assert len(read_frame_file(tmp_path / "a.pftrace").frames) == 61
     session.close()
 
 
