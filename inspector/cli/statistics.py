@@ -314,6 +314,10 @@ def _read(text: str, options: Namespace, err: TextIO) -> _Read:
     series = series_of(frames, refresh_ms=options.refresh)
     if not len(series):
         raise CaptureError(f"{path} has no frames to count. Choose another file.")
+    timeless = len(frames) - len(series)
+    if timeless:
+        takes = "takes" if timeless == 1 else "take"
+        say(err, f"{counted(timeless, 'frame')} that {takes} no time: not in the statistics.")
     return _Read(text, file, series, left_out)
 
 

@@ -36,6 +36,15 @@ def test_that_each_statistic_stands_under_its_tool(run: Run, uneven: Path) -> No
     assert "Apple Hitch time ratio - apple.hitches" in lines
 
 
+def test_that_frames_that_take_no_time_are_left_out_and_counted(run: Run, tmp_path: Path) -> None:
+    path = capture(tmp_path, "still.csv", [10.0, 0.0, 10.0, 0.0])
+
+    _, out, err = run(f"stats {path}")
+
+    assert "2 frames, column" in out
+    assert "2 frames that take no time: not in the statistics." in err
+
+
 def test_that_what_is_undefined_says_why(run: Run, uneven: Path) -> None:
     _, out, _ = run(f"stats {uneven} --metric apple.hitches --metric presentmon.animation-error")
 
