@@ -28,6 +28,10 @@ _NO_PROGRAM: Final = "No program is attached."
 _NO_TIMERS: Final = "No timer waits on the clock above a program and its children."
 
 
+def _still_stepping(program: Program) -> str:
+    return f"“{program.name}” is still taking the step before, which passes in real time"
+
+
 def _sentence(reason: str) -> str:
     return f"{reason[:1].upper()}{reason[1:]}."
 
@@ -171,11 +175,13 @@ class RemoteSteps:
 
     def frames(self, count: int) -> Action:
         """Run frames of every program that has some."""
-        return lambda: self._for_each(self._able(Capability.STEP), {"frames": count})
+        able = self._able(Capability.STEP)
+        return lambda: self._for_each(able, {"frames": count})
 
     def by(self, duration_ns: int) -> Action:
         """Let local time of every program pass."""
-        return lambda: self._for_each(self._able(Capability.STEP_TIME), {"local_ns": duration_ns})
+        able = self._able(Capability.STEP_TIME)
+        return lambda: self._for_each(able, {"local_ns": duration_ns})
 
     def to(self, at_ns: int) -> NoReturn:  # noqa: ARG002 - the interface
         """Refuse: session time is real time."""
@@ -185,6 +191,10 @@ class RemoteSteps:
 
     def to_next_timer(self) -> Action:
         """Let the program with the next timer go there, and all others as long."""
+        for program, _ in self._session.own_clocks():
+            if program.is_stepping:
+                # Others would be ahead of it afterwards.
+                raise CommandError(_sentence(_still_stepping(program)))
         able = self._able(Capability.STEP_TIMER)
         waits = {program: self._until_next_ns(clock_id) for program, clock_id in able}
         known = {program: wait for program, wait in waits.items() if wait is not None}
@@ -208,7 +218,10 @@ class RemoteSteps:
             CommandError: None can.
         """
         clocks = self._session.own_clocks()
-        reasons = [program.why_not(capability, clock_id) for program, clock_id in clocks]
+        reasons = [
+            _still_stepping(program) if program.is_stepping else program.why_not(capability, clock)
+            for program, clock in clocks
+        ]
         if not clocks or all(reasons):
             raise CommandError(_sentence(reasons[0]) if reasons else _NO_PROGRAM)
         return [each for each, reason in zip(clocks, reasons, strict=True) if not reason]
