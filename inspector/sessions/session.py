@@ -111,8 +111,12 @@ class AttachedProgram(Protocol):
         """Whether it is attached now."""
 
     @property
+    def is_silent(self) -> bool:
+        """Whether nothing was heard of it for a second, though it is attached."""
+
+    @property
     def brief(self) -> str:
-        """Adapters, cost and loss in a few words."""
+        """Adapters, cost and loss in a few words, or that it does not answer."""
 
     @property
     def facts(self) -> Sequence[tuple[str, str]]:

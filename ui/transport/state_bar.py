@@ -455,7 +455,9 @@ def _notes_on(session: Session) -> tuple[list[str], list[str]]:
     parts: list[str] = []
     tips = [session.status.message]
     if isinstance(session, AttachesPrograms):
-        briefs = [each.brief for each in session.programs.values() if each.is_attached]
+        # Only the first is named: one that does not answer, if there is one.
+        live = sorted(session.programs.values(), key=lambda each: not each.is_silent)
+        briefs = [each.brief for each in live if each.is_attached]
         parts += briefs[:1] + ([f"{len(briefs)} programs"] if len(briefs) > 1 else [])
         tips += briefs
         tips += session.notes

@@ -212,8 +212,15 @@ class Program:
     # ------------------------------------------------------------------ in words
 
     @property
+    def is_silent(self) -> bool:
+        """Whether nothing was heard of it for a second, though it is attached."""
+        return self.is_attached and self.link.is_silent
+
+    @property
     def brief(self) -> str:
-        """Adapters, cost and loss in a few words."""
+        """Adapters, cost and loss in a few words, or that it does not answer."""
+        if self.is_silent:
+            return f"{self.name} does not answer"
         parts = [self.name]
         states = Counter(each.state for each in self.adapters)
         if not states["active"] and not states["failed"]:
@@ -231,7 +238,7 @@ class Program:
         """Everything that is known of it, as titles and texts."""
         runtime = self.runtime
         found = [
-            ("State", self.ended or ("silent" if self.link.is_silent else "attached")),
+            ("State", self.ended or ("silent" if self.is_silent else "attached")),
             ("Process", self.process_text.removeprefix("process ")),
             ("Command", " ".join(self.argv)),
             ("Runs on", f"{runtime.implementation or runtime.language} {runtime.version}".strip()),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def what_they_do(programs: Sequence[Program], broken_by: str, *, is_running: bool) -> str:
     """Return what the attached programs do; ``broken_by`` says what held them, if it did."""
-    if silent := [f"“{each.name}”" for each in programs if each.link.is_silent]:
+    if silent := [f"“{each.name}”" for each in programs if each.is_silent]:
         verb = "does" if len(silent) == 1 else "do"
         return f"{', '.join(silent)} {verb} not answer: busy, or stopped from outside."
     names = ", ".join(f"“{each.name}”" for each in programs)

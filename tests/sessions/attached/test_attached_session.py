@@ -216,12 +216,12 @@ def test_that_a_step_is_over_when_the_program_is_held_again(attachment: Attachme
     attachment.settle(lambda: len(session.timeline.commands) == 3)
     assert probe.asked[-1] == ("Program.step", {"clock": 1, "frames": 2, "cause": 3})
     assert session.status.phase is SessionPhase.STEPPING
-    for number, step in enumerate((StepFrames(1), StepToNextTimer()), start=3):
+    for step in (StepFrames(1), StepToNextTimer()):
         session.submit(step)
-        attachment.settle(lambda number=number: len(session.timeline.commands) > number)
-        assert session.timeline.commands[-1].refusal == (
-            "“server” is still taking the step before, which passes in real time."
-        )
+    attachment.settle(lambda: len(session.timeline.commands) == 5)
+    assert [each.refusal for each in session.timeline.commands[3:]] == [
+        "“server” is still taking the step before, which passes in real time."
+    ] * 2
     assert session.status.phase is SessionPhase.STEPPING
     probe.tell("Program.held", held=True, frame=2)
     attachment.settle(lambda: session.status.phase is SessionPhase.HELD)

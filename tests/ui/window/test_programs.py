@@ -91,6 +91,19 @@ def test_that_the_window_names_the_program_and_what_its_probe_costs(
     assert attached.shell.window.windowTitle().startswith("server (attached)")
 
 
+def test_that_the_window_says_which_program_does_not_answer(attached: ProgramInWindow) -> None:
+    bar = attached.shell.window.state_bar.note
+    inlet = attached.session.inlet
+    second = FakeProbe(inlet, time.monotonic_ns, hello(inlet.token, pid=5, name="stopped"))
+
+    def says_so() -> bool:
+        attached.probe.tell("Link.ping", n=1)
+        return "stopped does not answer" in bar.accessibleDescription() + bar.toolTip()
+
+    attached.until(says_so)
+    second.close()
+
+
 def test_that_what_a_clock_does_not_allow_is_greyed_out_with_its_reason(
     attached: ProgramInWindow,
 ) -> None:
