@@ -103,7 +103,7 @@ class Attachment:
             self._unhandled += connection.receive()
             self._heard_ns = now_ns
         elif now_ns - self._heard_ns > wire.SILENCE_NS:
-            raise LinkClosed("the inspector does not answer")
+            raise LinkClosed("the inspector did not answer in time, so it goes on by itself")
         while self._unhandled:
             self._handle(self._unhandled.pop(0))
         if program.clocks.step_ends_ns is not None:

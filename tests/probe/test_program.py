@@ -237,7 +237,7 @@ def test_that_a_machine_that_was_suspended_is_not_taken_for_a_silent_inspector(
             played.pass_ms(100)
             attachment.turn(has_news=False)
         played.pass_ms(200)
-        with pytest.raises(LinkClosed, match="does not answer"):
+        with pytest.raises(LinkClosed, match="did not answer"):
             attachment.turn(has_news=False)
 
 

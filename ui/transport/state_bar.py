@@ -304,7 +304,7 @@ class StateBar(QToolBar):
             text = self._stop_text(self._hit)
         elif look is _Look.HELD:
             text = f"{text} at {self._place_text(bridge.timeline.at_ns)}"
-        elif session is not None and session.is_recorded:
+        elif session is not None and (session.is_recorded or _has_lost_programs(session)):
             text = status.message
         self.label.show_text(text, status.message)
         parts, tips = ([], []) if session is None else _notes_on(session)
@@ -448,6 +448,14 @@ def _plain_button(text: str, tip: str) -> QToolButton:
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     return button
+
+
+def _has_lost_programs(session: Session) -> bool:
+    """Return whether there were programs, and others may still connect."""
+    is_waiting = session.status.phase is SessionPhase.WAITING
+    if not is_waiting or not isinstance(session, AttachesPrograms) or not session.programs:
+        return False
+    return not any(each.is_attached for each in session.programs.values())
 
 
 def _notes_on(session: Session) -> tuple[list[str], list[str]]:

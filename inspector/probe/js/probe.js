@@ -1346,7 +1346,7 @@
       this.beaten = now;
       const limit = (this.isWelcome ? SILENCE_MS : HELLO_MS) * 1e6;
       if (now - this.heard > limit && !wasBusy) {
-        this.close(this.isWelcome ? "the inspector is silent" : "no inspector answers");
+        this.close(this.isWelcome ? "the inspector did not answer in time, so it goes on by itself" : "no inspector answers");
         return;
       }
       if (!this.isWelcome) return;

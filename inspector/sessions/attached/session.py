@@ -23,6 +23,7 @@ from inspector.events.schema import clock_at_parent_time
 from inspector.events.timeline import Timeline
 from inspector.probe.wire import BAD_PARAMS, WireError
 from inspector.sessions.annotations import Annotations
+from inspector.sessions.attached.doors.processes import is_alive
 from inspector.sessions.attached.intake import KEYFRAME_BEGUN, KEYFRAME_COMPLETE, Intake
 from inspector.sessions.attached.link import (
     Answered,
@@ -682,6 +683,8 @@ class AttachedSession:
             how = how_it_ended(exit_code)
         elif news.is_orderly:
             how = news.reason or "it has ended"
+        elif is_own and not news.reason and is_alive(program.pid):
+            how = "the connection was lost, and it goes on by itself"
         else:
             how = news.reason or "it has ended, or was killed"
         self._detach(program, how, news.at_ns - self._began_ns)

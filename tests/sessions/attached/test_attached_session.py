@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -554,6 +555,17 @@ def test_that_the_timeline_stays_readable_after_the_end(
     session.submit(ResumeClock(SERVER))
     session.refresh()
     assert session.timeline.commands[-1].refusal == session.status.message
+
+
+def test_that_a_program_that_was_let_go_unsaid_is_not_called_ended(attachment: Attachment) -> None:
+    attachment.door.opened.pid = os.getpid()
+    probe = attachment.join(pid=os.getpid())
+    attachment.settle(lambda: attachment.session.programs)
+    probe.close()
+    attachment.settle(lambda: attachment.session.status.phase is SessionPhase.ENDED)
+    assert attachment.session.status.message == (
+        "“server” is no longer attached: the connection was lost, and it goes on by itself."
+    )
 
 
 def test_that_detaching_says_goodbye_and_keeps_the_timeline(attachment: Attachment) -> None:

@@ -104,6 +104,15 @@ def test_that_the_window_says_which_program_does_not_answer(attached: ProgramInW
     second.close()
 
 
+def test_that_the_window_says_that_its_program_has_gone(attached: ProgramInWindow) -> None:
+    attached.door.opened.brings_more = True
+    label = attached.shell.window.state_bar.label
+    attached.probe.tell("Link.bye", reason="the main loop has ended")
+    attached.probe.close()
+    gone = "“server” is no longer attached: the main loop has ended."
+    attached.until(lambda: gone in label.toolTip() and "Connecting" not in label.text())
+
+
 def test_that_what_a_clock_does_not_allow_is_greyed_out_with_its_reason(
     attached: ProgramInWindow,
 ) -> None:

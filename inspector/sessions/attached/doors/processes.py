@@ -137,6 +137,12 @@ def parent_of(pid: int) -> int:
     return int(_stat(pid)[1])
 
 
+def is_alive(pid: int) -> bool:
+    """Return whether a process runs or is stopped; one that has ended may still be listed."""
+    found = process(pid)
+    return found is not None and (not _HAS_PROC or found.state() not in {"", "Z", "X"})
+
+
 def _stat(pid: int) -> tuple[str, str]:
     """Return the state and the parent of a process, as the system writes them."""
     try:
