@@ -150,16 +150,26 @@ class Frames:
         index: Number of frames that have ended while an inspector was attached.
         began_ns: When the running or latest frame began, and for how long the clock had stood
             still by then.
-        ended_ns: The same of its end.
+        began_held: Whether the clock stood still then.
+        ended_ns: When the latest frame ended, and for how long the clock had stood still by then.
     """
 
-    __slots__ = ("began_ns", "clock", "ended_ns", "index", "stood_at_began_ns", "stood_at_ended_ns")
+    __slots__ = (
+        "began_held",
+        "began_ns",
+        "clock",
+        "ended_ns",
+        "index",
+        "stood_at_began_ns",
+        "stood_at_ended_ns",
+    )
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.index = 0
         self.began_ns = self.ended_ns = 0
         self.stood_at_began_ns = self.stood_at_ended_ns = 0
+        self.began_held = False
 
 
 class Program:
@@ -600,7 +610,7 @@ class Program:
             return
         frames = self.frames(clock)
         now_ns = frames.began_ns = monotonic_ns()
-        frames.stood_at_began_ns = clock.stood_ns(now_ns)
+        frames.stood_at_began_ns, frames.began_held = clock.stood_ns(now_ns), clock.is_held
         emit((now_ns, FRAME_BEGAN, clock.number, frames.index, delta_ns))
 
     def phase_ended(self, clock: Clock, phase: int, duration_ns: int) -> None:
@@ -625,9 +635,11 @@ class Program:
         if frames.began_ns == 0:
             # It began before the inspector came.
             return
-        # Where the program was held, nothing of it ran.
+        # Where the program was held, nothing of it ran, except in loops that answer meanwhile.
         stood_ns = clock.stood_ns(now_ns)
-        busy_ns = now_ns - frames.began_ns - (stood_ns - frames.stood_at_began_ns)
+        busy_ns = now_ns - frames.began_ns
+        if not frames.began_held:
+            busy_ns -= stood_ns - frames.stood_at_began_ns
         since_ns = busy_ns
         if frames.ended_ns:
             since_ns = now_ns - frames.ended_ns - (stood_ns - frames.stood_at_ended_ns)

@@ -75,6 +75,17 @@ def test_that_the_frame_after_a_hold_is_not_longer_by_it(played: Played) -> None
     assert played.frames == [(2, 2), (16, 2), (16, 2), (16, 2)]
 
 
+def test_that_a_loop_that_answers_while_it_is_held_is_busy_with_that(played: Played) -> None:
+    played.frame(2)
+    played.program.pause(played.loop)
+    played.pass_ms(100)
+    played.frame(3)
+    played.frame(4)
+    played.program.resume(played.loop)
+    played.frame(5)
+    assert [busy for _, busy in played.frames] == [2, 3, 4, 5]
+
+
 def test_that_a_frame_that_is_held_in_its_middle_is_as_busy_as_it_was(played: Played) -> None:
     program = played.program
     played.frame(1)
