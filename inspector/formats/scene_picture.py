@@ -134,15 +134,18 @@ def picture_items(
         scale: Points for a unit of the picture.
         halo: What is marked.
     """
-    found: list[Item] = []
     stopped = {number for number, look in looks.items() if look.is_stopped}
-    gap, reach = picture.width * _GAP, picture.width + picture.height
     around = {} if halo is None else _halo_items(picture.shapes, halo, scale)
+    if not (stopped or around):
+        # Nearly always, and thirty times a second.
+        return [item for shape in picture.shapes for item in shape_items(shape, scale, False)]
+    found: list[Item] = []
+    gap, reach = picture.width * _GAP, picture.width + picture.height
     for place, shape in enumerate(picture.shapes):
         if place in around:
             found += around[place]
         is_stopped = shape.clock in stopped
-        found += shape_items(shape, scale, is_stopped=is_stopped)
+        found += shape_items(shape, scale, is_stopped)
         if is_stopped and _is_large(shape, gap) and (path := hatching(shape, gap, reach)):
             points = tuple([Point(x * scale, y * scale) for x, y in path])
             found.append(Polyline(points, Stroke(_HATCH, gap * scale / 6)))
@@ -187,7 +190,7 @@ def _is_large(shape: Shape, gap: float) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def shape_items(shape: Shape, scale: float, *, is_stopped: bool) -> tuple[Item, ...]:
+def shape_items(shape: Shape, scale: float, is_stopped: bool) -> tuple[Item, ...]:  # noqa: FBT001 - keywords make the key of a cache slow
     """Return a shape in its own colours, or in those of what stands still."""
     fill, line = shape.fill, shape.line
     if is_stopped:

@@ -195,8 +195,11 @@ def _single_frame_bars(
 
 def _pace_of_one(time_ns: int, budget: FrameBudget) -> Pace:
     """Return what :func:`pace_of` does, of one frame time."""
-    limits = budget.budget_ns // 2, budget.longest_ns, budget.longest_missing_one_ns
-    return Pace(sum(time_ns > limit for limit in limits))
+    if time_ns <= budget.budget_ns // 2:
+        return Pace.GOOD
+    if time_ns <= budget.longest_ns:
+        return Pace.OK
+    return Pace.LATE if time_ns <= budget.longest_missing_one_ns else Pace.BAD
 
 
 def _inspector_ns(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, overload
 
 from inspector.foreign.numbers import rounded
@@ -48,6 +49,13 @@ def checked_budget_ms(budget_ms: float | Fraction) -> float:
     return float(budget_ms)
 
 
+@lru_cache(maxsize=64)
+def _tolerance_ns(budget_ns: int) -> int:
+    # Kept: plots ask for it several times for each bar.
+    share_ns = budget_ns * TOLERANCE.numerator // TOLERANCE.denominator
+    return max(share_ns, LEAST_TOLERANCE_NS)
+
+
 @dataclass(frozen=True, slots=True)
 class FrameBudget:
     """How long a frame may take.
@@ -84,8 +92,7 @@ class FrameBudget:
     @property
     def tolerance_ns(self) -> int:
         """By how much a frame may exceed the budget without being over it."""
-        share_ns = self.budget_ns * TOLERANCE.numerator // TOLERANCE.denominator
-        return max(share_ns, LEAST_TOLERANCE_NS)
+        return _tolerance_ns(self.budget_ns)
 
     @property
     def longest_ns(self) -> int:
