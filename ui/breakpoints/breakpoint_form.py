@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QStringListModel, Qt, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QPalette
+from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -35,7 +35,7 @@ from inspector.timebase import format_duration, parse_duration_ns
 
 from ..kit.exact_entry import RangeNote
 from ..kit.guards import guarded
-from ..kit.labels import WrappedLabel
+from ..kit.labels import WrappedLabel, color_text
 from ..kit.theme import ColorRole, Theme
 
 _FIRST_LIMITS: Final = {
@@ -241,9 +241,7 @@ class BreakpointForm(QWidget):
 
     @Slot()
     def _apply_theme(self) -> None:
-        palette = self.problem.palette()
-        palette.setColor(QPalette.ColorRole.WindowText, self._theme.color(self._said_as))
-        self.problem.setPalette(palette)
+        color_text(self.problem, self._theme.color(self._said_as))
 
 
 def _line(name: str) -> QLineEdit:

@@ -17,7 +17,7 @@ from inspector.sessions.session import Session
 from ..kit.clipboard import copy_text
 from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
-from ..kit.labels import EmptyNotice, WrappedLabel, say
+from ..kit.labels import EmptyNotice, WrappedLabel, color_text, say
 from ..kit.layouts import bar, fill, open_menu
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.table_view import RowMenus, RowPointing
@@ -335,9 +335,7 @@ class ClockTreePanel(QWidget):
     def _apply_theme(self) -> None:
         theme = self._theme
         self.filter_line.set_icon(self._theme.icon("find"))
-        palette = self.refusal_label.palette()
-        palette.setColor(self.refusal_label.foregroundRole(), theme.color(ColorRole.BAD))
-        self.refusal_label.setPalette(palette)
+        color_text(self.refusal_label, theme.color(ColorRole.BAD))
         self.view.set_signs(theme)
 
     @override

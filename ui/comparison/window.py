@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QInputDialog,
     QMenu,
     QProgressBar,
-    QSplitter,
     QWidget,
 )
 from typing_extensions import override
@@ -32,7 +31,15 @@ from inspector.sessions.compared import run_of_file, run_of_session
 from ..kit.background import Background
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, WrappedLabel
-from ..kit.layouts import bar, choice_buttons, fill, menu_button, tool_button, without_icons
+from ..kit.layouts import (
+    bar,
+    choice_buttons,
+    fill,
+    menu_button,
+    splitter,
+    tool_button,
+    without_icons,
+)
 from ..kit.save_dialog import SaveDialog
 from ..plotting.distribution_view import DistributionView
 from .aligned_view import AlignedView
@@ -164,17 +171,10 @@ class ComparisonWindow(QDialog):
         kinds = bar(*self.kind_buttons.buttons())
         kinds.addStretch(1)
         fill(left, kinds, (self.distribution, 1), spacing=2)
-        lower = QSplitter(Qt.Orientation.Horizontal)
-        lower.addWidget(left)
-        lower.addWidget(self.table)
-        lower.setSizes([420, 820])
-        splitter = QSplitter(Qt.Orientation.Vertical)
-        splitter.addWidget(upper)
-        splitter.addWidget(lower)
-        splitter.setSizes([300, 360])
-        for each in (splitter, lower):
-            each.setChildrenCollapsible(False)
-        fill(self, top, self.verdict, self.problem, (splitter, 1))
+        parts = (left, 0), (self.table, 0)
+        lower = splitter(Qt.Orientation.Horizontal, *parts, sizes=(420, 820))
+        plots = splitter(Qt.Orientation.Vertical, (upper, 0), (lower, 0), sizes=(300, 360))
+        fill(self, top, self.verdict, self.problem, (plots, 1))
 
     def _connect(self) -> None:
         self._background.progressed.connect(self._show_progress)

@@ -24,6 +24,7 @@ from typing_extensions import override
 from inspector.display_text import one_line
 
 from ..kit.guards import guarded
+from ..kit.labels import color_text, plain_label
 from .detail_labels import LinkedLabel, ValueLabel, breakable
 
 _MOST_CODE_LINES = 14
@@ -224,9 +225,7 @@ class DetailGrid(QWidget):
 
     def add_heading(self, text: str) -> QLabel:
         """Add a heading across both columns."""
-        label = QLabel(self)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
+        label = plain_label("", self, wraps=True)
         font = QFont(label.font())
         font.setBold(True)
         label.setFont(font)
@@ -322,13 +321,9 @@ class DetailGrid(QWidget):
         self._row_of[row.value] = row
 
     def _key_label(self, key: str) -> QLabel:
-        label = QLabel(key, self)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
+        label = plain_label(key, self, wraps=True)
         label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        palette = label.palette()
-        palette.setColor(QPalette.ColorRole.WindowText, self._key_color)
-        label.setPalette(palette)
+        color_text(label, self._key_color)
         return label
 
     def _value_label(self, text: str, key: str = "") -> ValueLabel:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollArea, QWidg
 from inspector.calls.call import CallId
 from inspector.sessions.session import unknown_of_frames
 
+from ..kit.labels import plain_label
 from ..kit.layouts import bar, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole, phase_color
@@ -61,9 +62,7 @@ class DetailsPanel(QWidget):
         self._reads_on = False
         self._shown: list[_Shown] = []
         self.title = ""
-        self.title_label = QLabel()
-        self.title_label.setTextFormat(Qt.TextFormat.PlainText)
-        self.title_label.setWordWrap(True)
+        self.title_label = plain_label(wraps=True)
         self._overview_button = tool_button("Overview", "Clear the selection and show the session")
         self._copy_button = tool_button("Copy", "Copy all rows as text")
         self.grid = DetailGrid()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -54,6 +54,7 @@ from inspector.formats.options import (
 from inspector.formats.timeline.timeline_picture import timeline_picture
 
 from ..kit.exact_entry import RangeNote
+from ..kit.labels import plain_label
 from ..kit.layouts import button_box
 from ..kit.paced_refresh import single_shot
 from ..kit.save_dialog import SaveDialog, file_stem
@@ -206,9 +207,7 @@ class ExportDialog(QDialog):
         self._range_box.setCurrentIndex(max(0, self._range_box.findData(choices.range_id)))
         self._format_box.setCurrentIndex(max(0, self._format_box.findData(choices.format_name)))
         self.preview = ExportPreview()
-        self._note = QLabel()
-        self._note.setWordWrap(True)
-        self._note.setTextFormat(Qt.TextFormat.PlainText)
+        self._note = plain_label(wraps=True)
         self._problem_palette = QPalette(self._note.palette())
         self._problem_palette.setColor(QPalette.ColorRole.WindowText, theme.color(ColorRole.BAD))
         button = QDialogButtonBox.StandardButton

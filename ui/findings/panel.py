@@ -6,9 +6,9 @@ from functools import partial
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QLabel, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 from typing_extensions import override
 
 from inspector.analysis.lint.findings import Finding
@@ -19,6 +19,7 @@ from inspector.timebase import format_instant
 
 from ..kit.clipboard import copy_text
 from ..kit.guards import guarded
+from ..kit.labels import plain_label
 from ..kit.layouts import bar, fill, tool_button
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
@@ -116,8 +117,7 @@ class FindingsPanel(QWidget):
         self.look_button = tool_button(
             "Analyse again", "Analyse everything that has happened so far"
         )
-        self.state_label = QLabel()
-        self.state_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.state_label = plain_label()
         fill(self, bar(self.look_button, (self.state_label, 1)), (self.view, 1))
         self.look_button.clicked.connect(self.look)
         self.view.clicked.connect(self.show_evidence)

@@ -6,7 +6,7 @@ from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QScrollArea, QSplitter, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QScrollArea, QToolButton, QWidget
 from typing_extensions import override
 
 from inspector.analysis.frame_spans import (
@@ -24,7 +24,7 @@ from inspector.timebase import NS_PER_MS, format_duration, format_instant
 
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
-from ..kit.layouts import bar, fill, tool_button
+from ..kit.layouts import bar, fill, splitter, tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..kit.table.table_view import TableView
 from ..kit.theme import Theme
@@ -348,12 +348,7 @@ class FrameSpansPanel(QWidget):
         self._upper = upper = QWidget()
         self.readout.setContentsMargins(8, 0, 8, 2)
         fill(upper, (scroll, 1), self.readout, spacing=2)
-        self.splitter = QSplitter(Qt.Orientation.Vertical)
-        self.splitter.setChildrenCollapsible(False)
-        self.splitter.addWidget(upper)
-        self.splitter.addWidget(self.view)
-        self.splitter.setStretchFactor(0, 3)
-        self.splitter.setStretchFactor(1, 4)
+        self.splitter = splitter(Qt.Orientation.Vertical, (upper, 3), (self.view, 4))
         fill(self, top, (self.splitter, 1))
 
     @override

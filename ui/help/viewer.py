@@ -16,7 +16,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
-    QLabel,
     QSplitter,
     QTextBrowser,
     QTextEdit,
@@ -29,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
+from ..kit.labels import plain_label
 from ..kit.theme import Theme
 from .pages import CONTENTS, Hit, anchor_of, read_page, search
 
@@ -67,9 +67,7 @@ class HelpViewer(QDialog):
         self.list.setHeaderHidden(True)
         self.list.setIndentation(14)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._count = QLabel()
-        self._count.setWordWrap(True)
-        self._count.setTextFormat(Qt.TextFormat.PlainText)
+        self._count = plain_label(wraps=True)
         self._count.hide()
         self.browser = QTextBrowser()
         self.browser.setAccessibleName("Help page")

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtGui import QEnterEvent, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import (
+    QColor,
+    QEnterEvent,
+    QFocusEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QSizePolicy, QToolButton, QWidget
 from typing_extensions import override
 
@@ -16,6 +24,21 @@ from .guards import guarded
 _SELECTABLE: Final = (
     Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 )
+
+
+def plain_label(text: str = "", parent: QWidget | None = None, *, wraps: bool = False) -> QLabel:
+    """Return a label that shows its text as it is, and never takes it for HTML."""
+    label = QLabel(text, parent)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(wraps)
+    return label
+
+
+def color_text(label: QLabel, color: QColor) -> None:
+    """Write the text of a label in a colour."""
+    palette = label.palette()
+    palette.setColor(label.foregroundRole(), color)
+    label.setPalette(palette)
 
 
 @guarded

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLayout,
     QSizePolicy,
+    QSplitter,
     QStyle,
     QStyleOptionToolButton,
     QStylePainter,
@@ -123,6 +124,26 @@ def fill(widget: QWidget, *parts: Part, spacing: int = 4) -> None:
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(spacing)
     _add(column, parts)
+
+
+def splitter(
+    orientation: Qt.Orientation, *parts: tuple[QWidget, int], sizes: Sequence[int] = ()
+) -> QSplitter:
+    """Return widgets that share their room as people wish; none of them can be closed by that.
+
+    Args:
+        orientation: Whether they are beside or below each other.
+        parts: The widgets, each with its share of more room; 0 for all to grow alike.
+        sizes: Their sizes at first, in pixels; by default as they like.
+    """
+    splitter = QSplitter(orientation)
+    splitter.setChildrenCollapsible(False)
+    for number, (widget, share) in enumerate(parts):
+        splitter.addWidget(widget)
+        splitter.setStretchFactor(number, share)
+    if sizes:
+        splitter.setSizes(sizes)
+    return splitter
 
 
 def _add(layout: QBoxLayout, parts: tuple[Part, ...]) -> None:

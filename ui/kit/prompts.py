@@ -24,6 +24,7 @@ from inspector.analysis.instants import EXAMPLES
 from inspector.display_text import one_line
 from inspector.timebase import format_instant, parse_duration_ns
 
+from .labels import color_text, plain_label
 from .layouts import button_box
 from .rate_widgets import RateSlider
 from .theme import ColorRole, Theme
@@ -31,12 +32,8 @@ from .theme import ColorRole, Theme
 
 def problem_label(theme: Theme) -> QLabel:
     """Return a hidden line for what is wrong with an answer, in the colour of what is bad."""
-    label = QLabel()
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    palette = label.palette()
-    palette.setColor(QPalette.ColorRole.WindowText, theme.color(ColorRole.BAD))
-    label.setPalette(palette)
+    label = plain_label(wraps=True)
+    color_text(label, theme.color(ColorRole.BAD))
     label.hide()
     return label
 
@@ -74,8 +71,7 @@ class Prompt(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.line = QLineEdit()
         self.line.setAccessibleName(question)
-        label = QLabel(question)
-        label.setTextFormat(Qt.TextFormat.PlainText)
+        label = plain_label(question)
         label.setBuddy(self.line)
         label.setWordWrap(True)
         self.problem = problem_label(theme)

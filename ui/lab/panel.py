@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 from typing_extensions import override
 
 import inspector
@@ -21,8 +21,8 @@ from inspector.formats.lab.export import LAB_EXPORTERS, export_lab
 from inspector.formats.lab.graph import LabGraphOptions
 
 from ..kit.guards import guarded
-from ..kit.labels import ElidedLabel, WrappedLabel
-from ..kit.layouts import bar, choice_buttons, fill, tool_button
+from ..kit.labels import ElidedLabel, WrappedLabel, color_text
+from ..kit.layouts import bar, choice_buttons, fill, splitter, tool_button
 from ..kit.save_dialog import SaveDialog
 from ..kit.table.table_view import TableView
 from ..kit.theme import ColorRole
@@ -126,13 +126,8 @@ class LabPanel(QWidget):
         reading = bar(*self.plot_buttons.buttons(), (self.readout, 1), margins=(4, 0, 0, 0))
         fill(right, (self.plots, 1), reading, spacing=2)
         self.readout.setContentsMargins(6, 0, 6, 2)
-        self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        self.splitter.setChildrenCollapsible(False)
-        self.splitter.addWidget(self.view)
-        self.splitter.addWidget(right)
-        self.splitter.setStretchFactor(0, 3)
-        self.splitter.setStretchFactor(1, 2)
-        self.splitter.setSizes([600, 400])
+        parts = (self.view, 3), (right, 2)
+        self.splitter = splitter(Qt.Orientation.Horizontal, *parts, sizes=(600, 400))
         for label in (self.problem, self.notes):
             label.setContentsMargins(6, 0, 6, 0)
         fill(self, top, below, self.problem, self.notes, (self.splitter, 1))
@@ -257,9 +252,7 @@ class LabPanel(QWidget):
     @Slot()
     def _take_theme(self) -> None:
         for label, role in ((self.problem, ColorRole.BAD), (self.limits, ColorRole.MUTED_TEXT)):
-            palette = label.palette()
-            palette.setColor(label.foregroundRole(), self._theme.color(role))
-            label.setPalette(palette)
+            color_text(label, self._theme.color(role))
         self.view.repaint_rows()
 
     @Slot(float)

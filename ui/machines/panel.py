@@ -6,7 +6,7 @@ from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QScrollArea, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from inspector.commands.command import Capability
@@ -19,7 +19,7 @@ from inspector.vocabulary import MemberKind
 
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
-from ..kit.layouts import bar, fill
+from ..kit.layouts import bar, fill, splitter
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.table_view import TableView
 from ..kit.theme import Theme
@@ -228,8 +228,6 @@ class StateMachinesPanel(QWidget):
 
     def _lay_out(self) -> None:
         top = bar(self.chooser, 8, (self.readout, 1))
-        self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        self.splitter.setChildrenCollapsible(False)
         # With many states it is larger than a small panel.
         scroll = QScrollArea()
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -237,13 +235,10 @@ class StateMachinesPanel(QWidget):
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setWidget(self.diagram)
         self._scroll = scroll
-        self.splitter.addWidget(scroll)
         self._beside = QWidget()
         fill(self._beside, (self.view, 1))
-        self.splitter.addWidget(self._beside)
-        self.splitter.setStretchFactor(0, 6)
-        self.splitter.setStretchFactor(1, 5)
-        self.splitter.setSizes([600, 500])
+        parts = (scroll, 6), (self._beside, 5)
+        self.splitter = splitter(Qt.Orientation.Horizontal, *parts, sizes=(600, 500))
         fill(self, top, self.lane, (self.splitter, 1))
 
     @override

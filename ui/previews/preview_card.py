@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from inspector.display_text import one_line
 
+from ..kit.labels import plain_label
+
 _MOST_WIDTH: Final = 420
 _MOST_NAME: Final = 170
 _GAP: Final = 4
@@ -135,7 +137,6 @@ class PreviewCard(QFrame):
         self._cells.append(cells)
 
     def _label(self, text: str) -> QLabel:
-        label = QLabel(text, self)
-        label.setTextFormat(Qt.TextFormat.PlainText)
+        label = plain_label(text, self)
         label.setForegroundRole(QPalette.ColorRole.ToolTipText)
         return label

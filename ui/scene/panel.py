@@ -10,7 +10,7 @@ from typing import Final
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QWidget
+from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 from typing_extensions import override
 
 from inspector.commands.timers import FireTimer
@@ -25,7 +25,7 @@ from inspector.sessions.session import FramePictures, pictures_of
 from inspector.timebase import NS_PER_MS
 
 from ..kit.guards import guarded
-from ..kit.labels import ElidedLabel
+from ..kit.labels import ElidedLabel, plain_label
 from ..kit.layouts import fill, open_menu
 from ..kit.paced_refresh import PacedRefresh, is_in_sight, single_shot
 from ..kit.save_dialog import SaveDialog, file_stem
@@ -85,8 +85,7 @@ class ScenePanel(QWidget):
         self._wants_export = False
         self.canvas = SceneCanvas(theme)
         self.canvas.text_of = self.text_of
-        self.notice = QLabel()
-        self.notice.setTextFormat(Qt.TextFormat.PlainText)
+        self.notice = plain_label()
         self.notice.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.notice.setWordWrap(True)
         self.notice.setMargin(12)

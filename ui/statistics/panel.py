@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt, Slot
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 from typing_extensions import override
 
 from inspector.analysis.statistics.distribution import Distribution
@@ -26,7 +26,7 @@ from inspector.timebase import NS_PER_MS
 from ..kit.background import Background
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
-from ..kit.layouts import bar, choice_buttons, fill, tool_button
+from ..kit.layouts import bar, choice_buttons, fill, splitter, tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..kit.theme import Theme
 from ..plotting.distribution_view import DistributionView
@@ -93,12 +93,8 @@ class StatisticsPanel(QWidget):
         below = bar(*texts, self.former_button, self.next_button, margins=(6, 0, 4, 3))
         left = QWidget()
         fill(left, top, (self.view, 1), below, spacing=2)
-        splitter = QSplitter(Qt.Orientation.Horizontal)
-        splitter.setChildrenCollapsible(False)
-        splitter.addWidget(left)
-        splitter.addWidget(self.table)
-        splitter.setSizes([620, 560])
-        fill(self, (splitter, 1))
+        parts = (left, 0), (self.table, 0)
+        fill(self, (splitter(Qt.Orientation.Horizontal, *parts, sizes=(620, 560)), 1))
 
     def _connect(self) -> None:
         bridge = self._bridge

@@ -40,6 +40,7 @@ from inspector.clocks.failures import BrokenOffError
 from inspector.sessions.runs.running_code import EntryWatch, running_code
 
 from ..kit.guards import guarded
+from ..kit.labels import plain_label
 from ..session.opening import launch_of
 
 if TYPE_CHECKING:
@@ -275,9 +276,7 @@ class BreakOffBar(QFrame):
         self.setBackgroundRole(QPalette.ColorRole.ToolTipBase)
         self._window = window
         self._icon = QLabel()
-        self.label = QLabel()
-        self.label.setWordWrap(True)
-        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        self.label = plain_label(wraps=True)
         self.label.setForegroundRole(QPalette.ColorRole.ToolTipText)
         self.label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.button = QPushButton("Break off (Esc)")

@@ -12,6 +12,7 @@ from inspector.display_text import as_plain
 from inspector.vocabulary import what_was_raised
 
 from ..kit.keys import hide_with_keyboard
+from ..kit.labels import plain_label
 from ..kit.theme import ColorRole
 
 if TYPE_CHECKING:
@@ -36,9 +37,7 @@ class NoticeBar(QWidget):
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.ToolTipBase)
         self._icon = QLabel()
-        self.label = QLabel()
-        self.label.setWordWrap(True)
-        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        self.label = plain_label(wraps=True)
         self.label.setForegroundRole(QPalette.ColorRole.ToolTipText)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         # As wide as there is room for: a path in it, which cannot be broken, would widen the

@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 from inspector.foreign.paths import is_scene_name
 from inspector.sessions.session import SessionStatus
 
+from ...kit.labels import plain_label
 from ...kit.theme import ColorRole, Theme
 
 
@@ -54,17 +55,13 @@ class SceneErrorView(QWidget):
         self.setObjectName("scene_error")
         self._theme = theme
         self._path = ""
-        self.heading = QLabel()
-        self.heading.setWordWrap(True)
-        self.heading.setTextFormat(Qt.TextFormat.PlainText)
+        self.heading = plain_label(wraps=True)
         self.heading.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         font = QFont(self.heading.font())
         font.setPointSizeF(font.pointSizeF() * 1.2)
         font.setBold(True)
         self.heading.setFont(font)
-        self.place = QLabel()
-        self.place.setTextFormat(Qt.TextFormat.PlainText)
-        self.place.setWordWrap(True)
+        self.place = plain_label(wraps=True)
         self.place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.place.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.source = QPlainTextEdit()
