@@ -164,7 +164,7 @@ class _Watch:
             try:
                 is_over = self._watch()
             finally:
-                self._progress.clear()
+                self._progress.close()
             if is_over:
                 # First, so that what it does to the terminal at its end is done.
                 self._end()

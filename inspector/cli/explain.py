@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -222,8 +222,7 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
         if options.source_argument:
             message = f"Argument {options.source_argument}: a recording is not run. Omit it."
             raise ArgumentError(message)
-        recording = recording_showing(path, options.stream)
-        try:
+        with closing(recording_showing(path, options.stream)) as recording:
             say(err, *recording.notes)
             if not recording.end:
                 raise RecordingError(f"{path} holds no events.")
@@ -231,8 +230,6 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
             with as_far_as_it_goes(recording):
                 waits = frames_wait(recording.state_before(recording.end), recording.meta)
                 yield _Past(recording, recording.title, recording.last_ns, rate, waits=waits)
-        finally:
-            recording.close()
         return
     if options.stream is not None:
         raise ArgumentError("Argument --stream: a scene has one loop. Omit it.")
@@ -242,7 +239,7 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
     with EndlessCodeNote(err) as note, TIME_SOURCES.guarding(options.source):
         session = HostedSession(scene, source, autorun=False)
         note.watch(session)
-        try:
+        with closing(session):
             if session.problem is not None:
                 raise session.problem
             default = DEFAULT_REAL_SECONDS if options.source.is_real else DEFAULT_SECONDS
@@ -256,8 +253,6 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
             history, end_ns = session.history, session.timeline.at_ns
             within = " in virtual time" if hint else ""
             yield _Past(history, session.title, end_ns, session.frame_rate, hint, within)
-        finally:
-            session.close()
 
 
 def _run(
@@ -266,11 +261,8 @@ def _run(
     """Run a scene: in real time, woken by the host's source, or in virtual time without one."""
     if host is None:
         return run_virtual(session, duration_ns=duration_ns)
-    progress = Progress(err)
-    try:
+    with closing(Progress(err)) as progress:
         return run_real(session, host, duration_ns=duration_ns, on_progress=progress.show)
-    finally:
-        progress.clear()
 
 
 def _work_hint(session: HostedSession, run: RunOutcome) -> str:

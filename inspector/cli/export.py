@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Final, TextIO
@@ -236,12 +236,8 @@ def _events_in(path: Path, part: Part, read: FrameFile, stream: str | None) -> I
     if not is_recording(path):
         yield Events(CaptureHistory(read.frames, read.slices), *within)
         return
-    recording = recording_showing(path, stream)
-    try:
-        with as_far_as_it_goes(recording):
-            yield Events(recording, *within)
-    finally:
-        recording.close()
+    with closing(recording_showing(path, stream)) as recording, as_far_as_it_goes(recording):
+        yield Events(recording, *within)
 
 
 def read_frames(
@@ -252,13 +248,10 @@ def read_frames(
     Raises:
         InspectorError: They cannot be read.
     """
-    progress = Progress(err)
-    try:
+    with closing(Progress(err)) as progress:
         read = read_frame_file(
             path, column, stream=stream, needs_frames=needs_frames, on_progress=progress.show
         )
-    finally:
-        progress.clear()
     say(err, *read.notes)
     return read
 

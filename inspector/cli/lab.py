@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from io import BytesIO
 from itertools import groupby
@@ -193,14 +193,12 @@ def _followed_scene(path: Path, displays: Sequence[Display], err: TextIO) -> Sce
 @contextmanager
 def _progress(err: TextIO) -> Iterator[Callable[[float], None]]:
     """Show the progress of a run, and refuse what cannot be run in a sentence."""
-    progress = Progress(err)
-    try:
-        yield progress.show
-    except ValueError as error:
-        text = str(error)
-        raise ArgumentError(f"{text[:1].upper()}{text[1:]}.") from None
-    finally:
-        progress.clear()
+    with closing(Progress(err)) as progress:
+        try:
+            yield progress.show
+        except ValueError as error:
+            text = str(error)
+            raise ArgumentError(f"{text[:1].upper()}{text[1:]}.") from None
 
 
 # ------------------------------------------------------------------ results as text

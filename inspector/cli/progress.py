@@ -39,7 +39,7 @@ class Progress:
         self._err.flush()
         self._width = len(text)
 
-    def clear(self) -> None:
+    def close(self) -> None:
         """Erase the line."""
         if self._width:
             self._err.write("\r" + " " * self._width + "\r")

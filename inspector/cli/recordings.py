@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TextIO
@@ -39,14 +40,11 @@ def replay_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
         ChangedSceneError: The scene's file has changed, and ``--anyway`` is not given.
         SceneError: The scene cannot be built any more.
     """
-    recording = _opened(options.file, err)
-    try:
+    with closing(_opened(options.file, err)) as recording:
         scene = _scene_of(recording, options.scene)
         _move(recording, scene)
         with EndlessCodeNote(err) as note:
             found = rerun(recording, scene, anyway=options.anyway, on_built=note.watch)
-    finally:
-        recording.close()
     say(err, *found.notes)
     counts = f"{found.events:,} events, {found.frames:,} frames"
     if found.is_same:
@@ -72,8 +70,7 @@ def export_as_pytest(options: Namespace, out: TextIO, err: TextIO) -> int:
     for test in paths:
         if test.suffix != ".py":
             raise ExportError(f"{test} is not a valid name for a test. It must end in .py.")
-    recording = _opened(path, err)
-    try:
+    with closing(_opened(path, err)) as recording:
         scene = _scene_of(recording, options.scene)
         for test in paths:
             text = pytest_text(recording, recording.title, scene, test)
@@ -86,8 +83,6 @@ def export_as_pytest(options: Namespace, out: TextIO, err: TextIO) -> int:
                 reason = error.strerror or error
                 raise ExportError(f"{test} cannot be written: {reason}.") from None
             out.write(f"wrote {test}\n")
-    finally:
-        recording.close()
     return ExitCode.OK
 
 
@@ -224,8 +219,7 @@ def _span(options: Namespace, former: Annotation | None, err: TextIO) -> tuple[i
     at_ns, end_ns = (0, None) if former is None else (former.at_ns, former.end_ns)
     if options.at is None and options.until is None:
         return at_ns, end_ns
-    recording = open_recording(options.file)
-    try:
+    with closing(open_recording(options.file)) as recording:
         say(err, *recording.notes)
         frames = recording.state_before(recording.end).frames
         finder = InstantFinder(recording, frames, recording.last_ns)
@@ -233,6 +227,4 @@ def _span(options: Namespace, former: Annotation | None, err: TextIO) -> tuple[i
             at_ns = finder.find(options.at, finder.last_ns)
         if options.until is not None:
             end_ns = finder.find(options.until, at_ns)
-    finally:
-        recording.close()
     return at_ns, end_ns

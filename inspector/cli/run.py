@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -87,10 +88,8 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
     with EndlessCodeNote(err) as note, TIME_SOURCES.guarding(options.source):
         session = HostedSession(scene, source, failure_policy=options.failure_policy, autorun=False)
         note.watch(session)
-        try:
+        with closing(session):
             return _run_session(session, way, options, out, err)
-        finally:
-            session.close()
 
 
 def _run_session(
@@ -111,10 +110,8 @@ def _run_session(
         tally.update()
         progress.show(done)
 
-    try:
+    with closing(progress):
         run = way.run(session, follow)
-    finally:
-        progress.clear()
     report = put_out(session, tally, run, way.text, str(session.scene_path), options, out)
     if options.picture is not None:
         _write_picture(session, options.picture)

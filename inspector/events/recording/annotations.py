@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -164,7 +165,7 @@ def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
         uri = f"{path.as_uri()}?mode=rw"
         connection = sqlite3.connect(uri, uri=True, timeout=_PATIENCE_S)
         connection.text_factory = text_of
-        try:
+        with closing(connection):
             (application,) = connection.execute("PRAGMA application_id").fetchone()
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if application != APPLICATION_ID:
@@ -180,8 +181,6 @@ def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
             connection.execute("PRAGMA journal_mode = DELETE")
             with connection:
                 return write(connection)
-        finally:
-            connection.close()
     except (sqlite3.Error, UnicodeDecodeError) as error:
         raise RecordingError(f"{asked} cannot be annotated: {_reason(error)}.") from error
 

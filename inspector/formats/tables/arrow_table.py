@@ -81,8 +81,7 @@ def read_arrow(path: Path) -> tuple[dict[str, Any], dict[str, NsColumn]]:
             if table.schema.field(name).type == arrow.int64() and not table[name].null_count
         }
     except (arrow.ArrowException, OSError, ValueError, KeyError) as error:
-        message = f"{path} is damaged: {error}. Export it again."
-        raise CaptureError(message) from None
+        raise CaptureError(f"{path} is damaged: {error}. Export it again.") from None
     if not isinstance(head, dict):
         message = f"{path} is a table, but not frame times of the inspector. Write it as CSV."
         raise CaptureError(message)
@@ -96,6 +95,5 @@ def _read(arrow: Any, file: BinaryIO) -> Any:  # noqa: ANN401 - of pyarrow
         return arrow.ipc.open_file(file).read_all()
     parquet = import_module("pyarrow.parquet").ParquetFile(file)
     if parquet.metadata.num_rows > _MOST_ROWS:
-        message = f"it has more than {_MOST_ROWS:,} rows"
-        raise ValueError(message)
+        raise ValueError(f"it has more than {_MOST_ROWS:,} rows")
     return parquet.read()

@@ -73,8 +73,7 @@ def _repeated(text: bytes, count: int) -> NDArray[np.uint8]:
 def _digits(values: NsColumn, least: int) -> NDArray[np.uint8]:
     """Return the digits of numbers, a row each, with zeros in front."""
     if len(values) and values.min() < 0:
-        message = f"numbers in cells are at least 0, not {values.min()}"
-        raise ValueError(message)
+        raise ValueError(f"numbers in cells are at least 0, not {values.min()}")
     largest = int(values.max(initial=0))
     width = max(least, len(str(largest)))
     found = np.empty((len(values), width), dtype=np.uint8)

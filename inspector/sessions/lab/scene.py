@@ -8,6 +8,7 @@ clocks once a frame. Timers of one name on one clock are taken together.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -132,7 +133,7 @@ def _begin_play(
     """
     before_ns, whole_ns = for_all
     session = HostedSession(path, VirtualTimeSource(), autorun=False, max_delta_ns=_NO_CUT_NS)
-    try:
+    with closing(session):
         if session.problem is not None:
             raise session.problem
         reader = _FiringReader(session.log)
@@ -157,8 +158,6 @@ def _begin_play(
         for instants in reader.firings.values():
             instants.sort()
         return _Play(session.title, reader.firings, failures)
-    finally:
-        session.close()
 
 
 def _ideal_frames(session: HostedSession, end_ns: int) -> Iterator[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,15 +96,13 @@ def run_again(
     beginning = journal.beginning
     source = ManualTimeSource() if beginning.is_manual else VirtualTimeSource()
     session = HostedSession(scene_path, source, autorun=False, max_delta_ns=beginning.max_delta_ns)
-    try:
+    with closing(session):
         if session.problem is not None:
             raise session.problem
         if on_built is not None:
             on_built(session)
         session.run_again(journal, keeps_all=True)
         yield session
-    finally:
-        session.close()
 
 
 def _without_last_hold(events: Sequence[RawEvent]) -> Sequence[RawEvent]:

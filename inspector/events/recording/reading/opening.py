@@ -8,7 +8,7 @@ import sqlite3
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -286,11 +286,8 @@ def annotations_of(path: Path) -> list[Annotation]:
     Raises:
         RecordingError: The recording cannot be opened.
     """
-    file = OpenFile(path)
-    try:
+    with closing(OpenFile(path)) as file:
         return read_annotations(file.rows)
-    finally:
-        file.close()
 
 
 class _Patience:
@@ -411,8 +408,7 @@ def upgraded(path: Path, version: int, original: Path) -> Path:
 
 def _from_0(path: Path) -> Path:
     new = path.with_name("upgraded.tlrec")
-    old = sqlite3.connect(path)
-    try:
+    with closing(sqlite3.connect(path)) as old:
         meta = dict(old.execute("SELECT name, value FROM meta"))
         strings = [text for (text,) in old.execute("SELECT text FROM strings ORDER BY number")]
         about = About(scene_path=meta.get("scene_path", ""), title=meta.get("title", ""))
@@ -422,8 +418,6 @@ def _from_0(path: Path) -> Path:
             rows = np.frombuffer(data, "<i8").reshape(-1, EVENT_COLUMNS)
             file.add(events_of(rows.T))
         file.finish()
-    finally:
-        old.close()
     return new
 
 
