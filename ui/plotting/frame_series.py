@@ -197,8 +197,10 @@ class FrameSeries:
         at_ns, count = self._history.at_ns, self._end - self.first
         place = frame - self.first - self.counts_back
         if place < 0:
-            # Its beginning was the instant of a frame that is not kept, or of none.
-            return at_ns[0] - min(max(self._history.interval_ns[0], NS_PER_US), NS_PER_SECOND)
+            # Its beginning was the instant of a frame that is not kept, or of none: the start of
+            # the session, before which there is nothing, however long that frame took to come.
+            passed_ns = self._history.interval_ns[0] - self._history.cut_ns[0]
+            return min(max(at_ns[0] - min(passed_ns, NS_PER_SECOND), 0), at_ns[0] - NS_PER_US)
         if place < count:
             return at_ns[place]
         return at_ns[count - 1] + self._last_duration_ns()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from inspector.events.frame_history import FrameHistory
 from inspector.formats.frame_times import Measure
+from inspector.vocabulary import Phase
 from tests.ui.plotting.frames import MS, add_frame, timeline_of, usual_timeline
 from ui.plotting.frame_series import FrameColumns, FrameSeries, Window, XAxis
 
@@ -142,6 +143,14 @@ def test_that_the_first_frame_kept_has_its_interval_too() -> None:
     assert series.bounds() == pytest.approx((0.02, 0.33))
     assert series.frame_at(0.2) == 2
     assert series.columns(Window(0.0, 0.4, 4)).edges.tolist() == [2, 3, 4]
+
+
+def test_that_the_first_frame_does_not_begin_before_the_session() -> None:
+    history = FrameHistory()
+    # It came late, and most of its time was cut from the delta.
+    history.append(250 * MS, 720 * MS, 250 * MS, 0, 470 * MS, [0] * len(Phase))
+
+    assert FrameSeries(history, XAxis.TIME).bounds() == pytest.approx((0, 0.25))
 
 
 @given(some_series(), st.sampled_from(["interval", "busy"]), st.data())
