@@ -12,6 +12,7 @@ from ..kit.texts.call_texts import due_in_text
 from ..kit.texts.clock_texts import fraction_text, rate_algebra
 from ..kit.texts.run_states import reason_text, run_state_of
 from ..session.bridge import Selection
+from ..session.overruled_rates import OverruledRate
 from .detail_rows import (
     MOST_LISTED,
     ClockCounts,
@@ -26,8 +27,20 @@ from .detail_rows import (
 )
 
 
-def clock_rows(timeline: Timeline, clock_id: int, clock_counts: ClockCounts) -> list[DetailRow]:
-    """Return what there is to say about a clock."""
+def clock_rows(
+    timeline: Timeline,
+    clock_id: int,
+    clock_counts: ClockCounts,
+    overruled: OverruledRate | None = None,
+) -> list[DetailRow]:
+    """Return what there is to say about a clock.
+
+    Args:
+        timeline: The state that is shown.
+        clock_id: The clock.
+        clock_counts: Counts timers.
+        overruled: A rate that was set from outside, and that the scene has changed since.
+    """
     clock = timeline.clocks.get(clock_id)
     if clock is None:
         return [sentence("This clock no longer exists: it was removed.")]
@@ -39,6 +52,7 @@ def clock_rows(timeline: Timeline, clock_id: int, clock_counts: ClockCounts) -> 
         DetailRow("Local time", instant_with_ns(timeline.local_ns(clock_id))),
         DetailRow("Session time", instant_with_ns(timeline.at_ns)),
         DetailRow("Rate", f"{fraction_text(clock.rate)} × its parent"),
+        *([] if overruled is None else [DetailRow("Set by", overruled.note)]),
         DetailRow("Effective rate", f"{fraction_text(effective)} × the session"),
         DetailRow("", rate_algebra(timeline, clock_id)),
         DetailRow("Added at", format_instant(clock.created_ns)),

@@ -17,6 +17,7 @@ from ..kit.layouts import bar, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole, phase_color
 from ..session.bridge import Selection, SelectionKind
+from ..session.overruled_rates import OverruledRates
 from .clock_details import clock_rows
 from .detail_grid import DetailGrid, ShareBar
 from .detail_labels import LinkedLabel, ValueLabel, breakable
@@ -58,6 +59,7 @@ class DetailsPanel(QWidget):
         self._theme = theme
         self._clock_counts = ClockCounts()
         self._heaviest = Heaviest()
+        self._overruled = OverruledRates.of(bridge)
         self._why_rows: WhyRows | None = None
         self._reads_on = False
         self._shown: list[_Shown] = []
@@ -162,7 +164,8 @@ class DetailsPanel(QWidget):
         is_live = timeline is self._bridge.timeline
         match selection.kind:
             case SelectionKind.CLOCK:
-                rows = clock_rows(timeline, selection.id, self._clock_counts)
+                overruled = self._overruled.by_clock.get(selection.id) if is_live else None
+                rows = clock_rows(timeline, selection.id, self._clock_counts, overruled)
                 return [*rows, *limit_rows(session, selection.id)]
             case SelectionKind.TIMER:
                 why = self._why.rows(history, timeline, CallId(selection.id), is_live=is_live)

@@ -16,6 +16,7 @@ from inspector.vocabulary import rate_text
 from ..kit.labels import ElidedLabel
 from ..kit.layouts import tool_button
 from ..kit.paced_refresh import single_shot
+from ..session.overruled_rates import OverruledRate, OverruledRates
 
 if TYPE_CHECKING:
     from inspector.events.states import CommandRecord
@@ -80,6 +81,7 @@ class StatusLine(QWidget):
         row.addStretch(1)
         self.label.setSizePolicy(self.sizePolicy())
         actions.applied.connect(self._take_facts)
+        OverruledRates.of(bridge).found.connect(self.show_overruled)
         self.show_hints()
 
     @property
@@ -122,6 +124,14 @@ class StatusLine(QWidget):
         self.undo_button.setText(text)
         self.undo_button.setToolTip(tip)
         self.undo_button.setVisible(undoing is not None and undoing.of(record.number) is not None)
+        self._over.start()
+
+    @Slot(object)
+    def show_overruled(self, rate: OverruledRate) -> None:
+        """Say that the scene has changed a rate that was set from outside."""
+        self.undo_button.hide()
+        self.label.setForegroundRole(QPalette.ColorRole.WindowText)
+        self.label.show_text(rate.sentence)
         self._over.start()
 
     @Slot()

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import AddMark
 from tests.ui.shell import Shell, open_shell
+from ui.details.panel import DetailsPanel
 from ui.session.bridge import Selection
 
 
@@ -124,3 +125,33 @@ def test_that_the_keys_of_what_is_possible_are_said(shell: Shell) -> None:
 
     shell.bridge.set_session(None)
     assert line.label.text() == "Ctrl+O open  ·  Ctrl+Shift+P commands  ·  ? keys"
+
+
+def test_that_a_rate_that_the_scene_sets_back_is_said_where_one_looks(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    scene = tmp_path / "scene.py"
+    scene.write_text(
+        "def build(stage):\n"
+        "    game = stage.root.child('game')\n"
+        "    stage.root.child('ui').set_timeout(2, game.set_rate, 1)\n",
+        encoding="utf-8",
+    )
+    shell = open_shell(qtbot, tmp_path, scene)
+    game = shell.clock_id("game")
+    shell.advance(1 / 60)
+    shell.bridge.submit(SetRate(game, Fraction(1, 4)))
+    assert said(shell).startswith("“game” set to 0.25×")
+
+    shell.advance(2)
+
+    assert said(shell) == "The scene set “game” back to 1× at 00:02.000; you had set 0.25×"
+    shell.bridge.select(Selection.clock(game))
+    details = shell.window.docks.panel("details")
+    assert isinstance(details, DetailsPanel)
+    assert "Set by\tthe scene at 00:02.000; you had set 0.25×" in details.text()
+
+    shell.bridge.submit(SetRate(game, Fraction(1, 2)))
+    assert said(shell).startswith("“game” set to 0.5×")
+    details.refresh()
+    assert "the scene at" not in details.text()

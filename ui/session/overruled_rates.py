@@ -1,0 +1,144 @@
+"""Rates that were set from outside and that the scene has changed since."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from inspector.analysis.evidence import last_event
+from inspector.commands.command import ClockEffect, Command, command_in
+from inspector.commands.scene import Undo, undone
+from inspector.sessions.session import AttachesPrograms
+from inspector.timebase import format_instant
+from inspector.vocabulary import CLOCK_RATE, rate_text
+
+from .bridge import SessionBridge
+
+
+@dataclass(frozen=True, slots=True)
+class OverruledRate:
+    """A rate that did not last.
+
+    Attributes:
+        who: Who set another one: the scene or the program.
+        name: The clock.
+        rate_n: The rate in force, over the fixed denominator.
+        wanted_n: The rate that was set from outside.
+        is_back: Whether the rate in force is that of before.
+        at: When that was, as text; empty if it is no longer in the log.
+    """
+
+    who: str
+    name: str
+    rate_n: int
+    wanted_n: int
+    is_back: bool
+    at: str
+
+    @property
+    def sentence(self) -> str:
+        """What has happened."""
+        back = " back" if self.is_back else ""
+        at = f" at {self.at}" if self.at else ""
+        return (
+            f"The {self.who} set “{self.name}”{back} to {rate_text(self.rate_n)}×{at}; "
+            f"you had set {rate_text(self.wanted_n)}×"
+        )
+
+    @property
+    def note(self) -> str:
+        """The same, where the clock and its rate are named already."""
+        at = f" at {self.at}" if self.at else ""
+        return f"the {self.who}{at}; you had set {rate_text(self.wanted_n)}×"
+
+
+class OverruledRates(QObject):
+    """Watches the rates that were set from outside, until the scene sets others.
+
+    Attributes:
+        by_clock: The rates that did not last, by clock.
+
+    Signals:
+        found: Another rate did not last.
+    """
+
+    found = Signal(object)  # OverruledRate
+
+    def __init__(self, bridge: SessionBridge) -> None:
+        """Watch from now on; the bridge is the owner."""
+        super().__init__(bridge)
+        self.by_clock: dict[int, OverruledRate] = {}
+        self._bridge = bridge
+        self._wanted: dict[int, tuple[int, int]] = {}
+        self._seen = 0
+        bridge.refreshed.connect(self._take_news)
+        bridge.session_changed.connect(self._begin)
+        self._begin()
+
+    @classmethod
+    def of(cls, bridge: SessionBridge) -> OverruledRates:
+        """Return what all panels of a window share."""
+        return bridge.findChild(cls) or cls(bridge)
+
+    @Slot()
+    def _begin(self) -> None:
+        self.by_clock.clear()
+        self._wanted.clear()
+        self._seen = len(self._bridge.timeline.commands)
+
+    @Slot()
+    def _take_news(self) -> None:
+        commands = self._bridge.timeline.commands
+        if len(commands) < self._seen:
+            # It went back in time.
+            self._begin()
+        for record in commands[self._seen :]:
+            command = None if record.refusal else command_in(record.form)
+            if isinstance(command, Undo):
+                change, _ = undone(self._bridge.timeline, command)
+                self._forget(0 if change is None else change.clock_id)
+            elif wanted_n := self._rate_n_of(command):
+                self._forget(record.clock_id)
+                self._wanted[record.clock_id] = wanted_n, self._former_n(record.number)
+        self._seen = len(commands)
+        if self._wanted:
+            self._look()
+
+    def _former_n(self, number: int) -> int:
+        """Return the rate before a command, 0 if that is unknown."""
+        session = self._bridge.session
+        undoing = None if session is None else session.undoing
+        return self._rate_n_of(None if undoing is None else undoing.of(number))
+
+    def _rate_n_of(self, command: Command | None) -> int:
+        """Return the rate that a command sets, 0 if it sets none."""
+        effect = None if command is None else command.effect(self._bridge.timeline)
+        event = effect.event if isinstance(effect, ClockEffect) else None
+        return event[3] if event is not None and event[1] == CLOCK_RATE else 0
+
+    def _forget(self, clock_id: int) -> None:
+        self._wanted.pop(clock_id, None)
+        self.by_clock.pop(clock_id, None)
+
+    def _look(self) -> None:
+        session, clocks = self._bridge.session, self._bridge.timeline.clocks
+        for clock_id, (wanted_n, former_n) in list(self._wanted.items()):
+            clock = clocks.get(clock_id)
+            if clock is not None and clock.rate_n == wanted_n:
+                continue
+            del self._wanted[clock_id]
+            if clock is None or session is None:
+                continue
+            history = session.history
+            event = last_event(history, history.end, {CLOCK_RATE}, clock_id)
+            is_attached = isinstance(session, AttachesPrograms)
+            self.by_clock[clock_id] = found = OverruledRate(
+                who="program" if is_attached else "scene",
+                name=clock.name,
+                rate_n=clock.rate_n,
+                wanted_n=wanted_n,
+                is_back=clock.rate_n == former_n,
+                at="" if event is None else format_instant(event[1][0]),
+            )
+            self.found.emit(found)
