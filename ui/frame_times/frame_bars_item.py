@@ -254,8 +254,8 @@ class FrameBarsItem(QGraphicsObject):
         if self.series is None or not self._spike_labels:
             return
         painter.setFont(self._axis.font())
-        behind = QColor(self._theme.color(ColorRole.BACKGROUND))
-        behind.setAlphaF(0.75)
+        # Opaque, or the line of a budget would strike the text through.
+        behind = self._theme.color(ColorRole.BACKGROUND)
         painter.setPen(self._theme.color(ColorRole.TEXT))
         for label in self._spike_labels:
             if label.box.intersects(exposed):

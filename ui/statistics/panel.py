@@ -66,6 +66,7 @@ class StatisticsPanel(QWidget):
         self.table = MetricTable(bridge.panel_choices, theme, self)
         self.scope_box = QComboBox()
         self.scope_box.setAccessibleName("Frames of the statistics")
+        self.scope_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.scope_box.setToolTip(
             "Which frames count: the range selected in the plot, all, those in view, or a range "
             "named in the bookmarks"

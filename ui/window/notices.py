@@ -46,6 +46,7 @@ class NoticeBar(QWidget):
         policy.setHeightForWidth(True)
         self.label.setSizePolicy(policy)
         self.action_button = QPushButton()
+        self.other_button = QPushButton()
         self.close_button = QPushButton("Dismiss")
         self.close_button.setAccessibleName("Dismiss the notice")
         layout = QHBoxLayout(self)
@@ -53,9 +54,12 @@ class NoticeBar(QWidget):
         layout.addWidget(self._icon)
         layout.addWidget(self.label, 1)
         layout.addWidget(self.action_button)
+        layout.addWidget(self.other_button)
         layout.addWidget(self.close_button)
         self._action: Callable[[], object] | None = None
+        self._other: Callable[[], object] | None = None
         self.action_button.clicked.connect(self._act)
+        self.other_button.clicked.connect(self._act_otherwise)
         self.close_button.clicked.connect(self.dismiss)
         self.hide()
 
@@ -64,7 +68,11 @@ class NoticeBar(QWidget):
         self._icon.setPixmap(icon.pixmap(18, 18))
 
     def show_notice(
-        self, text: str, action: str = "", callback: Callable[[], object] | None = None
+        self,
+        text: str,
+        action: str = "",
+        callback: Callable[[], object] | None = None,
+        other: tuple[str, Callable[[], object]] | None = None,
     ) -> None:
         """Show a notice in place of the former one.
 
@@ -72,6 +80,7 @@ class NoticeBar(QWidget):
             text: A sentence or two.
             action: What the button beside it says; no button when empty.
             callback: What the button does.
+            other: What another button says and does.
         """
         self.label.setText(text)
         self.label.setAccessibleName(text)
@@ -79,12 +88,16 @@ class NoticeBar(QWidget):
         self.action_button.setAccessibleName(action)
         self.action_button.setVisible(bool(action))
         self._action = callback
+        title, self._other = other or ("", None)
+        self.other_button.setText(title)
+        self.other_button.setAccessibleName(title)
+        self.other_button.setVisible(bool(title))
         self.show()
 
     @Slot()
     def dismiss(self) -> None:
         """Put the notice away."""
-        self._action = None
+        self._action = self._other = None
         if hide_with_keyboard(self):
             self.keyboard_left.emit()
 
@@ -97,6 +110,11 @@ class NoticeBar(QWidget):
     def _act(self) -> None:
         if self._action is not None:
             self._action()
+
+    @Slot()
+    def _act_otherwise(self) -> None:
+        if self._other is not None:
+            self._other()
 
 
 class FailureNote(QToolButton):

@@ -264,12 +264,16 @@ class WindowActions(QObject):
 
     @Slot(object)
     def _show_exported(self, path: Path) -> None:
-        def open_folder() -> None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))
+        def open_path(wanted: Path) -> None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(wanted)))
 
         window = self._window
         window.settings = replace(window.settings, export_folder=str(path.parent))
-        window.notice.show_notice(f"Written: {path}", "Open folder", open_folder)
+        window.notice.show_notice(
+            f"Written: {path}",
+            *("Open it", partial(open_path, path)),
+            ("Open folder", partial(open_path, path.parent)),
+        )
 
     # ---------------------------------------------------------------- the view
 
