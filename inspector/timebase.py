@@ -119,7 +119,7 @@ def parse_duration_ns(text: str) -> int:
     if match := _SEXAGESIMAL.fullmatch(stripped):
         hours, minutes, seconds = match.groups()
         if float(seconds) >= _SIXTY or (hours and int(minutes) >= _SIXTY):
-            raise ValueError(f"not a duration: {text!r} (minutes and seconds go up to 59)")
+            raise ValueError(f"not a duration: {shown(text)} (minutes and seconds go up to 59)")
         whole = int(hours or 0) * 3_600 + int(minutes) * 60
         return seconds_to_ns(whole + Fraction(seconds.rstrip(".")))
     if match := _WITH_UNIT.fullmatch(stripped):

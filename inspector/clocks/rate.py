@@ -42,7 +42,8 @@ def rate_numerator(rate: float | Fraction | str) -> int:
         hint = "write 1, 0.25, 1/3, 25% or 2x"
         raise ValueError(refusal("a rate", rate, hint)) from None
     if exact < 0:
-        raise ValueError(f"a rate cannot be negative, time does not run backwards: {shown(rate)}")
+        text = f"−{rounded(-exact)}×"
+        raise ValueError(f"a rate cannot be negative, time does not run backwards: {text}")
     if exact > MAX_RATE:
         raise ValueError(f"a rate above {MAX_RATE:,} is not supported: {shown(rate)}")
     numerator = round(exact * D)

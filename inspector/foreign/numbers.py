@@ -56,7 +56,12 @@ def refusal(what: str, value: object, hint: str) -> str:
 
 def shown(value: object) -> str:
     """Return a value for a message, however large it is."""
-    if isinstance(value, str | bytes) and len(value) > _MOST_SHOWN:
+    if isinstance(value, str):
+        # As Python writes it, so that what cannot be seen can, but in the quotes of all messages.
+        start = repr(value[:_MOST_SHOWN])[1:-1]
+        is_cut = len(value) > _MOST_SHOWN
+        return f"“{start}…” ({len(value):,} characters)" if is_cut else f"“{start}”"
+    if isinstance(value, bytes) and len(value) > _MOST_SHOWN:
         return f"{value[:_MOST_SHOWN]!r}… ({len(value):,} characters)"
     try:
         text = str(value) if isinstance(value, Fraction | Decimal) else repr(value)

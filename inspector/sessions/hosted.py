@@ -687,4 +687,4 @@ class HostedSession(UniformSession):
 @lru_cache(maxsize=4)
 def _running_status(title: str) -> SessionStatus:
     # Asked for several times in each refresh.
-    return SessionStatus(SessionPhase.RUNNING, f"{title} is running.")
+    return SessionStatus(SessionPhase.RUNNING, f"“{title}” is running.")

@@ -156,7 +156,7 @@ def test_that_a_budget_is_a_rate_or_a_time(run: Run, tmp_path: Path) -> None:
     assert "20.0 ms · 50 fps" in (tmp_path / "time.svg").read_text(encoding="utf-8")
     code, _, err = run("export a.csv -o no.svg --budget fast")
     assert code == ExitCode.USAGE
-    assert "not a budget: 'fast' (write milliseconds such as 16.7, or 60fps)" in err
+    assert "not a budget: “fast” (write milliseconds such as 16.7, or 60fps)" in err
 
 
 def test_that_a_range_of_time_is_exported(run: Run, tmp_path: Path) -> None:

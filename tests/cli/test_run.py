@@ -213,7 +213,7 @@ def test_that_a_failure_inside_the_library_is_placed_in_the_users_own_line(
 
     assert err == (
         "timeline-inspector: “asks” failed with ValueError: "
-        "set_timeout(delay, callback): the delay is not a usable number of seconds: 'soon' "
+        "set_timeout(delay, callback): the delay is not a usable number of seconds: “soon” "
         "(scene.py, line 3).\n"
     )
 

@@ -119,10 +119,10 @@ def test_that_the_formulas_are_listed(run: Run) -> None:
     ("arguments", "said"),
     [
         (["stats"], "Name one or more files"),
-        (["stats", "x.csv", "--assert", "p99"], "not a condition: 'p99'; write “p99 < 16.7ms”"),
+        (["stats", "x.csv", "--assert", "p99"], "not a condition: “p99”; write “p99 < 16.7ms”"),
         (["stats", "x.csv", "--assert", "p99 < 5fps"], "p99 is in ms, not in fps"),
-        (["stats", "x.csv", "--assert", "p99 < x"], "not a number: 'x'"),
-        (["stats", "x.csv", "--assert", "low-1 < 3"], "no such metric: 'low-1' (there are "),
+        (["stats", "x.csv", "--assert", "p99 < x"], "not a number: “x”"),
+        (["stats", "x.csv", "--assert", "low-1 < 3"], "no such metric: “low-1” (there are "),
         (["stats", "x.csv", "--refresh", "0"], "a refresh rate must be between"),
         (["stats", "x.csv", "--refresh", "fast"], "a refresh rate"),
         (["compare", "x.csv", "y.csv", "--fail-if", "p99 > 5"], "a change is in percent"),

@@ -91,7 +91,7 @@ def test_that_a_text_is_one_line_of_bounded_length() -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: circle(0, 0, 1, "red"), "a colour is #rrggbb or #rgb, such as #ff8800, not 'red'"),
+        (lambda: circle(0, 0, 1, "red"), "a colour is #rrggbb or #rgb, such as #ff8800, not “red”"),
         (lambda: circle(0, 0, 1), "a circle needs a colour such as #ff8800"),
         (lambda: circle(0, math.nan, 1, "#fff"), "a circle needs usable numbers"),
         (lambda: circle(0, math.inf, 1, "#fff"), "a circle needs usable numbers"),
@@ -99,10 +99,10 @@ def test_that_a_text_is_one_line_of_bounded_length() -> None:
         (lambda: line(0, 0, 10**400, 1, "#fff"), "a line needs usable numbers"),
         (lambda: polyline([(0, 0)], "#fff"), "a polyline needs 2 points (x, y) or more"),
         (lambda: polygon([(0, 0), (1, 1)], "#fff"), "a polygon needs 3 points (x, y) or more"),
-        (lambda: text(0, 0, "x", "#fff", anchor="top"), "start, middle or end, not 'top'"),
+        (lambda: text(0, 0, "x", "#fff", anchor="top"), "start, middle or end, not “top”"),
         (lambda: flattened([1]), "a picture consists of shapes such as circle"),  # type: ignore[list-item]
         (lambda: flattened(None), "a picture consists of shapes such as circle"),  # type: ignore[arg-type]
-        (lambda: flattened(["circle"]), "not of 'circle'"),
+        (lambda: flattened(["circle"]), "not of “circle”"),
     ],
 )
 def test_that_what_is_no_shape_is_refused_in_a_sentence(make: object, said: str) -> None:

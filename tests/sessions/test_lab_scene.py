@@ -261,7 +261,7 @@ def test_that_subjects_and_displays_are_listed(capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("arguments", "code", "problem"),
     [
-        (["--display", "fast"], 2, "--display: not a display: 'fast'"),
+        (["--display", "fast"], 2, "--display: not a display: “fast”"),
         (["--display", "0"], 2, "between 1 and 1000 Hz"),
         (["--display", "60/0"], 2, "not a display"),
         (["--display", "variable:x"], 2, "whole number"),

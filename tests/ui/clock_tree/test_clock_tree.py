@@ -142,7 +142,7 @@ def test_that_bad_input_keeps_the_rate_and_says_why(stand: Stand, qtbot: QtBot) 
     assert stand.session.submitted == []
     assert stand.panel.refusal_label.isVisible()
     assert stand.panel.refusal_label.text() == (
-        "✖ Not a rate: 'quick' (write 1, 0.25, 1/3, 25% or 2x)"
+        "✖ Not a rate: “quick” (write 1, 0.25, 1/3, 25% or 2x)"
     )
 
 
