@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from inspector.formats.traces.writer import TraceWriter
 
 #: Events that are read at a time.
-_AT_ONCE: Final = 20_000
+_AT_ONCE: Final = 5_000
 _RATE: Final = CounterTrack("", "rate")
 _PAUSED: Final = CounterTrack("", "paused clocks")
 
