@@ -389,9 +389,19 @@ _TIMER_KIND_TEXTS: Final = {
 @lru_cache(maxsize=256)
 def rate_text(rate_n: int) -> str:
     """Return a rate numerator as text: ``1``, ``0.25``, ``1/3``."""
-    rate = Fraction(rate_n, RATE_DENOMINATOR)
-    decimal = f"{float(rate):.4f}".rstrip("0").rstrip(".")
-    return decimal if Fraction(decimal) == rate else str(rate)
+    return _exact_text(Fraction(rate_n, RATE_DENOMINATOR))
+
+
+def ratio_text(ratio: Fraction) -> str:
+    """Return a rate as ``0.25`` or ``1/3``, or rounded as ``≈0.123457`` if that is long."""
+    text = _exact_text(ratio)
+    is_short = "/" not in text or len(text) <= len("1000/1001")
+    return text if is_short else f"≈{float(ratio):.6g}"
+
+
+def _exact_text(ratio: Fraction) -> str:
+    decimal = f"{float(ratio):.4f}".rstrip("0").rstrip(".")
+    return decimal if Fraction(decimal) == ratio else str(ratio)
 
 
 def what_was_raised(traceback_text: str) -> str:

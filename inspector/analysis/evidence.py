@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from inspector.commands.command import Command, command_in
@@ -224,12 +223,3 @@ def listed(names: list[str], most: int = 3) -> str:
 def times(count: int) -> str:
     """Return ``once``, ``twice``, ``3 times``."""
     return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
-
-
-def ratio_text(ratio: Fraction) -> str:
-    """Return a rate as ``0.25`` or ``1/3``, or rounded as ``≈0.123457`` if that is long."""
-    decimal = f"{float(ratio):.4f}".rstrip("0").rstrip(".")
-    if Fraction(decimal) == ratio:
-        return decimal
-    text = str(ratio)
-    return text if len(text) <= len("1000/1001") else f"≈{float(ratio):.6g}"

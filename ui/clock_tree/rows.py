@@ -9,10 +9,10 @@ from inspector.events.members import MemberState
 from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import NEVER, Field, MemberKind, rate_text
+from inspector.vocabulary import NEVER, Field, MemberKind, rate_text, ratio_text
 
 from ..kit.table.columns import Column, ColumnEnum
-from ..kit.texts.clock_texts import fraction_text, next_dues, path_text, rate_algebra
+from ..kit.texts.clock_texts import next_dues, path_text, rate_algebra
 from ..kit.texts.member_texts import CALLS, is_paused_itself, next_call_text
 from ..kit.texts.run_states import RunState, run_state_of
 from ..kit.theme import ColorRole
@@ -177,7 +177,7 @@ def _rate(row: TreeRow) -> str:
 
 
 def _effective_rate(row: TreeRow) -> str:
-    return "" if row.clock is None else fraction_text(row.timeline.effective_rate(row.node))
+    return "" if row.clock is None else ratio_text(row.timeline.effective_rate(row.node))
 
 
 def _pending(row: TreeRow) -> str:

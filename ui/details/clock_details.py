@@ -7,9 +7,10 @@ import numpy as np
 from inspector.calls.call import Call, CallId, call_of
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
+from inspector.vocabulary import ratio_text
 
 from ..kit.texts.call_texts import due_in_text
-from ..kit.texts.clock_texts import fraction_text, rate_algebra
+from ..kit.texts.clock_texts import rate_algebra
 from ..kit.texts.run_states import reason_text, run_state_of
 from ..session.bridge import Selection
 from ..session.overruled_rates import OverruledRate
@@ -51,9 +52,9 @@ def clock_rows(
         DetailRow("State", run_state_of(timeline, clock_id).text),
         DetailRow("Local time", instant_with_ns(timeline.local_ns(clock_id))),
         DetailRow("Session time", instant_with_ns(timeline.at_ns)),
-        DetailRow("Rate", f"{fraction_text(clock.rate)} × its parent"),
+        DetailRow("Rate", f"{ratio_text(clock.rate)} × its parent"),
         *([] if overruled is None else [DetailRow("Set by", overruled.note)]),
-        DetailRow("Effective rate", f"{fraction_text(effective)} × the session"),
+        DetailRow("Effective rate", f"{ratio_text(effective)} × the session"),
         DetailRow("", rate_algebra(timeline, clock_id)),
         DetailRow("Added at", format_instant(clock.created_ns)),
     ]

@@ -14,7 +14,6 @@ from inspector.analysis.evidence import (
     last_event,
     listed,
     pauser,
-    ratio_text,
 )
 from inspector.analysis.explain.story import CallStory
 from inspector.calls.blockers import Blocker, BlockerKind
@@ -26,7 +25,7 @@ from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
 from inspector.frames.creator.versions import COMPONENT_DIALECTS, Newcomers
 from inspector.timebase import format_duration
-from inspector.vocabulary import Field, LifeCycle, Mode, rate_text
+from inspector.vocabulary import Field, LifeCycle, Mode, rate_text, ratio_text
 
 #: Kinds of events that say at which rate a clock begins.
 _BEGINNINGS: Final = kinds_with(b=Unit.RATE)

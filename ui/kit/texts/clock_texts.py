@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from fractions import Fraction
 from typing import Final
 
 import numpy as np
@@ -14,15 +13,6 @@ from inspector.vocabulary import NEVER
 
 #: Clocks whose numbers are below this are found by their number.
 _MOST_PLACES: Final = 1 << 20
-
-
-def fraction_text(rate: Fraction) -> str:
-    """Return a rate as people write it: ``0.25`` when that is exact, else ``1/3``."""
-    decimal = f"{float(rate):.4f}".rstrip("0").rstrip(".")
-    if Fraction(decimal) == rate:
-        return decimal
-    text = str(rate)
-    return text if len(text) <= len("1000/1001") else f"≈{float(rate):.6g}"
 
 
 def path_text(timeline: Timeline, clock_id: int) -> str:
