@@ -9,9 +9,9 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from inspector.analysis.lab.display import Display
-from inspector.analysis.lab.host import FrameHost
 from inspector.analysis.lab.timer import LabTimer
 from inspector.clocks.sources.manual_source import ManualTimeSource
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.clocks.timer import MissedTicks
 from inspector.clocks.transport import Transport
 from inspector.clocks.tree import ClockTree
@@ -121,8 +121,29 @@ def _run_clock(timer: LabTimer, display: Display) -> Steps:
     return firings.fired_ns
 
 
+class _FrameHost:
+    """A clock tree in virtual time, in a program that reads its clocks once per frame."""
+
+    def __init__(self) -> None:
+        tree = ClockTree()
+        self.root = tree.root
+        self._source = VirtualTimeSource()
+        # Stalls are not cut: the lab shows how they affect timers.
+        Transport(tree, self._source, max_delta_ns=10**18).run()
+
+    @property
+    def now_ns(self) -> int:
+        """The instant of the frame."""
+        return self._source.now_ns()
+
+    def pass_to(self, frame_ns: int) -> None:
+        """Advance to the next frame; only there is the engine woken, as by a busy program."""
+        self._source.jump_ns(frame_ns - self._source.now_ns())
+        self._source.pass_ns(0)
+
+
 def _run_clock_by_frames(timer: LabTimer, display: Display) -> Steps:
-    host = FrameHost()
+    host = _FrameHost()
     firings = _Firings(timer)
 
     def fire() -> None:
@@ -139,7 +160,7 @@ def _run_clock_by_frames(timer: LabTimer, display: Display) -> Steps:
 
 
 def _run_loop(rules: LoopRules, timer: LabTimer, display: Display) -> Steps:
-    host = FrameHost()
+    host = _FrameHost()
     firings = _Firings(timer)
     rate = Fraction(NS_PER_SECOND, timer.interval_ns)
     loop = FixedRateLoop(host.root, rate, lambda: firings.note(host.now_ns), rules, "loop")
