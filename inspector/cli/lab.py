@@ -78,13 +78,13 @@ def run_lab_command(options: Namespace, out: TextIO, err: TextIO) -> int:
     else:
         results = _run_timers(_timers(options), _subjects(options), displays, err)
     provenance = Provenance(title, datetime.now(UTC), __version__, "virtual time")
+    graph = LabGraphOptions(theme=options.theme, title=options.title)
     if options.json:
         stream = BytesIO()
-        write_lab_json(results, provenance, stream)
+        write_lab_json(results, provenance, graph, stream)
         out.write(stream.getvalue().decode())
     else:
         out.write(f"{lab_text(results)}\n")
-    graph = LabGraphOptions(theme=options.theme, title=options.title)
     for path in options.export:
         export_lab(results, provenance, graph, path)
         if not options.json:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from inspector.analysis.lab.refresh_lab import LabResult
 from inspector.formats.file_formats import FileFormat, check_file, picture_formats, write_file
@@ -13,22 +13,10 @@ from inspector.formats.lab.table import write_lab_csv, write_lab_json
 _Results: TypeAlias = Sequence[LabResult]
 
 
-def _write_csv(
-    results: _Results, _provenance: Provenance, _options: LabGraphOptions, stream: BinaryIO
-) -> None:
-    write_lab_csv(results, stream)
-
-
-def _write_json(
-    results: _Results, provenance: Provenance, _options: LabGraphOptions, stream: BinaryIO
-) -> None:
-    write_lab_json(results, provenance, stream)
-
-
 LAB_EXPORTERS: Final[tuple[FileFormat[_Results, LabGraphOptions], ...]] = (
     *picture_formats(lab_graph, "the firings"),
-    FileFormat("CSV", ".csv", "table, one row per run", _write_csv),
-    FileFormat("JSON", ".json", "table with every firing", _write_json),
+    FileFormat("CSV", ".csv", "table, one row per run", write_lab_csv),
+    FileFormat("JSON", ".json", "table with every firing", write_lab_json),
 )
 
 

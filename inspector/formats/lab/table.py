@@ -55,7 +55,9 @@ def lab_values(result: LabResult) -> dict[str, str | int | None]:
     }
 
 
-def write_lab_csv(results: Sequence[LabResult], stream: BinaryIO) -> None:
+def write_lab_csv(
+    results: Sequence[LabResult], _provenance: Provenance, _options: object, stream: BinaryIO
+) -> None:
     """Write one row per result below a line of names (RFC 4180, UTF-8)."""
     text = StringIO(newline="")
     writer = csv.writer(text)
@@ -67,7 +69,9 @@ def write_lab_csv(results: Sequence[LabResult], stream: BinaryIO) -> None:
     stream.write(text.getvalue().encode(errors="backslashreplace"))
 
 
-def write_lab_json(results: Sequence[LabResult], provenance: Provenance, stream: BinaryIO) -> None:
+def write_lab_json(
+    results: Sequence[LabResult], provenance: Provenance, _options: object, stream: BinaryIO
+) -> None:
     """Write the results with their provenance, one result per line."""
     head = {
         "format": LAB_FORMAT,
