@@ -9,6 +9,7 @@ from inspector.analysis.lint.findings import (
     BEAT,
     BLOCKING,
     DRIFT,
+    FAILS,
     HERD,
     LEAK,
     NEVER_FIRED,
@@ -69,6 +70,37 @@ def rearm():
 rearm()
 """,
     )
+
+
+def test_that_callbacks_that_raise_are_found_by_name_with_what_they_raised(tmp_path: Path) -> None:
+    found = lint(
+        tmp_path,
+        """
+game = stage.root.child("game")
+calls = []
+def fetch():
+    calls.append(None)
+    if len(calls) % 3 == 0:
+        raise RuntimeError(f"call {len(calls)}")
+game.set_interval(1, fetch, name="fetch")
+game.set_timeout(4, lambda: {}["castle"], name="load")
+steps = iter(range(-59, 10**6))
+stage.every_frame(lambda delta: 1 / next(steps), name="solve")
+""",
+    )
+
+    assert {finding.kind for finding in found} == {FAILS}
+    assert [finding.text for finding in found] == [
+        "“solve” failed once with ZeroDivisionError: division by zero.",
+        "“fetch” failed 6 times, at first with RuntimeError: call 3. It is a timer of “game”.",
+        "“load” failed once with KeyError: 'castle'. It is a timer of “game”.",
+    ]
+    assert [(finding.at_ns, finding.frame) for finding in found] == [
+        (1 * SECOND, 59),
+        (3 * SECOND, 179),
+        (4 * SECOND, 239),
+    ]
+    assert [finding.subject > 0 for finding in found] == [False, True, True]
 
 
 def test_that_repeating_timers_that_are_never_cleared_are_a_leak(tmp_path: Path) -> None:
@@ -332,6 +364,7 @@ def test_that_the_drift_scene_is_found_guilty_of_what_it_shows_and_the_others_ar
     # A screen of 240 Hz on frames of 60 Hz, and a timer that counts its refreshes.
     fast_screen = {SUB_FRAME, PACE, DRIFT}
     assert said.pop("09_fast_screen") == fast_screen
+    assert said.pop("05_failing_callback") == {FAILS}
     # Cocos Creator counts from the frame in which a timer was called.
     assert said.pop("07_schedulers") == {DRIFT}
     assert said.pop("08_components") == {DRIFT}

@@ -47,6 +47,11 @@ class Finding:
     member_id: int = 0
 
 
+FAILS = FindingKind(
+    "fails",
+    "A callback raises an exception.",
+    "a callback that raised an exception",
+)
 LEAK = FindingKind(
     "leak",
     "Timers from one place keep growing in number and are never cleared.",

@@ -16,6 +16,7 @@ from inspector.analysis.lint.findings import (
     BLOCKING,
     COLLECTION,
     DRIFT,
+    FAILS,
     HERD,
     HOST_SLOW,
     LEAK,
@@ -29,6 +30,7 @@ from inspector.analysis.lint.findings import (
     Finding,
     FindingKind,
 )
+from inspector.analysis.lint.failing import failing
 from inspector.analysis.lint.over_budget import blocking, collections, host_slow, over_budget_frames
 from inspector.analysis.lint.pace import drifting, uneven
 from inspector.analysis.lint.scheduling import herds, leaks, never_called, orphans, skipped, storms
@@ -72,6 +74,7 @@ RULES: Final = Registry(
     "lint_rules",
     LintRule,
     (
+        LintRule((FAILS,), failing),
         LintRule((LEAK,), leaks),
         LintRule((ORPHAN,), orphans),
         LintRule((NEVER_FIRED,), never_called),

@@ -170,6 +170,25 @@ class TimerGroup:
 
 
 @dataclass(slots=True)
+class SeenFailures:
+    """The failures of callbacks with one name.
+
+    Attributes:
+        timer_id: The timer that failed first, 0 if it was none of a clock.
+        at_ns: Session instant of the first failure.
+        cursor: The first failure in the log.
+        raised: Its traceback (sid).
+        count: How many there were.
+    """
+
+    timer_id: int
+    at_ns: int
+    cursor: int
+    raised: int
+    count: int = 0
+
+
+@dataclass(slots=True)
 class Chain:
     """One-shots of one name and call site, each set after the previous one fired.
 
@@ -216,6 +235,7 @@ class Survey:
         timers: Every timer of a clock, by number.
         members: Every scheduler, target, frame timer …, by number.
         groups: Timers by caller, name and call site.
+        failures: What callbacks raised, by their name (sid).
         chains: One-shots of clocks by clock, name and call site.
         crowds: By caller: the frame in which the most of its timers were called.
         storms: By caller and name, or the call itself: the frame with the most calls.
@@ -232,6 +252,7 @@ class Survey:
         self.timers: dict[int, SeenTimer] = {}
         self.members: dict[int, SeenMember] = {}
         self.groups: dict[tuple[Caller, str | int, int], TimerGroup] = {}
+        self.failures: dict[int, SeenFailures] = {}
         self.chains: dict[tuple[int, int, int], Chain] = {}
         self.crowds: dict[Caller, Load] = {}
         self.storms: dict[tuple[Caller, int], Load] = {}

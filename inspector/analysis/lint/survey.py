@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.frame_events import FrameReader
 from inspector.analysis.lint.scheduled import ScheduledCalls
-from inspector.analysis.lint.seen import Chain, SeenTimer, Survey, TimerGroup
+from inspector.analysis.lint.seen import Chain, SeenFailures, SeenTimer, Survey, TimerGroup
 from inspector.events.handlers import handlers_of, merged
 from inspector.events.schema import ABOUT_CLOCKS
 from inspector.events.timeline import MISFIT, Timeline
@@ -126,6 +126,13 @@ class _Surveyor:
             group = self._group(timer)
             group.cleared += 1
             group.pending -= 1
+
+    def _on_callback_failed(self, at_ns: int, timer_id: int, name: int, raised: int) -> None:
+        failures = self.seen.failures.get(name)
+        if failures is None:
+            failures = SeenFailures(timer_id, at_ns, self.frames.cursor, raised)
+            self.seen.failures[name] = failures
+        failures.count += 1
 
     def _on_ticks_missed(self, at_ns: int, timer_id: int, ticks: int, _kind: int) -> None:
         if (timer := self.seen.timers.get(timer_id)) is not None:
