@@ -261,20 +261,22 @@ class EventListPanel(TablePanel):
     @override
     def activate(self, index: QModelIndex) -> None:
         """Select what the event in a row happened to; of what has passed, show its instant too."""
-        bridge, selection = self._bridge, self.model.selection_at(index.row())
+        self._go_to(self.model.rows[index.row()].event[0], self.model.selection_at(index.row()))
+
+    def _go_to(self, at_ns: int, selection: Selection | None) -> None:
+        # Rows may have changed since a menu was opened, and do with a selection.
+        bridge = self._bridge
         if selection is not None and selection.kind is not SelectionKind.NONE:
             bridge.select(selection)
         session = bridge.session
         if bridge.playhead_ns is not None or (session is not None and session.is_recorded):
-            bridge.set_playhead(self.model.rows[index.row()].event[0])
+            bridge.set_playhead(at_ns)
 
     @override
     def make_menu(self, row: int) -> QMenu:
-        menu, shown = QMenu(self), self.model.rows[row]
-        show = menu.addAction(
-            "Select the subject", partial(self.activate, self.model.index(row, 0))
-        )
-        show.setEnabled(self.model.selection_at(row) is not None)
+        menu, shown, selection = QMenu(self), self.model.rows[row], self.model.selection_at(row)
+        show = menu.addAction("Select the subject", partial(self._go_to, shown.event[0], selection))
+        show.setEnabled(selection is not None)
         look_at = partial(self._bridge.set_playhead, shown.event[0])
         menu.addAction("Look at this instant", look_at)
         menu.addSeparator()

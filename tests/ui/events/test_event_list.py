@@ -142,6 +142,37 @@ def test_that_a_double_click_selects_what_it_happened_to(stand: Stand, qtbot: Qt
     assert stand.bridge.selection == Selection.clock(stand.enemies.id)
 
 
+def test_that_a_menu_acts_on_its_event_although_rows_have_changed_since(stand: Stand) -> None:
+    stand.mark(3)
+    stand.enemies.pause()
+    stand.mark(0)
+    stand.bridge.set_playhead(0)
+    model = stand.panel.model
+    at_ns = model.rows[-1].event[0]
+    menu = stand.panel.make_menu(model.rowCount() - 1)
+
+    stand.panel.filter_line.setText("nothing like it")
+    stand.panel.filter_line.apply_now()
+    next(each for each in menu.actions() if each.text() == "Select the subject").trigger()
+
+    assert model.rowCount() == 0
+    assert stand.bridge.selection == Selection.clock(stand.enemies.id)
+    assert stand.bridge.playhead_ns == at_ns
+
+
+def test_that_a_double_click_goes_to_an_event_that_its_selection_hides(stand: Stand) -> None:
+    stand.enemies.pause()
+    stand.mark(0)
+    stand.bridge.set_playhead(0)
+    model = stand.panel.model
+    at_ns = model.rows[-1].event[0]
+    stand.bridge.selection_changed.connect(lambda: model.set_filter("nothing like it"))
+
+    stand.panel.activate(model.index(model.rowCount() - 1, 0))
+
+    assert stand.bridge.playhead_ns == at_ns
+
+
 def test_that_only_what_is_selected_can_be_shown(stand: Stand) -> None:
     stand.enemies.pause()
     stand.mark(3)
