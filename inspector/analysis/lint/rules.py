@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from inspector.analysis.lint.failing import failing
 from inspector.analysis.lint.findings import (
     BEAT,
     BLOCKING,
@@ -30,7 +31,6 @@ from inspector.analysis.lint.findings import (
     Finding,
     FindingKind,
 )
-from inspector.analysis.lint.failing import failing
 from inspector.analysis.lint.over_budget import blocking, collections, host_slow, over_budget_frames
 from inspector.analysis.lint.pace import drifting, uneven
 from inspector.analysis.lint.scheduling import herds, leaks, never_called, orphans, skipped, storms
