@@ -16,6 +16,7 @@ from inspector.events.frame_history import FrameHistory
 from inspector.formats.frame_times import Measure
 from inspector.vocabulary import Share
 
+from ..plotting.frame_series import FrameSeries
 from ..session.frame_focus import FrameFocus
 
 
@@ -57,8 +58,10 @@ def frames_of(
     elif scope_id == _VISIBLE.id:
         (start, stop), text = focus.visible, _VISIBLE.text
     elif named is not None and named.end_ns is not None:
-        start = history.index_at(named.at_ns - 1)
-        stop, text = history.index_at(named.end_ns), f"“{named.title}”"
+        # The frames that the plot chooses with these instants, from which it was perhaps named.
+        series = FrameSeries(history, measure=focus.measure)
+        start, stop = map(series.first_from_ns, (named.at_ns, named.end_ns))
+        text = f"“{named.title}”"
     start = max(start, history.first)
     return range(start, max(start, min(stop, history.end))), text
 

@@ -123,9 +123,9 @@ def test_that_what_is_selected_is_named_and_else_what_is_in_view(shell: Shell) -
     start, stop = plot.view.visible_frames()
     frames = shell.bridge.timeline.frames
     assert (start, stop) == (0, len(frames))
-    assert desk.range_at_hand() == (frames.at_ns[0], shell.bridge.timeline.at_ns)
+    assert desk.range_at_hand() == (0, shell.bridge.timeline.at_ns)
     plot.view.choose_frames((30, 60))
-    assert desk.range_at_hand() == (frames.at_ns[30], frames.at_ns[60])
+    assert desk.range_at_hand() == (frames.at_ns[29], frames.at_ns[59])
     panel.canvas.view.choose_ns(900.0 * NS_PER_MS, 400.0 * NS_PER_MS)
     assert desk.range_at_hand() == (400 * NS_PER_MS, 900 * NS_PER_MS)
 
@@ -238,7 +238,8 @@ def test_that_the_menus_of_the_plots_leave_and_ask(shell: Shell, qtbot: QtBot) -
     choose(menu, "Bookmark frame 60")
     with qtbot.waitSignal(desk.range_wanted) as wanted:
         choose(menu, "Name the frames selected")
-    assert wanted.args == [(frames.at_ns[10], frames.at_ns[20])]
+    # What frames 10 to 19 measure begins with the instant of the frame before them.
+    assert wanted.args == [(frames.at_ns[9], frames.at_ns[19])]
     assert left(shell) == [
         ("bookmark", 600, "Bookmark 1"),
         ("bookmark", frames.at_ns[60] // NS_PER_MS, "Bookmark 2"),

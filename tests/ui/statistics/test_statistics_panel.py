@@ -124,7 +124,7 @@ def test_that_a_named_range_can_be_chosen(world: World) -> None:
     box.setCurrentIndex(box.count() - 1)
     world.look()
 
-    assert world.panel.what.text().startswith("“start”: 6 frames (10–15)")
+    assert world.panel.what.text().startswith("“start”: 5 frames (11–15)")
 
 
 def test_that_chosen_bins_mark_their_frames_in_the_plot(qtbot: QtBot, world: World) -> None:
