@@ -178,6 +178,7 @@ ADAPTERS: tuple[AdapterEntry, ...] = (
     AdapterEntry("pyglet", ("pyglet.clock",), "PygletAdapter"),
     AdapterEntry("qt", ("PySide6.QtCore", "PyQt6.QtCore"), "QtAdapter"),
     AdapterEntry("qt_animations", ("PySide6.QtCore", "PyQt6.QtCore"), "QtAnimationsAdapter"),
+    AdapterEntry("tkinter", ("tkinter",), "TkinterAdapter"),
     AdapterEntry("kivy", ("kivy.clock",), "KivyAdapter"),
     AdapterEntry("clock_tree", ("inspector.clocks.transport",), "ClockTreeAdapter"),
     AdapterEntry("panda3d", ("direct.task.Task",), "PandaAdapter"),
@@ -187,7 +188,6 @@ _KEEPS_TIME = "its timers are not seen, and keep the machine's time"
 #: Libraries with timers, but without an adapter: the module by which each is noticed, what people
 #: call it, and what is missing.
 UNSEEN: tuple[tuple[str, str, str], ...] = (
-    ("tkinter", "tkinter", _KEEPS_TIME),
     ("twisted.internet.base", "Twisted", _KEEPS_TIME),
     ("gevent", "gevent", _KEEPS_TIME),
     ("eventlet", "eventlet", _KEEPS_TIME),

@@ -51,7 +51,7 @@ def python_with(module: str) -> str:
     for python in pythons():
         if can_import(python, module):
             return python
-    pytest.skip(f"{module} is not installed; “uv sync --group adapters” gets it")
+    pytest.skip(f"{module} is not installed; “uv sync --group adapters” gets all but tkinter")
 
 
 @cache
@@ -127,6 +127,13 @@ async def ticking():
         await trio.sleep(0.05)
 trio.run(ticking)
 """
+TKINTER = """
+import tkinter
+root = tkinter.Tk()
+def ticking(): root.after(50, ticking)
+root.after(50, ticking)
+root.mainloop()
+"""
 KIVY = """
 import os
 os.environ.update(KIVY_NO_ARGS="1", KIVY_NO_CONSOLELOG="1", KIVY_NO_FILELOG="1")
@@ -157,6 +164,7 @@ LIBRARIES = (
     Library("PyQt6", "PyQt6", QT.format(binding="PyQt6"), has_frames=False),
     Library("uvloop", "uvloop", UVLOOP, has_frames=False),
     Library("trio", "trio", TRIO, has_frames=False),
+    Library("_tkinter", "tkinter", TKINTER, needs_display=True),
     Library("kivy", "Kivy", KIVY, needs_display=True),
     Library("direct", "Panda3D", PANDA3D, due_in_frames=True),
 )
