@@ -742,6 +742,17 @@ def name_of(callback: Any) -> str:
     return str(name)
 
 
+def is_same(one: Any, other: Any) -> bool:
+    """Return whether two callbacks are the same, perhaps made twice by the same line."""
+    if one == other:
+        return True
+    owners = getattr(one, "__self__", None), getattr(other, "__self__", None)
+    if isinstance(one, partial) and isinstance(other, partial):
+        return is_same(one.func, other.func)
+    code = getattr(one, "__code__", None)
+    return code is not None and owners == (None, None) and code is getattr(other, "__code__", None)
+
+
 def _version_of(module: ModuleType) -> str:
     version = getattr(module, "__version__", None) or getattr(module, "version", "")
     return version if isinstance(version, str) else ""

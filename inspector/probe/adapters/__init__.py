@@ -174,6 +174,7 @@ ADAPTERS: tuple[AdapterEntry, ...] = (
     AdapterEntry("asyncio", ("asyncio.base_events",), "AsyncioAdapter"),
     AdapterEntry("uvloop", ("uvloop",), "UvloopAdapter"),
     AdapterEntry("trio", ("trio",), "TrioAdapter"),
+    AdapterEntry("twisted", ("twisted.internet.base",), "TwistedAdapter"),
     AdapterEntry("pygame", ("pygame",), "PygameAdapter"),
     AdapterEntry("pyglet", ("pyglet.clock",), "PygletAdapter"),
     AdapterEntry("qt", ("PySide6.QtCore", "PyQt6.QtCore"), "QtAdapter"),
@@ -188,7 +189,6 @@ _KEEPS_TIME = "its timers are not seen, and keep the machine's time"
 #: Libraries with timers, but without an adapter: the module by which each is noticed, what people
 #: call it, and what is missing.
 UNSEEN: tuple[tuple[str, str, str], ...] = (
-    ("twisted.internet.base", "Twisted", _KEEPS_TIME),
     ("gevent", "gevent", _KEEPS_TIME),
     ("eventlet", "eventlet", _KEEPS_TIME),
     ("wx", "wxPython", _KEEPS_TIME),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import finalize
 
 from ..kinds import INTERVAL_DELAY, TIMEOUT
-from ..program import name_of
+from ..program import is_same, name_of
 from . import Adapter
 
 if TYPE_CHECKING:
@@ -470,7 +470,7 @@ class TclHooks:
         timer.identifier = identifier
         timer.site = program.call_site(2)
         self.timers[identifier] = timer
-        sets_itself_again = before is not None and _is_same(before.func, timer.func)
+        sets_itself_again = before is not None and is_same(before.func, timer.func)
         if sets_itself_again and before is not None:
             self._calling = None
             timer.period_ns, timer.shown, before.shown = wait_ns, before.shown, None
@@ -648,14 +648,3 @@ class TclHooks:
 
 class _ClosingError(Exception):
     """The program was asked to close its window."""
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    """Return whether two functions are the same, perhaps made twice by the same line."""
-    if one == other:
-        return True
-    owners = getattr(one, "__self__", None), getattr(other, "__self__", None)
-    if isinstance(one, partial) and isinstance(other, partial):
-        return _is_same(one.func, other.func)
-    code = getattr(one, "__code__", None)
-    return code is not None and owners == (None, None) and code is getattr(other, "__code__", None)

@@ -58,7 +58,7 @@ _STEP_GRANT: Final = frozenset(
 )
 _PERCENT: Final = 100
 #: The adapters whose loops wait for events; their frames are turns of these.
-_WAITING: Final = frozenset({"asyncio", "tkinter", "trio", "uvloop"})
+_WAITING: Final = frozenset({"asyncio", "tkinter", "trio", "Twisted", "uvloop"})
 _STATES: Final = {
     "active": "seen",
     "failed": "cannot be seen",

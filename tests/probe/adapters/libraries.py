@@ -134,6 +134,13 @@ def ticking(): root.after(50, ticking)
 root.after(50, ticking)
 root.mainloop()
 """
+TWISTED = """
+from twisted.internet import reactor
+def ticking():
+    reactor.callLater(0.05, ticking)
+reactor.callLater(0.05, ticking)
+reactor.run()
+"""
 KIVY = """
 import os
 os.environ.update(KIVY_NO_ARGS="1", KIVY_NO_CONSOLELOG="1", KIVY_NO_FILELOG="1")
@@ -164,6 +171,7 @@ LIBRARIES = (
     Library("PyQt6", "PyQt6", QT.format(binding="PyQt6"), has_frames=False),
     Library("uvloop", "uvloop", UVLOOP, has_frames=False),
     Library("trio", "trio", TRIO, has_frames=False),
+    Library("twisted", "Twisted", TWISTED),
     Library("_tkinter", "tkinter", TKINTER, needs_display=True),
     Library("kivy", "Kivy", KIVY, needs_display=True),
     Library("direct", "Panda3D", PANDA3D, due_in_frames=True),

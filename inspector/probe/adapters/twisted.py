@@ -1,0 +1,277 @@
+"""Twisted: one clock for each reactor, its delayed calls, and its turns as frames.
+
+``seconds`` and ``doIteration`` are replaced on the reactor itself, which waits for as long as the
+difference of two readings. Delayed calls are followed by giving them a class that notices more.
+"""
+
+from __future__ import annotations
+
+import gc
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Callable, Optional
+from weakref import WeakKeyDictionary
+
+from ..kinds import INTERVAL_DELAY, TIMEOUT
+from ..program import is_same, name_of
+from . import Adapter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from ..clocks import Clock
+    from ..program import Program, Timer
+    from . import Capability
+
+_NS = 1_000_000_000
+#: Seconds of the epoch are whole multiples of 238 ns: after so long, a due time has been reached.
+_ROUNDING_NS = 500
+_OWN_TIME = "This reactor has a time of its own."
+
+
+class TwistedAdapter(Adapter):
+    """The reactors of the program."""
+
+    library = "Twisted"
+    hides: tuple[str, ...] = ("twisted",)
+    reads_anywhere = True
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self._reactors: WeakKeyDictionary[Any, ReactorHooks] = WeakKeyDictionary()
+
+    def installed(self, module: ModuleType) -> None:
+        base: Any = module
+        reactor_type, self.call_type = base.ReactorBase, base.DelayedCall
+        self.native_seconds = reactor_type.seconds
+        init, call_later = reactor_type.__init__, reactor_type.callLater
+        # What is going to be used; better to know now than in the middle of a turn.
+        for name in ("doIteration", "wakeUp", "getDelayedCalls"):
+            getattr(reactor_type, name)
+        for name in ("cancel", "reset", "delay", "getTime", "active"):
+            getattr(self.call_type, name)
+        adapter, program = self, self.program
+
+        @wraps(init)
+        def reactor_init(self: Any, *args: Any, **kwargs: Any) -> None:
+            init(self, *args, **kwargs)
+            program.guarded(adapter, adapter._found, self)
+
+        @wraps(call_later)
+        def reactor_call_later(self: Any, *args: Any, **kwargs: Any) -> Any:
+            call = call_later(self, *args, **kwargs)
+            if program.emit is not None:
+                program.guarded(adapter, adapter._set, self, call)
+            return call
+
+        reactor_type.__init__, reactor_type.callLater = reactor_init, reactor_call_later
+        if not getattr(module.__spec__, "_initializing", False):
+            # It was imported before: a reactor may be running already.
+            for found in gc.get_objects():
+                if issubclass(type(found), reactor_type):
+                    self._found(found)
+
+    def _found(self, reactor: Any) -> None:
+        if reactor not in self._reactors:
+            name = (
+                self.library if not self._reactors else f"{self.library} {type(reactor).__name__}"
+            )
+            clock = self.program.clock(name, adapter=self)
+            self._reactors[reactor] = ReactorHooks(self, reactor, clock)
+
+    def _set(self, reactor: Any, call: Any) -> None:
+        hooks = self._reactors.get(reactor)
+        if hooks is not None:
+            hooks.added(call)
+
+    def _of_clock(self, clock: Clock) -> tuple[Any, Optional[ReactorHooks]]:
+        """Return the reactor with a clock; none while its hooks are made, on another thread."""
+        found = list(self._reactors.items())
+        return next((each for each in found if each[1].clock is clock), (None, None))
+
+    def capabilities(self, clock: Clock) -> dict[str, Capability]:
+        _, hooks = self._of_clock(clock)
+        if hooks is None or hooks.follows_clock:
+            return {}
+        return dict.fromkeys(("pause", "rate", "step_timer", "step_time"), _OWN_TIME)
+
+    def changed(self, clock: Clock) -> None:
+        # It sleeps for as long as was right before.
+        reactor, _ = self._of_clock(clock)
+        if reactor is not None:
+            reactor.wakeUp()
+
+    def call_soon(self, clock: Clock, call: Callable[[], None]) -> None:
+        reactor, _ = self._of_clock(clock)
+        if reactor is not None and reactor._started:
+            reactor.callFromThread(call)
+        else:
+            call()
+
+    def keyframe(self, clock: Clock) -> Iterator[None]:
+        reactor, hooks = self._of_clock(clock)
+        for call in () if hooks is None else list(reactor.getDelayedCalls()):
+            if hooks is not None and call.active() and not hooks.is_shown(call):
+                hooks.show(call)
+            yield
+
+    def clear_timer(self, clock: Clock, timer: Timer, cause: int) -> None:
+        call = timer.handle
+
+        def clear() -> None:
+            if call.active():
+                timer.cleared(cause=cause)
+                call.cancel()
+
+        self.call_soon(clock, clear)
+
+
+class ReactorHooks:
+    """One reactor.
+
+    Attributes:
+        clock: Its clock.
+        follows_clock: Whether it reads the clock.
+    """
+
+    def __init__(self, adapter: TwistedAdapter, reactor: Any, clock: Clock) -> None:
+        self.clock = clock
+        self.follows_clock = type(reactor).seconds is adapter.native_seconds
+        self._adapter = adapter
+        self._calling: Optional[tuple[Any, Timer]] = None
+        # Seconds as the reactor reads them are the clock's local time plus this.
+        self._base_ns = round(reactor.seconds() * _NS) - clock.local_ns()
+        self._call_type = self._seen_call_type()
+        if self.follows_clock:
+            local_ns, base_ns = clock.local_ns, self._base_ns
+            reactor.seconds = lambda: (local_ns() + base_ns) / _NS
+        self._replace_waiting(reactor)
+
+    def _replace_waiting(self, reactor: Any) -> None:
+        program, clock = self._adapter.program, self.clock
+        wait = reactor.doIteration
+        began: list[Optional[int]] = [None]
+        is_in_turn = [False]
+
+        @wraps(wait)
+        def iteration(delay: Optional[float]) -> Any:
+            if program.emit is None:
+                # Nothing is held or slowed.
+                return wait(delay)
+            self._settle()
+            if is_in_turn[0]:
+                is_in_turn[0] = False
+                program.frame_ended(clock)
+            if delay and self.follows_clock and not clock.is_plain:
+                wait_ns = clock.real_ns_until(clock.local_ns() + round(delay * _NS))
+                delay = None if wait_ns is None else wait_ns / _NS
+            # What is ready is handled in there, and what is due afterwards.
+            result = wait(delay)
+            # What it does while it is held only answers.
+            if not clock.is_held:
+                now_ns, before_ns = clock.local_ns(), began[0]
+                program.frame_began(clock, 0 if before_ns is None else now_ns - before_ns)
+                began[0], is_in_turn[0] = now_ns, True
+            return result
+
+        reactor.doIteration = iteration
+
+    # --------------------------------------------------------------------- timers
+
+    def is_shown(self, call: Any) -> bool:
+        """Return whether the inspector knows of a call."""
+        timer = vars(call).get("timeline_timer")
+        return timer is not None and timer.number in self._adapter.program.timers
+
+    def added(self, call: Any) -> None:
+        """A call was set by the program."""
+        before, program = self._calling, self._adapter.program
+        site = program.call_site(2)
+        if before is None or not is_same(before[0], call.func):
+            self.show(call, site)
+            return
+        # The call sets itself again.
+        self._calling = None
+        timer, due_ns = before[1], self._due_ns(call)
+        period_ns = round((call.getTime() - call.seconds()) * _NS)
+        interval_s = getattr(call.func, "interval", None)
+        if isinstance(interval_s, (int, float)):
+            period_ns = round(interval_s * _NS)
+        if not timer.period_ns:
+            self.show(call, site, period_ns)
+            return
+        timer.handle = call
+        call.timeline_timer, call.__class__ = timer, self._call_type
+        timer.armed(due_ns, period_ns)
+
+    def show(self, call: Any, site: int = 0, period_ns: int = 0) -> None:
+        """Describe a call."""
+        program = self._adapter.program
+        if type(call) not in {self._adapter.call_type, self._call_type}:
+            return
+        call.__class__ = self._call_type
+        # A LoopingCall, by what it calls.
+        name = name_of(getattr(call.func, "f", call.func))
+        kind = INTERVAL_DELAY if period_ns else TIMEOUT
+        due_ns = self._due_ns(call)
+        call.timeline_timer = program.timer(self.clock, name, site, due_ns, period_ns, kind, call)
+
+    def _due_ns(self, call: Any) -> int:
+        return int(round(call.getTime() * _NS) - self._base_ns + _ROUNDING_NS)
+
+    def moved(self, call: Any) -> None:
+        """A call is due at another time."""
+        if self.is_shown(call):
+            call.timeline_timer.armed(self._due_ns(call))
+
+    def fired(self, call: Any) -> None:
+        """A call is about to be made."""
+        self._settle()
+        if self.is_shown(call):
+            timer, now_ns = call.timeline_timer, self.clock.local_ns()
+            period_ns = timer.period_ns
+            # Unless an interval sets itself again, it will be cleared.
+            next_ns = now_ns + period_ns if period_ns else None
+            timer.fired(max(now_ns - timer.due_ns, 0), next_ns)
+            self._calling = call.func, timer
+
+    def _settle(self) -> None:
+        """The call before is over."""
+        calling, self._calling = self._calling, None
+        if calling is not None:
+            calling[1].cleared()
+
+    def _seen_call_type(self) -> Any:
+        """Return the class of calls that are followed."""
+        hooks, adapter, program = self, self._adapter, self._adapter.program
+        call_type: Any = adapter.call_type
+
+        class DelayedCall(call_type):  # type: ignore[misc] # known when Twisted is
+            """A call that is followed."""
+
+            @property
+            def called(self) -> Any:
+                return self.__dict__["called"]
+
+            @called.setter
+            def called(self, value: Any) -> None:
+                self.__dict__["called"] = value
+                if value and program.emit is not None:
+                    program.guarded(adapter, hooks.fired, self)
+
+            def cancel(self) -> None:
+                call_type.cancel(self)
+                if program.emit is not None and hooks.is_shown(self):
+                    vars(self)["timeline_timer"].cleared(program.call_site())
+
+            def reset(self, *args: Any, **kwargs: Any) -> None:
+                call_type.reset(self, *args, **kwargs)
+                if program.emit is not None:
+                    program.guarded(adapter, hooks.moved, self)
+
+            def delay(self, *args: Any, **kwargs: Any) -> None:
+                call_type.delay(self, *args, **kwargs)
+                if program.emit is not None:
+                    program.guarded(adapter, hooks.moved, self)
+
+        return DelayedCall
