@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from functools import partial
 from threading import current_thread, get_ident, main_thread
 from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import ref
@@ -90,19 +91,21 @@ class QtAdapter(Adapter):
     def _forget(self, number: int) -> None:
         self.loop().forget(number, self.program.call_site())
 
-    def _loop_of(self, clock: Clock) -> QtLoop:
-        return next(loop for loop in list(self._loops.values()) if loop.clock is clock)
+    def _loop_of(self, clock: Clock) -> Optional[QtLoop]:
+        """Return the loop with a clock; none while it is made, on its own thread."""
+        return next((loop for loop in list(self._loops.values()) if loop.clock is clock), None)
 
     def changed(self, clock: Clock) -> None:
         loop = self._loop_of(clock)
-        loop.is_stale = True
-        self._wake(loop)
+        if loop is not None:
+            loop.is_stale = True
+            self._wake(loop)
 
     def call_soon(self, clock: Clock, call: Callable[[], None]) -> None:
-        if self.core.QCoreApplication.instance() is None:
-            call()  # There are no timers before there is an application.
+        loop = self._loop_of(clock)
+        if loop is None or self.core.QCoreApplication.instance() is None:
+            call()  # There are no timers yet.
         else:
-            loop = self._loop_of(clock)
             loop.calls.append(call)
             self._wake(loop)
 
@@ -113,6 +116,8 @@ class QtAdapter(Adapter):
 
     def keyframe(self, clock: Clock) -> Iterator[None]:
         loop = self._loop_of(clock)
+        if loop is None:
+            return
         if self.core.QCoreApplication.instance() is not None:
             yield from loop.find_timers()
         for timer in list(loop.timers.values()):
@@ -132,7 +137,8 @@ class QtAdapter(Adapter):
 
     def clear_timer(self, clock: Clock, timer: Timer, cause: int) -> None:
         loop = self._loop_of(clock)
-        self.call_soon(clock, lambda: loop.stop(timer, cause))
+        if loop is not None:
+            self.call_soon(clock, partial(loop.stop, timer, cause))
 
 
 class _QtTimer:

@@ -189,3 +189,25 @@ application.exec()
             process.stdin.flush()
             receiver.wait_until_complete()
             assert len(receiver.timer_names()) == 1
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_that_a_clock_may_be_asked_about_before_its_loop_is_known(binding: str) -> None:
+    code = """
+program = timeline_probe._program
+adapter = program.adapters["qt"]
+new = program.clock("new", adapter=adapter)
+called = []
+calls = (
+    adapter.changed,
+    lambda clock: list(adapter.keyframe(clock)),
+    lambda clock: adapter.call_soon(clock, lambda: called.append(clock)),
+)
+for call in calls:
+    program.guarded(adapter, call, new)
+say(adapter.state, len(called))
+"""
+    code = HEAD.format(binding=binding) + code + TAIL
+    with attached(code, python=python_with(binding)) as (receiver, _):
+        receiver.wait_for(lambda: "begun" in marks(receiver))
+        assert marks(receiver) == ["active 1", "begun"]
