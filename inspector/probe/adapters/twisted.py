@@ -11,7 +11,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import WeakKeyDictionary
 
-from ..kinds import INTERVAL_DELAY, TIMEOUT
+from ..kinds import INTERVAL_DELAY, INTERVAL_SKIP, TIMEOUT
 from ..program import is_same, name_of
 from . import Adapter
 
@@ -193,10 +193,7 @@ class ReactorHooks:
         # The call sets itself again.
         self._calling = None
         timer, due_ns = before[1], self._due_ns(call)
-        period_ns = round((call.getTime() - call.seconds()) * _NS)
-        interval_s = getattr(call.func, "interval", None)
-        if isinstance(interval_s, (int, float)):
-            period_ns = round(interval_s * _NS)
+        period_ns = _looping_ns(call) or round((call.getTime() - call.seconds()) * _NS)
         if not timer.period_ns:
             self.show(call, site, period_ns)
             return
@@ -212,7 +209,9 @@ class ReactorHooks:
         call.__class__ = self._call_type
         # A LoopingCall, by what it calls.
         name = name_of(getattr(call.func, "f", call.func))
-        kind = INTERVAL_DELAY if period_ns else TIMEOUT
+        looping_ns = _looping_ns(call)
+        period_ns = looping_ns or period_ns
+        kind = INTERVAL_SKIP if looping_ns else INTERVAL_DELAY if period_ns else TIMEOUT
         due_ns = self._due_ns(call)
         call.timeline_timer = program.timer(self.clock, name, site, due_ns, period_ns, kind, call)
 
@@ -275,3 +274,9 @@ class ReactorHooks:
                     program.guarded(adapter, hooks.moved, self)
 
         return DelayedCall
+
+
+def _looping_ns(call: Any) -> int:
+    """Return the interval of a LoopingCall, which skips what it is too late for; else 0."""
+    interval_s = getattr(call.func, "interval", None)
+    return round(interval_s * _NS) if isinstance(interval_s, (int, float)) else 0
