@@ -173,7 +173,7 @@ def test_that_a_bad_budget_is_named_and_nothing_is_written(
 
     assert not dialog.export_to(tmp_path / "frames.png")
 
-    assert "'fast'" in dialog.problem
+    assert "“fast”" in dialog.problem
     assert dialog.isVisible()
     assert not dialog.save_button.isEnabled()
     assert list(tmp_path.iterdir()) == []
@@ -264,7 +264,7 @@ def test_that_what_is_typed_is_looked_at_before_it_is_written(
 
     dialog.export_to(tmp_path / "frames.png")
 
-    assert "'fast'" in dialog.problem
+    assert "“fast”" in dialog.problem
     assert not dialog.save_button.isEnabled()
 
 
