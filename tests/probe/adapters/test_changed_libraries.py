@@ -49,11 +49,11 @@ def test_that_no_adapter_takes_local_time_for_real_time(entry: AdapterEntry) -> 
 def test_that_a_library_without_an_adapter_is_told_once_it_is_loaded(
     name: str, library: str, missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = Program("test")
     monkeypatch.setitem(sys.modules, name, ModuleType(name))
     # Nothing else is watched, or the adapters of what is loaded would stay in this process.
     monkeypatch.setattr(probed, "ADAPTERS", ())
     monkeypatch.setattr(probed, "UNSEEN", ((name, library, missing),))
+    program = Program("test")
 
     program.watch_imports()
 
