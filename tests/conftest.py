@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ settings.register_profile("ci", deadline=None, max_examples=300, print_blob=True
 # The same examples everywhere; HYPOTHESIS_PROFILE=ci looks for new ones.
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
+_SLEEP = time.sleep
 _SAMPLES_BESIDE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "samples"
 
 
@@ -53,6 +55,13 @@ def _home_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         for kind in ("CONFIG", "DATA", "STATE"):
             patch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _time_as_it_is() -> Iterator[None]:
+    """Blame a test that leaves hooks of the probe in this process, not the next that sleeps."""
+    yield
+    assert time.sleep is _SLEEP, "the test has left another time.sleep behind"
 
 
 @pytest.fixture
