@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -44,6 +44,8 @@ _NEXT_TO: Final = 10.0
 _FEW: Final = 4
 _MORE_WIDTH: Final = 14
 _MORE_HEIGHT: Final = 17
+#: Height of a line, in pixels, for which these are enough; larger letters need more.
+_USUAL_LINE: Final = 16.0
 #: Names of impossible transitions are omitted when this share of them covers others.
 _MOST_COVERED: Final = 0.25
 #: Positions along a curve to try for its label.
@@ -155,7 +157,8 @@ class MachineDiagram(QWidget):
     @override
     def minimumSizeHint(self) -> QSize:
         more = max(len(self._order) - _FEW, 0)
-        return QSize(180 + _MORE_WIDTH * more, 120 + _MORE_HEIGHT * more)
+        usual = QSizeF(180 + _MORE_WIDTH * more, 120 + _MORE_HEIGHT * more)
+        return (usual * max(self.fontMetrics().height() / _USUAL_LINE, 1.0)).toSize()
 
     # ---------------------------------------------------------------- arranging
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetricsF
@@ -261,3 +263,20 @@ def test_that_a_state_has_room_for_its_name_while_it_is_the_present_one(
     room = panel.diagram.box_of("shut").width() - 8
 
     assert QFontMetricsF(font).horizontalAdvance("● shut") <= room
+
+
+def test_that_large_letters_do_not_lay_states_over_one_another(
+    panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    show(panel, bridge, session)
+    usual = panel.diagram.minimumSizeHint()
+    font = panel.font()
+    font.setPointSizeF(1.5 * font.pointSizeF())
+    panel.setFont(font)
+    large = panel.diagram.minimumSizeHint()
+    panel.diagram.resize(large)
+    QTest.qWait(0)
+
+    boxes = [panel.diagram.box_of(state) for state in panel.diagram.shape_shown.states]
+    assert large.height() > 1.2 * usual.height()
+    assert not any(one.intersects(other) for one, other in combinations(boxes, 2))
