@@ -1,4 +1,4 @@
-"""Rules about scheduling: leaks, storms, herds, orphans, skipped calls, timers never called."""
+"""Rules about calls: failures, leaks, storms, herds, orphans, skipped ones, timers never called."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 
 from inspector.analysis.evidence import listed
 from inspector.analysis.lint.findings import (
+    FAILS,
     HERD,
     LEAK,
     NEVER_FIRED,
@@ -21,9 +22,10 @@ from inspector.analysis.lint.findings import (
 from inspector.analysis.lint.seen import Caller, Load, SeenMember, SeenTimer, Survey, TimerGroup
 from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers, member_blockers
 from inspector.calls.call import short_site
+from inspector.display_text import counted
 from inspector.events.members import FRAME_TIMERS
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
-from inspector.vocabulary import MemberKind, TimerKind
+from inspector.vocabulary import MemberKind, TimerKind, what_was_raised
 
 #: A leak has at least this many pending timers,
 LEAK_TIMERS: Final = 30
@@ -69,6 +71,25 @@ def finding_of(  # noqa: PLR0913, PLR0917 - the values of a finding
         seen.frame_of(at_ns) if frame is None else frame,
         call.number if call.is_member else 0,
     )
+
+
+def failing(seen: Survey) -> Iterator[Finding]:
+    """Find callbacks that raised an exception."""
+    for name, failures in seen.failures.items():
+        timer = seen.timers.get(failures.timer_id)
+        raised = what_was_raised(seen.text(failures.raised))
+        times = "once" if failures.count == 1 else f"{counted(failures.count, 'time')}, at first"
+        where = "" if timer is None else f" It is a timer of {seen.caller_name(timer)}."
+        text = f"“{seen.text(name)}” failed {times} with {raised}.{where}"
+        yield Finding(
+            FAILS,
+            text,
+            failures.at_ns,
+            failures.cursor,
+            failures.timer_id,
+            0 if timer is None else timer.clock_id,
+            seen.frame_of(failures.at_ns),
+        )
 
 
 def leaks(seen: Survey) -> Iterator[Finding]:
