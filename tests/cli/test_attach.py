@@ -109,10 +109,11 @@ def test_that_children_are_held_with_their_program_and_go_on_with_it(
     run: Run, tmp_path: Path
 ) -> None:
     (tmp_path / "family.py").write_text(
-        "import subprocess, sys, time\n"
+        "import os, subprocess, sys, time\n"
         "if len(sys.argv) == 1:\n"
-        "    child = subprocess.Popen([sys.executable, __file__, 'child'])\n"
-        "while True:\n"
+        "    child = subprocess.Popen([sys.executable, __file__, str(os.getpid())])\n"
+        "# A child ends with its program.\n"
+        "while len(sys.argv) == 1 or os.getppid() == int(sys.argv[1]):\n"
         "    time.sleep(0.01)\n"
     )
     values = _values(run, f"attach --seconds 4 --hold-at 1 --json {_PYTHON} family.py")
