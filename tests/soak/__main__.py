@@ -149,6 +149,12 @@ def main() -> int:
     return tell(soak.report)
 
 
+def processor_seconds(process: int) -> float:
+    """Return what a process has taken of a processor, user and system, since it started."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def tell(report: Report) -> int:
     """Print the work done and the failures; return the exit code."""
     total = sum(report.operations.values())
@@ -261,7 +267,7 @@ class Soak:
                 self._listen(life, now_s)
             elif now_s - life.last_beat_s > HANG_S:
                 life.process.send_signal(signal.SIGUSR1)
-                time.sleep(1)
+                self._examine(life)
                 self._blame(life, f"no answer for {HANG_S:.0f} s")
                 life.process.kill()
                 return
@@ -287,6 +293,29 @@ class Soak:
         for each in told:
             resident, objects = map(int, each.split())
             life.taken.append(Taken(now_s - life.began_s, resident / 1e6, objects))
+
+    def _examine(self, life: Life) -> None:
+        """Write down what a hanging window does in C++, where a Python traceback ends."""
+        began = processor_seconds(life.process.pid)
+        time.sleep(1)
+        share = processor_seconds(life.process.pid) - began
+        with life.errors.open("ab") as log:
+            log.write(f"\nIt takes {share:.0%} of a processor.\n".encode())
+            log.flush()
+            for command in (
+                ["gdb", "-batch", "-p", str(life.process.pid), "-ex", "thread apply all bt 60"],
+                ["import", "-window", "root", str(self._home / f"hang-{self.report.starts}.png")],
+            ):
+                if shutil.which(command[0]) is not None:
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        subprocess.run(
+                            command,
+                            check=False,
+                            env=self._environment,
+                            stdout=log,
+                            stderr=log,
+                            timeout=60,
+                        )
 
     def _end(self, life: Life) -> None:
         """Close the window if it is open, and look at what it left behind."""
@@ -332,7 +361,7 @@ class Soak:
         text = life.errors.read_text(encoding="utf-8", errors="replace")
         done = "\n    ".join(self._recent)
         problem = (
-            f"window {self.report.starts} {what}\n  last:\n    {done}\n  printed:\n{text[-6000:]}"
+            f"window {self.report.starts} {what}\n  last:\n    {done}\n  printed:\n{text[-20_000:]}"
         )
         self.report.problems.append(problem)
         print(problem, flush=True)
