@@ -564,24 +564,36 @@ class AttachedSession:
     def _put_below(self, parent: Program, translation: Translation) -> None:
         """Let the clock of a new program be beside its parent's, both below one of the session.
 
-        It is not below its parent's itself, as it does not stop with that.
+        It is not below its parent's itself, as it does not stop with that. Where the parent's is
+        not known yet, it comes there with that: a child may be the first to dial.
         """
         above = parent.translation.above
         if above == ROOT_ID:
-            if not (own := parent.translation.top_clock_id):
+            if not parent.translation.top_clock_id:
                 return
-            above = parent.translation.above = parent.translation.family_id
+            above = parent.translation.family_id
             self._add_clock(above, ROOT_ID, f"{parent.name} with children")
-            self.note(CLOCK_MOVED, own, above)
-        translation.above = above
+            self._move_below(above, parent.translation)
+        self._move_below(above, translation)
         translation.last_ns = max(translation.last_ns, self.now_ns)
+
+    def _move_below(self, above: int, translation: Translation) -> None:
+        translation.above = above
+        if own := translation.top_clock_id:
+            self.note(CLOCK_MOVED, own, above)
 
     def _take_from(self, program: Program, news: Batch | Notice | Compared | Ended) -> None:
         """Take what a program has sent; raises a :class:`WireError` if it makes no sense."""
         if isinstance(news, Batch):
             at_ns = news.at_ns - self._began_ns
-            rows = program.translation.rows(news.payload, at_ns, self.command_number)
+            translation = program.translation
+            was_known = translation.top_clock_id
+            rows = translation.rows(news.payload, at_ns, self.command_number)
             self._intake.add_rows(program.index, rows)
+            if not was_known and translation.top_clock_id:
+                for each in self._live():
+                    if each.translation.above == ROOT_ID and self._parent_of(each) is program:
+                        self._put_below(program, each.translation)
         elif isinstance(news, Compared):
             program.follow_clock(news.offset_ns - self._began_ns, news.error_ns)
             # Its own clock, which is anchored in session time, is described again.

@@ -337,6 +337,29 @@ def test_that_children_are_below_one_clock_with_their_parent(attachment: Attachm
     assert len(session.own_clocks()) == 3
 
 
+@pytest.mark.parametrize("is_described", [False, True])
+def test_that_a_child_may_dial_before_its_parent(
+    attachment: Attachment, is_described: bool
+) -> None:
+    session, clocks = attachment.session, attachment.session.timeline.clocks
+    child = attachment.join(pid=5, parent_pid=4_711, name="child")
+    if is_described:
+        child.keyframe()
+        attachment.settle(session.own_clocks)
+    parent = attachment.join(pid=4_711, name="server")
+    if not is_described:
+        child.keyframe()
+    parent.keyframe()
+    attachment.settle(lambda: len(session.own_clocks()) == 2 and len(clocks[1].children) == 1)
+    (family,) = clocks[1].children
+    assert clocks[family].name == "server with children"
+    assert sorted(clocks[family].children) == [SERVER, SECOND]
+    assert [program.name for program, _ in session.own_clocks()].count("child") == 1
+
+    session.submit(PauseClock(family))
+    attachment.settle(lambda: all(clocks[each].paused for each in clocks[family].children))
+
+
 def test_that_pages_that_dial_are_no_children_of_one_another(attachment: Attachment) -> None:
     session = attachment.session
     running(attachment)
