@@ -43,7 +43,7 @@ def main(scene: Path | Door | None = None) -> int:
     settings = settings_file.load()
     window = MainWindow(Theme(settings.theme), settings_file, settings)
     first_paint = _FirstPaint(window, scene)
-    window.show()
+    window.show_first()
     code = application.exec()
     code = first_paint.finish() or code
     signal.signal(signal.SIGINT, former)

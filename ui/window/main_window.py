@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 _TITLE: Final = "Timeline Inspector"
 _FIRST_SIZE: Final = (1280, 760)
+#: In pixels; what the window system adds is known only once the window is on the screen.
+_TITLE_BAR_HEIGHT: Final = 40
 _FIELD_CLASSES: Final = ("QLineEdit", "QAbstractSpinBox", "QComboBox")
 _TICK_CLASSES: Final = ("QCheckBox", "QRadioButton")
 
@@ -93,6 +95,7 @@ class MainWindow(QMainWindow):
         self.blames_extension: Callable[[BaseException], bool] = lambda _error: False
         self.opened_last = Path()
         self._was_painted = False
+        self._fills_screen = False
         self._apply_theme()
         theme.changed.connect(self._apply_theme)
         self.top_menus = {
@@ -112,6 +115,14 @@ class MainWindow(QMainWindow):
             room = self.screen().availableSize()
             width, height = _FIRST_SIZE
             self.resize(min(width, room.width()), min(height, room.height()))
+            self._fills_screen = room.height() < height + _TITLE_BAR_HEIGHT
+
+    def show_first(self) -> None:
+        """Show the window, maximized where its first size leaves no room for a title bar."""
+        if self._fills_screen:
+            self.showMaximized()
+        else:
+            self.show()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 - typing_extensions takes 10 ms
         """Tell of the first paint."""

@@ -23,6 +23,7 @@ from ui.events.panel import EventListPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
 from ui.timeline.panel import TimelinePanel
+from ui.window import main_window
 from ui.window.application import make_application
 from ui.window.contents import WindowContents
 from ui.window.docks.panel_docks import MOST_TABS, Placeholder, tabs_in_order
@@ -374,6 +375,33 @@ def test_that_a_window_closed_before_its_panels_are_there_saves_nothing(
     window.close()
 
     assert not settings_file.path.exists()
+
+
+@pytest.mark.parametrize("spare", [-1, 0, 39, 40])
+def test_that_a_first_window_is_maximized_where_its_title_bar_would_leave_the_screen(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spare: int
+) -> None:
+    make_application()
+    room = QApplication.primaryScreen().availableSize()
+    monkeypatch.setattr(main_window, "_FIRST_SIZE", (600, room.height() - spare))
+    window = MainWindow(Theme("system"), SettingsFile(tmp_path / "settings.json"), Settings())
+    qtbot.addWidget(window)
+
+    window.show_first()
+
+    assert window.isMaximized() == (spare < 40)
+
+
+def test_that_a_window_with_a_kept_size_is_not_maximized(qtbot: QtBot, tmp_path: Path) -> None:
+    first = open_shell(qtbot, tmp_path)
+    first.window.close()
+    settings = SettingsFile(first.settings_file.path).load()
+    window = MainWindow(Theme("system"), first.settings_file, settings)
+    qtbot.addWidget(window)
+
+    window.show_first()
+
+    assert not window.isMaximized()
 
 
 @pytest.mark.parametrize(
