@@ -233,14 +233,31 @@ def test_that_late_firings_stand_out(tmp_path: Path) -> None:
     assert len(late) == 3
 
 
+def test_that_timers_made_at_one_call_site_share_a_lane(tmp_path: Path) -> None:
+    scene = """
+def build(stage):
+    for number in range(30):
+        stage.root.set_interval(0.5, lambda: None, name=f"imp {number} attacks")
+    stage.root.set_interval(0.5, lambda: None, name="bar")
+"""
+    session = virtual_session(scene_file(tmp_path, scene))
+    pass_seconds(session, 2)
+    session.refresh()
+
+    picture = picture_of(session)
+
+    names = [each.name for each in picture.items if isinstance(each, Group)]
+    assert names[names.index("root") + 1 : names.index("legend")] == ["imp attacks ×30", "bar"]
+
+
 def test_that_many_lanes_share_lines(tmp_path: Path) -> None:
     scene = """
 def build(stage):
     for number in range(100):
         clock = stage.root.child(f"clock {number}")
-        for each in range(20):
-            clock.set_interval(0.5, lambda: None, name=f"timer {each}")
 """
+    for each in range(20):
+        scene += f"        clock.set_interval(0.5, lambda: None, name='timer {each}')\n"
     session = virtual_session(scene_file(tmp_path, scene))
     pass_seconds(session, 2)
     session.refresh()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from inspector.analysis.landmarks import Landmark
 from inspector.analysis.lanes.clocks import GONE
 from inspector.analysis.lanes.columns import Instants, Levels, Steps
-from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
+from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind, LaneStore
 from inspector.analysis.lanes.spans import Spans
 from inspector.events.timeline import Timeline
 from inspector.formats.drawing.display_list import (
@@ -94,10 +94,10 @@ def rows_of(
 
     def branch(number: int, depth: int, most: int) -> Iterator[Row]:
         yield Row(LaneKind.CLOCK, store.clocks.by_id[number].name, depth, number)
-        own = sorted(lanes.get(number, ()), key=lambda lane: lane.kind)
+        own = sorted(_by_call_site(lanes.get(number, ())), key=lambda lane: lane.kind)
         named = own if len(own) <= most else own[: most - 1]
         for lane in named:
-            yield Row(lane.kind, lane.label, depth + 1, number, lane)
+            yield Row(lane.kind, lane.title, depth + 1, number, lane)
         if others := own[len(named) :]:
             label = f"{len(others):,} {'more' if named else 'lanes'}"
             yield Row(LaneKind.TIMER, label, depth + 1, number, _merged(others))
@@ -114,6 +114,16 @@ def rows_of(
     if len(rows) > MOST_ROWS:
         rows[MOST_ROWS - 1 :] = [Row(None, f"{len(rows) - MOST_ROWS + 1:,} more lanes")]
     return rows
+
+
+def _by_call_site(lanes: Iterable[Lane]) -> Iterable[Lane]:
+    """Return lanes with a single one for all timers that were made at one call site."""
+    members: dict[LaneKey, list[Lane]] = {}
+    for lane in lanes:
+        members.setdefault((lane.family or lane).key, []).append(lane)
+    for own in members.values():
+        family = own[0].family
+        yield own[0] if family is None or len(own) == 1 else family
 
 
 def _merged(lanes: Sequence[Lane]) -> Lane:
