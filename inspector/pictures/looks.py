@@ -21,7 +21,7 @@ _FADED: Final = 0.88
 _TOWARDS_GREY: Final = 0.3
 _GREY: Final = 0x8A
 
-_STOPPED: Final = "‖"
+_STOPPED: Final = "paused:"
 #: More clocks than these are counted instead of named.
 _MOST_NOTED: Final = 3
 
@@ -37,7 +37,7 @@ class ClockLook(NamedTuple):
     Attributes:
         clock_id: The clock.
         is_stopped: Whether it stands still: by its own pause or that of an ancestor.
-        note: What to say of it, such as ``‖ enemies`` or ``1/4× enemies``; empty for nothing.
+        note: What to say of it, such as ``paused: enemies`` or ``1/4× enemies``; empty for nothing.
     """
 
     clock_id: int

@@ -51,7 +51,8 @@ def test_that_a_circle_is_a_circle_and_a_box_may_be_drawn_from_any_corner() -> N
 def test_that_what_stands_still_is_faded_and_hatched() -> None:
     owned = [shape._replace(clock=3) for shape in SHAPES]
     items = picture_items(
-        Picture(100, 50, "#101010", owned), {3: ClockLook(3, is_stopped=True, note="‖ enemies")}
+        Picture(100, 50, "#101010", owned),
+        {3: ClockLook(3, is_stopped=True, note="paused: enemies")},
     )
 
     (round_one,) = of_kind(items, Circle)
@@ -64,7 +65,7 @@ def test_that_what_stands_still_is_faded_and_hatched() -> None:
 
 
 def test_that_the_file_says_what_it_shows() -> None:
-    looks = {3: ClockLook(3, is_stopped=True, note="‖ enemies")}
+    looks = {3: ClockLook(3, is_stopped=True, note="paused: enemies")}
 
     picture = scene_picture(
         SceneMoment(PICTURE, looks, 1_500_000_000), PROVENANCE, PictureOptions()
@@ -74,9 +75,9 @@ def test_that_the_file_says_what_it_shows() -> None:
     assert picture.width == 640
     assert picture.height > 320
     note = picture.texts()[-1]
-    assert (note.text, note.at.y > 320) == ("‖ enemies", True)
+    assert (note.text, note.at.y > 320) == ("paused: enemies", True)
     assert picture.title == "a <scene>"
-    assert picture.description == "a <scene> at 00:01.500. ‖ enemies."
+    assert picture.description == "a <scene> at 00:01.500. paused: enemies."
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])
