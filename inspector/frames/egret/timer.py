@@ -13,17 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.callbacks import CheckedCallback
+from inspector.frames.egret.ticker import ASSUMED_RATE, PER_UPDATE, Ticker, rounded
 from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from inspector.frames.egret.ticker import Ticker
-
-#: The original's assumed rate of a display.
-ASSUMED_RATE: Final = 60
-#: Each update lowers a count by this much.
-PER_UPDATE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +218,3 @@ def _at_least_1(delay_ms: float) -> float:
     """Return a delay as the original takes it."""
     # In this order a delay that is not a number stays one, as in the original.
     return max(delay_ms, 1)
-
-
-def rounded(value: float) -> float:
-    """Round to the nearest whole number, halves up, as in the original's language."""
-    return math.floor(value + 0.5) if math.isfinite(value) else value
