@@ -23,9 +23,9 @@ from inspector.events.recording.layout import (
     WITH_LOOPS,
     RecordingError,
 )
-from inspector.events.recording.pictures import RecordedBlocks
 from inspector.events.recording.reading.frames import StoredFrames
 from inspector.events.recording.reading.opening import DAMAGE, OpenFile
+from inspector.events.recording.reading.pictures import RecordedBlocks
 from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.reading.soundness import UNKNOWN_TEXT, Soundness
 from inspector.events.schema import COMMAND_FORMS
