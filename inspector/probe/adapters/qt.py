@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from ..clocks import Clock
     from ..program import Program, Timer
-    from .qt_animations import QtAnimationsAdapter
 
 _MS = 1_000_000
 #: A timer of Qt that is earlier than this is served at other instants than was thought.
@@ -32,7 +31,12 @@ _EARLY_NS = 50_000_000
 
 
 class QtAdapter(Adapter):
-    """One clock for each thread with timers; all objects that Python has started timers for."""
+    """One clock for each thread with timers; all objects that Python has started timers for.
+
+    Attributes:
+        followers: Called with a loop when its clock has changed, on the thread of the loop.
+        own_timers: Timers of adapters, which are not shown.
+    """
 
     library = "Qt"
     hides: tuple[str, ...] = ("PySide6", "PyQt6", "shiboken6")
@@ -40,7 +44,8 @@ class QtAdapter(Adapter):
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self._loops: dict[int, QtLoop] = {}
-        self.animations: Optional[QtAnimationsAdapter] = None
+        self.followers: list[Callable[[QtLoop], None]] = []
+        self.own_timers: list[Any] = []
 
     def installed(self, module: ModuleType) -> None:
         core: Any = module
@@ -335,7 +340,7 @@ class QtLoop:
         """Take over what was started, and give up what was stopped, without an inspector."""
         core = self.adapter.core
         dispatcher = core.QAbstractEventDispatcher.instance()
-        thread, animations = core.QThread.currentThread(), self.adapter.animations
+        thread, own_timers = core.QThread.currentThread(), self.adapter.own_timers
         active = set()
         for count, found in enumerate(gc.get_objects()):
             if count % 1000 == 0:
@@ -347,9 +352,8 @@ class QtLoop:
                     for info in dispatcher.registeredTimers(found):
                         number = _value(info.timerId)
                         active.add(number)
-                        if number not in self.timers and not (
-                            animations and animations.is_own(found)
-                        ):
+                        is_own = any(found is each for each in own_timers)
+                        if number not in self.timers and not is_own:
                             self._find(found, number, info)
                 except RuntimeError:
                     continue  # deleted by Qt
@@ -381,9 +385,8 @@ class QtLoop:
             self.is_stale = False
             for timer in list(self.timers.values()):
                 self.serve(timer)
-            animations = self.adapter.animations
-            if animations is not None:
-                animations.program.guarded(animations, animations.follow, self)
+            for follow in self.adapter.followers:
+                follow(self)
 
 
 def _watcher_class(core: Any) -> Any:

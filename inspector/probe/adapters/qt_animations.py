@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import WeakKeyDictionary, WeakSet, ref
 
@@ -75,7 +76,7 @@ class QtAnimationsAdapter(Adapter):
             return animation.State.Running if is_driven and is_paused else found
 
         animation.state = state
-        timers.animations = self
+        timers.followers.append(partial(self.program.guarded, self, self._follow))
 
     def _hook(self, name: str, then: Callable[[Any, bool], None]) -> None:
         original, program, animation = getattr(self._class, name), self.program, self._class
@@ -117,7 +118,7 @@ class QtAnimationsAdapter(Adapter):
             weak = ref(instance)
             instance.finished.connect(lambda: self._finished(weak()))
         if not loop.clock.is_plain:
-            self.follow(loop)
+            self._follow(loop)
 
     def _stopped(self, instance: Any, _was_stopped: object) -> None:
         known = self._running.pop(instance, None)
@@ -133,7 +134,7 @@ class QtAnimationsAdapter(Adapter):
         if known is not None and known.shown is not None:
             known.shown.fired(max(known.loop.clock.local_ns() - known.shown.due_ns, 0))
 
-    def follow(self, loop: QtLoop) -> None:
+    def _follow(self, loop: QtLoop) -> None:
         """The clock of a loop was paused or resumed, or has another rate."""
         is_plain, local_ns = loop.clock.is_plain, loop.clock.local_ns()
         self._tick(loop)
@@ -155,6 +156,7 @@ class QtAnimationsAdapter(Adapter):
         if is_any_driven and not loop.clock.is_held:
             if ticker is None:
                 ticker = self._tickers[loop] = self._timers.core.QTimer()
+                self._timers.own_timers.append(ticker)
                 ticker.timeout.connect(lambda: self._tick(loop))
             type(ticker).start.__wrapped__(ticker, _STEP_MS)
         elif ticker is not None:
@@ -174,7 +176,3 @@ class QtAnimationsAdapter(Adapter):
                 if instance.direction() == self._class.Direction.Backward:
                     passed_ms = -passed_ms
                 instance.setCurrentTime(max(known.from_ms + passed_ms, 0))
-
-    def is_own(self, timer: Any) -> bool:
-        """Return whether a timer is the adapter's own."""
-        return any(timer is ticker for ticker in self._tickers.values())
