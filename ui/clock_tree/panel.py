@@ -63,6 +63,7 @@ class ClockTreePanel(QWidget):
         fill(self, top, (self.view, 1), self.refusal_label)
         self._pace = PacedRefresh(self, bridge.pace)
         self.row_buttons = RowButtons(self.view, self.model, self._why_not)
+        self.view.row_buttons = self.row_buttons
         self.row_buttons.command_requested.connect(self._submit)
         self._connect()
         self._apply_theme()

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPalette
-from PySide6.QtWidgets import QToolTip
+from PySide6.QtWidgets import QToolTip, QTreeView
 from typing_extensions import override
 
 from inspector.commands.command import Command
@@ -20,7 +20,6 @@ from ..kit.rate_widgets import RATE_PRESETS
 from ..previews.selected import clock_toggle, is_clock_paused, rate_command
 from .model import ClockTreeModel
 from .rows import ClockColumn
-from .view import ClockTreeView
 
 _RATES: Final = (Fraction(1, 4), Fraction(1))
 _PRESSES: Final = frozenset(
@@ -61,12 +60,12 @@ class RowButtons(QObject):
     command_requested = Signal(object)  # Command
 
     def __init__(
-        self, view: ClockTreeView, model: ClockTreeModel, why_not: Callable[[Command, int], str]
+        self, view: QTreeView, model: ClockTreeModel, why_not: Callable[[Command, int], str]
     ) -> None:
         """Show them in a view.
 
         Args:
-            view: Paints them over its rows.
+            view: Shows the clocks; it is to call :meth:`paint` after its rows.
             model: Has the clocks.
             why_not: Says why a command is not possible for a clock, nothing if it is.
         """
@@ -78,7 +77,6 @@ class RowButtons(QObject):
         self._painted: list[tuple[RowButton, str]] = []
         view.viewport().setMouseTracking(True)
         view.viewport().installEventFilter(self)
-        view.row_buttons = self
 
     # ---------------------------------------------------------------- where they are
 

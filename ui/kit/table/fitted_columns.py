@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .cell_painting import Cell
     from .columns import ColumnEnum
-    from .table_view import TableView
+    from .painted_views import PaintedTable
 
 #: Pixels that keep a text off the numbers to its left.
 GAP: Final = 12
@@ -45,7 +45,7 @@ class FittedColumns(ColumnChoices):
 
     def __init__(
         self,
-        view: TableView,
+        view: PaintedTable,
         header: QHeaderView,
         columns: Sequence[ColumnEnum],
         choices: MutableMapping[str, str],

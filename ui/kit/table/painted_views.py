@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 else:
     _View = object
 
+#: Pixels of a cell beside its text.
+CELL_PADDING: Final = 14
 #: What a cell says that cannot be read.
 _UNREADABLE: Final = Cell(UNKNOWN)
 #: How much of the colour of a selection is behind what is pointed at.
@@ -551,11 +553,25 @@ class _TableRows(Painted):
 
 
 class PaintedTable(_TableRows, QTableView):
-    """A table that shows a model."""
+    """A table that shows a model.
+
+    Attributes:
+        sorts: Whether a click on a title sorts, so that titles need room for a mark.
+    """
+
+    sorts = False
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.start_painting()
+
+    def width_for(self, text: str) -> int:
+        """Return how wide a column has to be for a text."""
+        return self.fontMetrics().horizontalAdvance(text) + CELL_PADDING
+
+    def title_width(self, title: str) -> int:
+        """Return how wide a column has to be for a title, with its mark when it sorts."""
+        return self.width_for(f"{title} ▾ " if self.sorts else title)
 
 
 @guarded

@@ -28,7 +28,7 @@ from .column_choices import ColumnChoices, ShorteningHeader
 from .columns import apart_columns
 from .fitted_columns import GAP, FittedColumns
 from .models import ListTableModel, TableModel
-from .painted_views import PaintedTable
+from .painted_views import CELL_PADDING, PaintedTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, MutableMapping, Sequence
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 #: Pixels of a row above and below its text, together.
 _ROW_PADDING: Final = 6
-#: Pixels of a cell beside its text.
-_CELL_PADDING: Final = 14
 ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
@@ -216,6 +214,7 @@ class TableView(Arranging, PaintedTable):
         """
         super().__init__()
         self._model = model
+        self.sorts = model.is_sortable
         self._is_entered_at_end = is_entered_at_end
         self._keys: dict[Key, Callable[[], object]] = {}
         self._marked_keys: tuple[list[Hashable], Hashable] = ([], None)
@@ -251,7 +250,7 @@ class TableView(Arranging, PaintedTable):
     def _set_up_titles(self) -> None:
         titles = self.horizontalHeader()
         titles.setSectionsMovable(True)
-        titles.setMinimumSectionSize(self.width_for("No.") - _CELL_PADDING // 2)
+        titles.setMinimumSectionSize(self.width_for("No.") - CELL_PADDING // 2)
         if any(column.spec.is_wrapped for column in self._model.columns):
             self.setWordWrap(True)
             contents = QHeaderView.ResizeMode.ResizeToContents
@@ -304,14 +303,6 @@ class TableView(Arranging, PaintedTable):
         super().show_look()
         if isinstance(self.choices, FittedColumns) and self._shown is not None:
             self.choices.take_names(self._shown)
-
-    def width_for(self, text: str) -> int:
-        """Return how wide a column has to be for a text."""
-        return self.fontMetrics().horizontalAdvance(text) + _CELL_PADDING
-
-    def title_width(self, title: str) -> int:
-        """Return how wide a column has to be for a title, with its mark when it sorts."""
-        return self.width_for(f"{title} ▾ " if self._model.is_sortable else title)
 
     # ---------------------------------------------------------------- what is marked
 
