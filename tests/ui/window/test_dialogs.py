@@ -52,6 +52,13 @@ def test_that_the_keys_page_can_be_filtered(qtbot: QtBot) -> None:
     page.filter_line.apply_now()
 
     assert {line.text(0) for line in lines_of(page)} == {"Other frame rate …"}
+    assert not page.notice.text()
+
+    page.filter_line.setText("no such key")
+    page.filter_line.apply_now()
+
+    assert not lines_of(page)
+    assert page.notice.text() == "No key or action contains “no such key”."
 
 
 @pytest.mark.parametrize("width", [820, 560])

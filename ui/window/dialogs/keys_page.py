@@ -20,10 +20,13 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from inspector.display_text import one_line
+
 from ...actions.descriptions import ActionDescription
 from ...actions.menus import MenuId
 from ...kit.filter_line import FilterLine
 from ...kit.guards import guarded
+from ...kit.labels import EmptyNotice
 
 #: What Fusion leaves free on both sides of the text in a cell, and above and below it.
 _BESIDE_TEXT: Final = 6
@@ -36,6 +39,7 @@ class KeysPage(QDialog):
     Attributes:
         tree: The list, menus at the top level.
         filter_line: What to look for.
+        notice: Says that nothing was found.
     """
 
     def __init__(
@@ -55,6 +59,7 @@ class KeysPage(QDialog):
         self.tree.setAlternatingRowColors(True)
         self.tree.setIndentation(12)
         self.tree.setItemDelegate(_WrappedText(self.tree))
+        self.notice = EmptyNotice(self.tree)
         self._fill(descriptions)
         header = self.tree.header()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
@@ -103,6 +108,7 @@ class KeysPage(QDialog):
     def show_matching(self, text: str) -> None:
         """Show the actions in whose line ``text`` occurs."""
         wanted = text.lower()
+        any_shown = False
         for number in range(self.tree.topLevelItemCount()):
             top = self.tree.topLevelItem(number)
             assert top is not None
@@ -114,6 +120,8 @@ class KeysPage(QDialog):
                 item.setHidden(wanted not in line)
                 shown += wanted in line
             top.setHidden(not shown)
+            any_shown |= shown > 0
+        self.notice.show_text("" if any_shown else f"No key or action contains “{one_line(text)}”.")
 
 
 @guarded
