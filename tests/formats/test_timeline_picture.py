@@ -19,7 +19,7 @@ from inspector.formats.drawing.display_list import DisplayList, Group, Item, Pol
 from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.export import TIMELINE_EXPORTERS, export_frames
 from inspector.formats.frame_times import FrameTimes, Provenance
-from inspector.formats.options import GRAPH_COLORS, ExportOptions
+from inspector.formats.options import GRAPH_COLORS, STATE_COLORS, ExportOptions
 from inspector.formats.timeline.lane_rows import MOST_ROWS, brief, rows_of
 from inspector.formats.timeline.timeline_picture import timeline_picture
 from inspector.formats.traces.session_trace import Events
@@ -132,6 +132,26 @@ def test_that_states_and_marks_are_named(session: HostedSession) -> None:
 
     assert texts(lane(picture, "door").items) == ["door", "open", "closed"]
     assert "boss" in texts(lane(picture, "Marks").items)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_that_states_have_the_colours_of_the_window(session: HostedSession, theme: str) -> None:
+    picture = picture_of(session, theme=theme)
+
+    states = [each for each in lane(picture, "door").items if isinstance(each, Rect)]
+    assert [each.fill for each in states] == list(STATE_COLORS[:2])
+    said = [each for each in lane(picture, "door").items if isinstance(each, Text)]
+    assert [each.color for each in said[-2:]] == ["#ffffff", "#14171a"]
+
+
+def test_that_a_state_keeps_its_colour_in_a_part_without_the_first(session: HostedSession) -> None:
+    frames = FrameTimes.from_history(session.timeline.frames, 200, 220)
+    events = Events(session.history, int(frames.at_ns[0]), int(frames.at_ns[-1]))
+
+    picture = timeline_picture((frames, events), ABOUT, ExportOptions())
+
+    (state,) = (each for each in lane(picture, "door").items if isinstance(each, Rect))
+    assert state.fill == STATE_COLORS[1]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

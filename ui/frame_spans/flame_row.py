@@ -31,6 +31,7 @@ from ..kit.keys import is_plain, keeps_key, own_keys
 from ..kit.theme import ColorRole, Theme, mixed, phase_color
 from ..plotting.axis_range import AxisRange
 from ..plotting.gestures import MOVING_KEYS, Drag, take_key, take_wheel
+from ..plotting.machines import text_color_on
 from ..plotting.own_view import OwnView
 
 _RULER: Final = 18
@@ -38,7 +39,6 @@ _GAP: Final = 1
 _TEXT_FROM: Final = 26
 _SHORTEST_NS: Final = 200.0
 _ROOM: Final = 0.02
-_DARK_BELOW: Final = 150
 #: How much of its colour is behind the hatching of what was not measured by itself.
 _UNMEASURED: Final = 0.3
 _TICK_EVERY: Final = 110
@@ -230,7 +230,7 @@ class FlameRow(QWidget):
         box = rect.intersected(QRectF(self.rect())).adjusted(4, 0, -2, 0)
         if box.width() < _TEXT_FROM - 6:
             return
-        painter.setPen(QColor("#ffffff") if _is_dark(color) else QColor("#14171a"))
+        painter.setPen(text_color_on(color))
         metrics = painter.fontMetrics()
         text = one_line(span.label)
         if span.is_measured:
@@ -418,8 +418,3 @@ def span_text(span: Span) -> str:
     if not span.is_phase:
         lines.append(f"called in {span.phase.text}")
     return "\n".join(lines)
-
-
-def _is_dark(color: QColor) -> bool:
-    gray = 0.299 * color.red() + 0.587 * color.green() + 0.114 * color.blue()
-    return gray < _DARK_BELOW

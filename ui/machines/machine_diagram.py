@@ -24,12 +24,13 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
+from inspector.analysis.lanes.states import ANY
 from inspector.display_text import as_plain, one_line
 
 from ..kit.guards import guarded
 from ..kit.keys import keeps_key
 from ..kit.theme import ColorRole, Theme, mixed
-from ..plotting.machines import ANY, NO_SHAPE, Arrow, MachineShape, state_color, text_color_on
+from ..plotting.machines import NO_SHAPE, Arrow, MachineShape, state_color, text_color_on
 from .machine_layout import order_of, places_of
 
 _MARGIN: Final = 10

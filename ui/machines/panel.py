@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QScrollArea, QVBoxLayout, QWidget
 from typing_extensions import override
 
+from inspector.analysis.lanes.states import state_numbers
 from inspector.commands.command import Capability
 from inspector.commands.members import MakeTransition
 from inspector.display_text import one_line
@@ -23,7 +24,7 @@ from ..kit.layouts import bar, fill, splitter
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.table_view import TableView
 from ..kit.theme import Theme
-from ..plotting.machines import NO_SHAPE, shape_of, state_numbers
+from ..plotting.machines import NO_SHAPE, shape_of
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .machine_diagram import MachineDiagram
 from .machine_lane import MachineLane

@@ -8,20 +8,12 @@ from typing import Final
 
 from PySide6.QtGui import QColor
 
+from inspector.analysis.lanes.states import ANY, state_numbers
 from inspector.events.members import MemberTable
+from inspector.formats.options import FAINTER_STATE, STATE_COLORS, text_on
 from inspector.vocabulary import Field, MemberKind
 
 from ..kit.theme import ColorRole, Theme, mixed
-
-#: The source of an edge that leads away from any state.
-ANY: Final = "*"
-#: Those of the phases, in an order in which neighbours differ in lightness.
-_STATES: Final = (
-    *("#1e69e1", "#d2e12d", "#5a3c5a", "#87d2b4"),
-    *("#87871e", "#ffa5ff", "#2d4b1e"),
-)
-_FAINTER: Final = 0.55
-_DARK_BELOW: Final = 140
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,30 +60,6 @@ class MachineShape:
 NO_SHAPE: Final = MachineShape((), (), "")
 
 
-def state_numbers(members: MemberTable, machine_id: int) -> list[int]:
-    """Return the states of a machine (sid), in the order in which they are coloured.
-
-    States to which edges lead come in the order of the edges, others as they were entered.
-    """
-    machine = members.by_id.get(machine_id)
-    history = members.histories.get(machine_id)
-    found: dict[int, None] = {}
-    if history is not None and len(history):
-        found[history.state[0]] = None
-    edges = [] if machine is None else [members.by_id[number] for number in machine.children]
-    for edge in edges:
-        if edge.kind is MemberKind.EDGE:
-            for name in (Field.SOURCE, Field.TARGET):
-                number = edge.fields.get(name, 0)
-                if number and members.field_text(edge.id, name) != ANY:
-                    found[number] = None
-    if history is not None:
-        # A machine has few states, however often it enters them.
-        for number in dict.fromkeys(history.state):
-            found[number] = None
-    return list(found)
-
-
 def shape_of(members: MemberTable, machine_id: int, strings: Sequence[str]) -> MachineShape:
     """Return the shape of a machine; an empty one when there is no such machine."""
     machine = members.by_id.get(machine_id)
@@ -112,14 +80,13 @@ def shape_of(members: MemberTable, machine_id: int, strings: Sequence[str]) -> M
 
 
 def state_color(number: int, theme: Theme) -> QColor:
-    """Return the colour of the n-th state of a machine; from the ninth on they are fainter."""
-    color = QColor(_STATES[number % len(_STATES)])
-    if number >= len(_STATES):
-        return mixed(color, theme.color(ColorRole.BACKGROUND), _FAINTER)
+    """Return the colour of the n-th state of a machine; from the eighth on they are fainter."""
+    color = QColor(STATE_COLORS[number % len(STATE_COLORS)])
+    if number >= len(STATE_COLORS):
+        return mixed(color, theme.color(ColorRole.BACKGROUND), FAINTER_STATE)
     return color
 
 
 def text_color_on(color: QColor) -> QColor:
     """Return black or white, whichever can be read on a colour."""
-    gray = 0.299 * color.red() + 0.587 * color.green() + 0.114 * color.blue()
-    return QColor("#ffffff") if gray < _DARK_BELOW else QColor("#14171a")
+    return QColor(text_on(color.red(), color.green(), color.blue()))

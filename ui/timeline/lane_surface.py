@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import LaneKey, LaneKind, LaneStore
+from inspector.analysis.lanes.states import state_numbers
 from inspector.display_text import as_plain
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration
@@ -21,7 +22,6 @@ from ..kit.guards import guarded
 from ..plotting.frame_series import XAxis
 from ..plotting.lane_painter import SLICE_LEVELS
 from ..plotting.lane_view import LaneWindow, drawable
-from ..plotting.machines import state_numbers
 from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection, SelectionKind
 from .lane_names import name_width

@@ -15,6 +15,7 @@ from inspector.analysis.lanes.clocks import GONE
 from inspector.analysis.lanes.columns import Instants, Levels, Steps
 from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind, LaneStore
 from inspector.analysis.lanes.spans import Spans
+from inspector.analysis.lanes.states import state_numbers
 from inspector.events.timeline import Timeline
 from inspector.formats.drawing.display_list import (
     Anchor,
@@ -29,7 +30,7 @@ from inspector.formats.drawing.display_list import (
 )
 from inspector.formats.drawing.font_metrics import plain, text_width
 from inspector.formats.frame_graph.frame_plot import Scale
-from inspector.formats.options import GraphColors
+from inspector.formats.options import FAINTER_STATE, STATE_COLORS, GraphColors, text_on
 from inspector.pictures.looks import hatching
 from inspector.pictures.shapes import Shape, ShapeKind
 from inspector.vocabulary import RATE_DENOMINATOR, rate_text
@@ -206,7 +207,7 @@ class LaneDrawing:
         if lane is None:
             return []
         if lane.kind is LaneKind.MACHINE:
-            return self._states(lane.steps, box)
+            return self._states(lane, box)
         if lane.kind in _LISTS:
             return self._signs(lane, box)
         if lane.levels is not None:
@@ -273,22 +274,24 @@ class LaneDrawing:
         return found
 
     def state_color(self, number: int) -> str:
-        """Return the colour of a state of a machine."""
-        phases = list(self._colors.phases.values())
-        return mixed(phases[number % len(phases)], self._colors.background, 0.45)
+        """Return the colour of the n-th state of a machine, as the window has it."""
+        color = STATE_COLORS[number % len(STATE_COLORS)]
+        is_known = number < len(STATE_COLORS)
+        return color if is_known else mixed(color, self._colors.background, FAINTER_STATE)
 
-    def _states(self, steps: Steps, box: Box) -> list[Item]:
+    def _states(self, lane: Lane, box: Box) -> list[Item]:
         self.used.add("state")
         strings = self._store_strings
-        numbers: dict[int, int] = {}
+        known = state_numbers(self._timeline.members, lane.subject_id)
+        numbers = {state: number for number, state in enumerate(known)}
         found: list[Item] = []
-        for begin, end, state in self._stretches(steps):
+        for begin, end, state in self._stretches(lane.steps):
             if state < 0:
                 continue
-            number = numbers.setdefault(state, len(numbers))
-            found.append(Rect(_box(begin, box.y, end, box.bottom), self.state_color(number)))
+            color = self.state_color(numbers.setdefault(state, len(numbers)))
+            found.append(Rect(_box(begin, box.y, end, box.bottom), color))
             name = brief(strings[state]) if state < len(strings) else "?"
-            self._add_label(found, name, begin, end, box)
+            self._add_label(found, name, begin, end, box, color=text_on(*_parts(color)))
         return found
 
     @property
@@ -316,7 +319,14 @@ class LaneDrawing:
                 yield scale.x(begin), scale.x(min(end, high)), state
 
     def _add_label(  # noqa: PLR0913, PLR0917 - a text and its room
-        self, found: list[Item], text: str, begin: float, end: float, box: Box, patch: str = ""
+        self,
+        found: list[Item],
+        text: str,
+        begin: float,
+        end: float,
+        box: Box,
+        patch: str = "",
+        color: str = "",
     ) -> None:
         """Add a text where there is room for it, over a patch on hatching."""
         width = text_width(text, SMALL - 1)
@@ -325,7 +335,7 @@ class LaneDrawing:
         if patch:
             found.append(Rect(Box(begin + 3, box.y + 0.5, width + 4, box.height - 1), patch))
         at = Point(round(begin + 5, 2), round(box.y + box.height / 2 + 2.6, 2))
-        found.append(Text(at, text, SMALL - 1, self._colors.text))
+        found.append(Text(at, text, SMALL - 1, color or self._colors.text))
 
     def _levels(self, levels: Levels, box: Box) -> list[Item]:
         """Return the values of a counter as an area from 0."""

@@ -21,14 +21,13 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from inspector.formats.options import GRAPH_COLORS
+from inspector.formats.options import GRAPH_COLORS, STATE_COLORS
 from inspector.resources import resource_path
 from inspector.vocabulary import Phase
 from tests.ui.shell import open_shell
 from ui.kit.layouts import choice_buttons
 from ui.kit.table.painted_views import PaintedTable
 from ui.kit.theme import ColorRole, Theme, ThemeName, phase_color
-from ui.plotting.machines import _STATES
 
 TEXT_ROLES = (ColorRole.TEXT, ColorRole.MUTED_TEXT, ColorRole.BAD, ColorRole.ACCENT)
 GRAPHIC_ROLES = (
@@ -258,14 +257,14 @@ def test_that_colours_are_compared_as_in_the_data_of_sharma(
 
 @pytest.mark.parametrize("vision", _SEEN)
 def test_that_any_two_phases_and_states_are_apart_with_any_vision(vision: str) -> None:
-    states = [QColor(name) for name in _STATES]
+    states = [QColor(name) for name in STATE_COLORS]
     for colors in ([phase_color(phase) for phase in Phase], states):
         for one, other in combinations(colors, 2):
             difference = ciede2000(lab_seen(one, vision), lab_seen(other, vision))
             assert difference > 20, (one.name(), other.name())
 
 
-@pytest.mark.parametrize("color", [*map(phase_color, Phase), *map(QColor, _STATES)])
+@pytest.mark.parametrize("color", [*map(phase_color, Phase), *map(QColor, STATE_COLORS)])
 def test_that_orange_and_red_mean_that_something_is_wrong(color: QColor) -> None:
     _, a, b = lab_seen(color, "normal")
 
