@@ -87,6 +87,27 @@ def test_that_more_stands_behind_the_last_tab(shell: Shell) -> None:
     assert more.geometry().right() <= shown.geometry().right()
 
 
+def test_that_more_hides_no_tab_when_there_are_too_many(qtbot: QtBot, shell: Shell) -> None:
+    tabs = shell.window.docks.tabs
+    for panel_id in ("interventions", "bookmarks", "statistics", "lab"):
+        shell.trigger(f"panel-{panel_id}")
+    shell.window.resize(1_000, 700)
+    settle()
+
+    def is_beside() -> bool:
+        last = bar(shell).x() + bar(shell).tabRect(bar(shell).count() - 1).right()
+        end = shell.window.docks["lab"].geometry().right()
+        return last < tabs.more_button.x() and tabs.more_button.geometry().right() <= end
+
+    qtbot.waitUntil(is_beside)
+    narrow = bar(shell).tabRect(0).width()
+    shell.window.resize(2_400, 700)
+    settle()
+
+    qtbot.waitUntil(is_beside)
+    qtbot.waitUntil(lambda: bar(shell).tabRect(0).width() > narrow)
+
+
 def test_that_a_panel_opened_from_more_has_a_tab_from_then_on(shell: Shell) -> None:
     menu = shell.window.docks.tabs.more_menu
     offered(shell)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Slot
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabBar, QToolButton, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabBar, QWidget
 from shiboken6 import isValid
 from typing_extensions import override
 
@@ -22,6 +22,8 @@ _ChildT = TypeVar("_ChildT", bound=QObject)
 _FIGURE_SPACE: Final = "\u2007"
 _LEAST_DIGITS: Final = 2
 _BESIDE_TABS: Final = 8
+#: The greatest width of a widget, which is Qt's own limit.
+_ENDLESS: Final = (1 << 24) - 1
 _MOVES: Final = frozenset(
     {QEvent.Type.Paint, QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide}
 )
@@ -127,7 +129,8 @@ class DockTabs(QObject):
         """Keep *More* at the end of the tabs."""
         if event.type() in _MOVES and isValid(self.more_button):
             bar = self._bar_below()
-            if (None if bar is None else self._place_in(bar)) != self._place_now():
+            is_elsewhere = (None if bar is None else self._place_in(bar)) != self._place_now()
+            if is_elsewhere or (bar is not None and self._room_in(bar) != bar.maximumWidth()):
                 self._turn.start()
         return False
 
@@ -139,13 +142,18 @@ class DockTabs(QObject):
                 return bar
         return None
 
+    def _room_in(self, bar: QTabBar) -> int:
+        """Return how wide the tabs may be, so that *More* has a place beside them."""
+        dock = self._dock_titled(bar.tabText(bar.currentIndex()))
+        if dock is None:
+            return _ENDLESS
+        return max(dock.width() - self.more_button.sizeHint().width(), 0)
+
     def _place_in(self, bar: QTabBar) -> QPoint:
-        """Return where *More* belongs: behind the tabs, or over the last if they do not fit."""
-        size, scroll = self.more_button.sizeHint(), _children_of(bar, QToolButton)
-        taken = sum(button.width() for button in scroll if button.isVisible())
+        """Return where *More* belongs: behind the tabs, or behind all that is seen of them."""
         end = bar.tabRect(bar.count() - 1).right() + _BESIDE_TABS
-        left = max(0, min(end, bar.width() - taken - size.width()))
-        return bar.pos() + QPoint(left, (bar.height() - size.height()) // 2)
+        top = (bar.height() - self.more_button.sizeHint().height()) // 2
+        return bar.pos() + QPoint(max(0, min(end, self._room_in(bar))), top)
 
     def _place_now(self) -> QPoint | None:
         return None if self.more_button.isHidden() else self.more_button.pos()
@@ -153,6 +161,8 @@ class DockTabs(QObject):
     def _place_more(self) -> None:
         bar = self._bar_below()
         self.more_button.setVisible(bar is not None)
+        for each in filter(isValid, self._watched):
+            each.setMaximumWidth(self._room_in(each) if each is bar else _ENDLESS)
         if bar is not None:
             self.more_button.resize(self.more_button.sizeHint())
             self.more_button.move(self._place_in(bar))
@@ -162,7 +172,9 @@ class DockTabs(QObject):
 
     def dock_of(self, bar: QTabBar, place: QPoint) -> QDockWidget | None:
         """Return the dock whose tab is there."""
-        title = bar.tabText(bar.tabAt(place))
+        return self._dock_titled(bar.tabText(bar.tabAt(place)))
+
+    def _dock_titled(self, title: str) -> QDockWidget | None:
         found = (dock for dock in self._docks.values() if dock.windowTitle() == title)
         return next(found, None)
 
