@@ -6,15 +6,15 @@ from collections.abc import MutableMapping
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
-from PySide6.QtWidgets import QHeaderView, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHeaderView, QSizePolicy, QWidget
 from typing_extensions import override
 
 from inspector.calls.call import CallId, call_of
-from inspector.display_text import one_line
+from inspector.display_text import as_plain, one_line
 from inspector.events.timeline import Timeline
 
 from ..kit.guards import guarded
-from ..kit.layouts import bar, fill
+from ..kit.layouts import ShorteningButton, bar, fill
 from ..kit.theme import Theme
 from .call_queue import CallQueue
 from .model import QueueModel
@@ -26,6 +26,7 @@ _MOST_ROWS: Final = 6
 _TITLED_FROM: Final = 10
 #: Stopped clocks, targets … that are named before the rest is counted.
 _MOST_NAMES: Final = 3
+_TIP: Final = "Show or hide calls whose clock, target or scheduler is stopped"
 _FOLDED: Final = "timer_queue.waiting"
 
 
@@ -74,13 +75,12 @@ class WaitingSection(QWidget):
         header.hide()
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        self.button = QToolButton()
+        self.button = ShorteningButton()
         self.button.setCheckable(True)
         self.button.setAutoRaise(True)
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         # A long list of names is cut, and does not widen the panel.
         self.button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.button.setToolTip("Show or hide calls whose clock, target or scheduler is stopped")
         self.button.setChecked(choices.get(_FOLDED) != "folded")
         self.button.toggled.connect(self._fold)
         fill(self, bar((self.button, 1), margins=(4, 0, 4, 0)), self.view, spacing=0)
@@ -106,7 +106,11 @@ class WaitingSection(QWidget):
             return
         is_open = self.button.isChecked()
         self.button.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
-        self.button.setText(self._text(count))
+        text = self._text(count)
+        self.button.setText(text.replace("&", "&&"))
+        tip = as_plain(f"{text}\n{_TIP}")
+        if tip != self.button.toolTip():
+            self.button.setToolTip(tip)
         self.view.setVisible(is_open)
         row, frame = self.view.verticalHeader().defaultSectionSize(), 2 * self.view.frameWidth()
         # Where there is room, its columns have titles of their own.
@@ -128,7 +132,7 @@ class WaitingSection(QWidget):
         ]
         more = len(stoppers) - _MOST_NAMES
         names += [f"{more:,} more"] * (more > 0)
-        return f"Waiting {count:,}: {', '.join(names)}".replace("&", "&&")
+        return f"Waiting {count:,}: {', '.join(names)}"
 
     @Slot(bool)
     def _fold(self, is_open: bool) -> None:  # noqa: FBT001 - a slot

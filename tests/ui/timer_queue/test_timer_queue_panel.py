@@ -241,6 +241,9 @@ def test_that_every_stopped_clock_is_named_the_one_with_most_timers_first(stand:
     assert stand.panel.waiting.button.text() == (
         "Waiting 3: “enemies” has rate 0 (2), “ui && more” is paused (1)"
     )
+    assert stand.panel.waiting.button.toolTip().startswith(
+        "Waiting 3: “enemies” has rate 0 (2), “ui & more” is paused (1)\n"
+    )
 
 
 def test_that_a_folded_section_stays_folded_and_still_counts(stand: Stand) -> None:
