@@ -293,6 +293,13 @@ def file_word(session: object) -> str:
     return "capture" if isinstance(session, ShowsCapture) else "recording"
 
 
+def why_no_clocks(session: Session | None) -> str:
+    """Return why there is no clock, for the end of a sentence that begins with what is missing."""
+    if session is None:
+        return "no scene is loaded"
+    return f"this {file_word(session)} has none" if session.is_recorded else "none is known yet"
+
+
 class FramePictures(Protocol):
     """The pictures of frames.
 

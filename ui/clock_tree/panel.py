@@ -12,7 +12,7 @@ from typing_extensions import override
 from inspector.commands.command import Command
 from inspector.display_text import counted
 from inspector.events.timeline import Timeline
-from inspector.sessions.session import Session
+from inspector.sessions.session import Session, why_no_clocks
 
 from ..kit.clipboard import copy_text
 from ..kit.filter_line import FilterLine
@@ -49,7 +49,7 @@ class ClockTreePanel(QWidget):
         self.count_label = QLabel()
         self.view = ClockTreeView(self.model)
         self.columns = ClockColumns(self.view, bridge.panel_choices)
-        self._notice = EmptyNotice(self.view)
+        self.notice = EmptyNotice(self.view)
         self.refusal_label = WrappedLabel()
         self.refusal_label.setContentsMargins(6, 2, 6, 4)
         self._sign_delegate = SignDelegate(self.view)
@@ -214,11 +214,11 @@ class ClockTreePanel(QWidget):
             text = f"{matching:,} of {total + others:,}" if others else f"{matching:,} of {text}"
         say(self.count_label, text)
         if self.model.shown_count:
-            self._notice.show_text("")
+            self.notice.show_text("")
         elif timeline is None or not total:
-            self._notice.show_text("No clocks: no scene is loaded.")
+            self.notice.show_text(f"No clocks: {why_no_clocks(self._bridge.session)}.")
         else:
-            self._notice.show_text(f"The filter hides all {total:,} clocks and everything on them.")
+            self.notice.show_text(f"The filter hides all {total:,} clocks and everything on them.")
 
     # ------------------------------------------------------------------ structure
 

@@ -16,7 +16,7 @@ from inspector.commands.members import UnscheduleMember
 from inspector.commands.timers import ClearTimer
 from inspector.display_text import as_plain, one_line
 from inspector.events.timeline import Timeline
-from inspector.sessions.session import Session
+from inspector.sessions.session import Session, why_no_clocks
 
 from ..kit.clipboard import copy_text
 from ..kit.labels import say
@@ -244,7 +244,7 @@ class TimerQueuePanel(TablePanel):
     def why_empty(self) -> str:
         counts, timeline = self.model.counts, self.queue.timeline
         if timeline is None or not timeline.clocks:
-            return "No calls: no scene is loaded."
+            return f"No calls: {why_no_clocks(self._bridge.session)}."
         if not counts.total:
             return "No call is scheduled."
         if counts.passing:

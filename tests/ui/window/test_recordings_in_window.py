@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
+from sqlite3 import connect
 from typing import cast
 
 import pytest
@@ -21,10 +23,12 @@ from tests.events.recording.recorded_worlds import record, scene_log
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
 from tests.ui.world import PlayedSession
+from ui.clock_tree.panel import ClockTreePanel
 from ui.events.panel import EventListPanel
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.plotted_frames import NONE_IN_FILE_TEXT
 from ui.session.bridge import Selection
+from ui.timer_queue.panel import TimerQueuePanel
 
 
 class Recorded(PlayedSession):
@@ -235,6 +239,24 @@ def test_that_recordings_can_be_dropped_on_the_window(shell: Shell, tmp_path: Pa
     QApplication.sendEvent(shell.window, drop)
 
     assert shell.bridge.status.message.startswith("Recording of test: ")
+
+
+def test_that_a_recording_no_event_of_which_can_be_read_is_not_called_no_scene(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "damaged.tlrec"
+    record(scene_log(seconds=1), path)
+    with closing(connect(path)) as database:
+        database.executescript("DELETE FROM keyframes; UPDATE chunks SET crc = crc + 1;")
+    shell = open_shell(qtbot, tmp_path, None)
+
+    shell.window.open_path(path)
+    settle()
+
+    clocks = cast("ClockTreePanel", shell.window.docks.panel("clock_tree"))
+    calls = cast("TimerQueuePanel", shell.window.docks.panel("timer_queue"))
+    assert clocks.notice.text() == "No clocks: this recording has none."
+    assert calls.notice.text() == "No calls: this recording has none."
 
 
 def test_that_a_recording_without_frames_says_so(qtbot: QtBot, tmp_path: Path) -> None:
