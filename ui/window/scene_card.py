@@ -35,7 +35,9 @@ _CHOICE: Final = "scene_card"
 _DISMISSED: Final = "dismissed"
 #: The text has at most this part of the height of the middle, about two lines in a small window.
 _TEXT_PART: Final = 0.12
-
+#: Lines of text for which the middle must have room, or else the card is one line until more is
+#: asked for.
+_LEAST_LINES: Final = 22
 
 _WRAPPED: Final = int(Qt.TextFlag.TextWordWrap)
 
@@ -79,6 +81,9 @@ TASKS: Final = (
 class SceneCard(QFrame):
     """Shows what a built-in scene is about and ticks off what was tried; gone once dismissed.
 
+    Where there is little room it is only a line with the title. What to try is shown when it is
+    asked for.
+
     Signals:
         keyboard_left: It was dismissed while one of its buttons had the keyboard.
 
@@ -101,7 +106,8 @@ class SceneCard(QFrame):
         self._pages: tuple[str, ...] = ()
         self._page = 0
         self._whole = ""
-        self._turn = single_shot(self, self._fit_text)
+        self._is_asked = False
+        self._turn = single_shot(self, self._fit)
         self.title = ElidedLabel()
         font = QFont(self.title.font())
         font.setBold(True)
@@ -123,16 +129,16 @@ class SceneCard(QFrame):
             bottom.addWidget(self.tasks[task.name])
         bottom.addStretch(1)
         # Rather cut off than making the window wider.
-        line = QWidget()
-        line.setLayout(bottom)
+        self._line = QWidget()
+        self._line.setLayout(bottom)
         bottom.setContentsMargins(0, 0, 0, 0)
-        line.setMinimumWidth(1)
+        self._line.setMinimumWidth(1)
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(8, 3, 8, 5)
         column.setSpacing(2)
         column.addLayout(top)
         column.addWidget(self.text)
-        column.addWidget(line)
+        column.addWidget(self._line)
         self.hide()
         bridge.session_changed.connect(self._take_session)
         if parent is not None:
@@ -151,50 +157,59 @@ class SceneCard(QFrame):
         if scene is not None:
             self.title.show_text(scene.title)
             self._pages = (scene.summary, *scene.tries)
-            self._page = 0
+            self._page, self._is_asked = 0, False
             self._show_page()
             self._show_tasks()
 
     @Slot()
     def turn_page(self) -> None:
         """Show the next thing to try in this scene; after the last, what there is to see."""
-        self._page = (self._page + 1) % len(self._pages)
+        self._page, self._is_asked = (self._page + 1) % len(self._pages), True
         self._show_page()
 
     def _show_page(self) -> None:
         page, tries = self._page, len(self._pages) - 1
         text = self._pages[page]
         self._whole = f"Try {page} of {tries}: {text}" if page else text
-        self._fit_text()
+        self._fit()
         following = "Next" if page else "What to try"
         self.next_button.setText("What it shows" if page == tries else following)
         self.next_button.setVisible(bool(tries))
 
-    def _fit_text(self) -> None:
-        """Show as much of the text as leaves room for the plots; all of it is in the tooltip."""
-        parent, label, metrics = self.parentWidget(), self.text, self.text.fontMetrics()
+    def _fit(self) -> None:
+        """Show as much as leaves room for the plots; all of the text is in the tooltip."""
+        parent, metrics = self.parentWidget(), self.text.fontMetrics()
         margins = self._column.contentsMargins()
         # While it is shown for the first time it has no place yet; the middle has.
         middle = self if parent is None else parent
         width, room = middle.width() - margins.left() - margins.right(), middle.height()
+        is_low = room < _LEAST_LINES * metrics.lineSpacing()
+        self._line.setHidden(is_low)
+        shown = "" if is_low and not self._is_asked else self._fitting_text(width, room)
+        if shown != self.text.text():
+            self.text.show_text(shown)
+            self.text.setToolTip("" if shown == self._whole else as_plain(self._whole))
+        self.title.setToolTip(as_plain(f"{self.title.text()}\n{self._whole}"))
+
+    def _fitting_text(self, width: int, room: int) -> str:
+        """Return as much of the text as has its share of the height of the middle."""
+        metrics = self.text.fontMetrics()
         most = max(round(_TEXT_PART * room / metrics.lineSpacing()), 1) * metrics.lineSpacing()
 
         def is_too_high(text: str) -> bool:
             place = QRect(0, 0, width, room)
             return metrics.boundingRect(place, _WRAPPED, text).height() > most
 
-        words, shown = self._whole.split(" "), self._whole
-        if is_too_high(shown):
-            # The most words with which it is no higher.
-            fits = bisect(range(1, len(words)), 0, key=lambda n: is_too_high(_begun(words, n)))
-            shown = _begun(words, max(fits, 1))
-        if shown != label.text():
-            label.show_text(shown)
-            label.setToolTip("" if shown == self._whole else as_plain(self._whole))
+        if not is_too_high(self._whole):
+            return self._whole
+        words = self._whole.split(" ")
+        # The most words with which it is no higher.
+        fits = bisect(range(1, len(words)), 0, key=lambda n: is_too_high(_begun(words, n)))
+        return _begun(words, max(fits, 1))
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Fit the text when there is more or less room in the middle of the window."""
+        """Fit into more or less room in the middle of the window."""
         if event.type() == QEvent.Type.Resize:
             self._turn.start()
         return False

@@ -132,7 +132,14 @@ def test_that_a_long_text_leaves_room_for_the_plots(qtbot: QtBot, shell: Shell) 
 
     shell.window.resize(1_000, 600)
 
+    qtbot.waitUntil(card.text.isHidden)
+    assert not any(label.isVisible() for label in card.tasks.values())
+    assert card.title.toolTip().endswith("now and then.")
+
+    qtbot.mouseClick(card.next_button, Qt.MouseButton.LeftButton)
+
     # One line of such letters is the least.
     qtbot.waitUntil(lambda: card.text.height() <= card.text.fontMetrics().lineSpacing())
+    assert card.text.text().startswith("Try 1 of ")
     assert card.text.text().endswith(" …")
-    assert card.text.toolTip().startswith("Five branches")
+    assert card.text.toolTip() in card.title.toolTip()
