@@ -22,7 +22,7 @@ td.n{text-align:right;white-space:nowrap}th{font-weight:600}
 
 
 def html_page(title: str, theme: ThemeName, parts: Iterable[str]) -> str:
-    """Return a whole page.
+    """Return a whole page, in which a lone surrogate, as in undecodable file names, is escaped.
 
     Args:
         title: Its title, which is also its first heading.
@@ -39,7 +39,7 @@ def html_page(title: str, theme: ThemeName, parts: Iterable[str]) -> str:
     page = '<!doctype html><html lang="en"><head><meta charset="utf-8">'
     head = f"{page}<title>{escape(title)}</title><style>{style}</style></head><body>"
     body = (head, f"<h1>{escape(title)}</h1>", *parts, "</body></html>\n")
-    return "\n".join(filter(None, body))
+    return "\n".join(filter(None, body)).encode("utf-8", "backslashreplace").decode()
 
 
 def svg_element(picture: DisplayList) -> str:

@@ -27,12 +27,16 @@ PROVENANCE = Provenance("a <b>game</b>", datetime(2026, 1, 2, tzinfo=UTC), "0.1"
 
 
 def report(
-    times_ms: list[float], *, samples: str = "", options: ExportOptions | None = None
+    times_ms: list[float],
+    *,
+    samples: str = "",
+    options: ExportOptions | None = None,
+    provenance: Provenance = PROVENANCE,
 ) -> str:
     intervals = np.array([round(each * 1_000_000) for each in times_ms], dtype=np.int64)
     frames = Stream("", "ms", intervals, samples=samples).frames()
     stream = BytesIO()
-    write_html(frames, PROVENANCE, options or ExportOptions(), stream)
+    write_html(frames, provenance, options or ExportOptions(), stream)
     return stream.getvalue().decode()
 
 
@@ -84,6 +88,12 @@ def test_that_names_are_text() -> None:
 
     assert "<h1>a &lt;b&gt;game&lt;/b&gt;</h1>" in page
     assert "<b>" not in page
+
+
+def test_that_a_name_that_cannot_be_decoded_is_escaped() -> None:
+    page = report([16.7] * 10, provenance=replace(PROVENANCE, scene="caf\udce9.py"))
+
+    assert r"<h1>caf\udce9.py</h1>" in page
 
 
 def test_that_of_samples_the_report_says_why_lows_are_missing() -> None:
