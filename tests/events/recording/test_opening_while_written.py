@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -132,6 +133,27 @@ def test_that_what_this_process_records_is_read_without_loosening_its_locks(
     assert len(found) == 3_000
     assert len(events_in(path)) == 3_100
     assert [each.name for each in tmp_path.iterdir()] == ["a.tlrec"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no such name")
+@pytest.mark.parametrize("is_finished", [True, False])
+def test_that_a_recording_whose_path_is_no_utf_8_is_read(
+    tmp_path: Path, *, is_finished: bool
+) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    file = RecordingFile(folder / os.fsdecode(b"\xe9.tlrec"), About(), Timeline([""]), 0)
+    file.add_strings([""])
+    file.add([(n, MARK, 0, 0, 0) for n in range(3_000)])
+    file.commit()
+    if is_finished:
+        file.finish()
+
+    found = events_in(file.path)
+    if not is_finished:
+        file.finish()
+
+    assert len(found) == 3_000
 
 
 def test_that_another_kind_of_database_is_known_by_what_lies_beside_it(tmp_path: Path) -> None:

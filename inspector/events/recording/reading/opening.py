@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 import tempfile
@@ -11,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
 
 import numpy as np
 
@@ -29,7 +27,13 @@ from inspector.events.recording.layout import (
     text_of,
 )
 from inspector.events.recording.live_files import is_written_here
-from inspector.events.recording.reading.private_copy import beside, copy_database, real_path, size
+from inspector.events.recording.reading.private_copy import (
+    beside,
+    copy_database,
+    real_path,
+    size,
+    uri_of,
+)
 from inspector.events.recording.writing.file import About, RecordingFile
 from inspector.events.timeline import Timeline
 from inspector.foreign.files import open_binary
@@ -371,8 +375,7 @@ def _newer(path: Path, version: str) -> str:
 def _connect(path: Path, *, is_copy: bool) -> sqlite3.Connection:
     # A file in immutable mode is never written to.
     options = "mode=rw" if is_copy else "mode=ro&immutable=1"
-    uri = f"file:{quote(os.fspath(path.absolute()))}?{options}"
-    connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+    connection = sqlite3.connect(uri_of(path, options), uri=True, check_same_thread=False)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_BYTES)
     connection.text_factory = text_of
     # A truncated file is then read as far as possible.

@@ -26,6 +26,16 @@ def real_path(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def uri_of(path: Path, options: str) -> str:
+    """Return the URI by which SQLite opens a database; its name may be no UTF-8.
+
+    Args:
+        path: Its file.
+        options: What follows the path, such as ``mode=ro``.
+    """
+    return f"file:{quote(os.fsencode(path.absolute()))}?{options}"
+
+
 def beside(path: Path) -> list[Path]:
     """Return the non-empty files that belong to a database beside it."""
     names = [path.with_name(path.name + suffix) for suffix in _BESIDE]
@@ -101,7 +111,7 @@ def _marks(path: Path) -> tuple[int, int, bytes]:
 def _copy_by_sqlite(path: Path, copy: Path) -> None:
     for each in (copy, *beside(copy)):
         each.unlink(missing_ok=True)
-    source = sqlite3.connect(f"file:{quote(os.fspath(path.absolute()))}?mode=ro", uri=True)
+    source = sqlite3.connect(uri_of(path, "mode=ro"), uri=True)
     target = sqlite3.connect(copy)
     try:
         source.backup(target)
