@@ -71,7 +71,7 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Match:
         raise ArgumentError("The name of the timer is empty. Give a name or a number.")
     bare = wanted.lower().removeprefix(_MEMBER_PREFIX)
     if bare.isdecimal():
-        return _numbered(history, bare, is_member=bare != wanted)
+        return _numbered(history, timeline, bare, is_member=bare != wanted)
     names, present = _names(history, timeline)
     phases = [name for name, calls in names.items() if _are_phases(present, calls)]
     others = [name for name in names if name not in set(phases)]
@@ -101,7 +101,7 @@ def _quoted(name: str) -> str:
     return in_quotes(name, _MOST_SHOWN)
 
 
-def _numbered(history: History, digits: str, *, is_member: bool) -> Match:
+def _numbered(history: History, timeline: Timeline, digits: str, *, is_member: bool) -> Match:
     """Find a timer or member by number.
 
     Raises:
@@ -110,11 +110,11 @@ def _numbered(history: History, digits: str, *, is_member: bool) -> Match:
     what = "member" if is_member else "timer"
     # Longer numbers do not exist.
     number = count_in(digits) or 0
-    base = history.state_before(history.first)
-    there = base.members.by_id if is_member else base.timers
+    states = (timeline, history.state_before(history.first))
+    is_there = any(number in (each.members.by_id if is_member else each.timers) for each in states)
     added = ADDED[Unit.MEMBER if is_member else Unit.TIMER]
     events = history.events(history.first, history.end)
-    is_known = number in there or any(event[1] == added and event[2] == number for event in events)
+    is_known = is_there or any(event[1] == added and event[2] == number for event in events)
     # Events no longer in the log are explained as such.
     if not is_known and (not history.first or not number):
         shown = digits if len(digits) < _MOST_DIGITS else f"{digits[:_MOST_DIGITS]}…"
@@ -127,17 +127,23 @@ def _names(
 ) -> tuple[dict[str, dict[CallId, None]], MemberNames]:
     """Return the timers and members that have had each name, and the members' last names."""
     names: dict[str, dict[CallId, None]] = {}
-    base = history.state_before(history.first)
-    members = MemberNames(history.strings, base.members.by_id.values())
-    for timer_id in base.timers.ids():
-        names.setdefault(base.timers.row(timer_id).label, {})[CallId(timer_id)] = None
-    for member in base.members.by_id.values():
-        names.setdefault(member.name, {})[CallId(member.id, is_member=True)] = None
+    members = MemberNames(history.strings)
+
+    def add_those_of(state: Timeline) -> None:
+        for timer_id in state.timers.ids():
+            names.setdefault(state.timers.row(timer_id).label, {})[CallId(timer_id)] = None
+        for member in state.members.by_id.values():
+            members.learn(member)
+            names.setdefault(member.name, {})[CallId(member.id, is_member=True)] = None
+
+    add_those_of(history.state_before(history.first))
     for event in history.events(history.first, history.cursor_at(timeline.at_ns)):
         if event[1] == ADDED[Unit.TIMER]:
             names.setdefault(text_of(history, event[4]), {})[CallId(event[2])] = None
         elif event[1] in MEMBER_NAMING_KINDS and (known := members.note(event)) is not None:
             names.setdefault(known.name, {})[CallId(event[2], is_member=True)] = None
+    # What was set in a damaged part is known from a keyframe only.
+    add_those_of(timeline)
     return names, members
 
 
