@@ -102,6 +102,7 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         if at_ns < past.history.first_ns:
             message = f"Argument --at: the log begins at {format_instant(past.history.first_ns)}."
             raise ArgumentError(message)
+        _check_known(past.history, at_ns)
         timeline = past.history.state_at(at_ns)
         if options.preview is not None:
             return _preview(timeline, options, out)
@@ -115,6 +116,20 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
     else:
         out.write(_explanation_text(explanation, at_ns, (match.note, past.hint), scores))
     return ExitCode.OK
+
+
+def _check_known(history: History, at_ns: int) -> None:
+    """Check that the state at an instant can be read.
+
+    Raises:
+        RecordingError: Events are missing there.
+    """
+    if isinstance(history, Recording) and (span := history.unknown_around(at_ns)) is not None:
+        since, until = map(format_instant, span)
+        raise RecordingError(
+            f"Some events between {since} and {until} are missing, so the state at "
+            f"{format_instant(at_ns)} is unknown. Choose an instant before or after that: --at."
+        )
 
 
 def _preview(timeline: Timeline, options: Namespace, out: TextIO) -> ExitCode:

@@ -50,6 +50,9 @@ class History(Protocol):
     def events(self, start: int, end: int) -> Sequence[RawEvent]:
         """Return the events between two cursors, without those not kept."""
 
+    def whole_until(self, start: int, end: int) -> int:
+        """Return the cursor up to which no event is missing from ``start`` on, at most ``end``."""
+
     def cursor_at(self, at_ns: int) -> int:
         """Return the cursor after the last event at or before an instant."""
 
@@ -103,6 +106,10 @@ class LogHistory:
     def events(self, start: int, end: int) -> list[RawEvent]:
         """Return the events between two cursors, without those not kept."""
         return self._log.slice(start, end)
+
+    def whole_until(self, start: int, end: int) -> int:
+        """Return ``end``, as nothing is missing within a log."""
+        return max(start, end)
 
     def cursor_at(self, at_ns: int) -> int:
         """Return the cursor after the last event at or before an instant."""

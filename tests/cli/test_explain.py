@@ -638,6 +638,42 @@ def test_that_of_a_damaged_recording_only_what_can_be_read_is_judged(
     assert "nothing looks wrong in what can be read" in out
 
 
+@pytest.mark.parametrize("timer", ["blink", "3"])
+def test_that_a_timer_set_in_a_damaged_part_is_found(run: Run, tmp_path: Path, timer: str) -> None:
+    recording = tmp_path / "a.tlrec"
+    assert run(f"run 4 --seconds 2 --record {recording}")[0] == ExitCode.OK
+    with closing(sqlite3.connect(recording)) as connection, connection:
+        connection.execute("UPDATE chunks SET data = zeroblob(length(data))")
+
+    code, out, err = run(f"explain {recording} {timer}")
+
+    assert "damaged" in err
+    assert code == ExitCode.OK
+    assert out.startswith("At 00:02.000.\nTimer “blink” (3): It is not due again yet")
+
+
+def test_that_nothing_is_said_of_an_instant_whose_events_are_missing(
+    run: Run, tmp_path: Path
+) -> None:
+    recording = tmp_path / "a.tlrec"
+    assert run(f"run 4 --seconds 600 --record {recording}")[0] == ExitCode.OK
+    with closing(sqlite3.connect(recording)) as connection, connection:
+        chunks = connection.execute("SELECT first_cursor, first_ns FROM chunks").fetchall()
+        (cursor, since_ns), (_, until_ns) = chunks[2:4]
+        connection.execute("UPDATE chunks SET crc = 0 WHERE first_cursor = ?", (cursor,))
+
+    before = run(f"explain {recording} blink --at {since_ns // 10**9 - 1} --json")
+    within = run(f"explain {recording} blink --at {(since_ns + until_ns) // 2 / 1e9}")
+    behind = run(f"explain {recording} blink --at {until_ns // 10**9 + 1}")
+
+    assert before[0] == ExitCode.OK
+    outcomes = [each["outcome"] for each in json.loads(before[1])["predicted"]]
+    assert outcomes == ["came true", "not yet known", "not yet known"]
+    for code, out, err in (within, behind):
+        assert (code, out) == (ExitCode.FAILED, "")
+        assert "are missing, so the state at" in err
+
+
 def test_that_a_long_pause_is_named_before_many_short_changes(run: Run, tmp_path: Path) -> None:
     scene = scene_file(
         tmp_path,

@@ -64,8 +64,9 @@ def score(
     if not made:
         return []
     start = max(history.first, min(prediction.cursor for prediction in made))
-    end = history.end if most_events is None else min(history.end, start + most_events)
-    events = _Events(history, start, end, made)
+    wanted = history.end if most_events is None else min(history.end, start + most_events)
+    end = history.whole_until(start, wanted)
+    events = _Events(history, start, end, made, has_gap=end < wanted)
     return [events.score(prediction) for prediction in made]
 
 
@@ -112,9 +113,12 @@ class _Firing:
 class _Events(ClockChangeReader):
     """The events of the predicted calls and their clocks since the first prediction."""
 
-    def __init__(self, history: History, start: int, end: int, made: list[Prediction]) -> None:
+    def __init__(
+        self, history: History, start: int, end: int, made: list[Prediction], *, has_gap: bool
+    ) -> None:
         self._history = history
-        self._is_cut = start < end < history.end
+        self._has_gap = has_gap
+        self._is_cut = start < end < history.end or has_gap
         self._last_ns = history.last_ns
         self._of_timer: dict[int, list[_Change | _Firing]] = {
             each.call.number: [] for each in made if not each.call.is_member
@@ -132,8 +136,8 @@ class _Events(ClockChangeReader):
         self._read(start, history.events(start, end), made)
 
     def _read(self, start: int, events: Sequence[RawEvent], made: list[Prediction]) -> None:
-        if self._is_cut and events:
-            self._last_ns = events[-1][0]
+        if self._is_cut:
+            self._last_ns = events[-1][0] if events else self._history.first_ns
         clocks = {number for each in made for number in each.path}
         members = {number for each in made for number in each.members}
         steps = handlers_of(self)
@@ -225,6 +229,8 @@ class _Events(ClockChangeReader):
         return self._false(prediction, between, fired, next_update_ns=end_ns)
 
     def _open(self, prediction: Prediction, between: list[_Change]) -> Score:
+        if self._has_gap:
+            return Score(prediction, Outcome.OPEN, "Its outcome is unknown: events are missing.")
         if self._is_cut:
             text = "Too many events lie in between to check them all."
             return Score(prediction, Outcome.OPEN, text)

@@ -222,6 +222,23 @@ def test_that_states_around_a_damaged_chunk_are_right(
     assert described(past.state_before(1_650)) == described(folded(log, 1_650))
 
 
+def test_that_the_state_after_a_damaged_end_is_that_of_the_last_keyframe(
+    tmp_path: Path, log: EventLog
+) -> None:
+    path = record(log, tmp_path / "a.tlrec", portion=400)
+    connection = sqlite3.connect(path)
+    with connection:
+        last = "(SELECT max(first_cursor) FROM chunks)"
+        connection.execute(f"UPDATE chunks SET crc = 0 WHERE first_cursor = {last}")  # noqa: S608
+    connection.close()
+    past = open_recording(path)
+
+    whole = folded(log, log.end)
+    assert past.is_damaged
+    assert past.last_ns == whole.at_ns
+    assert described(past.state_at(past.last_ns)) == described(whole)
+
+
 @pytest.mark.parametrize("damaged", [1_600, 800])
 def test_that_a_damaged_keyframe_takes_nothing_from_the_states_behind_it(
     tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch, damaged: int

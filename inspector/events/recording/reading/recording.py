@@ -348,6 +348,18 @@ class Recording:
             place += 1
         return out[:, :filled]
 
+    def whole_until(self, start: int, end: int) -> int:
+        """Return the cursor up to which no event is missing from ``start`` on, at most ``end``."""
+        cursors, counts = self._index[_CURSOR], self._index[_COUNT]
+        at = start
+        place = max(0, int(np.searchsorted(cursors, start, side="right")) - 1)
+        while at < end and place < len(cursors) and cursors[place] <= at:
+            if self._chunk(place) is None:
+                break
+            at = max(at, int(cursors[place] + counts[place]))
+            place += 1
+        return max(start, min(at, end))
+
     def whole_since(self, start: int) -> int:
         """Return the first cursor from ``start`` on after which nothing is missing."""
         cursors = self._index[_CURSOR]
@@ -371,7 +383,9 @@ class Recording:
         cursor = int(self._index[_CURSOR][place])
         block = self._chunk(place)
         if block is None:
-            return cursor
+            # What comes after the damage may be known from a keyframe.
+            is_behind = at_ns >= int(self._index[_LAST_NS][place])
+            return cursor + int(self._index[_COUNT][place]) if is_behind else cursor
         return cursor + int(np.searchsorted(block[0], at_ns, side="right"))
 
     # ------------------------------------------------------------------ states
@@ -400,6 +414,30 @@ class Recording:
         timeline = self.state_before(self.cursor_at(at_ns))
         timeline.set_present(at_ns)
         return timeline
+
+    def unknown_around(self, at_ns: int) -> tuple[int, int] | None:
+        """Return the span in which states are unknown because events are missing.
+
+        Returns:
+            Session instants: the end of what is known before ``at_ns``, and where states are known
+            again or else the end; ``None`` if the state at ``at_ns`` is known.
+        """
+        cursor = self.cursor_at(at_ns)
+        known, _, _ = self._known_before(cursor)
+        until = self.whole_until(known, cursor)
+        if until == cursor:
+            # Within a damaged chunk, the cursor is that of its start.
+            behind = self.whole_until(cursor, cursor + 1)
+            place = int(np.searchsorted(self._index[_CURSOR], cursor))
+            is_at_end = behind > cursor or place == self._index.shape[1]
+            if is_at_end or at_ns < int(self._index[_FIRST_NS][place]):
+                return None
+        last = self.columns(until - 1, until)
+        began_ns = int(last[0, -1]) if last.size else self.first_ns
+        after = bisect_right(self._keyframes, cursor)
+        if after == len(self._keyframes):
+            return began_ns, self.last_ns
+        return began_ns, self.state_before(self._keyframes[after]).at_ns
 
     def _known_before(self, cursor: int) -> tuple[int, Timeline, int]:
         """Return the nearest known state: cursor, timeline and frames."""
