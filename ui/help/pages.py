@@ -50,7 +50,7 @@ CONTENTS: Final[tuple[tuple[str, tuple[PageEntry, ...]], ...]] = (
         PageEntry("attach-late", "Attaching to a program that runs"),
         PageEntry("attach-serving", "A call in the program"),
         PageEntry("attach-javascript", "JavaScript: Node and pages"),
-        PageEntry("embedding", "Programs built on our clocks"),
+        PageEntry("embedding", "Embedding the clocks"),
         PageEntry("libraries", "Libraries"),
     )),
     ("Measurements", (

@@ -73,6 +73,11 @@ def test_that_signs_of_markdown_are_not_searched() -> None:
         ("late", {"explain"}),
         ("1 % low", {"statistics"}),
         ("attach", {"attach"}),
+        ("embedding", {"embedding"}),
+        ("dark theme", {"window"}),
+        ("gallery", {"getting-started"}),
+        ("slow motion", {"getting-started"}),
+        ("screen reader", {"window"}),
     ],
 )
 def test_that_what_people_look_for_is_the_first_hit(text: str, pages: set[str]) -> None:
