@@ -34,7 +34,7 @@ from .frame_plot import FramePlot
 from .frame_statistics_label import FrameStatisticsLabel, StatisticsWanted
 from .loop_choice import LoopChoice
 from .overview_strip import OverviewStrip
-from .plotted_frames import EMPTY_TEXT, NONE_IN_FILE_TEXT, NONE_SEEN_TEXT
+from .plotted_frames import EMPTY_TEXT, NO_SCENE_TEXT, NONE_IN_FILE_TEXT, NONE_SEEN_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -144,9 +144,12 @@ class FrameTimesPanel(QWidget):
     def _take_session(self, session: Session | None) -> None:
         timeline = None if session is None else self._bridge.timeline
         empty_text = EMPTY_TEXT
-        if session is not None and isinstance(session, AttachesPrograms):
+        if session is None:
+            # The lanes, which share the view, have an empty timeline then.
+            empty_text = NO_SCENE_TEXT
+        elif isinstance(session, AttachesPrograms):
             empty_text = NONE_SEEN_TEXT
-        elif session is not None and session.is_recorded:
+        elif session.is_recorded:
             empty_text = NONE_IN_FILE_TEXT.format(file_word(session))
         self._choose_usual_measure()
         self._loop_choice.refresh()

@@ -81,7 +81,7 @@ class PlottedFrames(QGraphicsView):
         self.view = view or SharedView(self)
         self._theme = theme
         self._marks: TimelineMarks | None = None
-        self._empty_text = EMPTY_TEXT
+        self._empty_text = NO_SCENE_TEXT
         self._shown_axis = XAxis.FRAME
         self._shown_end = 0
         self._is_settled = False

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.ui.shell import open_shell
 from ui.actions.panels import PANELS
+from ui.frame_times.plotted_frames import NO_SCENE_TEXT
 from ui.kit.filter_line import FilterLine
 
 
@@ -36,6 +37,14 @@ def test_that_the_title_names_the_scene(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path)
 
     assert shell.window.windowTitle() == "played & tested – Timeline Inspector"
+
+
+def test_that_without_a_scene_no_panel_asks_to_run_it(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+
+    shell.bridge.refresh_now()
+
+    assert shell.window.frame_times.plot._overlay.empty_text == NO_SCENE_TEXT
 
 
 def test_that_every_focusable_widget_has_an_accessible_name(qtbot: QtBot, tmp_path: Path) -> None:
