@@ -167,7 +167,9 @@ def check_order(call: str, callback: object, seconds: object) -> None:
 
 def _swapped(call: str, seconds: object, callback: Callable[..., object]) -> TypeError:
     name, _, order = call.partition("(")
-    texts = {"callback": label_of(callback), "listener": label_of(callback)}
+    label = label_of(callback)
+    # A lambda has no name that could be written.
+    texts = {each: each if label.endswith("lambda") else label for each in ("callback", "listener")}
     arguments = ", ".join(texts.get(each, repr(seconds)) for each in order[:-1].split(", "))
     return TypeError(f"{call}: the arguments are swapped; write {name}({arguments})")
 

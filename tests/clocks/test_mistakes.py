@@ -99,6 +99,11 @@ def test_that_swapped_arguments_are_named_with_the_right_order(
     )
 
 
+def test_that_a_lambda_in_the_wrong_place_is_named_as_the_callback(clock: Any) -> None:  # noqa: ANN401
+    with pytest.raises(TypeError, match=r"write set_timeout\(0\.5, callback\)$"):
+        clock.set_timeout(lambda: None, 0.5)
+
+
 def test_that_a_time_that_is_none_is_named_with_its_argument(clock: Any) -> None:  # noqa: ANN401
     with pytest.raises(ValueError, match=r"^set_timeout\(delay, callback\): the delay is not a "):
         clock.set_timeout("soon", blink)
