@@ -317,12 +317,13 @@ def _problem(path: Path, step: str, error: BaseException) -> SceneProblem:
         # Not str(error), which may raise itself.
         alone = traceback.format_exception_only(type(error), error)
         what = as_shown(what_was_raised("".join(alone)))
+    end = "" if what.endswith(("?", "!")) else "."
     verb = "could not be imported" if step == "import" else "failed in build(stage)"
     where = ""
     if line is not None:
         where = f" (line {line})" if place == path else f" ({place.name}, line {line})"
     return SceneProblem(
-        f"{path.name} {verb}{where}: {what.rstrip('.')}.{_namesake_hint(path, error)}",
+        f"{path.name} {verb}{where}: {what.rstrip('.')}{end}{_namesake_hint(path, error)}",
         place,
         line=line,
         excerpt=_excerpt(place, line),

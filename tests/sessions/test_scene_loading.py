@@ -108,6 +108,12 @@ def test_that_an_exception_in_build_shows_only_the_users_frames(tmp_path: Path) 
     assert "hosted.py" not in status.detail
 
 
+def test_that_a_question_in_a_failure_ends_with_its_own_mark(tmp_path: Path) -> None:
+    scene = scene_file(tmp_path, "def build(stage):\n    stage.root.setTimeout(1, print)\n")
+
+    assert failed(scene).message.endswith("; did you mean 'set_timeout'?")
+
+
 def test_that_leaving_by_exit_is_told_as_a_failure(tmp_path: Path) -> None:
     status = failed(scene_file(tmp_path, "import sys\nsys.exit(3)\n"))
 
