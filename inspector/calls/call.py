@@ -8,6 +8,7 @@ adapter here.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
@@ -42,6 +43,9 @@ SCHEDULED: Final = frozenset(
 CALLED: Final = SCHEDULED | {MemberKind.COMPONENT, MemberKind.HOOK}
 
 _PER_FRAME: Final = SCHEDULED - CLOCK_CALLS
+
+#: Folders of a path of any system; ``\\udce9`` is an undecodable byte of a name.
+_FOLDERS: Final = re.compile(r".*(?:/|\\(?!udc[89a-f][0-9a-f]))", re.DOTALL)
 
 CallKind: TypeAlias = TimerKind | MemberKind
 
@@ -159,7 +163,7 @@ def call_of(timeline: Timeline, call_id: CallId) -> Call | None:
 def short_site(call_site: str) -> str:
     """Return a call site without folders: ``scene.py:12 in build``."""
     path, separator, rest = call_site.partition(" in ")
-    return path.replace("\\", "/").rpartition("/")[2] + separator + rest
+    return _FOLDERS.sub("", path) + separator + rest
 
 
 def clock_of(timeline: Timeline, call_id: CallId) -> int:

@@ -372,4 +372,5 @@ def test_that_a_call_site_is_shown_without_its_folders() -> None:
     assert (
         short_site("C:\\me\\scene.py:3 in build.<locals>.go") == "scene.py:3 in build.<locals>.go"
     )
+    assert short_site(r"/home/caf\udce9/caf\udce9.py:2 in build") == r"caf\udce9.py:2 in build"
     assert short_site("") == ""
