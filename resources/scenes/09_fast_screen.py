@@ -1,15 +1,15 @@
-"""Egret on a screen of 240 Hz: a second lasts a quarter.
+"""Egret on three screens: at 240 Hz a second lasts a quarter.
 
-The original counts the refreshes of the screen and assumes 60 a second. Here a clock plays a screen
-of 240 refreshes a second, and six timers with the same delay of one second count side by side: the
-original, three published repairs, and a loop that counts elapsed time. (The fourth repair uses the
-timers of a browser.) A second ticker uses the real frames.
+The original counts the refreshes of the screen and assumes 60 a second. Here clocks play screens of
+60, 144 and 240 Hz, with timers of one second: the original on all of them, and on the fastest also
+three published repairs and a timer that counts elapsed time. (The fourth repair uses the timers of
+a browser.) One more ticker uses the real frames.
 
 In the picture the timers race: each firing is a step, and the line is where a second each leads.
 
 Try:
 
-* Read the marks every ten seconds: the original fires four times too often.
+* Read the marks every ten seconds: at 240 Hz the original fires four times too often.
 * Set the rate of “240 Hz screen” to 1/4, which makes it a screen of 60 Hz: now the original
   is right, and the repairs that were made for 240 Hz are wrong or cut corners.
 * Pause the ticker for a while and resume it: time has passed for its timers all the same.
@@ -25,6 +25,8 @@ from inspector.pictures.shapes import Shapes, box, circle, line, text
 from inspector.sessions.stage import Stage
 
 DISPLAY_RATE = 240
+#: Refreshes a second of the screens that have the original only.
+OTHER_RATES = (60, 144)
 
 
 class Count:
@@ -41,19 +43,16 @@ class Count:
         self.counts[self.name] += 1
 
 
-class Screen:
-    """Two tickers, and their timers."""
+class Screens:
+    """The tickers of three screens and of the real frames, and their timers."""
 
     def __init__(self, stage: Stage) -> None:
         """Start all timers at the same instant."""
         self.stage = stage
         self.clock = stage.root.child("game")
-        display = stage.root.child("240 Hz screen")
         self.counts: dict[str, int] = {}
-        self.ticker = Ticker(clock=self.clock, name="ticker at 240 Hz")
-        self.ticker.set_frame_rate(60)
+        self.ticker = self.screen(DISPLAY_RATE)
         self.ticker.on_enter_frame = Count(self.counts, "frames")
-        display.set_interval(Fraction(1, DISPLAY_RATE), self.ticker.run_frame, name="refresh")
         on_frames = stage.ticker(self.clock, name="ticker on frames")
         factor = DISPLAY_RATE / 60
         self.timer(self.ticker, "original", BY_CALLS)
@@ -64,6 +63,8 @@ class Screen:
         self.compared = list(self.counts)[1:]
         self.timer(on_frames, "original on frames", BY_CALLS)
         self.timer(on_frames, "elapsed time on frames", BY_ELAPSED)
+        for rate in OTHER_RATES:
+            self.timer(self.screen(rate), f"original at {rate} Hz", BY_CALLS)
         self.quick = TickerTimer(self.ticker, 150, 5, name="five quick ones")
         self.quick.on_timer = Count(self.counts, "quick")
         self.quick.on_complete = self.wait
@@ -72,6 +73,14 @@ class Screen:
         self.is_lit = False
         stage.root.set_interval(10, self.report, delay=10.05, name="report")
         stage.picture(self.picture, width=340, height=190)
+
+    def screen(self, rate: int) -> Ticker:
+        """Return a ticker that a screen of this refresh rate drives."""
+        display = self.stage.root.child(f"{rate} Hz screen")
+        ticker = Ticker(clock=self.clock, name=f"ticker at {rate} Hz")
+        ticker.set_frame_rate(60)
+        display.set_interval(Fraction(1, rate), ticker.run_frame, name="refresh")
+        return ticker
 
     def timer(self, ticker: Ticker, name: str, counting: Counting) -> TickerTimer:
         """Start a timer of one second."""
@@ -108,32 +117,38 @@ class Screen:
         self.stage.mark(f"of {ideal}: {counts}", clock=self.clock)
 
     def picture(self) -> Shapes:
-        """Draw a track for each timer; the furthest has the whole width."""
-        names = [name for name in self.counts if name not in {"frames", "quick"}]
+        """Draw a track for each timer, by screens; the furthest has the whole width."""
+        tracks = [(f"{rate} Hz", "original", f"original at {rate} Hz") for rate in OTHER_RATES]
+        tracks += [(f"{DISPLAY_RATE} Hz", name, name) for name in self.compared]
+        tracks += [("frames", name, f"{name} on frames") for name in ("original", "elapsed time")]
         ideal = int(self.clock.time_ns // 1_000_000_000)
-        unit = 200 / max(*(self.counts[name] for name in names), ideal, 10)
+        unit = 200 / max(*(self.counts[name] for _, _, name in tracks), ideal, 10)
         found: list[Shapes] = []
-        for number, name in enumerate(names):
-            y, count = 18 + 24 * number, self.counts[name]
+        last = ""
+        for number, (screen, label, name) in enumerate(tracks):
+            y, count = 13 + 18.5 * number, self.counts[name]
             is_right = abs(count - ideal) <= 1
             color = "#2bb58c" if is_right else "#e69f00"
+            if screen != last:
+                found.append(text(6, y + 3.2, screen, "#a3acb6", size=8.5, clock=self.clock))
             found += [
-                text(6, y + 4, name, "#e9edf1", size=9, clock=self.clock),
+                text(48, y + 3.2, label, "#e9edf1", size=8.5, clock=self.clock),
                 box(124, y - 1, 200, 2, "#2b3138", clock=self.clock),
                 box(124, y - 1, unit * count, 2, color, clock=self.clock),
-                circle(124 + unit * count, y, 8, color, clock=self.clock),
-                text(124 + unit * count, y + 3.3, f"{count}", "#14181d", size=9, anchor="middle"),
+                circle(124 + unit * count, y, 7.5, color, clock=self.clock),
+                text(124 + unit * count, y + 3, f"{count}", "#14181d", size=8.5, anchor="middle"),
             ]
+            last = screen
         x = 124 + unit * ideal
         return [
-            line(x, 6, x, 174, "#56606c", 1.5),
+            line(x, 4, x, 174, "#56606c", 1.5),
             found,
             text(x, 185, f"{ideal} s", "#a3acb6", size=9.5, anchor="middle"),
         ]
 
 
 def build(stage: Stage) -> None:
-    """Set up the screen."""
-    stage.name("Egret's timers on a fast screen")
+    """Set up the screens."""
+    stage.name("Egret's timers on fast screens")
     stage.front("Events", "Refresh-rate lab")
-    Screen(stage)
+    Screens(stage)

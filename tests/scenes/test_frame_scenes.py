@@ -115,6 +115,16 @@ def test_that_only_the_original_is_too_fast_on_a_fast_screen() -> None:
     session.close()
 
 
+def test_that_the_original_races_on_three_screens() -> None:
+    session = run("fast_screen", 10.2)
+    timers = {timer.name: timer.calls for timer in of_kind(session, MemberKind.TICKER_TIMER)}
+
+    assert timers["original at 60 Hz"] == 10
+    assert timers["original at 144 Hz"] == 24
+    assert timers["original"] == 40
+    session.close()
+
+
 def test_that_the_machines_move_and_refuse() -> None:
     session = run("state_machines", 60)
     members = session.timeline.members
