@@ -76,19 +76,36 @@ class _Row:
         value: The heading, value, sentence or code.
         key: What is to the left of it, ``None`` where it reaches across both columns.
         bar: What is below it.
-        width: How wide the value is.
-        key_width: How wide the key is.
+        room: How wide the value may be beside its key.
+        whole_room: How wide it may be below it.
+        key_room: How wide the key may be beside it.
         height: How high the row is.
         is_line: Whether that is for a text in one line.
+        is_below: Whether the value is below its key, because a number would have to be broken
+            beside it.
     """
 
     value: QLabel | QPlainTextEdit
     key: QLabel | None = None
     bar: ShareBar | None = None
-    width: int = 0
-    key_width: int = 0
+    room: int = 0
+    whole_room: int = 0
+    key_room: int = 0
     height: int = 0
     is_line: bool = False
+    is_below: bool = False
+
+    @property
+    def width(self) -> int:
+        """How wide the value is."""
+        return self.whole_room if self.is_below else self.room
+
+    @property
+    def key_height(self) -> int:
+        """How high the key has to be."""
+        if self.key is None:
+            return 0
+        return self.key.heightForWidth(self.whole_room if self.is_below else self.key_room)
 
     def fits_in_line(self) -> bool:
         """Whether the text surely takes one line; a tenth of what measuring it takes."""
@@ -96,27 +113,27 @@ class _Row:
         if isinstance(value, QPlainTextEdit) or value.textFormat() != Qt.TextFormat.PlainText:
             return False
         text = value.text()
-        room = self.width - _TO_BE_SURE
+        room = self.room - _TO_BE_SURE
         return "\n" not in text and value.fontMetrics().horizontalAdvance(text) <= room
 
     def measure(self) -> bool:
-        """Find out how high the row has to be; return whether that is another height."""
-        former, was_line = self.height, self.is_line
+        """Find out how high the row has to be; return whether anything has another place."""
+        former, was_line = (self.height, self.is_below), self.is_line
         self.is_line = self.fits_in_line()
         if not (self.is_line and was_line):
             self.height = self.needed_height()
-        return self.height != former
+        return (self.height, self.is_below) != former
 
     def needed_height(self) -> int:
-        """Return how high the row has to be at the width of its value."""
+        """Return how high the row has to be, and find out where its value is."""
         value = self.value
         if isinstance(value, QPlainTextEdit):
             return value.maximumHeight()
         if isinstance(value, ValueLabel) and value.textFormat() == Qt.TextFormat.PlainText:
+            self.is_below = self.key is not None and value.has_number_wider_than(self.room)
             value.fit_into(self.width)
-        height = value.heightForWidth(self.width)
-        if self.key is not None:
-            height = max(height, self.key.heightForWidth(self.key_width))
+        height, key_height = value.heightForWidth(self.width), self.key_height
+        height = height + key_height if self.is_below else max(height, key_height)
         if self.bar is not None:
             height += _ABOVE_BAR + self.bar.sizeHint().height() + _BELOW_BAR
         return height
@@ -174,7 +191,8 @@ class DetailGrid(QWidget):
         keys = self._keys_width(room.width())
         for row in self._rows:
             taken = 0 if row.key is None else keys + _BETWEEN_COLUMNS
-            row.width, row.key_width = max(room.width() - taken, _NARROWEST_VALUE), keys
+            row.room, row.key_room = max(room.width() - taken, _NARROWEST_VALUE), keys
+            row.whole_room = max(room.width(), _NARROWEST_VALUE)
             row.is_line = False
             row.measure()
         self._stack_rows()
@@ -193,21 +211,24 @@ class DetailGrid(QWidget):
         left, y = _MARGINS.left(), _MARGINS.top()
         right = self.width() - _MARGINS.right()
         for row in self._rows:
-            height, x = row.height, right - row.width
+            height, x, above = row.height, right - row.width, 0
             if row.bar is not None:
                 bar_height = row.bar.sizeHint().height()
                 height -= _ABOVE_BAR + bar_height + _BELOW_BAR
                 row.bar.setGeometry(x, y + height + _ABOVE_BAR, row.width, bar_height)
-            if row.key is not None:
+            if row.key is not None and row.is_below:
+                above = row.key_height
+                row.key.setGeometry(left, y, row.whole_room, above)
+            elif row.key is not None:
                 row.key.setGeometry(left, y, x - _BETWEEN_COLUMNS - left, height)
-            row.value.setGeometry(x, y, row.width, height)
+            row.value.setGeometry(x, y + above, row.width, height - above)
             y += row.height + _BETWEEN_ROWS
         self.setMinimumHeight(y - _BETWEEN_ROWS + _MARGINS.bottom())
 
     def _fit_row(self, value: QWidget) -> None:
         """Make room for another text, if it needs more or less than the one before."""
         row = self._row_of.get(value)
-        if row is not None and row.width and row.measure():
+        if row is not None and row.room and row.measure():
             self._stack_rows()
 
     @override

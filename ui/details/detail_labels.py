@@ -69,11 +69,17 @@ class ValueLabel(SelectableLabel):
             self.setText(breakable(text))
             self._name_for_readers()
 
+    def has_number_wider_than(self, width: int) -> bool:
+        """Whether a number with commas would have no room in so many pixels."""
+        advance, words = self.fontMetrics().horizontalAdvance, _BETWEEN_WORDS.split
+        return "," in self._said and any(
+            advance(word) > width for word in words(breakable(self._said)) if "," in word
+        )
+
     def fit_into(self, width: int) -> None:
-        """Let numbers be broken behind their commas if a word is wider than so many pixels."""
+        """Let numbers be broken behind their commas if one is wider than so many pixels."""
         text = breakable(self._said)
-        advance = self.fontMetrics().horizontalAdvance
-        if "," in text and any(advance(word) > width for word in _BETWEEN_WORDS.split(text)):
+        if self.has_number_wider_than(width):
             text = text.replace(",", f",{_BREAK}")
         if text != self.text() and not self.hasSelectedText():
             self.setText(text)

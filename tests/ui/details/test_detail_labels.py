@@ -252,3 +252,25 @@ def test_that_a_number_is_broken_behind_its_commas_only_where_it_has_no_room(
     assert whole == "00:06.000  (6,000,000,120\N{NO-BREAK SPACE}ns)"
     assert all(advance(part) <= 70 for part in re.split("[ \u200b]", label.text()))
     assert label.text_to_copy() == whole
+
+
+def test_that_a_number_without_room_beside_its_key_is_below_it(grid: DetailGrid) -> None:
+    text = "00:06.000  (6,000,000,120\N{NO-BREAK SPACE}ns)"
+    label = grid.add_value("Local time of the clock", text)
+    after = grid.add_value("Rate", "1")
+    grid.finish()
+    (key,) = (each for each in grid.findChildren(QLabel) if each.text().startswith("Local"))
+    advance = label.fontMetrics().horizontalAdvance
+
+    grid.resize(advance("(6,000,000,120\N{NO-BREAK SPACE}ns)") + 40, 400)
+
+    assert label.text() == text
+    assert label.y() >= key.geometry().bottom()
+    assert after.y() > label.geometry().bottom()
+
+    grid.show_text(label, "00:06.000")
+    assert label.y() == key.y()
+
+    grid.show_text(label, text)
+    grid.resize(advance(text) + advance(key.text()) + 100, 400)
+    assert (label.y(), label.text()) == (key.y(), text)
