@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, MutableMapping
+from collections.abc import Collection, MutableMapping, Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
@@ -16,20 +16,20 @@ from ..kit.table.column_choices import ColumnChoices, share_room
 from .rows import LIVE_COLUMNS, SHORT_TITLES, SPANNED, ClockColumn
 from .view import ClockTreeView
 
-#: There is room for the first state in any case, in a wide panel also for the second.
+#: There is room for the first state in any case, for the others as far as there is, in turn.
 _LEAST_STATE: Final = "running"
+_NARROW_STATE: Final = "in late update"
+_USUAL_STATE: Final = "“particle system” paused"
 _LONG_STATE: Final = "stopped by “enemies” (paused by you"
-#: Pixels of states: what they may take first, and after that.
-_NARROW_STATES: Final = 90
-_USUAL_STATES: Final = 150
-#: Pixels of names: so many in any case, and so many before states, whatever their length.
-_LEAST_NAMES: Final = 80
-_NARROW_NAMES: Final = 122
+#: There is room for the first of these in the column of names in any case, for the second before
+#: states, whatever the length of the names.
+_LEAST_NAME: Final = "player moves"
+_NARROW_NAME: Final = "a player that moves"
 #: Pixels beside a state, and beside everything else more than what is left free there.
 _STATE_MARGINS: Final = 20
 _SPARE: Final = 2
-#: As many pixels, about a letter, are taken from names when no column is left to go.
-_SLIGHT: Final = 8
+#: So much is taken from names when no column is left to go.
+_SLIGHT: Final = "e"
 #: Titles are written out in this order, as far as there is room.
 _TITLES_IN_TURN: Final = (
     ClockColumn.PENDING,
@@ -46,6 +46,8 @@ _LEFT_OUT_IN_TURN: Final = (
     ClockColumn.LOCAL_TIME,
     ClockColumn.STATE,
 )
+#: These rather than that states are cut.
+_LESS_THAN_STATES: Final = _LEFT_OUT_IN_TURN[:3]
 _ELASTIC: Final = frozenset({ClockColumn.NAME, ClockColumn.STATE})
 
 
@@ -55,8 +57,8 @@ class ClockColumns(ColumnChoices):
 
     Names and numbers take what those in view need; then states are said at more length and
     titles are written out, and names have the rest. Where there is no room for all, numbers
-    and states are shortened first, then columns are left out, and names are cut last, at their
-    end. What is cut short is in the tooltips.
+    and states are shortened first, then columns are left out, most of them before states are
+    cut, and names are cut last, at their end. What is cut short is in the tooltips.
 
     While time passes a column may grow, never shrink: only what is in view is measured. All
     is measured again when the panel gets another width or is shown, and when the user asks
@@ -196,21 +198,17 @@ class ClockColumns(ColumnChoices):
         room -= sum(self._by_hand[each] for each in self._by_hand.keys() - self._hidden)
         least = self._leave_out(room)
         missing = sum(least.values()) - room
-        if ClockColumn.NAME in least and 0 < missing <= _SLIGHT:
+        if ClockColumn.NAME in least and 0 < missing <= self._text_width(_SLIGHT):
             least[ClockColumn.NAME] -= missing
         self._resize(share_room(room, least, self._wishes(), _ELASTIC))
 
     def _leave_out(self, room: int) -> dict[int, int]:
         """Hide columns until there is room for the others; returns what those have at least."""
-        left_out: set[int] = set()
-        settled = self._hidden | self._by_hand.keys()
-        least = self._least_widths(settled)
-        for column in _LEFT_OUT_IN_TURN:
-            if sum(least.values()) <= room:
-                break
-            if column in least:
-                left_out.add(int(column))
-                least = self._least_widths(settled | left_out)
+        shortest = self._state_width(_NARROW_STATE)
+        shortest = max(self._least_state, min(self._brief[ClockColumn.STATE], shortest))
+        left_out, least = self._fitting(room, shortest, _LESS_THAN_STATES)
+        if sum(least.values()) > room:
+            left_out, least = self._fitting(room, self._least_state, _LEFT_OUT_IN_TURN)
         if left_out != self._left_out:
             self._left_out = left_out
             for column in _LEFT_OUT_IN_TURN:
@@ -218,10 +216,24 @@ class ClockColumns(ColumnChoices):
             self._tree.show_order(self.order)
         return least
 
-    def _least_widths(self, without: Collection[int]) -> dict[int, int]:
+    def _fitting(
+        self, room: int, states: int, in_turn: Sequence[ClockColumn]
+    ) -> tuple[set[int], dict[int, int]]:
+        """Return which columns are left out in turn, and what the others have at least."""
+        settled, left_out = self._hidden | self._by_hand.keys(), set[int]()
+        least = self._least_widths(settled, states)
+        for column in in_turn:
+            if sum(least.values()) <= room:
+                break
+            if column in least:
+                left_out.add(int(column))
+                least = self._least_widths(settled | left_out, states)
+        return left_out, least
+
+    def _least_widths(self, without: Collection[int], states: int) -> dict[int, int]:
         """Return what each of the other columns has even if not all are in view then."""
         header = self._tree.tree_header
-        least: dict[int, int] = {ClockColumn.STATE: self._state_width(_LEAST_STATE)}
+        least: dict[int, int] = {ClockColumn.STATE: states}
         for column, title in SHORT_TITLES.items():
             least[column] = max(self._brief[column], header.width_for(title))
         least = {column: width for column, width in least.items() if column not in without}
@@ -231,7 +243,7 @@ class ClockColumns(ColumnChoices):
             room = self._tree.viewport().width() - widths.get(ClockColumn.RATE, 0)
             taken = sum(widths.get(ClockColumn.NAME + 1 + each, 0) for each in range(SPANNED))
             names = max(self._whole[ClockColumn.NAME], self._spanned - taken)
-            least[ClockColumn.NAME] = max(_LEAST_NAMES, min(names, room))
+            least[ClockColumn.NAME] = max(self._text_width(_LEAST_NAME), min(names, room))
         return least
 
     def _wishes(self) -> list[tuple[int, int]]:
@@ -239,9 +251,9 @@ class ClockColumns(ColumnChoices):
         header = self._tree.tree_header
         gists, shortest = self._whole[ClockColumn.STATE], self._brief[ClockColumn.STATE]
         return [
-            (ClockColumn.NAME, _NARROW_NAMES),
-            (ClockColumn.STATE, min(shortest, _NARROW_STATES)),
-            (ClockColumn.STATE, min(gists, _USUAL_STATES)),
+            (ClockColumn.NAME, self._text_width(_NARROW_NAME)),
+            (ClockColumn.STATE, min(shortest, self._state_width(_NARROW_STATE))),
+            (ClockColumn.STATE, min(gists, self._state_width(_USUAL_STATE))),
             (ClockColumn.LOCAL_TIME, self._whole[ClockColumn.LOCAL_TIME]),
             *((column, self._whole[column]) for column in SHORT_TITLES),
             *((column, header.width_for(column.spec.title)) for column in _TITLES_IN_TURN),
@@ -249,8 +261,15 @@ class ClockColumns(ColumnChoices):
             (ClockColumn.NAME, self._tree.viewport().width()),
         ]
 
+    @property
+    def _least_state(self) -> int:
+        return self._state_width(_LEAST_STATE)
+
     def _state_width(self, text: str) -> int:
-        return self._tree.cells.plain.steady_width(text) + _STATE_MARGINS
+        return self._text_width(text) + _STATE_MARGINS
+
+    def _text_width(self, text: str) -> int:
+        return self._tree.cells.plain.steady_width(text)
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -9,6 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from inspector.frames.director import Director
+from inspector.vocabulary import Phase
 from tests.ui.clock_tree.clock_columns_stand import LARGE, SMALL, USUAL, Stand
 from tests.ui.crowded_session import CrowdedSession
 from tests.ui.world import PlayedSession
@@ -17,6 +19,10 @@ from ui.clock_tree.panel import ClockTreePanel
 from ui.clock_tree.rows import ClockColumn, node_of
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
+
+
+#: With room for all states that calls have usually, but not for all columns.
+_NARROW = 350
 
 
 @pytest.fixture
@@ -92,6 +98,27 @@ def test_that_no_cell_of_a_usual_session_is_cut_off(stand: Stand, width: int) ->
         if not stand.is_readable(node, column)
     ]
     assert cut_off == []
+
+
+@pytest.mark.parametrize("factor", [1, 1.5, 2])
+def test_that_states_of_calls_have_room_whatever_the_size_of_letters(
+    qtbot: QtBot, factor: float
+) -> None:
+    usual, large = QApplication.font(), QApplication.font()
+    large.setPointSizeF(factor * usual.pointSizeF())
+    QApplication.setFont(large)
+    try:
+        stand = Stand(qtbot)
+        late = Director(stand.session.root).on(
+            Phase.LATE_UPDATE, lambda _delta: None, clock=stand.game, name="late"
+        )
+        stand.resize(round(factor * _NARROW))
+        stand.refresh()
+        assert stand.drawn(node_of(late.number), ClockColumn.STATE) == "in late update"
+        assert stand.view.isColumnHidden(ClockColumn.EFFECTIVE_RATE)
+        assert not stand.view.isColumnHidden(ClockColumn.LOCAL_TIME)
+    finally:
+        QApplication.setFont(usual)
 
 
 def test_that_names_and_states_have_what_they_need_before_titles_are_written_out(
