@@ -170,6 +170,11 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
         return TreeRow(key, clock, None, known.run_state(key, timeline), timeline, known)
 
     @override
+    def show_order(self, order: Sequence[ColumnEnum]) -> tuple[set[ColumnEnum], set[ColumnEnum]]:
+        self._still_rows.clear()
+        return super().show_order(order)
+
+    @override
     def row_cells(self, key: int) -> Sequence[Cell]:
         """Return what is painted of a row; of a clock, only what changes with time is read."""
         row = self.row_at(key)

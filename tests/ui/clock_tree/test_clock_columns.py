@@ -20,7 +20,6 @@ from ui.clock_tree.rows import ClockColumn, node_of
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 
-
 #: With room for all states that calls have usually, but not for all columns.
 _NARROW = 350
 
@@ -132,6 +131,23 @@ def test_that_names_and_states_have_what_they_need_before_titles_are_written_out
     assert stand.is_readable(clock.id, ClockColumn.NAME)
     assert stand.is_readable(clock.id, ClockColumn.STATE)
     assert stand.header.shown_title(ClockColumn.EFFECTIVE_RATE) == "Eff."
+
+
+def test_that_states_are_kept_off_the_rates_in_columns_that_come_back(stand: Stand) -> None:
+    def mark() -> object:
+        return stand.view.cells_of(stand.game.id)[ClockColumn.STATE].mark
+
+    before = mark()
+    stand.resize(160)
+    stand.game.set_rate(2)
+    stand.refresh()
+    assert stand.view.isColumnHidden(ClockColumn.STATE)
+
+    stand.resize(USUAL)
+    stand.refresh()
+
+    assert before is not None
+    assert mark() is before
 
 
 def test_that_a_wide_panel_says_all_of_it(stand: Stand) -> None:
