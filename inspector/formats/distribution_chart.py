@@ -31,7 +31,7 @@ from inspector.formats.drawing.display_list import (
     Text,
 )
 from inspector.formats.drawing.font_metrics import plain, shortened, text_width
-from inspector.formats.drawing.ticks import duration_ticks, grouped, rounded_step
+from inspector.formats.drawing.ticks import duration_ticks, rounded_step
 from inspector.formats.options import GRAPH_COLORS, GraphColors, ThemeName, curve_stroke
 from inspector.timebase import MAX_NS, NS_PER_MS, format_duration
 
@@ -132,7 +132,7 @@ class DistributionChart:
             share = count / len(curve.times)
             name = f"{curve.name}: " if len(self.curves) > 1 else ""
             noun = "frame" if count == 1 else "frames"
-            parts.append(f"{name}{grouped(count)} {noun} ({share:.3%})")
+            parts.append(f"{name}{count:,} {noun} ({share:.3%})")
         return f"{band_text(low_ns, high_ns)}: {' · '.join(parts)}"
 
     @property
@@ -172,7 +172,7 @@ def distribution_chart(  # noqa: PLR0913 - as many things make a chart
     colors = GRAPH_COLORS[theme]
     left = 6 + text_width("100 %", _SIZE)
     if len(curves) == 1:
-        most = grouped(len(curves[0].times))
+        most = f"{len(curves[0].times):,}"
         left = 6 + max(text_width(each, _SIZE) for each in (most, "100 %", "16.67"))
     foot = _FOOT + _KEY if len(curves) > 1 else _FOOT
     area = Box(
@@ -347,7 +347,7 @@ class _Chart:
         for number in range(1 + int(most / step + 1e-9)):
             level = number * step
             y = round(self.area.bottom - level / top * self.area.height, 2)
-            text = grouped(round(level)) if is_count else f"{100 * level:.3g} %"
+            text = f"{round(level):,}" if is_count else f"{100 * level:.3g} %"
             items += self._level(y, text)
         return items
 
@@ -376,7 +376,7 @@ class _Chart:
         counts = [int(each.times.histogram((high_ns, MAX_NS)).sum()) for each in self.curves]
         if any(counts) and room > 0:
             at = Point(round(area.right, 2), round(area.bottom + 20, 2))
-            numbers = " / ".join(map(grouped, counts))
+            numbers = " / ".join(f"{count:,}" for count in counts)
             text = f"{numbers} {longer} →"
             items.append(Text(at, text, _SIZE, self.colors.spike, Anchor.END))
         return items

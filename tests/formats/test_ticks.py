@@ -8,7 +8,6 @@ from inspector.formats.drawing.ticks import (
     Ticks,
     count_ticks,
     duration_ticks,
-    grouped,
     instant_ticks,
 )
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
@@ -52,8 +51,9 @@ def test_that_frame_numbers_are_whole() -> None:
     assert [tick.label for tick in count_ticks(0, 3, 8)] == ["0", "1", "2", "3"]
 
 
-def test_that_thousands_are_grouped_by_a_narrow_space() -> None:
-    assert grouped(1_234_567) == "1\u202f234\u202f567"
+def test_that_thousands_are_grouped_as_everywhere() -> None:
+    assert [tick.label for tick in count_ticks(0, 20_000, 2)] == ["0", "10,000", "20,000"]
+    assert labels(duration_ticks(6 * S, 3)) == ["0", "2,000", "4,000", "6,000"]
 
 
 @given(

@@ -7,8 +7,6 @@ from typing import Final
 
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, NS_PER_US
 
-_NARROW_SPACE: Final = "\u202f"
-_GROUPED_FROM: Final = 10_000
 _CLOCK_STEPS_S: Final = (
     *(1, 2, 5, 10, 15, 30),
     *(60, 120, 300, 600, 900, 1_800),
@@ -64,12 +62,7 @@ def instant_ticks(low_ns: float, high_ns: float, count: int) -> Ticks:
 def count_ticks(low: int, high: int, count: int) -> tuple[Tick, ...]:
     """Return about ``count`` ticks at whole numbers, for an axis of frame numbers."""
     step = max(1.0, rounded_step((high - low) / count))
-    return tuple(Tick(value, grouped(round(value))) for value in _multiples(low, high, step))
-
-
-def grouped(number: int) -> str:
-    """Return ``number`` with a narrow space between groups of three digits."""
-    return f"{number:,}".replace(",", _NARROW_SPACE)
+    return tuple(Tick(value, f"{round(value):,}") for value in _multiples(low, high, step))
 
 
 def _unit_of_durations(high_ns: float) -> tuple[int, str]:
@@ -94,7 +87,7 @@ def _decimal_ticks(low_ns: float, high_ns: float, count: int, unit_ns: int) -> t
         step_ns = rounded_step((high_ns - low_ns) / (2 * count))
     decimals = _decimals(step_ns / unit_ns)
     return tuple(
-        Tick(value, _decimal_label(value / unit_ns, decimals))
+        Tick(value, f"{value / unit_ns:,.{decimals}f}")
         for value in _multiples(low_ns, high_ns, step_ns)
     )
 
@@ -124,12 +117,6 @@ def _multiples(low: float, high: float, step: float) -> Sequence[float]:
 def _decimals(step: float) -> int:
     """Return the number of decimals that distinguish multiples of ``step``."""
     return max(0, -math.floor(math.log10(step) + 1e-9))
-
-
-def _decimal_label(value: float, decimals: int) -> str:
-    whole, _, fraction = f"{value:.{decimals}f}".partition(".")
-    text = grouped(int(whole)) if abs(value) >= _GROUPED_FROM else whole
-    return f"{text}.{fraction}" if fraction else text
 
 
 def _clock_label(value_ns: float, decimals: int, *, has_hours: bool) -> str:
