@@ -51,8 +51,8 @@ _LEAST_BAR: Final = 1.5
 #: Bars leave room for the names of budgets above them.
 _ROOM: Final = 1.12
 _SAMPLE: Final = 14.0
-#: Width of the bin of all that is longer, in bins.
-_LONGER: Final = 3
+#: Width of the bin of all that is longer, by that of all others: few bins are no reason for more.
+_LONGER: Final = 0.05
 _WIDTH: Final = 1.4
 #: Of a picture of its own.
 _HEIGHT: Final = 190.0
@@ -140,7 +140,7 @@ class DistributionChart:
         """The width of all bins, in usual bins."""
         if self.kind is ChartKind.L_SHAPE:
             return self.count
-        return self.count - 1 + _LONGER
+        return (self.count - 1) * (1 + _LONGER)
 
 
 def band_text(low_ns: int, high_ns: int) -> str:

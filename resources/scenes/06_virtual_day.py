@@ -1,6 +1,6 @@
 """A town that lives a day in a minute.
 
-The clock “town” runs 1 440 times as fast as the root: its local time is the time of day. Shops,
+The clock “town” runs 1,440 times as fast as the root: its local time is the time of day. Shops,
 trams and street lamps have timers of minutes and hours.
 
 Try:

@@ -46,6 +46,15 @@ def test_that_a_long_frame_neither_flattens_the_chart_nor_gets_lost() -> None:
     assert "1 frame " in chart.text_of(last, last)
 
 
+@pytest.mark.parametrize("times", [[10 * MS] * 99, [10 * MS] * 980 + [900 * MS]])
+def test_that_few_bins_have_all_the_room_but_a_little(times: list[int]) -> None:
+    chart = chart_of(ChartKind.HISTOGRAM, Distribution(times))
+
+    assert chart.count < 5
+    share = (chart.x_of(chart.count - 1) - chart.area.x) / chart.area.width
+    assert 0.9 < share < 1
+
+
 def test_that_names_of_curves_are_below_what_is_said_of_long_frames() -> None:
     chart = chart_of(ChartKind.HISTOGRAM, SPIKY, SPIKY)
 
