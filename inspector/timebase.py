@@ -138,9 +138,10 @@ def format_duration(ns: int) -> str:
     size = abs(ns)
     if size < NS_PER_US:
         return f"{ns} ns"
-    if size < NS_PER_MS:
+    # What would be rounded to 1000 of a unit is 1.00 of the next.
+    if size < NS_PER_MS - NS_PER_US // 2:
         return f"{ns / NS_PER_US:.{_decimals(size / NS_PER_US)}f} µs"
-    if size < NS_PER_SECOND:
+    if size < NS_PER_SECOND - NS_PER_MS // 2:
         return f"{ns / NS_PER_MS:.{_decimals(size / NS_PER_MS)}f} ms"
     if size < 120 * NS_PER_SECOND:
         return f"{ns / NS_PER_SECOND:.{_decimals(size / NS_PER_SECOND)}f} s"
@@ -163,4 +164,4 @@ def format_instant(ns: int, decimals: int = 3) -> str:
 
 def _decimals(size: float) -> int:
     """Return the number of decimals for at least three significant digits."""
-    return max(0, 2 - math.floor(math.log10(size)))
+    return min(max(0, 2 - math.floor(math.log10(size))), 2)
