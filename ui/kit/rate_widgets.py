@@ -43,7 +43,7 @@ RATE_PRESETS: Final[Mapping[Fraction, str]] = {
 #: The rates that have a place of their own on the slider.
 USUAL_RATES: Final = tuple(Fraction(text) for text in ("1/10", "1/4", "1/2", "1", "2", "4", "10"))
 #: Longer names of clocks are cut before the buttons.
-_WIDEST_NAME: Final = "enemies mm"
+_WIDEST_NAME: Final = "street lamps mm"
 _STEPS_PER_DECADE: Final = 100
 #: A rate this many steps from a usual one is taken for it.
 _SNAP_STEPS: Final = 5

@@ -121,6 +121,14 @@ def test_that_names_go_first_where_there_is_no_room(played: Bar) -> None:
     assert not bar.rates.entry.isVisible()
 
 
+def test_that_a_name_of_two_words_is_read_before_its_rates(played: Bar) -> None:
+    label = played.bar.rates.label
+
+    played.bar.rates.show_clock("240 Hz screen")
+
+    assert label.fontMetrics().horizontalAdvance("240 Hz screen") <= label.width()
+
+
 def test_that_buttons_of_rates_stay_together_in_a_wide_window(played: Bar) -> None:
     played.bar.resize(2_500, played.bar.height())
     QTest.qWait(0)
