@@ -13,6 +13,7 @@ import linecache
 import os
 import re
 import sys
+import tokenize
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -48,6 +49,9 @@ _PYTHON_SUFFIXES = frozenset({".py", ".pyw", ""})
 
 #: Marks of a function that returns something to be run instead of running.
 _DOES_NOTHING_WHEN_CALLED = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
+
+#: Tokens that may stand in front of a docstring.
+_NOT_CODE = frozenset({tokenize.COMMENT, tokenize.NL})
 
 #: What scenes have put on the path themselves, by the name of their module.
 _entries_added: dict[str, list[str]] = {}
@@ -272,12 +276,20 @@ def user_traceback(error: BaseException) -> str:
 
 
 def _described(path: Path) -> SceneFile:
-    docstring = ast.get_docstring(ast.parse(path.read_bytes())) or path.stem
+    docstring = _docstring(path) or path.stem
     title, _, rest = docstring.partition("\n")
     summary = " ".join(rest.strip().partition("\n\n")[0].split())
     items = rest.partition("\nTry:\n")[2].partition("\n\n\n")[0].split("\n* ")[1:]
     tries = tuple(" ".join(item.split()) for item in items)
     return SceneFile(path, title.strip().rstrip("."), summary, tries)
+
+
+def _docstring(path: Path) -> str:
+    """Return the text that a file begins with, reading no further: parsing all takes 3 ms."""
+    with tokenize.open(path) as file:
+        tokens = tokenize.generate_tokens(file.readline)
+        first = next(token for token in tokens if token.type not in _NOT_CODE)
+    return inspect.cleandoc(ast.literal_eval(first.string)) if first.type == tokenize.STRING else ""
 
 
 def _compiled(path: Path) -> CodeType:
