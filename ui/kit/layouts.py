@@ -162,3 +162,10 @@ def open_menu(menu: QMenu, place: QPoint) -> None:
     """Open a menu that is needed once, if there is anything in it."""
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     menu.popup(place)
+
+
+def bring_up(window: QWidget) -> None:
+    """Show a window in front of the others."""
+    window.show()
+    window.raise_()
+    window.activateWindow()

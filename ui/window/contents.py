@@ -42,7 +42,6 @@ from ..transport.capture_bar import CaptureBar
 from ..transport.recording_actions import RECORDING_ACTIONS, RecordingActions
 from ..transport.state_bar import StateBar
 from ..transport.transport_bar import TransportBar
-from .dialogs.scene_error import SceneErrorDialog, SceneErrorView
 from .docks.badges import Badges
 from .docks.middle import make_middle
 from .docks.panel_docks import PanelDocks
@@ -67,6 +66,7 @@ if TYPE_CHECKING:
 
     from ..frame_times.panel import FrameTimesPanel
     from ..session.bridge import SessionBridge
+    from .dialogs.scene_error import SceneErrorView
     from .main_window import MainWindow
 
 _TRANSPORT_HEIGHT: Final = 34
@@ -410,9 +410,7 @@ class WindowContents(QObject):
 
     def _show_error(self, status: SessionStatus) -> None:
         if self._error_view is None:
-            self._error_view = SceneErrorView(self._window.theme)
-            self._error_view.reload_requested.connect(self._bridge.reload)
-            self._error_view.open_requested.connect(self.window_actions.open_scene)
+            self._error_view = self.window_actions.dialogs.error_view()
             self._window.middle.addWidget(self._error_view)
         self._error_view.show_status(status)
         self._window.middle.setCurrentWidget(self._error_view)
@@ -445,22 +443,10 @@ class WindowContents(QObject):
     @Slot(object)
     def _show_sums(self, path: Path) -> None:
         """Show the sums of zones in a file beside what is open."""
-        # Few files have them.
-        from ..statistics.zone_sums import ZoneSumsWindow  # noqa: PLC0415
-
-        window = self._window
-        try:
-            ZoneSumsWindow(path, self._bridge.panel_choices, window.theme, window).show()
-        except (InspectorError, OSError) as error:
-            window.notice.show_notice(str(error))
+        self.window_actions.dialogs.show_sums(path)
 
     def _show_failed_file(self, status: SessionStatus) -> None:
-        window = self._window
-        dialog = SceneErrorDialog(status, window.theme, window)
-        path = window.opened_last
-        dialog.view.reload_requested.connect(lambda: window.open_path(path))
-        dialog.view.open_requested.connect(self.window_actions.open_scene)
-        dialog.open()
+        self.window_actions.dialogs.show_failed_file(status, self._window.opened_last)
 
     @Slot(object)
     def _show_refusal(self, record: CommandRecord) -> None:

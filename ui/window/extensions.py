@@ -1,19 +1,14 @@
-"""Installed extensions in the window: which do not work, and a list of them all."""
+"""Reports in the window which installed extensions do not work."""
 
 from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Slot
-from PySide6.QtGui import QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
-
-from inspector.extensions import GROUPS, are_installed, extensions_text, registry_of, report
+from inspector.extensions import GROUPS, are_installed, registry_of, report
 from inspector.extensions import logger as extension_problems
 
 from ..actions.panels import PANELS
-from ..kit.layouts import button_box
 from ..kit.paced_refresh import single_shot
 
 if TYPE_CHECKING:
@@ -45,7 +40,7 @@ class ExtensionReporter(logging.Handler):
 
     def _load_all(self) -> None:
         if are_installed():
-            extensions = [each for registry in _registries() for each in registry.extensions]
+            extensions = [each for registry in all_registries() for each in registry.extensions]
             # Panels are loaded with the menus, before anything is reported here.
             told = (str(each) for each in extensions if each.problem)
             self._problems = list(dict.fromkeys([*told, *self._problems]))
@@ -62,7 +57,7 @@ class ExtensionReporter(logging.Handler):
         """Report an error that comes from an extension, once; return whether it does."""
         if self._window.docks.blame(error):
             return True
-        for registry in _registries() if are_installed() else ():
+        for registry in all_registries() if are_installed() else ():
             extension = registry.culprit(error)
             if extension is not None:
                 if not extension.problem:
@@ -79,31 +74,6 @@ class ExtensionReporter(logging.Handler):
         self._window.actions_by_id["extensions"].trigger()
 
 
-class ExtensionsDialog(QDialog):
-    """Lists what installed packages add, and why some of it does not work."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Extensions")
-        self.setObjectName("extensions")
-        self.list = QPlainTextEdit(extensions_text(_registries()))
-        self.list.setReadOnly(True)
-        self.list.setAccessibleName("Extensions")
-        self.list.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-        buttons = button_box(QDialogButtonBox.StandardButton.Close)
-        copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
-        copy.clicked.connect(self.copy_list)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.list)
-        layout.addWidget(buttons)
-        self.resize(720, 480)
-
-    @Slot()
-    def copy_list(self) -> None:
-        """Put the list on the clipboard."""
-        QGuiApplication.clipboard().setText(self.list.toPlainText())
-
-
-def _registries() -> list[Registry[Any]]:
+def all_registries() -> list[Registry[Any]]:
+    """Return every registry that packages can add to."""
     return [PANELS, *(registry_of(group) for group in GROUPS if GROUPS[group])]

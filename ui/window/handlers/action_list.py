@@ -56,11 +56,11 @@ def _theme(choice: ThemeChoice, title: str, icon: str = "") -> ActionDescription
 def _help(page: PageEntry) -> ActionDescription[WindowActions]:
     return ActionDescription(
         f"help-{page.name}", page.title, MenuId.HELP_PAGES,
-        lambda actions: actions.show_help(page.name), choice=page.name,
+        lambda actions: actions.dialogs.show_help(page.name), choice=page.name,
     )
 
 
-OPEN_ACTIONS: Final = (
+OPEN_ACTIONS: Final[tuple[ActionDescription[WindowActions], ...]] = (
     ActionDescription(
         "open", "&Open scene …", MenuId.SCENE, WindowActions.open_scene,
         shortcuts=("Ctrl+O",), icon="open",
@@ -78,7 +78,8 @@ OPEN_ACTIONS: Final = (
         "they are faster or slower.",
     ),
     ActionDescription(
-        "gallery", "&Gallery …", MenuId.SCENE, WindowActions.show_gallery,
+        "gallery", "&Gallery …", MenuId.SCENE,
+        lambda actions: actions.dialogs.show_gallery(),
         tip="Show the built-in scenes with their pictures, and open one.",
     ),
 )
@@ -144,7 +145,8 @@ VIEW_ACTIONS: Final = (
         tip="Go to the filter of the active panel, or of the clock tree.",
     ),
     ActionDescription(
-        "palette", "&Commands …", MenuId.VIEW, WindowActions.show_palette,
+        "palette", "&Commands …", MenuId.VIEW,
+        lambda actions: actions.dialogs.show_palette(),
         shortcuts=("Ctrl+Shift+P",), icon="palette",
         tip="Find any command by typing part of its name.",
     ),
@@ -190,23 +192,28 @@ VIEW_ACTIONS: Final = (
 
 HELP_ACTIONS: Final = (
     ActionDescription(
-        "help", "&Help on this panel", MenuId.HELP, WindowActions.show_help_on_panel,
+        "help", "&Help on this panel", MenuId.HELP,
+        lambda actions: actions.dialogs.show_help_on_panel(),
         shortcuts=("F1",), icon="help", tip="Open the help page of the panel that has the focus.",
     ),
     ActionDescription(
-        "help-search", "&Contents and search", MenuId.HELP, WindowActions.search_help,
+        "help-search", "&Contents and search", MenuId.HELP,
+        lambda actions: actions.dialogs.search_help(),
         shortcuts=("Ctrl+F1",), tip="List the pages of help, and search through them.",
     ),
     ActionDescription(
-        "keys", "&Keys", MenuId.HELP, WindowActions.show_keys,
+        "keys", "&Keys", MenuId.HELP,
+        lambda actions: actions.dialogs.show_keys(),
         shortcuts=("?",), icon="keys", starts_section=True,
     ),
     ActionDescription(
-        "extensions", "&Installed extensions", MenuId.HELP, WindowActions.show_extensions,
+        "extensions", "&Installed extensions", MenuId.HELP,
+        lambda actions: actions.dialogs.show_extensions(),
         tip="What installed packages add, and why some of it does not work.",
     ),
     ActionDescription(
-        "about", "&About Timeline Inspector", MenuId.HELP, WindowActions.show_about,
+        "about", "&About Timeline Inspector", MenuId.HELP,
+        lambda actions: actions.dialogs.show_about(),
         icon="about",
     ),
     *(_help(page) for _, pages in CONTENTS for page in pages),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QObject, Qt, QUrl, Slot
 from PySide6.QtGui import QAction, QDesktopServices
-from PySide6.QtWidgets import QApplication, QDialog, QDockWidget, QFileDialog, QMenu
+from PySide6.QtWidgets import QDockWidget, QFileDialog, QMenu
 
 from inspector.display_text import as_plain
 from inspector.foreign.paths import RECORDING_SUFFIX
@@ -17,17 +17,11 @@ from inspector.sessions.scene import built_in_scenes
 from inspector.window_loader import open_beside, quick_imports
 
 from ...actions.menus import MenuId
-from ...actions.panels import panel_around
-from ...help.pages import CONTENTS, WINDOW_PAGE, anchor_of
-from ...help.viewer import HelpViewer
 from ...kit.filter_line import FilterLine
+from ...kit.layouts import bring_up
 from ...kit.table.column_choices import forget_columns
-from ..dialogs.about import AboutDialog
-from ..dialogs.keys_page import KeysPage
 from ..dialogs.replacing import replace_session
-from ..extensions import ExtensionsDialog
 from ..keyboard import enter
-from .command_palette import CommandPalette, palette_entries
 from .menu_previews import MenuPreviews
 
 if TYPE_CHECKING:
@@ -37,6 +31,7 @@ if TYPE_CHECKING:
     from ...kit.theme import ThemeChoice
     from ...scene.panel import ScenePanel
     from ..main_window import MainWindow
+    from .window_dialogs import WindowDialogs
 
 
 _CAPTURES: Final = "*.csv *.json *.hml *.log *.txt *.gz *.zip *.pftrace *.perfetto-trace"
@@ -47,7 +42,6 @@ _FILES: Final = ";;".join(
         "All files (*)",
     )
 )
-_FIRST_PAGE: Final = CONTENTS[0][1][0].name
 #: The action before which the submenus of a menu stand; at its end if none is named.
 _SUBMENUS_BEFORE: Final = {MenuId.SCENE: "reload", MenuId.HELP: "keys"}
 
@@ -65,15 +59,22 @@ class WindowActions(QObject):
         self._actions = window.actions_by_id
         self._menus = dict(top_menus)
         self.previews = MenuPreviews(window)
-        self._palette: CommandPalette | None = None
-        self._keys_page: KeysPage | None = None
-        self._help_viewer: HelpViewer | None = None
         self._comparison: ComparisonWindow | None = None
-        self._scene_paths: dict[str, Path] = {}
         self._fill_menus()
         window.docks.visibility_changed.connect(self._show_panel_states)
         self._show_panel_states()
         self._actions.show_choice(MenuId.THEME, window.theme.choice)
+
+    @cached_property
+    def dialogs(self) -> WindowDialogs:
+        """The dialogs of the window."""
+        # Texts with formats, lists and trees: none of it is in the window itself.
+        from .window_dialogs import WindowDialogs  # noqa: PLC0415
+
+        dialogs = WindowDialogs(self._window)
+        dialogs.scene_chosen.connect(self.open_here)
+        dialogs.open_requested.connect(self.open_scene)
+        return dialogs
 
     # ---------------------------------------------------------------- menus
 
@@ -150,15 +151,6 @@ class WindowActions(QObject):
 
     # ---------------------------------------------------------------- scenes
 
-    def show_gallery(self) -> None:
-        """Show the built-in scenes with their pictures."""
-        # Not needed before.
-        from ..dialogs.gallery import GalleryDialog  # noqa: PLC0415
-
-        dialog = GalleryDialog(built_in_scenes(), self._window)
-        dialog.scene_chosen.connect(self.open_here)
-        dialog.open()
-
     @Slot(object)
     def open_here(self, path: Path) -> None:
         """Open a file in place of the session; ask first if something would be lost."""
@@ -208,7 +200,7 @@ class WindowActions(QObject):
         else:
             session = self._window.bridge.session if has_session else None
             window.compare([*Source.of_session(session), *sources])
-        _bring_up(window)
+        bring_up(window)
 
     def open_in_new_window(self) -> None:
         """Ask for scenes, recordings and captures, and open each in a window of its own."""
@@ -293,22 +285,6 @@ class WindowActions(QObject):
                 lines[0].selectAll()
                 return
 
-    def show_palette(self) -> None:
-        """Open the command palette."""
-        if self._palette is None:
-            self._palette = CommandPalette(self._window)
-            self._palette.chosen.connect(self._do_chosen)
-        entries, self._scene_paths = palette_entries(self._actions, self._window.settings)
-        self._palette.open_with(entries)
-
-    @Slot(str)
-    def _do_chosen(self, entry_id: str) -> None:
-        path = self._scene_paths.get(entry_id)
-        if path is not None:
-            self.open_here(path)
-        else:
-            self._actions[entry_id].trigger()
-
     def toggle_panel(self, panel_id: str) -> None:
         """Show and enter a panel, or hide the one in use."""
         self._window.docks.toggle(panel_id)
@@ -356,57 +332,3 @@ class WindowActions(QObject):
         docks = self._window.docks
         for panel_id in docks.ids:
             self._actions[f"panel-{panel_id}"].show_checked(not docks.place_of(panel_id).isHidden())
-
-    # ---------------------------------------------------------------- help
-
-    def show_keys(self) -> None:
-        """Show the keys page."""
-        if self._keys_page is None:
-            descriptions = [each.description for each in self._actions.by_id.values()]
-            self._keys_page = KeysPage(descriptions, self._window)
-        self._keys_page.filter_line.set_icon(self._window.theme.icon("find"))
-        _bring_up(self._keys_page)
-
-    def show_help(self, page: str, section: str = "") -> HelpViewer:
-        """Show a help page, at a section of it if one is named."""
-        if self._help_viewer is None:
-            self._help_viewer = HelpViewer(self._window.theme, self._window)
-        # Shown first: where a section begins depends on the width of the page.
-        _bring_up(self._help_viewer)
-        self._help_viewer.show_page(page, section)
-        return self._help_viewer
-
-    def show_help_on_panel(self) -> None:
-        """Show what help says about the panel that has the focus, else about getting started."""
-        panel = panel_around(QApplication.focusWidget())
-        if panel is None:
-            self.show_help(_FIRST_PAGE)
-        else:
-            self.show_help(WINDOW_PAGE, anchor_of(panel.title))
-
-    def search_help(self) -> None:
-        """Show the contents of help, ready to search."""
-        viewer = self._help_viewer
-        if viewer is None:
-            viewer = self.show_help(_FIRST_PAGE)
-        _bring_up(viewer)
-        viewer.focus_search()
-
-    def show_extensions(self) -> None:
-        """Show what installed packages add."""
-        dialog = ExtensionsDialog(self._window)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
-
-    def show_about(self) -> None:
-        """Show what this is."""
-        window = self._window
-        dialog = AboutDialog(window.theme, str(window.settings_file.path), window)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
-
-
-def _bring_up(dialog: QDialog) -> None:
-    dialog.show()
-    dialog.raise_()
-    dialog.activateWindow()

@@ -1,0 +1,153 @@
+"""The dialogs and windows that actions on the window open; loaded when the first is wanted."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import QApplication
+
+from inspector.errors import InspectorError
+from inspector.sessions.scene import built_in_scenes
+
+from ...actions.panels import panel_around
+from ...help.pages import CONTENTS, WINDOW_PAGE, anchor_of
+from ...help.viewer import HelpViewer
+from ...kit.layouts import bring_up
+from ...statistics.zone_sums import ZoneSumsWindow
+from ..dialogs.about import AboutDialog
+from ..dialogs.extensions import ExtensionsDialog
+from ..dialogs.gallery import GalleryDialog
+from ..dialogs.keys_page import KeysPage
+from ..dialogs.scene_error import SceneErrorDialog, SceneErrorView
+from .command_palette import CommandPalette, palette_entries
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.sessions.session import SessionStatus
+
+    from ..main_window import MainWindow
+
+_FIRST_PAGE: Final = CONTENTS[0][1][0].name
+
+
+class WindowDialogs(QObject):
+    """Opens dialogs, each with what it shows of the window.
+
+    Signals:
+        scene_chosen: A file is to be opened in place of the session.
+        open_requested: The user wants to be asked for one.
+    """
+
+    scene_chosen = Signal(object)  # Path
+    open_requested = Signal()
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._actions = window.actions_by_id
+        self._palette: CommandPalette | None = None
+        self._keys_page: KeysPage | None = None
+        self._help_viewer: HelpViewer | None = None
+        self._scene_paths: dict[str, Path] = {}
+
+    def show_gallery(self) -> None:
+        """Show the built-in scenes with their pictures."""
+        dialog = GalleryDialog(built_in_scenes(), self._window)
+        dialog.scene_chosen.connect(self.scene_chosen)
+        dialog.open()
+
+    def show_palette(self) -> None:
+        """Open the command palette."""
+        if self._palette is None:
+            self._palette = CommandPalette(self._window)
+            self._palette.chosen.connect(self._do_chosen)
+        entries, self._scene_paths = palette_entries(self._actions, self._window.settings)
+        self._palette.open_with(entries)
+
+    @Slot(str)
+    def _do_chosen(self, entry_id: str) -> None:
+        path = self._scene_paths.get(entry_id)
+        if path is not None:
+            self.scene_chosen.emit(path)
+        else:
+            self._actions[entry_id].trigger()
+
+    def show_sums(self, path: Path) -> None:
+        """Show the sums of zones in a file beside what is open."""
+        window = self._window
+        try:
+            ZoneSumsWindow(path, window.bridge.panel_choices, window.theme, window).show()
+        except (InspectorError, OSError) as error:
+            window.notice.show_notice(str(error))
+
+    # ---------------------------------------------------------------- errors of scenes
+
+    def error_view(self) -> SceneErrorView:
+        """Return a view that shows why a scene could not be loaded, with buttons that work."""
+        view = SceneErrorView(self._window.theme)
+        view.reload_requested.connect(self._window.bridge.reload)
+        view.open_requested.connect(self.open_requested)
+        return view
+
+    def show_failed_file(self, status: SessionStatus, path: Path) -> None:
+        """Show why a file could not be opened beside what is open.
+
+        Args:
+            status: Says why.
+            path: The file.
+        """
+        dialog = SceneErrorDialog(status, self._window.theme, self._window)
+        dialog.view.reload_requested.connect(partial(self._window.open_path, path))
+        dialog.view.open_requested.connect(self.open_requested)
+        dialog.open()
+
+    # ---------------------------------------------------------------- help
+
+    def show_keys(self) -> None:
+        """Show the keys page."""
+        if self._keys_page is None:
+            descriptions = [each.description for each in self._actions.by_id.values()]
+            self._keys_page = KeysPage(descriptions, self._window)
+        self._keys_page.filter_line.set_icon(self._window.theme.icon("find"))
+        bring_up(self._keys_page)
+
+    def show_help(self, page: str, section: str = "") -> HelpViewer:
+        """Show a help page, at a section of it if one is named."""
+        if self._help_viewer is None:
+            self._help_viewer = HelpViewer(self._window.theme, self._window)
+        # Shown first: where a section begins depends on the width of the page.
+        bring_up(self._help_viewer)
+        self._help_viewer.show_page(page, section)
+        return self._help_viewer
+
+    def show_help_on_panel(self) -> None:
+        """Show what help says about the panel that has the focus, else about getting started."""
+        panel = panel_around(QApplication.focusWidget())
+        if panel is None:
+            self.show_help(_FIRST_PAGE)
+        else:
+            self.show_help(WINDOW_PAGE, anchor_of(panel.title))
+
+    def search_help(self) -> None:
+        """Show the contents of help, ready to search."""
+        viewer = self._help_viewer
+        if viewer is None:
+            viewer = self.show_help(_FIRST_PAGE)
+        bring_up(viewer)
+        viewer.focus_search()
+
+    def show_extensions(self) -> None:
+        """Show what installed packages add."""
+        dialog = ExtensionsDialog(self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def show_about(self) -> None:
+        """Show what this is."""
+        window = self._window
+        dialog = AboutDialog(window.theme, str(window.settings_file.path), window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
