@@ -42,7 +42,7 @@ from enum import IntEnum
 from fractions import Fraction
 from functools import lru_cache
 from itertools import takewhile
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 #: Raised when the meaning of a number changes, or for numbers unknown to older readers; readers
 #: refuse newer versions. Version 2 added :attr:`Field.OWNER`, version 3 loops, child clocks,
@@ -58,6 +58,10 @@ RATE_DENOMINATOR: Final = 720_720_000
 NEVER: Final = 2**63 - 1
 
 RawEvent: TypeAlias = tuple[int, int, int, int, int]
+
+#: Which time is plotted: source time between frame starts, time in callbacks, or local time
+#: passed to the callbacks.
+Measure = Literal["interval", "busy", "delta"]
 
 CLOCK_ADDED: Final = 1
 CLOCK_ANCHORED: Final = 2

@@ -13,7 +13,7 @@ from inspector.cli.call_tally import CallCount, CallTally, SystemLine, TimerCoun
 from inspector.display_text import counted, one_line
 from inspector.events.states import Failure
 from inspector.events.timeline import Timeline
-from inspector.formats.frame_times import FrameTimes, Measure, NsColumn
+from inspector.formats.frame_times import FrameTimes, NsColumn
 from inspector.timebase import (
     NS_PER_MS,
     NS_PER_SECOND,
@@ -21,7 +21,7 @@ from inspector.timebase import (
     format_instant,
     ns_to_seconds,
 )
-from inspector.vocabulary import Share, rate_text, what_was_raised
+from inspector.vocabulary import Measure, Share, rate_text, what_was_raised
 
 _LISTED_FAILURES: Final = 5
 _LISTED_CLOCKS: Final = 40

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, Self, TypeAlias
 
 from inspector.analysis.intervention_list import Intervention, interventions_between
 from inspector.analysis.landmarks import Landmark, landmarks_between, landmarks_within
@@ -17,7 +17,7 @@ from inspector.events.frame_history import FrameHistory
 from inspector.events.timeline import Timeline
 from inspector.foreign.numbers import count_in
 from inspector.timebase import parse_duration_ns
-from inspector.vocabulary import Phase, Share
+from inspector.vocabulary import Measure, Phase, Share
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
     from inspector.analysis.statistics.frame_budget import FrameBudget
     from inspector.analysis.statistics.frame_series import FrameFacts
-
-#: Which time is plotted: source time between frame starts, time in callbacks, or local time
-#: passed to the callbacks.
-Measure = Literal["interval", "busy", "delta"]
 
 NsColumn: TypeAlias = "NDArray[np.int64]"
 

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal
 
-from inspector.analysis.statistics.frame_budget import FrameBudget, checked_budget_ms
+from inspector.analysis.statistics.frame_budget import (
+    DEFAULT_BUDGETS_MS,
+    FrameBudget,
+    checked_budget_ms,
+)
 from inspector.foreign.numbers import number_in, refusal
 from inspector.formats.drawing.display_list import Stroke
-from inspector.formats.frame_times import FrameTimes, Measure
-from inspector.vocabulary import Phase
+from inspector.formats.frame_times import FrameTimes
+from inspector.vocabulary import Measure, Phase
 
 ThemeName = Literal["light", "dark"]
 
-#: One frame at 120, 60 and 30 frames per second, in milliseconds.
-DEFAULT_BUDGETS_MS: Final = (1000 / 120, 1000 / 60, 1000 / 30)
 SMALLEST_WIDTH_PT: Final = 400.0
 SMALLEST_HEIGHT_PT: Final = 300.0
 LARGEST_SIDE_PT: Final = 14_400.0

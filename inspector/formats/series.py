@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_series import NO_FACTS, FrameFacts, FrameSeries
 from inspector.analysis.statistics.long_frames import long_frame_causes
-from inspector.formats.frame_times import FrameColumns, FrameTimes, Measure
+from inspector.formats.frame_times import FrameColumns, FrameTimes
 from inspector.timebase import NS_PER_MS
-from inspector.vocabulary import Phase, Share
+from inspector.vocabulary import Measure, Phase, Share
 
 
 def series_of(

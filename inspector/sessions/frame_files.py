@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from inspector import __version__
+from inspector.analysis.statistics.frame_budget import rate_in_file
 from inspector.errors import CaptureError
 from inspector.events.recording import Recording, as_far_as_it_goes, open_recording
 from inspector.extensions import ExtensionError, Registry, report
@@ -46,7 +47,7 @@ from inspector.formats.tables.frame_times_json import (
     interventions_from_values,
     landmarks_from_values,
 )
-from inspector.sessions.provenance import provenance_of_recording, rate_in_file
+from inspector.sessions.provenance import provenance_of_recording
 from inspector.sessions.session import loops_of
 from inspector.timebase import MAX_NS
 from inspector.vocabulary import Phase, Share

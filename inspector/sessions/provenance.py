@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
 from inspector import __version__
-from inspector.analysis.statistics.frame_budget import LONGEST_BUDGET_MS, SHORTEST_BUDGET_MS
+from inspector.analysis.statistics.frame_budget import rate_in_file
 from inspector.clocks.sources.time_source import TimeSource
 from inspector.events.recording import Recording
-from inspector.foreign.numbers import number_in
 from inspector.formats.frame_times import Provenance
 from inspector.sessions.session import AttachesPrograms, Session
 from inspector.sessions.sources.time_sources import ATTACHED, source_name, source_text
@@ -69,14 +67,3 @@ def provenance_of_recording(recording: Recording) -> Provenance:
         source=source_text(str(meta.get("source", ""))),
         frame_rate=rate_in_file(meta.get("frame_rate")),
     )
-
-
-def rate_in_file(text: object) -> Fraction | None:
-    """Return the frame rate that a file names, ``None`` if it names none that can be."""
-    try:
-        rate = number_in(str(text))
-    except ValueError:
-        return None
-    # A frame at a rate that nothing has would have no budget: it is damaged.
-    is_rate = rate > 0 and SHORTEST_BUDGET_MS <= 1000 / rate <= LONGEST_BUDGET_MS
-    return rate if is_rate else None

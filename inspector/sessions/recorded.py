@@ -10,6 +10,7 @@ from typing import Final
 
 from typing_extensions import override
 
+from inspector.analysis.statistics.frame_budget import rate_in_file
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.commands.command import Capability, Command
 from inspector.display_text import counted
@@ -21,7 +22,6 @@ from inspector.events.recording.pictures import cost_text
 from inspector.events.timeline import Timeline
 from inspector.pictures.pictures import Picture, unpacked
 from inspector.sessions.annotations import Annotations
-from inspector.sessions.provenance import rate_in_file
 from inspector.sessions.session import (
     SessionPhase,
     SessionStatus,

@@ -18,9 +18,9 @@ from pytestqt.qtbot import QtBot
 
 from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.landmarks import Landmark
+from inspector.analysis.statistics.frame_budget import DEFAULT_BUDGETS_MS
 from inspector.formats.frame_times import CAPTURED, Provenance
 from inspector.formats.options import (
-    DEFAULT_BUDGETS_MS,
     ExportOptions,
     budgets_to_text,
     parse_budgets_ms,

@@ -34,14 +34,7 @@ from inspector.formats.export import (
     exporters,
 )
 from inspector.formats.frame_graph.graph_pages import frame_pages
-from inspector.formats.frame_times import (
-    CAPTURED,
-    FrameTimes,
-    Measure,
-    Part,
-    Provenance,
-    parse_range,
-)
+from inspector.formats.frame_times import CAPTURED, FrameTimes, Part, Provenance, parse_range
 from inspector.formats.options import (
     LARGEST_SIDE_PT,
     SMALLEST_HEIGHT_PT,
@@ -52,6 +45,7 @@ from inspector.formats.options import (
     parse_budgets_ms,
 )
 from inspector.formats.timeline.timeline_picture import timeline_picture
+from inspector.vocabulary import Measure
 
 from ..kit.exact_entry import RangeNote
 from ..kit.labels import plain_label

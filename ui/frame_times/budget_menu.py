@@ -9,8 +9,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QWidget
 
-from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE
-from inspector.formats.options import DEFAULT_BUDGETS_MS
+from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, DEFAULT_BUDGETS_MS
 
 from ..plotting.frame_bars import budget_ns_of, budget_text
 

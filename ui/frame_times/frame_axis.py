@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from inspector.formats.drawing.ticks import Ticks, duration_ticks
-from inspector.formats.frame_times import Measure
 from inspector.timebase import NS_PER_MS
+from inspector.vocabulary import Measure
 
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme

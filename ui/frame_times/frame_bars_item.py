@@ -10,8 +10,8 @@ from PySide6.QtGui import QColor, QPainter, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QStyleOptionGraphicsItem, QWidget
 from typing_extensions import override
 
-from inspector.formats.frame_times import Measure
 from inspector.timebase import NS_PER_MS, format_duration
+from inspector.vocabulary import Measure
 
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme

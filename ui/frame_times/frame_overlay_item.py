@@ -21,9 +21,8 @@ from typing_extensions import override
 from inspector.analysis.interval_shares import named_shares, shares_text
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.events.frame_history import Frame, FrameHistory
-from inspector.formats.frame_times import Measure
 from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import Phase
+from inspector.vocabulary import Measure, Phase
 
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme

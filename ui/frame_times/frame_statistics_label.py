@@ -16,9 +16,8 @@ from typing_extensions import override
 
 from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, OVER_RULE, FrameBudget
 from inspector.analysis.statistics.frame_statistics import FrameStatistics, frame_statistics
-from inspector.formats.frame_times import Measure
 from inspector.timebase import NS_PER_MS, format_duration
-from inspector.vocabulary import Share
+from inspector.vocabulary import Measure, Share
 
 from ..kit.guards import guarded
 from ..kit.labels import SelectableLabel

@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
-from inspector.formats.frame_times import Measure
+from inspector.vocabulary import Measure
 
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme

@@ -39,8 +39,8 @@ from .plotted_frames import EMPTY_TEXT, NO_SCENE_TEXT, NONE_IN_FILE_TEXT, NONE_S
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from inspector.formats.frame_times import Measure
     from inspector.sessions.session import Session
+    from inspector.vocabulary import Measure
 
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge

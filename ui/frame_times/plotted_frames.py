@@ -26,8 +26,7 @@ from typing_extensions import override
 from inspector.display_text import as_plain
 from inspector.events.annotations import Annotation
 from inspector.events.timeline import Timeline
-from inspector.formats.frame_times import Measure
-from inspector.vocabulary import Phase
+from inspector.vocabulary import Measure, Phase
 
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme

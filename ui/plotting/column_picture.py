@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter, QPixmap
 
-from inspector.formats.frame_times import Measure
+from inspector.vocabulary import Measure
 
 from .frame_series import FrameSeries, Window
 

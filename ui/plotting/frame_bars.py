@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
-from inspector.formats.frame_times import Measure
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
-from inspector.vocabulary import Phase, Share
+from inspector.vocabulary import Measure, Phase, Share
 
 from .bulk_paint import PixelRects, pixel_rects
 from .column_picture import Spikes

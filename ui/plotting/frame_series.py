@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from inspector.analysis.statistics.pyramid import BUCKET, Pyramid, Stretches
 from inspector.events.frame_history import FrameHistory
-from inspector.formats.frame_times import Measure
 from inspector.timebase import NS_PER_SECOND, NS_PER_US
-from inspector.vocabulary import Phase, Share
+from inspector.vocabulary import Measure, Phase, Share
 
 NsColumn = NDArray[np.int64]
 

@@ -11,9 +11,9 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.events.timeline import Timeline
-from inspector.formats.frame_times import Measure
 from inspector.sessions.session import ShowsCapture
 from inspector.timebase import NS_PER_SECOND
+from inspector.vocabulary import Measure
 
 from ..session.bridge import SessionBridge
 from .axis_range import AxisRange, ViewMode

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from inspector.formats.frame_times import Measure
+    from inspector.vocabulary import Measure
 
     Frames = tuple[int, int]
 

@@ -13,8 +13,7 @@ from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.events.annotations import Annotation
 from inspector.events.frame_history import FrameHistory
-from inspector.formats.frame_times import Measure
-from inspector.vocabulary import Share
+from inspector.vocabulary import Measure, Share
 
 from ..plotting.frame_series import FrameSeries
 from ..session.frame_focus import FrameFocus

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, overload
 
-from inspector.foreign.numbers import rounded
+from inspector.foreign.numbers import number_in, rounded
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ BY_INSPECTOR_RULE: Final = "over budget with the inspector's share, and not with
 #: The rule in words, for every count of frames over budget.
 OVER_RULE: Final = f"longer than the budget by more than {_SHARE_TEXT} (at least {_LEAST_TEXT})"
 
+#: One frame at 120, 60 and 30 frames per second, in milliseconds.
+DEFAULT_BUDGETS_MS: Final = (1000 / 120, 1000 / 60, 1000 / 30)
 SHORTEST_BUDGET_MS: Final = Fraction(1, 1000)
 LONGEST_BUDGET_MS: Final = Fraction(3_600_000)
 
@@ -129,3 +131,14 @@ class FrameBudget:
     def limit_text(self) -> str:
         """The limit in words: ``16.7 ms + 15 %``."""
         return f"{format_duration(self.budget_ns)} + {self.tolerance_text}"
+
+
+def rate_in_file(text: object) -> Fraction | None:
+    """Return the frame rate that a file names, ``None`` if it names none that can be."""
+    try:
+        rate = number_in(str(text))
+    except ValueError:
+        return None
+    # A frame at a rate that nothing has would have no budget: it is damaged.
+    is_rate = rate > 0 and SHORTEST_BUDGET_MS <= 1000 / rate <= LONGEST_BUDGET_MS
+    return rate if is_rate else None

@@ -59,9 +59,10 @@ from inspector.formats.frame_graph.landmark_marks import (
     most_rows,
     tallest,
 )
-from inspector.formats.frame_times import FrameTimes, Measure, NsColumn, Provenance
+from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 from inspector.formats.options import GRAPH_COLORS, ExportOptions, GraphColors, left_out_text
 from inspector.timebase import NS_PER_MS, format_duration
+from inspector.vocabulary import Measure
 
 MEASURE_TEXTS: Final[dict[Measure, str]] = {
     "interval": "frame interval",

@@ -21,13 +21,14 @@ from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.statistics.frame_statistics import frame_statistics
 from inspector.formats.captures import source as source_module
 from inspector.formats.export import export_frames
-from inspector.formats.frame_times import FrameTimes, Measure
+from inspector.formats.frame_times import FrameTimes
 from inspector.formats.options import ExportOptions
 from inspector.sessions.captured import CapturedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.scene import find_scene
 from inspector.sessions.session import SessionPhase
 from inspector.testing import pass_seconds, virtual_session
+from inspector.vocabulary import Measure
 from tests.sessions.test_captured import Clock, read_to_the_end, table, trace
 from tests.sessions.test_compared import capture
 from tests.ui.looking_back import settle
