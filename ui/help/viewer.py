@@ -30,7 +30,8 @@ from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
 from ..kit.labels import plain_label
 from ..kit.theme import Theme
-from .pages import CONTENTS, Hit, anchor_of, read_page, search
+from .contents import CONTENTS
+from .pages import Hit, anchor_of, read_page, search
 
 #: The page, and the anchor in it, that a line of the list leads to.
 _TARGET: Final = Qt.ItemDataRole.UserRole

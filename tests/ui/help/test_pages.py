@@ -8,10 +8,8 @@ import pytest
 
 from inspector.resources import resource_path
 from ui.actions.panels import PANELS
+from ui.help.contents import CONTENTS, WINDOW_PAGE, PageEntry
 from ui.help.pages import (
-    CONTENTS,
-    WINDOW_PAGE,
-    PageEntry,
     anchor_of,
     read_page,
     search,

@@ -11,7 +11,7 @@ from ...actions.menus import MenuId
 from ...actions.panels import PANELS
 from ...bookmarks.annotation_actions import ANNOTATION_ACTIONS
 from ...clock_tree.actions import BRANCH_ACTIONS, MEMBER_ACTIONS
-from ...help.pages import CONTENTS, PageEntry
+from ...help.contents import CONTENTS, PageEntry
 from ...interventions.intervention_undo import UNDO_ACTIONS
 from ...kit.theme import ThemeChoice
 from ...timer_queue.actions import TIMER_ACTIONS

@@ -12,7 +12,8 @@ from inspector.errors import InspectorError
 from inspector.sessions.scene import built_in_scenes
 
 from ...actions.panels import panel_around
-from ...help.pages import CONTENTS, WINDOW_PAGE, anchor_of
+from ...help.contents import CONTENTS, WINDOW_PAGE
+from ...help.pages import anchor_of
 from ...help.viewer import HelpViewer
 from ...kit.layouts import bring_up
 from ...statistics.zone_sums import ZoneSumsWindow
