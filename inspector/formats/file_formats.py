@@ -254,4 +254,4 @@ def _picture_writer() -> PictureWriter:
     Raises:
         EnvironmentProblemError: Qt is missing, or does not work here.
     """
-    return cast("PictureWriter", load_ui("kit.picture"))
+    return cast("PictureWriter", load_ui("export.picture_files"))

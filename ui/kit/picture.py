@@ -1,43 +1,11 @@
-"""Draws a display list with QPainter: PNG, PDF (vector, with its fonts), or any paint device.
+"""Draws a display list with QPainter on any paint device; needs QtGui only."""
 
-Needs QtGui only and no display: without a running application a short-lived one
-on the offscreen platform is used.
-"""
-
-import re
-import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import BinaryIO, Final
+from typing import Final
 
-from PySide6.QtCore import (
-    QBuffer,
-    QByteArray,
-    QCoreApplication,
-    QIODevice,
-    QMarginsF,
-    QPointF,
-    QRectF,
-    QSizeF,
-    Qt,
-    QUuid,
-)
-from PySide6.QtGui import (
-    QBrush,
-    QColor,
-    QFont,
-    QFontDatabase,
-    QGuiApplication,
-    QImage,
-    QPageLayout,
-    QPageSize,
-    QPainter,
-    QPainterPath,
-    QPdfWriter,
-    QPen,
-)
+from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QFont, QFontDatabase, QPainter, QPainterPath, QPen
 
 from inspector.errors import ExportError
 from inspector.formats.drawing.display_list import (
@@ -62,11 +30,6 @@ from inspector.formats.drawing.font_metrics import (
     text_width,
 )
 
-_POINTS_PER_INCH: Final = 72
-_METERS_PER_INCH: Final = 0.0254
-_PDF_DOTS_PER_INCH: Final = 1200
-_PDF_DATE: Final = re.compile(rb"(?<=\(D:)\d{14}(?:[+-]\d\d'\d\d')?")
-_XMP_DATE: Final = re.compile(rb"(?<=Date=\")\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[+-]\d\d:\d\d)?")
 _FONTS_LOADED: Final = "timeline_inspector_fonts_loaded"
 #: A zigzag of thousands of points is drawn in pieces: the cost of a stroke grows
 #: with the square of its crossings (2.0 s in pieces of 16 points instead of 3.7 s in those of
@@ -78,85 +41,6 @@ _ORIGIN: Final = QPointF(0, 0)
 _SCREEN_PIXELS: Final = 60
 #: How much of a text is before its anchor.
 _BEFORE: Final = {Anchor.START: 0.0, Anchor.MIDDLE: 0.5, Anchor.END: 1.0}
-#: More pixels than this are refused: Qt would fail or the machine would swap.
-_LARGEST_PIXEL_COUNT: Final = 200_000_000
-
-
-def write_png(picture: DisplayList, stream: BinaryIO, *, dots_per_inch: float = 144) -> None:
-    """Write ``picture`` as a PNG, the same bytes for the same picture.
-
-    Raises:
-        ExportError: The image would be too large, or Qt cannot draw here.
-    """
-    scale = dots_per_inch / _POINTS_PER_INCH
-    width, height = round(picture.width * scale), round(picture.height * scale)
-    if width * height > _LARGEST_PIXEL_COUNT:
-        raise ExportError(
-            f"A PNG of {width:,} × {height:,} pixels is too large. "
-            "Choose a smaller size or resolution, or write a PDF or SVG."
-        )
-    with _gui_application():
-        image = QImage(width, height, QImage.Format.Format_RGB32)
-        image.setDotsPerMeterX(round(dots_per_inch / _METERS_PER_INCH))
-        image.setDotsPerMeterY(round(dots_per_inch / _METERS_PER_INCH))
-        image.fill(QColor(picture.background))
-        image.setText("Title", picture.title)
-        image.setText("Description", picture.description)
-        image.setText("Creation Time", picture.created.isoformat(timespec="seconds"))
-        image.setText("Software", picture.software)
-        painter = QPainter(image)
-        painter.scale(width / picture.width, height / picture.height)
-        paint(picture, painter)
-        painter.end()
-        stream.write(_saved(image))
-
-
-def write_pdf(picture: DisplayList, stream: BinaryIO, more: Sequence[DisplayList] = ()) -> None:
-    """Write pictures as a PDF with a page of its size for each, the same bytes for the same ones.
-
-    Args:
-        picture: The first page.
-        stream: Takes the file.
-        more: The pages that follow.
-
-    Raises:
-        ExportError: Qt cannot draw here.
-    """
-    with _gui_application():
-        data = QByteArray()
-        buffer = QBuffer(data)
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        writer = QPdfWriter(buffer)
-        writer.setResolution(_PDF_DOTS_PER_INCH)
-        writer.setPageLayout(_page(picture))
-        writer.setTitle(picture.title)
-        writer.setCreator(picture.software)
-        writer.setDocumentId(
-            QUuid(str(uuid.uuid5(uuid.NAMESPACE_OID, repr((picture, *more) if more else picture))))
-        )
-        painter = QPainter(writer)
-        for number, page in enumerate((picture, *more)):
-            if number:
-                writer.setPageLayout(_page(page))
-                writer.newPage()
-            scale = _PDF_DOTS_PER_INCH / _POINTS_PER_INCH
-            painter.save()
-            painter.scale(scale, scale)
-            painter.fillRect(QRectF(0, 0, page.width, page.height), QColor(page.background))
-            paint(page, painter)
-            painter.restore()
-        painter.end()
-        del painter, writer
-        buffer.close()
-        stream.write(_dated(bytes(data.data()), picture.created))
-
-
-def _page(picture: DisplayList) -> QPageLayout:
-    size = QSizeF(picture.width, picture.height)
-    page_size = QPageSize(
-        size, QPageSize.Unit.Point, picture.title, QPageSize.SizeMatchPolicy.ExactMatch
-    )
-    return QPageLayout(page_size, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0))
 
 
 def paint(picture: DisplayList, painter: QPainter) -> None:
@@ -330,50 +214,3 @@ def _pen(color: str, width: float, dash: tuple[float, ...]) -> QPen:
         # Qt counts dashes in widths of the pen.
         pen.setDashPattern([length / width for length in dash])
     return pen
-
-
-def _saved(image: QImage) -> bytes:
-    data = QByteArray()
-    buffer = QBuffer(data)
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    if not image.save(buffer, "PNG"):  # type: ignore[call-overload]
-        raise ExportError("Qt could not encode the image as PNG. Write an SVG instead.")
-    return bytes(data.data())
-
-
-def _dated(document: bytes, created: datetime) -> bytes:
-    """Return the PDF with ``created`` in place of the present time, byte for byte as long.
-
-    Qt stamps the time of writing, which would make every file different. Lengths
-    are kept, so the table of offsets stays valid.
-    """
-    instant = created.astimezone(UTC)
-    compact = instant.strftime("%Y%m%d%H%M%S").encode("ascii")
-    extended = instant.strftime("%Y-%m-%dT%H:%M:%S").encode("ascii")
-    document = _PDF_DATE.sub(lambda match: _fitted(match[0], compact), document)
-    return _XMP_DATE.sub(lambda match: _fitted(match[0], extended), document)
-
-
-def _fitted(former: bytes, stamp: bytes) -> bytes:
-    """Return ``stamp`` followed by the zone of ``former`` set to UTC."""
-    zone = former[len(stamp) :]
-    return stamp + re.sub(rb"\d", b"0", zone).replace(b"-", b"+")
-
-
-@contextmanager
-def _gui_application() -> Iterator[None]:
-    """Provide the application that fonts and painting need."""
-    application = QCoreApplication.instance()
-    if isinstance(application, QGuiApplication):
-        yield
-        return
-    if application is not None:
-        raise ExportError(
-            "A Qt application without a graphical part is running in this process, "
-            "so no PNG or PDF can be drawn. Write an SVG instead."
-        )
-    temporary = QGuiApplication(["timeline-inspector", "-platform", "offscreen"])
-    try:
-        yield
-    finally:
-        temporary.shutdown()

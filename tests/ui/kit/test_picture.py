@@ -46,13 +46,12 @@ from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
 from inspector.formats.options import ExportOptions, ThemeName
 from inspector.vocabulary import Phase
+from ui.export.picture_files import write_pdf, write_png
 from ui.kit.picture import (
     _design_font,
     load_fonts,
     paint_items,
     paint_screen_text,
-    write_pdf,
-    write_png,
 )
 
 CREATED = datetime(2026, 11, 21, 2, 10, 5, tzinfo=UTC)
@@ -264,7 +263,7 @@ WITHOUT_APPLICATION = """
 import hashlib, io, sys
 from datetime import UTC, datetime
 from inspector.formats.drawing.display_list import DisplayList, Point, Text
-from ui.kit.picture import write_pdf, write_png
+from ui.export.picture_files import write_pdf, write_png
 from PySide6.QtGui import QGuiApplication
 
 text = Text(Point(10, 20), "16.7 ms", 9, "#000000")
@@ -315,7 +314,7 @@ from datetime import UTC, datetime
 from PySide6.QtCore import QCoreApplication
 from inspector.errors import ExportError
 from inspector.formats.drawing.display_list import DisplayList
-from ui.kit.picture import write_png
+from ui.export.picture_files import write_png
 
 application = QCoreApplication([])
 picture = DisplayList(100, 50, "#ffffff", (), "T", "D", datetime(2026, 11, 21, tzinfo=UTC), "S")
