@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final, TextIO
 
+from inspector.analysis.statistics.frame_budget import DEFAULT_BUDGETS_MS
 from inspector.cli.commands.export import PYTEST
 from inspector.cli.progress import Progress
 from inspector.cli.recordings import export_as_pytest
@@ -29,9 +30,10 @@ from inspector.formats.export import (
     exporters,
 )
 from inspector.formats.file_formats import check_file, write_file
-from inspector.formats.frame_times import CAPTURED, FrameTimes, Measure, Part, parse_range
-from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
-from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions, SceneMoment
+from inspector.formats.frame_times import CAPTURED, FrameTimes, Part, parse_range
+from inspector.formats.options import ExportOptions
+from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions
+from inspector.formats.scene_shapes import SceneMoment
 from inspector.formats.traces.session_trace import Events
 from inspector.pictures.looks import clock_looks
 from inspector.sessions.capture_history import CaptureHistory
@@ -44,6 +46,7 @@ from inspector.sessions.frame_files import (
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.recorded import RecordedSession
 from inspector.timebase import format_instant
+from inspector.vocabulary import Measure
 
 #: Arguments of the options with another name.
 _ARGUMENT_NAMES: Final = {

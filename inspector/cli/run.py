@@ -36,8 +36,9 @@ from inspector.exit_codes import ExitCode
 from inspector.formats.captures.capture import split_column
 from inspector.formats.export import check_export, export_frames
 from inspector.formats.file_formats import check_file, write_file
-from inspector.formats.frame_times import FrameTimes, Measure
-from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions, SceneMoment
+from inspector.formats.frame_times import FrameTimes
+from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions
+from inspector.formats.scene_shapes import SceneMoment
 from inspector.formats.traces.session_trace import Events
 from inspector.pictures.looks import clock_looks
 from inspector.sessions.hosted import HostedSession
@@ -49,7 +50,7 @@ from inspector.sessions.scene import find_scene, user_place
 from inspector.sessions.session import Session
 from inspector.sessions.sources.time_sources import SYSTEM, TIME_SOURCES, make_source
 from inspector.timebase import MAX_NS, NS_PER_SECOND, format_duration
-from inspector.vocabulary import what_was_raised
+from inspector.vocabulary import Measure, what_was_raised
 
 _DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
 

@@ -14,10 +14,9 @@ from inspector.formats.frame_times import Provenance
 from inspector.formats.scene_picture import (
     SCENE_PICTURE_FORMATS,
     PictureOptions,
-    SceneMoment,
-    picture_items,
     scene_picture,
 )
+from inspector.formats.scene_shapes import SceneMoment, picture_items
 from inspector.pictures.looks import ClockLook
 from inspector.pictures.pictures import Picture
 from inspector.pictures.shapes import Shape, box, circle, line, polygon, text

@@ -25,7 +25,7 @@ from typing_extensions import override
 
 from inspector.display_text import as_plain
 from inspector.formats.drawing.display_list import Item
-from inspector.formats.scene_picture import Halo, outline_of, picture_items
+from inspector.formats.scene_shapes import Halo, outline_of, picture_items
 from inspector.pictures.looks import ClockLook, shape_at
 from inspector.pictures.pictures import Picture
 from inspector.pictures.shapes import Shape, ShapeKind

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import partial
-from pathlib import Path
+from functools import cached_property, partial
 from time import thread_time_ns
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -14,13 +13,10 @@ from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 from typing_extensions import override
 
 from inspector.commands.timers import FireTimer
-from inspector.errors import InspectorError
 from inspector.events.timeline import Timeline
-from inspector.formats.file_formats import write_file
-from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions, SceneMoment
+from inspector.formats.scene_shapes import SceneMoment
 from inspector.pictures.looks import clock_looks, notes_of
 from inspector.pictures.pictures import Picture
-from inspector.sessions.provenance import provenance_of
 from inspector.sessions.session import FramePictures, pictures_of
 from inspector.timebase import NS_PER_MS
 
@@ -28,12 +24,16 @@ from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, plain_label
 from ..kit.layouts import fill, open_menu
 from ..kit.paced_refresh import PacedRefresh, is_in_sight, single_shot
-from ..kit.save_dialog import SaveDialog, file_stem
 from ..kit.texts.run_states import run_state_of
 from ..kit.theme import Theme
 from ..previews.tree_menus import Requests, add_clock_actions, menu_text
 from ..session.bridge import Selection, SelectionKind, SessionBridge
 from .canvas import NOTHING, Marked, Owner, SceneCanvas
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .export import SceneExport
 
 #: Milliseconds between pictures, at best: less than between refreshes, so each is shown, in the
 #: same paint of the window as the plots.
@@ -81,7 +81,6 @@ class ScenePanel(QWidget):
         self._moment: SceneMoment | None = None
         self._fired: dict[int, int] = {}
         self._rings: dict[int, int] = {}
-        self._folder = Path()
         self._wants_export = False
         self.canvas = SceneCanvas(theme)
         self.canvas.text_of = self.text_of
@@ -306,6 +305,13 @@ class ScenePanel(QWidget):
     def _open_menu(self, place: QPoint) -> None:
         open_menu(self.make_menu(), place)
 
+    @cached_property
+    def _export(self) -> SceneExport:
+        # Fonts, file formats and their dialog are not needed to show a scene.
+        from .export import SceneExport  # noqa: PLC0415
+
+        return SceneExport()
+
     @Slot()
     def ask_for_export(self) -> None:
         """Ask where to write the picture that is shown, or else say why there is none."""
@@ -315,11 +321,7 @@ class ScenePanel(QWidget):
         self._wants_export = self._moment is None and self.notice.text() == _NOT_YET
         if self._moment is None or session is None:
             return
-        path = self._folder / f"{file_stem(session.title, 'scene')}-scene.png"
-        kinds = {
-            each.suffix: f"{each.format}: {each.description}" for each in SCENE_PICTURE_FORMATS
-        }
-        dialog = SaveDialog("Export picture", path, kinds, self)
+        dialog = self._export.dialog(session, self)
         # The picture that was shown when the user asked, while the scene goes on.
         dialog.file_given.connect(partial(self.export_to, moment=self._moment))
         dialog.open()
@@ -329,15 +331,7 @@ class ScenePanel(QWidget):
         session, wanted = self._bridge.session, moment or self._moment
         if session is None or wanted is None:
             return
-        self._folder = path.parent
-        try:
-            write_file(
-                wanted, provenance_of(session), PictureOptions(), path, SCENE_PICTURE_FORMATS
-            )
-        except InspectorError as error:
-            self._written = str(error)
-        else:
-            self._written = f"Wrote {path}."
+        self._written = self._export.write(wanted, session, path)
         self._say()
         self._forgetting.start()
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex
 from pytestqt.qtbot import QtBot
 
 from inspector.formats.drawing.display_list import Circle, Polyline
-from inspector.formats.scene_picture import Halo, picture_items
+from inspector.formats.scene_shapes import Halo, picture_items
 from inspector.pictures.pictures import Picture
 from inspector.pictures.shapes import box, circle, group, text
 from inspector.sessions.hosted import HostedSession

@@ -1,0 +1,45 @@
+"""Writes the picture of a scene to a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.errors import InspectorError
+from inspector.formats.file_formats import write_file
+from inspector.formats.scene_picture import SCENE_PICTURE_FORMATS, PictureOptions
+from inspector.sessions.provenance import provenance_of
+
+from ..kit.save_dialog import SaveDialog, file_stem
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from inspector.formats.scene_shapes import SceneMoment
+    from inspector.sessions.session import Session
+
+
+class SceneExport:
+    """Asks for files, and writes pictures to them."""
+
+    def __init__(self) -> None:
+        self._folder = Path()
+
+    def dialog(self, session: Session, parent: QWidget) -> SaveDialog:
+        """Return the question where to write a picture, in the folder of the one before."""
+        path = self._folder / f"{file_stem(session.title, 'scene')}-scene.png"
+        kinds = {
+            each.suffix: f"{each.format}: {each.description}" for each in SCENE_PICTURE_FORMATS
+        }
+        return SaveDialog("Export picture", path, kinds, parent)
+
+    def write(self, moment: SceneMoment, session: Session, path: Path) -> str:
+        """Write a picture in the format of the suffix; return a sentence on how that went."""
+        self._folder = path.parent
+        try:
+            write_file(
+                moment, provenance_of(session), PictureOptions(), path, SCENE_PICTURE_FORMATS
+            )
+        except InspectorError as error:
+            return str(error)
+        return f"Wrote {path}."
