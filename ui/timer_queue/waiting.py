@@ -101,9 +101,12 @@ class WaitingSection(QWidget):
     def fit(self) -> None:
         """Take the room that the waiting calls need, none without any."""
         count = self.model.rowCount()
+        was_hidden = self.isHidden()
         self.setVisible(bool(count))
         if not count:
             return
+        if was_hidden:
+            self._take_columns()
         is_open = self.button.isChecked()
         self.button.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
         text = self._text(count)
@@ -142,6 +145,9 @@ class WaitingSection(QWidget):
     @Slot()
     def _take_columns(self) -> None:
         """Have the columns of the table below: their places, widths, and which are hidden."""
+        if self.isHidden():
+            # It takes them when it is shown; the table below arranges itself many times.
+            return
         theirs, ours = self._below.horizontalHeader(), self.view.horizontalHeader()
         ours.setStretchLastSection(False)
         for visual in range(theirs.count()):
