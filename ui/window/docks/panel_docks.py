@@ -105,20 +105,21 @@ def tabs_in_order() -> tuple[str, ...]:
 
 
 class Placeholder(QLabel):
-    """A line in place of a panel.
+    """Stands in place of a panel that was not shown yet, or that failed.
 
     Attributes:
-        is_failure: The panel failed, and the line says why; else it was never shown.
+        is_failure: The panel failed; a line says why.
     """
 
-    def __init__(self, text: str, *, is_failure: bool = False) -> None:
-        super().__init__(text)
-        self.is_failure = is_failure
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.setWordWrap(True)
-
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+        self.is_failure = bool(reason)
+        if reason:
+            # Of the others nothing is ever seen, and Qt lays out each such text several times.
+            self.setTextFormat(Qt.TextFormat.PlainText)
+            self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            self.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+            self.setWordWrap(True)
         # Before a layout is restored all of them are side by side for a moment.
         self.setMinimumSize(30, 40)
 
@@ -168,7 +169,7 @@ class PanelDocks(QObject):
         self.tabs = DockTabs(window, self._docks, tabs_in_order())
         for panel in PANELS:
             if panel.area is PanelArea.MIDDLE:
-                place = self._middle[panel.id] = MiddlePlace(_placeholder(panel))
+                place = self._middle[panel.id] = MiddlePlace(Placeholder())
                 place.visibility_changed.connect(self._tell_visibility)
             elif panel.area is not None:
                 dock = self._docks[panel.id] = self._make_dock(panel, panel.area)
@@ -220,7 +221,7 @@ class PanelDocks(QObject):
                     dock.setWidget(self._make_panel(description))
             except ExtensionError as error:
                 report(error)
-                dock.setWidget(Placeholder(str(error), is_failure=True))
+                dock.setWidget(Placeholder(str(error)))
             widget.deleteLater()
         return dock.widget()
 
@@ -253,7 +254,7 @@ class PanelDocks(QObject):
     def _show_reasons(self) -> None:
         for panel_id, reason in self._reasons.items():
             widget = self.place_of(panel_id).widget()
-            self.place_of(panel_id).setWidget(Placeholder(reason, is_failure=True))
+            self.place_of(panel_id).setWidget(Placeholder(reason))
             widget.deleteLater()
         self._reasons.clear()
 
@@ -551,14 +552,10 @@ class PanelDocks(QObject):
         dock = QDockWidget(panel.title, self._window)
         dock.setObjectName(f"{_DOCK_PREFIX}{panel.id}")
         dock.setAccessibleName(panel.title)
-        dock.setWidget(_placeholder(panel))
+        dock.setWidget(Placeholder())
         dock.visibilityChanged.connect(self._tell_visibility)
         self._window.addDockWidget(_QT_AREAS[area], dock)
         return dock
-
-
-def _placeholder(panel: Panel) -> Placeholder:
-    return Placeholder(f"{panel.title}: {panel.summary}")
 
 
 def _pixels(text: str) -> int:
