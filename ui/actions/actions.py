@@ -46,7 +46,6 @@ class DescribedAction(QAction):
         self.setShortcuts([QKeySequence(keys) for keys in description.shortcuts])
         self.setEnabled(False)
         self.triggered.connect(self._perform)
-        self._show_tip()
 
     def bind(self, callback: Callable[[], object]) -> None:
         """Call ``callback`` to carry it out."""

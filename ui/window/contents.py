@@ -179,6 +179,8 @@ class WindowContents(QObject):
         actions.bind(undo, UNDO_ACTIONS)
         actions.bind(BranchActions(bridge, actions, window), (*BRANCH_ACTIONS, *MEMBER_ACTIONS))
         actions.bind(TimerActions(bridge), TIMER_ACTIONS)
+        # So that shortcuts work whatever menu they are in; the window is told of each change.
+        window.addActions(list(actions.by_id.values()))
         recording.written.connect(self._show_recording)
         recording.failed.connect(self._show_recording_problem)
         recording.begun.connect(self._show_message)

@@ -100,8 +100,6 @@ class WindowActions(QObject):
                 self._menus[parent].addMenu(self._menus[menu_id])
         for menu_id in (MenuId.TIME, MenuId.BRANCH, MenuId.TIMER):
             self.previews.watch(self._menus[menu_id])
-        # So that shortcuts work whatever menu they are in.
-        self._window.addActions(list(self._actions.by_id.values()))
         self._menus[MenuId.BUILT_IN_SCENES].aboutToShow.connect(self._fill_built_in_scenes)
         self._menus[MenuId.RECENT_SCENES].aboutToShow.connect(self._fill_recent_scenes)
         self._window.docks.tabs.more_menu.aboutToShow.connect(self._fill_more)
