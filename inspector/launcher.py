@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,7 +55,11 @@ def open_window(target: Path | Door | None) -> int:
     # What is loaded stays, so looking for garbage among it is in vain: a tenth of the first
     # paint. The window switches it on again when it is complete.
     gc.disable()
+    # Until the window is complete there is nothing to save, and no way to end it in order; and
+    # an exception in the middle of it makes the import of PySide6 abort the process, or hang.
+    former = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         return int(window_loader.load_ui("window.application").main(target))
     finally:
+        signal.signal(signal.SIGINT, former)
         gc.enable()

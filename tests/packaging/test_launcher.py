@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -248,6 +249,24 @@ def test_that_ctrl_c_ends_with_the_code_that_shells_expect(
     monkeypatch.setattr(window_loader, "load_ui", lambda _name: SimpleNamespace(main=interrupt))
 
     assert main([]) == ExitCode.INTERRUPTED
+
+
+def test_that_ctrl_c_while_the_window_is_loaded_does_not_interrupt_an_import(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = []
+
+    def load(_name: str) -> SimpleNamespace:
+        seen.append(signal.getsignal(signal.SIGINT))
+        return SimpleNamespace(main=lambda _scene: 0)
+
+    monkeypatch.setattr(window_loader, "load_ui", load)
+    before = signal.getsignal(signal.SIGINT)
+
+    main([])
+
+    assert seen == [signal.SIG_DFL]
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_that_the_window_is_loaded_once_under_its_private_name() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -36,8 +35,6 @@ def main(scene: Path | Door | None = None) -> int:
     Returns:
         The exit code.
     """
-    # Until the window is complete there is nothing to save, and no way to end it in order.
-    former = signal.signal(signal.SIGINT, signal.SIG_DFL)
     application = make_application()
     settings_file = SettingsFile()
     settings = settings_file.load()
@@ -45,9 +42,7 @@ def main(scene: Path | Door | None = None) -> int:
     first_paint = _FirstPaint(window, scene)
     window.show_first()
     code = application.exec()
-    code = first_paint.finish() or code
-    signal.signal(signal.SIGINT, former)
-    return code
+    return first_paint.finish() or code
 
 
 def make_application() -> QApplication:
