@@ -5,7 +5,9 @@ from __future__ import annotations
 import platform
 import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import ClassVar, Final
 
@@ -23,6 +25,37 @@ _MASK_BYTES: Final = 128
 def exit_code_of(number: int) -> ExitCode:
     """Return the exit code of a process ended by a signal, as in shells."""
     return ExitCode.TERMINATED if number == signal.SIGTERM else ExitCode.INTERRUPTED
+
+
+@contextmanager
+def signals_held_back() -> Iterator[None]:
+    """Deliver the first Ctrl+C or SIGTERM at the end; the second ends the process at once.
+
+    For calls into Qt that an exception in the middle would crash: the import of PySide6, and
+    drawing. Signals that call nothing in Python, and other threads, are left alone.
+    """
+    handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+    if threading.current_thread() is not threading.main_thread():
+        handlers = {}
+    raising = {number: handler for number, handler in handlers.items() if callable(handler)}
+    came: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+        for each in raising:
+            signal.signal(each, signal.SIG_DFL)
+
+    for each in raising:
+        signal.signal(each, note)
+    try:
+        yield
+    finally:
+        for each, handler in raising.items():
+            signal.signal(each, handler)
+            if isinstance(getattr(handler, "__self__", None), StopSignals):
+                _end_at_second(each)
+        if came:
+            signal.raise_signal(came[0])
 
 
 class StopSignals:

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from inspector.environment import check_qt, qt_import_problem
+from inspector.stop_signals import signals_held_back
 
 UI_NAME = "timeline_inspector_ui"
 
@@ -42,11 +43,12 @@ def load_ui(submodule: str | None = None) -> ModuleType:
             work, or lacks a system library.
     """
     try:
-        # By name, because nothing here may depend on Qt; its own import calls nothing of Qt.
-        check_qt(import_module("PySide6").__version__, sys.version_info[:2])
-        with quick_imports():
-            package = sys.modules.get(UI_NAME) or _load_package()
-            return import_module(f"{UI_NAME}.{submodule}") if submodule else package
+        with signals_held_back():
+            # By name, because nothing here may depend on Qt; its own import calls nothing of Qt.
+            check_qt(import_module("PySide6").__version__, sys.version_info[:2])
+            with quick_imports():
+                package = sys.modules.get(UI_NAME) or _load_package()
+                return import_module(f"{UI_NAME}.{submodule}") if submodule else package
     except ImportError as error:
         problem = qt_import_problem(error)
         if problem is None:

@@ -14,6 +14,7 @@ from inspector.formats.atomic_file import check_target, replacing
 from inspector.formats.drawing.display_list import DisplayList
 from inspector.formats.drawing.svg import svg_text
 from inspector.formats.frame_times import Provenance
+from inspector.stop_signals import signals_held_back
 from inspector.window_loader import load_ui
 
 
@@ -171,7 +172,9 @@ def picture_formats(
         data: DataT, provenance: Provenance, options: OptionsT, stream: BinaryIO
     ) -> Pages:
         def write(page: DisplayList, stream: BinaryIO) -> None:
-            _picture_writer().write_png(page, stream, dots_per_inch=options.dots_per_inch)
+            writer = _picture_writer()
+            with signals_held_back():
+                writer.write_png(page, stream, dots_per_inch=options.dots_per_inch)
 
         first, more = drawn(data, provenance, options)
         write(first, stream)
@@ -245,7 +248,9 @@ def write_document(first: DisplayList, stream: BinaryIO, more: Sequence[DisplayL
     Raises:
         ExportError: Qt cannot draw here.
     """
-    _picture_writer().write_pdf(first, stream, more)
+    writer = _picture_writer()
+    with signals_held_back():
+        writer.write_pdf(first, stream, more)
 
 
 def _picture_writer() -> PictureWriter:

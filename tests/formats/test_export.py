@@ -1,13 +1,16 @@
 import errno
 import json
 import os
+import signal
 import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from inspector.errors import ExportError
+from inspector.formats import file_formats
 from inspector.formats.atomic_file import replacing
 from inspector.formats.export import check_export, export_frames, exporter_for, exporters
 from inspector.formats.file_formats import format_for
@@ -50,6 +53,29 @@ def test_that_an_export_leaves_the_file_and_nothing_else(
     first = path.read_bytes()
     export_frames(make_frames([1, 2]), provenance, ExportOptions(), path)
     assert path.read_bytes() == first
+
+
+@pytest.mark.parametrize("suffix", [".png", ".pdf"])
+def test_that_a_signal_waits_until_a_picture_is_drawn(
+    make_frames: MakeFrames,
+    provenance: Provenance,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    suffix: str,
+) -> None:
+    drawn = []
+
+    def draw(*_values: object, **_more: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+        drawn.append(suffix)
+
+    writer = SimpleNamespace(write_png=draw, write_pdf=draw)
+    monkeypatch.setattr(file_formats, "load_ui", lambda _name: writer)
+
+    with pytest.raises(KeyboardInterrupt):
+        export_frames(make_frames([1, 2]), provenance, ExportOptions(), tmp_path / f"run{suffix}")
+
+    assert drawn == [suffix]
 
 
 def write_half(path: Path, problem: BaseException) -> None:

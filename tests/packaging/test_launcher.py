@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import signal
 import sys
+from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -267,6 +268,23 @@ def test_that_ctrl_c_while_the_window_is_loaded_does_not_interrupt_an_import(
 
     assert seen == [signal.SIG_DFL]
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_that_a_signal_waits_for_the_import_of_qt(monkeypatch: pytest.MonkeyPatch) -> None:
+    imported = []
+
+    def note(name: str) -> ModuleType:
+        signal.raise_signal(signal.SIGINT)
+        imported.append(name)
+        return import_module(name)
+
+    monkeypatch.setattr(window_loader, "import_module", note)
+
+    with pytest.raises(KeyboardInterrupt):
+        load_ui()
+
+    assert imported == ["PySide6"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_that_the_window_is_loaded_once_under_its_private_name() -> None:
