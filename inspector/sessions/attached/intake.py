@@ -82,6 +82,11 @@ class Intake:
         self._keyframes: dict[int, _Keyframe] = {}
         self._being_described: set[int] = set()
 
+    @property
+    def shown_log(self) -> EventLog:
+        """The log with the frames of the loop that is shown."""
+        return self.log if self.other is None else self.other.log
+
     def add(self, *events: tuple[int, int, int, int, int]) -> None:
         """Add events of the session itself."""
         self.add_rows(-1, np.array(events, np.int64))

@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from inspector import __version__
 from inspector.events.history import LogHistory
 from inspector.events.loop_frames import exchange, of_other_loop
-from inspector.events.recording import About
 from inspector.sessions.attached.numbers import program_of_clock
-from inspector.sessions.sources.time_sources import ATTACHED, ATTACHED_LOOP
 from inspector.vocabulary import (
     DELTA_CUT,
     FRAME_BEGAN,
@@ -31,11 +28,8 @@ from inspector.vocabulary import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from fractions import Fraction
 
     from inspector.events.log import EventLog, Numbers
-    from inspector.sessions.attached.intake import Intake
-    from inspector.sessions.attached.session import AttachedSession
     from inspector.vocabulary import RawEvent
 
     #: An event, or nothing.
@@ -197,55 +191,3 @@ def _exchanged(numbers: Numbers, shown: int, chosen: int) -> array[int]:
     found = array("q", numbers)
     exchange(np.frombuffer(found, np.int64).reshape(-1, _WIDTH).T, shown, chosen)
     return found
-
-
-class WholeSession:
-    """What recordings are made of: the frames of every loop, whichever is shown.
-
-    Attributes:
-        annotations: The bookmarks, notes and named ranges of the session.
-        log: The events, with the frames of the first loop.
-        history: The past of that log.
-        generation: 0: programs do not begin again.
-        can_wait: False: other processes do not wait for the disk.
-    """
-
-    generation: Final = 0
-    can_wait: Final = False
-
-    def __init__(self, session: AttachedSession, intake: Intake, history: LogHistory) -> None:
-        self._session, self._intake = session, intake
-        self.annotations, self.log, self.history = session.annotations, intake.log, history
-
-    @property
-    def frame_rate(self) -> Fraction:
-        """Target frames per second."""
-        return self._session.frame_rate
-
-    @property
-    def frames_run(self) -> int:
-        """How many frames of the first loop have ended."""
-        loops = self._intake.loops
-        return loops.ended(loops.first)
-
-    @property
-    def present_ns(self) -> int:
-        """Session time now."""
-        return self._session.present_ns
-
-    @property
-    def about(self) -> About:
-        """The description for a file."""
-        loop = self._intake.timeline.loops.get(self._intake.loops.first)
-        waits = loop is not None and loop.kind is LoopKind.WAITS_FOR_EVENTS
-        return About(
-            title=self._session.title,
-            tool_version=__version__,
-            frame_rate=str(self.frame_rate),
-            source=(ATTACHED_LOOP if waits else ATTACHED).name,
-        )
-
-    @property
-    def file_stem(self) -> str:
-        """Its name in the names of files."""
-        return self._session.file_stem

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass, field
 from struct import unpack_from
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +12,7 @@ from typing_extensions import override
 
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.commands.clocks import PauseClock
-from inspector.commands.command import Capability, Command, Prepared, Undoing, prepared, usable
+from inspector.commands.command import Capability, Command, usable
 from inspector.commands.transport import Hold
 from inspector.errors import AttachError
 from inspector.events.conditions.breakpoint import BreakAction
@@ -25,6 +24,7 @@ from inspector.probe.wire import BAD_PARAMS, WireError
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.attached.doors.processes import is_alive
 from inspector.sessions.attached.intake import KEYFRAME_BEGUN, KEYFRAME_COMPLETE, Intake
+from inspector.sessions.attached.joined import JoinedPrograms
 from inspector.sessions.attached.link import (
     Answered,
     Attached,
@@ -36,7 +36,6 @@ from inspector.sessions.attached.link import (
     News,
     Notice,
 )
-from inspector.sessions.attached.loops import WholeSession
 from inspector.sessions.attached.messages import (
     Changed,
     Cost,
@@ -50,7 +49,6 @@ from inspector.sessions.attached.numbers import (
     ROOT_ID,
     is_above_programs,
     is_family,
-    program_of_clock,
 )
 from inspector.sessions.attached.program import NEVER_POSSIBLE, Program
 from inspector.sessions.attached.sentences import (
@@ -61,9 +59,9 @@ from inspector.sessions.attached.sentences import (
 )
 from inspector.sessions.attached.target import AttachedTarget
 from inspector.sessions.attached.translation import Translation
+from inspector.sessions.attached.whole_session import WholeSession
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.sessions.recorder import Recorder
-from inspector.sessions.replay.journal import AppliedCommand, Place, command_events
 from inspector.sessions.session import SessionPhase, SessionStatus, ShownLoop, loops_of
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import (
@@ -82,7 +80,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from inspector.sessions.attached.doors.door import Door, Opened
-    from inspector.sessions.attached.link import Done
     from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 
 #: Events come at latest 16 ms after they happened; so long later all of them are there, or at
@@ -101,29 +98,6 @@ _POSSIBLE: Final = frozenset(Capability) - NEVER_POSSIBLE.keys()
 _OWN: Final = frozenset(
     {Capability.MARK, Capability.BREAKPOINTS, Capability.UNDO, Capability.RECORD}
 )
-
-
-@dataclass(slots=True)
-class _Asked:
-    """A command whose programs have not all answered yet.
-
-    Attributes:
-        number: Its number.
-        ready: The command made ready.
-        applied: The command as it is recorded.
-        at_ns: When it was applied.
-        waits_for: How many answers are missing.
-        answers: How many programs have done it.
-        refusals: Why others have not.
-    """
-
-    number: int
-    ready: Prepared
-    applied: AppliedCommand
-    at_ns: int
-    waits_for: int = 0
-    answers: int = 0
-    refusals: list[str] = field(default_factory=list)
 
 
 class AttachedSession:
@@ -149,10 +123,7 @@ class AttachedSession:
         is_recorded: False.
         wake_errors: None: not known.
         frame_rate: What frame times are compared with, as programs do not say theirs.
-        command_number: The number of the last command.
         opening_problem: Why the door does not open, ``None`` while it may.
-        wants_hold: Whether programs that join are held.
-        is_running: Whether time passes in any program.
     """
 
     capabilities: Final = _POSSIBLE
@@ -174,21 +145,22 @@ class AttachedSession:
         self.timeline = Timeline(self.log.strings)
         self.annotations = Annotations()
         self.breakpoints = Breakpoints()
-        self.undoing = Undoing()
         self._intake = Intake(self.log, self.timeline)
         self._intake.loops.describe = self._describe_loop
         self._whole_history = self.history
-        self.recorder = Recorder(WholeSession(self, self._intake, self.history))
+        self._joined = JoinedPrograms(self._intake)
+        self.programs = self._joined.by_number
+        whole = WholeSession(self.title, self.annotations, self._intake, self.history, self._joined)
+        self.recorder = Recorder(whole)
         self.annotations.keep = self.recorder.take_annotations
         self.inlet = inlet or Inlet(now_ns)
-        self.programs: dict[int, Program] = {}
-        self.command_number = 0
-        self.wants_hold = False
-        self.is_running = False
         self._now_ns = now_ns
         self._began_ns = now_ns()
         self._ended_ns: int | None = None
-        self._target = AttachedTarget(self)
+        self._target = AttachedTarget(
+            self._joined, self._intake, self.breakpoints, self.recorder, self._time_ns
+        )
+        self.undoing = self._target.undoing
         self._by_link: dict[Link, Program] = {}
         self._takers: dict[str, tuple[type[Any], Callable[[Program, Any], None]]] = {
             "Events.texts": (Texts, self._take_texts),
@@ -201,7 +173,6 @@ class AttachedSession:
         self._owner = threading.get_ident()
         self._commands: deque[Command] = deque()
         self._ending: dict[Program, Ended] = {}
-        self._asked: _Asked | None = None
         self._broken_by: BreakpointHit | None = None
         self._end = ""
         self._is_closed = False
@@ -233,13 +204,29 @@ class AttachedSession:
     @property
     def source_label(self) -> str:
         """The programs and what carries their events."""
-        known = [f"{each.name} ({each.process_text}, {each.link.text})" for each in self._live()]
+        known = [
+            f"{each.name} ({each.process_text}, {each.link.text})"
+            for each in self._joined.attached()
+        ]
         return ", ".join(known) or self.title
 
     @property
     def now_ns(self) -> int:
         """Session time at this moment."""
+        return self._time_ns()
+
+    def _time_ns(self) -> int:
         return (self._now_ns() if self._ended_ns is None else self._ended_ns) - self._began_ns
+
+    @property
+    def is_running(self) -> bool:
+        """Whether time passes in any program."""
+        return self._joined.is_running
+
+    @property
+    def wants_hold(self) -> bool:
+        """Whether programs that join are held."""
+        return self._joined.wants_hold
 
     @property
     def present_ns(self) -> int:
@@ -281,8 +268,7 @@ class AttachedSession:
     @property
     def file_stem(self) -> str:
         """The name of the first program in the names of recordings."""
-        name = next((each.name for each in self.programs.values()), "attached")
-        return "".join(c if c.isalnum() or c in "-_." else " " for c in name).strip() or "attached"
+        return self._joined.file_stem
 
     @property
     def expects_news(self) -> bool:
@@ -294,32 +280,13 @@ class AttachedSession:
         """The process behind the door, if that is known."""
         return None if self._opened is None else self._opened.pid
 
-    def _live(self) -> list[Program]:
-        return [each for each in self.programs.values() if each.is_attached]
-
     def own_clocks(self) -> list[tuple[Program, int]]:
         """Return the attached programs, each with its own clock."""
-        clocks = self.timeline.clocks
-        found = []
-        waiting = [ROOT_ID] if ROOT_ID in clocks else []
-        while waiting:
-            clock_id = waiting.pop()
-            program = self.program_of_clock(clock_id)
-            if is_above_programs(clock_id):
-                waiting += reversed(clocks[clock_id].children)
-            elif program is not None and program.is_attached:
-                found.append((program, clock_id))
-        return found
-
-    def family(self, clock_id: int) -> list[tuple[Program, int]]:
-        """Return a program and its children that are attached, by the clock above them."""
-        children = set(self.timeline.clocks[clock_id].children)
-        return [each for each in self.own_clocks() if each[1] in children]
+        return self._joined.own_clocks()
 
     def program_of_clock(self, clock_id: int) -> Program | None:
         """Return the program of a clock, ``None`` for the session's own."""
-        program = self.programs.get(program_of_clock(clock_id))
-        return None if is_above_programs(clock_id) else program
+        return self._joined.of_clock(clock_id)
 
     def driven_clock(self, selected: int) -> int:
         """Return the selected clock of a program, else that of the only program."""
@@ -335,7 +302,7 @@ class AttachedSession:
         if capability is Capability.PROGRAM:
             return self._end.rstrip(".")
         is_together = is_family(clock_id) and capability is Capability.PAUSE
-        if not (clocks := self.family(clock_id) if is_together else self.own_clocks()):
+        if not (clocks := self._joined.family(clock_id) if is_together else self.own_clocks()):
             missing = "its programs have ended" if is_together else "no program is attached yet"
             return self._end.rstrip(".") or missing
         if not is_together and is_above_programs(clock_id):
@@ -371,7 +338,7 @@ class AttachedSession:
             return SessionStatus(SessionPhase.FAILED, str(problem), problem.detail)
         if self._end:
             return SessionStatus(SessionPhase.ENDED, self._end)
-        if not (live := self._live()):
+        if not (live := self._joined.attached()):
             waiting = f"Waiting for “{self.title}” to connect."
             message = f"{self._last_end} {waiting}" if self.programs else waiting
             return SessionStatus(SessionPhase.WAITING, message)
@@ -408,62 +375,12 @@ class AttachedSession:
         """Carry out a command, or refuse it."""
         if self._is_closed:
             return
-        self.command_number = number = self.command_number + 1
-        timeline = self.timeline
         reason = ""
         if command.capability not in self.capabilities or command.capability not in _OWN:
-            reason = self.why_not(command.capability, command.clock_about(timeline))
-        if reason:
-            sentence = f"{reason[:1].upper()}{reason[1:]}."
-            ready = Prepared(
-                command.sentence(timeline), command.clock_about(timeline), None, sentence
-            )
-        else:
-            ready = prepared(command, self._target, number)
-        by = command.asker or by
-        host_ms = time.time_ns() // NS_PER_MS
-        asked = _Asked(
-            number, ready, AppliedCommand(command, Place.AT_ONCE, by, host_ms), self.now_ns
-        )
-        if ready.action is not None:
-            inverse = self._target.inverse(command)
-            self._asked = asked
-            try:
-                ready.action()
-            finally:
-                self._asked = None
-            self.undoing.note(number, inverse)
-            if command.lets_time_pass:
-                self._broken_by = None
-        if not asked.waits_for:
-            self._answer(asked)
-
-    def expect_answer(self) -> Done:
-        """Return what takes the answer to a request of the command that is being applied."""
-        asked = self._asked
-        assert asked is not None, "only commands ask"
-        asked.waits_for += 1
-
-        def done(_result: dict[str, Any], refusal: str) -> None:
-            asked.waits_for -= 1
-            if refusal:
-                asked.refusals.append(refusal)
-            else:
-                asked.answers += 1
-            if not asked.waits_for:
-                self._answer(asked)
-
-        return done
-
-    def _answer(self, asked: _Asked) -> None:
-        """Record a command and its outcome."""
-        if asked.refusals and not asked.answers:
-            self.undoing.done(asked.number)
-            ready = asked.ready
-            reason = " ".join(dict.fromkeys(asked.refusals))
-            asked.ready = Prepared(ready.text, ready.clock_id, None, reason)
-        answer = command_events(self.log, asked.number, asked.ready, asked.applied)
-        self._intake.add(*((asked.at_ns, *event) for event in answer))
+            reason = self.why_not(command.capability, command.clock_about(self.timeline))
+        has_begun = self._target.apply(command, command.asker or by, reason)
+        if has_begun and command.lets_time_pass:
+            self._broken_by = None
 
     def note(self, kind: int, subject: int, a: int = 0, b: int = 0) -> None:
         """Add an event of the session at this moment."""
@@ -551,15 +468,9 @@ class AttachedSession:
         translation = Translation(index, shift_ns, self.log.intern)
         translation.last_ns = self._intake.at_ns
         program = Program(index, news, translation)
-        if (parent := self._parent_of(program)) is not None:
+        if (parent := self._joined.parent_of(program)) is not None:
             self._put_below(parent, translation)
         self.programs[index] = self._by_link[news.link] = program
-
-    def _parent_of(self, program: Program) -> Program | None:
-        """Return the program of which one is a child process, a thread or a frame of a page."""
-        if not program.parent_pid:
-            return None
-        return next((each for each in self._live() if each.pid == program.parent_pid), None)
 
     def _put_below(self, parent: Program, translation: Translation) -> None:
         """Let the clock of a new program be beside its parent's, both below one of the session.
@@ -588,11 +499,14 @@ class AttachedSession:
             at_ns = news.at_ns - self._began_ns
             translation = program.translation
             was_known = translation.top_clock_id
-            rows = translation.rows(news.payload, at_ns, self.command_number)
+            rows = translation.rows(news.payload, at_ns, self._target.number)
             self._intake.add_rows(program.index, rows)
             if not was_known and translation.top_clock_id:
-                for each in self._live():
-                    if each.translation.above == ROOT_ID and self._parent_of(each) is program:
+                for each in self._joined.attached():
+                    if (
+                        each.translation.above == ROOT_ID
+                        and self._joined.parent_of(each) is program
+                    ):
                         self._put_below(program, each.translation)
         elif isinstance(news, Compared):
             program.follow_clock(news.offset_ns - self._began_ns, news.error_ns)
@@ -626,7 +540,7 @@ class AttachedSession:
         elif keyframe.state == "complete":
             self._intake.add_keyframe(program.index, KEYFRAME_COMPLETE, at_ns)
             program.is_described = True
-            if self.wants_hold:
+            if self._joined.wants_hold:
                 self._hold_new(program)
 
     def _hold_new(self, program: Program) -> None:
@@ -634,7 +548,7 @@ class AttachedSession:
         self._settle(self.now_ns)
         for each, clock_id in self.own_clocks():
             if each is program and not self.timeline.clocks[clock_id].paused:
-                cause = {"cause": self.command_number}
+                cause = {"cause": self._target.number}
                 program.ask_clock("Clock.pause", clock_id, cause)
 
     def _show_transport(self) -> None:
@@ -644,21 +558,16 @@ class AttachedSession:
             return
         is_running = any(not self.timeline.clocks[clock_id].paused for _, clock_id in clocks)
         if is_running is not self.is_running:
-            self.is_running = is_running
+            self._joined.is_running = is_running
             self.note(TRANSPORT, Mode.RUNNING if is_running else Mode.HELD)
 
     # -------------------------------------------------------- acting on breakpoints
-
-    def watch(self) -> None:
-        """Have the breakpoints look at what comes from now on, if they do not yet."""
-        if not self.breakpoints.is_watching:
-            self.breakpoints.watch(self.log, self.timeline)
 
     def _look_around(self) -> None:
         """Act on the breakpoints that were hit; what that brings about hits none of them."""
         if not self.breakpoints.is_looking:
             return
-        self.watch()
+        self._target.watch()
         for hit in self.breakpoints.look():
             self._act_on(hit)
 
@@ -669,7 +578,7 @@ class AttachedSession:
         match hit.action:
             case BreakAction.HOLD:
                 self._broken_by = self._broken_by or hit
-                if self.is_running and not self.wants_hold:
+                if self.is_running and not self._joined.wants_hold:
                     self._apply(Hold(), by)
             case BreakAction.MARK:
                 self.note(MARK, 0, text)
@@ -710,8 +619,8 @@ class AttachedSession:
         clocks = [clock_id for each, clock_id in self.own_clocks() if each is program]
         program.ended = f"“{program.name}” is no longer attached: {how}."
         program.is_stepping = False
-        live = self._live()
-        is_child = self._parent_of(program) is not None
+        live = self._joined.attached()
+        is_child = self._joined.parent_of(program) is not None
         self._intake.end_program(program.index)
         text = self.log.intern(program.ended)
         self._intake.add((at_ns, MARK, clocks[0] if clocks else 0, text, 0))
@@ -744,7 +653,7 @@ class AttachedSession:
             if program.is_attached:
                 self._end_program(program, news)
         opened = self._opened
-        if opened is None or self._live():
+        if opened is None or self._joined.attached():
             return
         if self.programs:
             if not opened.may_bring_more():
@@ -782,9 +691,8 @@ class AttachedSession:
         intake = self._intake
         intake.show(loop)
         self.timeline = intake.timeline
-        self.log, self.history = intake.log, self._whole_history
-        if intake.other is not None:
-            self.log, self.history = intake.other.log, intake.other.history
+        self.log = intake.shown_log
+        self.history = self._whole_history if intake.other is None else intake.other.history
         self.timeline.set_present(intake.at_ns)
         if self.breakpoints.is_watching:
             self.breakpoints.watch(self.log, self.timeline)
@@ -794,10 +702,10 @@ class AttachedSession:
         """Let all programs go; they go on at their own speed."""
         if self._end:
             return
-        names = ", ".join(f"“{each.name}”" for each in self._live()) or f"“{self.title}”"
+        names = ", ".join(f"“{each.name}”" for each in self._joined.attached()) or f"“{self.title}”"
         at_ns = self.now_ns
         self._end = f"Detached from {names}; what was held goes on."
-        for program in self._live():
+        for program in self._joined.attached():
             self._detach(program, "detached by the inspector", at_ns)
         self.inlet.close("detached")
         self._finish(self._end, at_ns)

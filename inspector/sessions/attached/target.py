@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from inspector.clocks.failures import FailurePolicy
-from inspector.clocks.rate import D, rate_numerator
+from inspector.clocks.rate import DEFAULT_FRAME_RATE, D, rate_numerator
 from inspector.commands.clocks import OwnPause, PauseClock, ResumeClock
-from inspector.commands.command import Capability
+from inspector.commands.command import Capability, Prepared, Undoing, prepared
 from inspector.errors import CommandError
 from inspector.sessions.attached.numbers import is_family
 from inspector.sessions.attached.program import NEVER_POSSIBLE
+from inspector.sessions.replay.journal import AppliedCommand, Place, command_events
+from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.commands.command import Action, Command, Undoing
+    from inspector.commands.command import Action, Command
     from inspector.events.timeline import Timeline
+    from inspector.sessions.attached.intake import Intake
+    from inspector.sessions.attached.joined import JoinedPrograms
+    from inspector.sessions.attached.link import Done
     from inspector.sessions.attached.program import Program
-    from inspector.sessions.attached.session import AttachedSession
     from inspector.sessions.breakpoints.breakpoints import Breakpoints
     from inspector.sessions.recorder import Recorder
 
 _NO_PROGRAM: Final = "No program is attached."
+_NO_RATE: Final = "The time of a program with its children is real time."
 _NO_TIMERS: Final = "No timer waits on the clock above a program and its children."
 
 
@@ -39,15 +46,15 @@ def _sentence(reason: str) -> str:
 class RemoteClock:
     """A clock of a program."""
 
-    def __init__(self, session: AttachedSession, program: Program, clock_id: int) -> None:
-        self._session = session
+    def __init__(self, target: AttachedTarget, program: Program, clock_id: int) -> None:
+        self._target = target
         self._program = program
         self._clock_id = clock_id
 
     @property
     def rate(self) -> Fraction:
         """Its rate as far as is known."""
-        return self._session.timeline.clocks[self._clock_id].rate
+        return self._target.timeline.clocks[self._clock_id].rate
 
     def pause(self, *, cause: int) -> None:
         """Pause it."""
@@ -63,7 +70,7 @@ class RemoteClock:
 
     def clear(self, timer: RemoteTimer, /, *, cause: int) -> None:
         """Clear one of its timers."""
-        done = self._session.expect_answer()
+        done = self._target.expect_answer()
         self._program.ask_timer("Timer.clear", timer.id, {"cause": cause}, done)
 
     def fire_now(self, _timer: RemoteTimer, /) -> NoReturn:
@@ -71,7 +78,7 @@ class RemoteClock:
         raise CommandError(_sentence(NEVER_POSSIBLE[Capability.FIRE]))
 
     def _ask(self, method: str, **more: int) -> None:
-        done = self._session.expect_answer()
+        done = self._target.expect_answer()
         self._program.ask_clock(method, self._clock_id, more, done)
 
 
@@ -83,17 +90,17 @@ class RemoteFamily:
 
     rate = Fraction(1)
 
-    def __init__(self, session: AttachedSession, clock_id: int, pauses: set[int]) -> None:
-        self._session = session
+    def __init__(self, target: AttachedTarget, clock_id: int, pauses: set[int]) -> None:
+        self._target = target
         self._clock_id = clock_id
         self._pauses = pauses
 
     def concerned(self, *, pauses: bool) -> list[tuple[Program, int]]:
         """Return the programs that would be paused, or resumed, with their clocks."""
-        clocks = self._session.timeline.clocks
+        clocks = self._target.timeline.clocks
         able = [
             (program, clock_id)
-            for program, clock_id in self._session.family(self._clock_id)
+            for program, clock_id in self._target.programs.family(self._clock_id)
             if clocks[clock_id].paused is not pauses
             and not program.why_not(Capability.PAUSE, clock_id)
         ]
@@ -113,11 +120,11 @@ class RemoteFamily:
 
     def _ask(self, method: str, concerned: list[tuple[Program, int]], cause: int) -> None:
         for program, clock_id in concerned:
-            program.ask_clock(method, clock_id, {"cause": cause}, self._session.expect_answer())
+            program.ask_clock(method, clock_id, {"cause": cause}, self._target.expect_answer())
 
     def set_rate(self, _rate: Fraction, /, *, cause: int) -> NoReturn:  # noqa: ARG002 - interface
         """Refuse: its time is real time."""
-        raise CommandError(_sentence(self._session.why_not(Capability.RATE, self._clock_id)))
+        raise CommandError(_NO_RATE)
 
     def clear(self, _timer: RemoteTimer, /, *, cause: int) -> NoReturn:  # noqa: ARG002 - likewise
         """Refuse: no timer waits on it."""
@@ -139,39 +146,39 @@ class RemoteTimer:
 class RemoteTransport:
     """Holds all programs, and lets them go on."""
 
-    def __init__(self, session: AttachedSession) -> None:
-        self._session = session
+    def __init__(self, target: AttachedTarget) -> None:
+        self._target = target
 
     @property
     def is_running(self) -> bool:
         """Whether time passes in any program."""
-        return self._session.is_running
+        return self._target.programs.is_running
 
     def run(self) -> None:
         """Let all programs go on."""
-        self._session.wants_hold = False
+        self._target.programs.wants_hold = False
         self._for_each("Clock.resume", is_paused=True)
 
     def hold(self) -> None:
         """Hold all programs."""
-        self._session.wants_hold = True
+        self._target.programs.wants_hold = True
         self._for_each("Clock.pause", is_paused=False)
 
     def _for_each(self, method: str, *, is_paused: bool) -> None:
-        session = self._session
-        for program, clock_id in session.own_clocks():
-            clock = session.timeline.clocks[clock_id]
+        target = self._target
+        for program, clock_id in target.programs.own_clocks():
+            clock = target.timeline.clocks[clock_id]
             if program.is_stepping or clock.paused is is_paused:
-                done = session.expect_answer()
-                cause = {"cause": session.command_number}
+                done = target.expect_answer()
+                cause = {"cause": target.number}
                 program.ask_clock(method, clock_id, cause, done)
 
 
 class RemoteSteps:
     """The steps of held programs; each pauses its program again at its end."""
 
-    def __init__(self, session: AttachedSession) -> None:
-        self._session = session
+    def __init__(self, target: AttachedTarget) -> None:
+        self._target = target
 
     def frames(self, count: int) -> Action:
         """Run frames of every program that has some."""
@@ -191,7 +198,7 @@ class RemoteSteps:
 
     def to_next_timer(self) -> Action:
         """Let the program with the next timer go there, and all others as long."""
-        for program, _ in self._session.own_clocks():
+        for program, _ in self._target.programs.own_clocks():
             if program.is_stepping:
                 # Others would be ahead of it afterwards.
                 raise CommandError(_sentence(_still_stepping(program)))
@@ -217,7 +224,7 @@ class RemoteSteps:
         Raises:
             CommandError: None can.
         """
-        clocks = self._session.own_clocks()
+        clocks = self._target.programs.own_clocks()
         reasons = [
             _still_stepping(program) if program.is_stepping else program.why_not(capability, clock)
             for program, clock in clocks
@@ -231,16 +238,16 @@ class RemoteSteps:
             self._step(program, clock_id, how)
 
     def _step(self, program: Program, clock_id: int, how: dict[str, int | str]) -> None:
-        session = self._session
+        target = self._target
         program.is_stepping = True
-        answered = session.expect_answer()
+        answered = target.expect_answer()
 
         def done(result: dict[str, object], refusal: str) -> None:
             program.is_stepping = not refusal
             program.has_step_begun = not refusal
             answered(result, refusal)
 
-        more = {**how, "cause": session.command_number}
+        more = {**how, "cause": target.number}
         program.ask_clock("Program.step", clock_id, more, done)
 
     def _until_next_ns(self, clock_id: int) -> int | None:
@@ -248,7 +255,7 @@ class RemoteSteps:
 
         As in the program, what is due already counts only where nothing else is pending.
         """
-        timeline = self._session.timeline
+        timeline = self._target.timeline
         table = timeline.timers
         branch = set(timeline.branch(clock_id))
         now_ns = timeline.local_ns(clock_id)
@@ -270,56 +277,155 @@ class RemoteSteps:
 class RemoteStage:
     """What a stage is to commands on a scene."""
 
-    def __init__(self, session: AttachedSession) -> None:
-        self._session = session
-        self.frame_rate = session.frame_rate
+    def __init__(self, target: AttachedTarget) -> None:
+        self._target = target
+        self.frame_rate = target.frame_rate
 
     def mark(self, text: str) -> None:
         """Mark the present instant."""
-        self._session.note(MARK, 0, self._session.log.intern(text))
+        self._target.mark(text)
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A command whose programs have not all answered yet.
+
+    Attributes:
+        number: Its number.
+        ready: The command made ready.
+        applied: The command as it is recorded.
+        at_ns: When it was applied.
+        waits_for: How many answers are missing.
+        answers: How many programs have done it.
+        refusals: Why others have not.
+    """
+
+    number: int
+    ready: Prepared
+    applied: AppliedCommand
+    at_ns: int
+    waits_for: int = 0
+    answers: int = 0
+    refusals: list[str] = field(default_factory=list)
 
 
 class AttachedTarget:
-    """The target of commands on attached programs."""
+    """The target of commands on attached programs.
 
-    def __init__(self, session: AttachedSession) -> None:
-        self._session = session
-        self.transport = RemoteTransport(session)
-        self.steps = RemoteSteps(session)
-        self.stage = RemoteStage(session)
+    Attributes:
+        programs: The programs.
+        breakpoints: The breakpoints of the session.
+        recorder: Writes recordings.
+        undoing: The inverses of commands.
+        number: The number of the last command.
+        frame_rate: What frame times are compared with, as programs do not say theirs.
+    """
+
+    frame_rate: Final[Fraction] = DEFAULT_FRAME_RATE
+
+    def __init__(
+        self,
+        programs: JoinedPrograms,
+        intake: Intake,
+        breakpoints: Breakpoints,
+        recorder: Recorder,
+        now_ns: Callable[[], int],
+    ) -> None:
+        """Take commands from now on.
+
+        Args:
+            programs: The programs.
+            intake: Takes the events of commands.
+            breakpoints: The breakpoints of the session.
+            recorder: Writes recordings.
+            now_ns: Returns session time.
+        """
+        self.programs, self.breakpoints, self.recorder = programs, breakpoints, recorder
+        self._intake, self._now_ns = intake, now_ns
+        self.undoing = Undoing()
+        self.number = 0
+        self.transport = RemoteTransport(self)
+        self.steps = RemoteSteps(self)
+        self.stage = RemoteStage(self)
         self.pauses: dict[int, list[Callable[[], object]]] = {}
         self._family_pauses: set[int] = set()
         self.failure_policy = FailurePolicy.CONTINUE
+        self._asked: _Asked | None = None
+
+    # ------------------------------------------------------------------ applying
+
+    def apply(self, command: Command, by: str, reason: str) -> bool:
+        """Carry out a command; returns whether that has begun.
+
+        Its :data:`~inspector.vocabulary.COMMAND` event follows when the programs have answered.
+
+        Args:
+            command: The command.
+            by: Who requests it, empty for the user.
+            reason: Why it is refused, as part of a sentence; empty if it is not.
+        """
+        self.number = number = self.number + 1
+        if reason:
+            text, clock_id = command.sentence(self.timeline), command.clock_about(self.timeline)
+            ready = Prepared(text, clock_id, None, _sentence(reason))
+        else:
+            ready = prepared(command, self, number)
+        applied = AppliedCommand(command, Place.AT_ONCE, by, time.time_ns() // NS_PER_MS)
+        asked = _Asked(number, ready, applied, self._now_ns())
+        if ready.action is not None:
+            inverse = self.inverse(command)
+            self._asked = asked
+            try:
+                ready.action()
+            finally:
+                self._asked = None
+            self.undoing.note(number, inverse)
+        if not asked.waits_for:
+            self._answer(asked)
+        return ready.action is not None
+
+    def expect_answer(self) -> Done:
+        """Return what takes the answer to a request of the command that is being applied."""
+        asked = self._asked
+        assert asked is not None, "only commands ask"
+        asked.waits_for += 1
+
+        def done(_result: dict[str, Any], refusal: str) -> None:
+            asked.waits_for -= 1
+            if refusal:
+                asked.refusals.append(refusal)
+            else:
+                asked.answers += 1
+            if not asked.waits_for:
+                self._answer(asked)
+
+        return done
+
+    def _answer(self, asked: _Asked) -> None:
+        """Record a command and its outcome."""
+        if asked.refusals and not asked.answers:
+            self.undoing.done(asked.number)
+            ready = asked.ready
+            reason = " ".join(dict.fromkeys(asked.refusals))
+            asked.ready = Prepared(ready.text, ready.clock_id, None, reason)
+        answer = command_events(self._intake.log, asked.number, asked.ready, asked.applied)
+        self._intake.add(*((asked.at_ns, *event) for event in answer))
+
+    def mark(self, text: str) -> None:
+        """Mark the present instant."""
+        self._intake.add((self._now_ns(), MARK, 0, self._intake.log.intern(text), 0))
+
+    # --------------------------------------------------------- what commands change
 
     @property
     def timeline(self) -> Timeline:
         """The state of the programs."""
-        return self._session.timeline
-
-    @property
-    def undoing(self) -> Undoing:
-        """The inverses of commands."""
-        return self._session.undoing
-
-    @property
-    def frame_rate(self) -> Fraction:
-        """Target frames per second."""
-        return self._session.frame_rate
+        return self._intake.timeline
 
     @property
     def frames_run(self) -> int:
         """How many frames have ended."""
-        return self._session.frames_run
-
-    @property
-    def breakpoints(self) -> Breakpoints:
-        """The breakpoints of the session."""
-        return self._session.breakpoints
-
-    @property
-    def recorder(self) -> Recorder:
-        """Writes recordings."""
-        return self._session.recorder
+        return self.timeline.frames.end
 
     @property
     def tree(self) -> NoReturn:
@@ -329,7 +435,7 @@ class AttachedTarget:
     @property
     def scene(self) -> AttachedTarget:
         """The target itself; raises a :class:`CommandError` without a program."""
-        if not self._session.own_clocks():
+        if not self.programs.own_clocks():
             raise CommandError(_NO_PROGRAM)
         return self
 
@@ -337,7 +443,7 @@ class AttachedTarget:
         """Return what undoes a command, ``None`` if that has no effect."""
         if not isinstance(command, OwnPause) or not is_family(command.clock_id):
             return command.inverse(self)
-        family = RemoteFamily(self._session, command.clock_id, self._family_pauses)
+        family = RemoteFamily(self, command.clock_id, self._family_pauses)
         if not family.concerned(pauses=command.pauses):
             return None
         opposite = ResumeClock if command.pauses else PauseClock
@@ -346,11 +452,11 @@ class AttachedTarget:
     def clock(self, clock_id: int) -> RemoteClock | RemoteFamily | None:
         """Return a clock of a program that is attached, or that above one and its children."""
         if is_family(clock_id) and clock_id in self.timeline.clocks:
-            return RemoteFamily(self._session, clock_id, self._family_pauses)
-        program = self._session.program_of_clock(clock_id)
+            return RemoteFamily(self, clock_id, self._family_pauses)
+        program = self.programs.of_clock(clock_id)
         if program is None or clock_id not in self.timeline.clocks:
             return None
-        return RemoteClock(self._session, program, clock_id)
+        return RemoteClock(self, program, clock_id)
 
     def timer(self, clock_id: int, timer_id: int, _due_ns: int) -> RemoteTimer | None:
         """Return a pending timer of such a clock."""
@@ -363,5 +469,6 @@ class AttachedTarget:
         raise CommandError(_sentence(NEVER_POSSIBLE[Capability.REWIND]))
 
     def watch(self) -> None:
-        """Have the breakpoints look at what comes from now on."""
-        self._session.watch()
+        """Have the breakpoints look at what comes from now on, if they do not yet."""
+        if not self.breakpoints.is_watching:
+            self.breakpoints.watch(self._intake.shown_log, self.timeline)

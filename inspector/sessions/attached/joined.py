@@ -1,0 +1,72 @@
+"""The programs that have joined a session, by their numbers and their clocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.sessions.attached.numbers import ROOT_ID, is_above_programs, program_of_clock
+
+if TYPE_CHECKING:
+    from inspector.sessions.attached.intake import Intake
+    from inspector.sessions.attached.program import Program
+
+
+class JoinedPrograms:
+    """The programs of a session.
+
+    Attributes:
+        by_number: Every program that was attached, by its number in the session.
+        wants_hold: Whether programs that join are held.
+        is_running: Whether time passes in any program.
+    """
+
+    def __init__(self, intake: Intake) -> None:
+        """Begin without a program.
+
+        Args:
+            intake: Has the timeline with their clocks.
+        """
+        self._intake = intake
+        self.by_number: dict[int, Program] = {}
+        self.wants_hold = False
+        self.is_running = False
+
+    def attached(self) -> list[Program]:
+        """Return the programs that are attached now."""
+        return [each for each in self.by_number.values() if each.is_attached]
+
+    def of_clock(self, clock_id: int) -> Program | None:
+        """Return the program of a clock, ``None`` for the session's own."""
+        program = self.by_number.get(program_of_clock(clock_id))
+        return None if is_above_programs(clock_id) else program
+
+    def own_clocks(self) -> list[tuple[Program, int]]:
+        """Return the attached programs, each with its own clock."""
+        clocks = self._intake.timeline.clocks
+        found = []
+        waiting = [ROOT_ID] if ROOT_ID in clocks else []
+        while waiting:
+            clock_id = waiting.pop()
+            program = self.of_clock(clock_id)
+            if is_above_programs(clock_id):
+                waiting += reversed(clocks[clock_id].children)
+            elif program is not None and program.is_attached:
+                found.append((program, clock_id))
+        return found
+
+    def family(self, clock_id: int) -> list[tuple[Program, int]]:
+        """Return a program and its children that are attached, by the clock above them."""
+        children = set(self._intake.timeline.clocks[clock_id].children)
+        return [each for each in self.own_clocks() if each[1] in children]
+
+    def parent_of(self, program: Program) -> Program | None:
+        """Return the program of which one is a child process, a thread or a frame of a page."""
+        if not program.parent_pid:
+            return None
+        return next((each for each in self.attached() if each.pid == program.parent_pid), None)
+
+    @property
+    def file_stem(self) -> str:
+        """The name of the first program in the names of files."""
+        name = next((each.name for each in self.by_number.values()), "attached")
+        return "".join(c if c.isalnum() or c in "-_." else " " for c in name).strip() or "attached"

@@ -1,0 +1,76 @@
+"""What recordings of an attached session are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from inspector import __version__
+from inspector.clocks.rate import DEFAULT_FRAME_RATE
+from inspector.events.recording import About
+from inspector.sessions.sources.time_sources import ATTACHED, ATTACHED_LOOP
+from inspector.vocabulary import LoopKind
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from inspector.events.history import LogHistory
+    from inspector.sessions.annotations import Annotations
+    from inspector.sessions.attached.intake import Intake
+    from inspector.sessions.attached.joined import JoinedPrograms
+
+
+class WholeSession:
+    """What recordings are made of: the frames of every loop, whichever is shown.
+
+    Attributes:
+        annotations: The bookmarks, notes and named ranges of the session.
+        log: The events, with the frames of the first loop.
+        history: The past of that log.
+        generation: 0: programs do not begin again.
+        can_wait: False: other processes do not wait for the disk.
+        frame_rate: What frame times are compared with, as programs do not say theirs.
+    """
+
+    generation: Final = 0
+    can_wait: Final = False
+
+    frame_rate: Final[Fraction] = DEFAULT_FRAME_RATE
+
+    def __init__(
+        self,
+        title: str,
+        annotations: Annotations,
+        intake: Intake,
+        history: LogHistory,
+        joined: JoinedPrograms,
+    ) -> None:
+        self.annotations, self.log, self.history = annotations, intake.log, history
+        self._title, self._intake, self._joined = title, intake, joined
+
+    @property
+    def frames_run(self) -> int:
+        """How many frames of the first loop have ended."""
+        loops = self._intake.loops
+        return loops.ended(loops.first)
+
+    @property
+    def present_ns(self) -> int:
+        """Session time now."""
+        return self._intake.at_ns
+
+    @property
+    def about(self) -> About:
+        """The description for a file."""
+        loop = self._intake.timeline.loops.get(self._intake.loops.first)
+        waits = loop is not None and loop.kind is LoopKind.WAITS_FOR_EVENTS
+        return About(
+            title=self._title,
+            tool_version=__version__,
+            frame_rate=str(self.frame_rate),
+            source=(ATTACHED_LOOP if waits else ATTACHED).name,
+        )
+
+    @property
+    def file_stem(self) -> str:
+        """Its name in the names of files."""
+        return self._joined.file_stem
