@@ -136,10 +136,10 @@ def _said(process: subprocess.Popen[str], ask: str = "") -> Any:  # noqa: ANN401
 _STREAM = """
 import json, sys, time
 sys.stdin.readline()
-emit, now = timeline_probe._program.emit, time.monotonic_ns
-sink = timeline_probe._link._attachment.sink
+emit, now = timeline_probe.starting._program.emit, time.monotonic_ns
+sink = timeline_probe.starting._link._attachment.sink
 # Sleeps that make no events.
-sleep = timeline_probe._program.adapters["python_time"]._real.sleep
+sleep = timeline_probe.starting._program.adapters["python_time"]._real.sleep
 began_ns = time.process_time_ns()
 for batch in range(ROUNDS):
     while sink.unacknowledged > 100_000:

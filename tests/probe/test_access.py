@@ -150,7 +150,7 @@ def test_that_tokens_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPat
         return original(given, own)
 
     original = hmac.compare_digest
-    monkeypatch.setattr(hmac, "compare_digest", compare)
+    monkeypatch.setattr("inspector.probe.link.compare_digest", compare)
     with served() as opened:
         wrong = dialled(opened.address, token=TOKEN[1:])
         wait_until_closed(wrong)

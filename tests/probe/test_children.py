@@ -89,7 +89,7 @@ def test_that_a_forked_child_dials_by_itself_and_its_parent_goes_on(
 
 _LOCKED = """
 import os, threading, timeline_probe
-program = timeline_probe._program
+program = timeline_probe.starting._program
 has_locked, may_go = threading.Event(), threading.Event()
 def lock():
     with program.clocks.lock, program._text_lock:
@@ -160,16 +160,16 @@ def own_threads():
 found = [own_threads()]
 second, first = threading.Event(), threading.Event()
 def fork_first():
-    probe._before_fork()
+    probe.starting._before_fork()
     second.wait()
-    probe._after_fork()
+    probe.starting._after_fork()
     found.append(own_threads())
     first.set()
 def fork_second():
-    probe._before_fork()
+    probe.starting._before_fork()
     second.set()
     first.wait()
-    probe._after_fork()
+    probe.starting._after_fork()
 threads = [threading.Thread(target=each) for each in (fork_first, fork_second)]
 for thread in threads:
     thread.start()

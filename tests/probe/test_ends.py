@@ -93,7 +93,7 @@ def test_that_the_last_events_are_sent_whatever_is_acknowledged() -> None:
 _LOSES = """
 import sys, time
 sys.stdin.readline()
-emit = timeline_probe._program.emit
+emit = timeline_probe.starting._program.emit
 for number in range(500_000):
     emit((time.monotonic_ns(), 49, 1, 0, number))
 """

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 FLOOD = """
 import sys, time
 sys.stdin.readline()
-program = timeline_probe._program
+program = timeline_probe.starting._program
 emit = program.emit
 for number in range(1_000_000):
     emit((time.monotonic_ns(), 49, 1, 0, number))

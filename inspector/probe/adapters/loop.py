@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from threading import get_ident
-from typing import TYPE_CHECKING, Optional
 
 from . import Adapter
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Optional
+
     from ..clocks import Clock
     from ..program import Program
     from . import Capability

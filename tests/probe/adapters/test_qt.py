@@ -194,7 +194,7 @@ application.exec()
 @pytest.mark.parametrize("binding", BINDINGS)
 def test_that_a_clock_may_be_asked_about_before_its_loop_is_known(binding: str) -> None:
     code = """
-program = timeline_probe._program
+program = timeline_probe.starting._program
 adapter = program.adapters["qt"]
 new = program.clock("new", adapter=adapter)
 called = []

@@ -407,10 +407,10 @@ root.after(20, tick)
 
 def test_that_a_clock_may_be_asked_about_before_its_interpreter_is_known(python: str) -> None:
     code = """
-adapter = timeline_probe._program.adapters["tkinter"]
-new = timeline_probe._program.clock("new", adapter=adapter)
+adapter = timeline_probe.starting._program.adapters["tkinter"]
+new = timeline_probe.starting._program.clock("new", adapter=adapter)
 for call in (adapter.capabilities, adapter.changed, lambda clock: list(adapter.keyframe(clock))):
-    timeline_probe._program.guarded(adapter, call, new)
+    timeline_probe.starting._program.guarded(adapter, call, new)
 say(adapter.state)
 run()
 """

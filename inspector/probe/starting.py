@@ -1,0 +1,195 @@
+"""Starts the probe: dials an inspector or listens for one, and does so again in forked children."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from _thread import allocate_lock
+from functools import partial
+
+from .adapters.loop import frame as begin_frame
+from .bootstrap.children import hand_on, is_starting, when_left
+from .connection import listening
+from .link import Link, program_name
+from .marking import use
+from .places import Place
+from .program import Program
+from .requests import GRANTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Optional
+
+_program: Optional[Program] = None
+_link: Optional[Link] = None
+#: What a child that is forked does: the arguments of :func:`start` or :func:`serve`.
+_restart: Optional[tuple[str, str, str]] = None
+_is_forkable = False
+#: How many threads are forking: the probe's own runs again after the last of them.
+_forking = 0
+_forking_lock = allocate_lock()
+
+
+class Server:
+    """What :func:`serve` has opened.
+
+    Attributes:
+        address: Where it listens; empty in a program that an inspector has launched.
+        token: What an inspector has to know.
+    """
+
+    def __init__(self, address: str, token: str) -> None:
+        self.address = address
+        self.token = token
+
+    def close(self) -> None:
+        """Stop listening, and let everything go on that an inspector holds."""
+        if self.address and _link is not None:
+            _close("the program has stopped listening")
+
+
+def start(
+    connect: str,
+    token: str,
+    *,
+    hold: bool = False,
+    grant: str = "full",
+    only_children: bool = False,
+) -> None:
+    """Dial an inspector; used by what launches programs and enters them late.
+
+    Returns once the inspector has answered, or after five seconds. Without an inspector the program
+    runs as it would without a probe.
+
+    Args:
+        connect: ``unix:/path`` or ``tcp:127.0.0.1:PORT``.
+        token: What the inspector wants to be told.
+        hold: Hold the program's clock from the beginning.
+        grant: ``"read-only"``, ``"step"`` or ``"full"``.
+        only_children: Let only children dial that are forked from here.
+
+    Raises:
+        RuntimeError: An inspector is attached, or may attach by what :func:`serve` has opened.
+    """
+    global _link, _restart  # noqa: PLW0603 - one probe in a process
+    if _link is not None:
+        if not _link.is_over:
+            raise RuntimeError("an inspector is attached to it already, or has its own way in")
+        _link.close("")
+    program = _the_program()
+    _restart = (connect, token, grant)
+    _handle_forks()
+    hand_on(connect, token, grant)
+    if only_children:
+        return
+    if hold:
+        program.pause(program.own_clock)
+    _link = Link(program, token, grant, address=connect)
+    _link.start()
+    _link.wait_until_settled()
+    if _link.problem:
+        program.release()
+        sys.stderr.write(f"timeline probe: not attached: {_link.problem}\n")
+
+
+def serve(
+    address: Optional[str] = None, *, token: Optional[str] = None, grant: str = "full"
+) -> Server:
+    """Let an inspector attach to this program.
+
+    Args:
+        address: Where to listen: ``unix:/path`` or ``tcp:127.0.0.1:PORT``, port 0 for any. Unless
+            given, where ``timeline-inspector attach`` finds it.
+        token: What an inspector has to know; unless given, a random one.
+        grant: What it may do: ``"read-only"``, ``"step"`` or ``"full"``.
+
+    Raises:
+        ValueError: The address is not one of this machine, or there is no such grant.
+        OSError: The address cannot be listened on.
+    """
+    global _link  # noqa: PLW0603 - one probe in a process
+    if grant not in GRANTS:
+        raise ValueError(f"no grant, {', '.join(GRANTS)}: {grant!r}")
+    if _restart is not None or _link is not None:
+        return Server("", "")
+    token = token or os.urandom(16).hex()
+    if address is None:
+        place = Place.made()
+        address = place.address
+        place.write_token(token)
+        atexit.register(place.remove)
+    listener, address = listening(address)
+    _link = Link(_the_program(), token, grant, listener=listener)
+    _handle_forks()
+    _link.start()
+    return Server(address, token)
+
+
+def _the_program() -> Program:
+    global _program  # noqa: PLW0603 - one probe in a process
+    if _program is None:
+        _program = Program(program_name())
+        use(_program, partial(begin_frame, _program))
+        _program.watch_imports()
+        atexit.register(_close, "the program has ended")
+    return _program
+
+
+def _close(reason: str) -> None:
+    global _link
+    link, _link = _link, None
+    if link is not None:
+        link.close(reason)
+
+
+# -------------------------------------------------------------------------- fork
+
+
+def _handle_forks() -> None:
+    global _is_forkable  # noqa: PLW0603
+    if not _is_forkable and hasattr(os, "register_at_fork"):
+        _is_forkable = True
+        os.register_at_fork(
+            before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child
+        )
+        when_left(lambda: _close("the program has ended"))
+
+
+def _before_fork() -> None:
+    global _forking  # noqa: PLW0603
+    with _forking_lock:
+        _forking += 1
+    # Python 3.12 and newer warn of a fork while other threads run.
+    if _link is not None:
+        _link.stop()
+
+
+def _after_fork() -> None:
+    global _forking  # noqa: PLW0603
+    with _forking_lock:
+        _forking -= 1
+        if _link is None or _forking:
+            return
+        try:
+            _link.start()
+        except RuntimeError:
+            # The interpreter is about to end.
+            _the_program().detach()
+
+
+def _in_child() -> None:
+    global _link, _forking, _forking_lock  # noqa: PLW0603
+    _forking, _forking_lock = 0, allocate_lock()
+    link, _link = _link, None
+    if link is not None:
+        link.abandon()
+    if _program is None:
+        return
+    _program.forked()
+    if _restart is not None and not is_starting():
+        connect, token, grant = _restart
+        _link = Link(_program, token, grant, address=connect)
+        _link.start()
+        # As at the start of a program: nothing of the child runs before it is seen.
+        _link.wait_until_settled()
