@@ -88,7 +88,7 @@ def _export_picture(path: Path, options: Namespace, out: TextIO) -> int:
     """
     check_file(options.picture, SCENE_PICTURE_FORMATS)
     if not is_recording(path):
-        message = f"{path} is no recording: only recordings have the pictures of their scenes."
+        message = f"{path} is not a recording: only recordings have the pictures of their scenes."
         raise CaptureError(message)
     session = RecordedSession(path)
     frames, pictures = session.timeline.frames, session.pictures

@@ -329,7 +329,7 @@ def _budget(path: Path, file: FrameFile, options: Namespace) -> FrameBudget:
     """
     rate = file.provenance.frame_rate
     if options.refresh is None and rate is None:
-        message = f"{path} names no target that frames are late for. Add --refresh, such as 60."
+        message = f"{path} has no target frame rate. Add --refresh, such as --refresh 60."
         raise CaptureError(message)
     return FrameBudget.of_ms(options.refresh or float(1000 / (rate or 1)))
 

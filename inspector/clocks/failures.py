@@ -51,7 +51,7 @@ class CallbackFailure:
         top = error.__traceback__
         below = top.tb_next if top is not None and top.tb_next is not None else top
         report = traceback.TracebackException(type(error), error, below, compact=True)
-        if isinstance(error, BrokenOffError):
+        if isinstance(error, UserInterruptError):
             # The frame that interrupted it.
             del report.stack[-1:]
         return as_shown("".join(report.format()))
@@ -67,7 +67,7 @@ def as_shown(traceback_text: str) -> str:
     return _MODULES.sub("", traceback_text)
 
 
-class BrokenOffError(BaseException):
+class UserInterruptError(BaseException):
     """A callback was interrupted by the user.
 
     Not an ``Exception``, so that a callback that catches its own errors ends all the same.

@@ -61,7 +61,7 @@ class Capability(Enum):
     REWIND = "go back in time"
     MEMBERS = "control schedulers and machines"
     RECORD = "record to a file"
-    PROGRAM = "let go of a program"
+    PROGRAM = "detach from a program"
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,6 +209,6 @@ class RewindTo(GoBack):
         history, at_ns = timeline.frames, self.at_ns
         if at_ns < 0 or at_ns > timeline.at_ns:
             # The present is measured, so another run ends at another instant.
-            why = "the session begins at 0" if at_ns < 0 else "it has not come yet"
-            raise CommandError(f"{format_instant(at_ns)} is no instant to go back to: {why}.")
+            why = "the session begins at 0" if at_ns < 0 else "that is in the future"
+            raise CommandError(f"Cannot go back to {format_instant(at_ns)}: {why}.")
         return history.first + bisect_right(history.at_ns, at_ns)

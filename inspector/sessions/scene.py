@@ -24,7 +24,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING
 
-from inspector.clocks.failures import CALLBACK_ERRORS, SCENE_MODULE, BrokenOffError, as_shown
+from inspector.clocks.failures import CALLBACK_ERRORS, SCENE_MODULE, UserInterruptError, as_shown
 from inspector.errors import SceneError, UnreadableFileError
 from inspector.foreign.files import read_whole
 from inspector.foreign.paths import expanded, is_file, is_folder
@@ -320,7 +320,7 @@ def _problem(path: Path, step: str, error: BaseException) -> SceneProblem:
     place, line = _place(path, error)
     if isinstance(error, SystemExit):
         what = f"it called exit ({_short(repr(error.code))}); a scene sets things up and returns"
-    elif isinstance(error, BrokenOffError):
+    elif isinstance(error, UserInterruptError):
         what = f"it was {error}; a scene sets things up and returns, and what is to happen again "
         what += "and again is a callback of stage.every_frame"
     elif isinstance(error, SyntaxError):

@@ -13,10 +13,10 @@ from typing import Final, Protocol
 
 from inspector.clocks.clock import Clock
 from inspector.clocks.failures import (
-    BrokenOffError,
     CallbackFailure,
     EndlessInstantError,
     FailurePolicy,
+    UserInterruptError,
 )
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
@@ -349,7 +349,7 @@ class SceneRun:
         """Apply the failure policy to a failure, which is recorded already."""
         logger.debug("callback %s failed", failure.label, exc_info=failure.error)
         policy = self.failure_policy
-        if isinstance(failure.error, EndlessInstantError | BrokenOffError):
+        if isinstance(failure.error, EndlessInstantError | UserInterruptError):
             # Going on would only keep the thread busy again: time stands still for good, or
             # there was no end to it in sight.
             policy = FailurePolicy.STOP

@@ -347,10 +347,10 @@ def test_that_an_older_python_is_listed_and_refused_with_other_ways(
     code, out, err = run("attach")
     (line,) = [each for each in out.splitlines() if each.strip().startswith(f"{process.pid} ")]
     assert "no: it runs on Python 3.1" in line
-    assert line.endswith("only 3.14 and newer let a program be entered late")
+    assert line.endswith("only 3.14 and newer can be attached late")
     code, _, err = run(f"attach --seconds 1 {process.pid}")
     assert code == ExitCode.NOT_ATTACHED
-    assert "only 3.14 and newer let a program be entered late" in err
+    assert "only 3.14 and newer can be attached late" in err
     assert "timeline-inspector attach -- PROGRAM" in err
 
 

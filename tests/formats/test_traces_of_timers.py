@@ -243,7 +243,7 @@ def test_that_lives_beyond_a_number_are_left_out_and_counted(
 
     assert sum(took == 10 * NS_PER_MS for took in slices.took_ns.tolist()) == 4
     (note,) = (name for name in slices.names if "left out" in name)
-    assert note == "The lives of 2 timers are left out, as more than 3 waited at a time."
+    assert note == "2 timers are omitted, as more than 3 waited at a time."
 
 
 @FORMATS

@@ -144,7 +144,7 @@ def test_that_the_command_line_counts_a_component_that_raises(
     printed = capsys.readouterr()
     assert code == 1
     assert "3 callbacks failed" in printed.out
-    assert "first of all “Fox.update of den” with RuntimeError: no" in printed.err
+    assert "the first was “Fox.update of den” with RuntimeError: no" in printed.err
     assert "Traceback" not in printed.err
 
 

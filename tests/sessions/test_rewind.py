@@ -540,8 +540,8 @@ def test_that_there_is_nothing_before_the_first_frame(scene_path: Path) -> None:
         "There is no frame to go back: none has run.",
         "A step back is 1 frame or more, not 0.",
         "There are no 3 frames to go back: none has run.",
-        "00:00.000 is no instant to go back to: it has not come yet.",
-        "-00:00.001 is no instant to go back to: the session begins at 0.",
+        "Cannot go back to 00:00.000: that is in the future.",
+        "Cannot go back to -00:00.001: the session begins at 0.",
     ]
     session.close()
 

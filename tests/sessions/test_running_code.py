@@ -13,7 +13,7 @@ import pytest
 
 from inspector.cli import main as cli
 from inspector.clocks import ManualTimeSource
-from inspector.clocks.failures import BrokenOffError
+from inspector.clocks.failures import UserInterruptError
 from inspector.commands.timers import FireTimer
 from inspector.commands.transport import StepBy
 from inspector.sessions.runs.running_code import EntryWatch, RunningCode, running_code
@@ -135,7 +135,7 @@ def test_that_a_callback_of_a_library_is_told_by_its_name_and_where_it_was_set(
 def test_that_a_callback_of_a_library_can_be_broken_off(tmp_path: Path) -> None:
     def break_off(_number: int, frame: FrameType | None) -> None:
         assert running_code(frame) is not None
-        raise BrokenOffError("broken off")
+        raise UserInterruptError("interrupted")
 
     scene = LIBRARY_SCENE.replace("root.post(raise_signal, SIGUSR2)", "")
     session = held_session(scene_file(tmp_path, scene), ManualTimeSource())

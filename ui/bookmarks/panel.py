@@ -119,7 +119,7 @@ class BookmarksPanel(TablePanel):
             return f"{self.model.hidden_count:,} bookmarks are hidden by the filter."
         kept = "They are stored in this file." if session.is_recorded else "Recordings keep them."
         if isinstance(session, ShowsCapture):
-            kept = "They last as long as the capture is open."
+            kept = "They are kept only while the capture is open."
         return (
             "No bookmarks. Press B for a bookmark at the instant that is shown, Shift+B for a "
             f"note, Ctrl+B to name a range that is measured or selected in the plots. {kept}"

@@ -215,7 +215,7 @@ class FrameTimesPanel(QWidget):
     def _offer_known(self, unknown: frozenset[str], file: str) -> None:
         """Offer to plot only what a session knows of its frames."""
         self.plot.leave_out(unknown)
-        why_not = f"The {file} does not say this of its frames"
+        why_not = f"The {file} does not contain this time"
         for action, (measure, _text, tip) in zip(
             self._measure_actions.actions(), _MEASURES, strict=True
         ):

@@ -120,7 +120,7 @@ class UndoActions:
         self._take(self._found[0])
 
     def redo_last(self) -> None:
-        """Make the change again that was undone last."""
+        """Redo the change that was undone last."""
         self._take(self._found[1])
 
     def _take(self, step: Undoable | None) -> None:
@@ -137,6 +137,6 @@ UNDO_ACTIONS: Final = (
     ActionDescription(
         "redo", "Redo last intervention", MenuId.TIME, UndoActions.redo_last,
         shortcuts=("Ctrl+Shift+Z", "Ctrl+Y"), needs=Needs.REDO,
-        tip="Make the change again that was undone last.",
+        tip="Redo the change that was undone last.",
     ),
 )  # fmt: skip

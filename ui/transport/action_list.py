@@ -68,8 +68,8 @@ TIME_ACTIONS: Final = (
         "run-or-hold", "&Run or hold", MenuId.TIME, TransportActions.toggle_running,
         shortcuts=("Space",), icon="run", needs=Needs.TRANSPORT, is_checkable=True,
         tip="Let session time follow the time source, or hold it.",
-        file_tip="Play the {} from the instant that is shown, at its end from the beginning; or "
-        "stop there.",
+        file_tip="Play the {} from the instant that is shown, at its end from the beginning; press "
+        "again to stop.",
     ),
     ActionDescription(
         "step", "&Step one frame", MenuId.TIME, TransportActions.step_one,
@@ -105,8 +105,8 @@ TIME_ACTIONS: Final = (
     ActionDescription(
         "step-back-n", "Step back n frames", MenuId.TIME, TransportActions.step_back_many,
         shortcuts=("Alt+,",), icon="step-back-n", needs=Needs.REWIND,
-        tip="Rebuild the scene and replay it up to as many frames ago as the long step has.",
-        file_tip="Show the state as many frames earlier as the long step has.",
+        tip="Rebuild the scene and replay it, except for the last n frames (the long step).",
+        file_tip="Show the state n frames earlier (the long step).",
     ),
     ActionDescription(
         "rewind", "Re&wind to the playhead", MenuId.TIME, TransportActions.rewind_to_playhead,
@@ -151,17 +151,17 @@ TIME_ACTIONS: Final = (
     ActionDescription(
         "slower", "S&lower", MenuId.TIME, TransportActions.slow_down,
         shortcuts=("-",), icon="slower", needs=Needs.ROOT_RATE, starts_section=True,
-        tip="Set the selected clock, without one the root, to the next lower rate.",
+        tip="Set the selected clock, or the root if none is selected, to the next lower rate.",
     ),
     ActionDescription(
         "faster", "&Faster", MenuId.TIME, TransportActions.speed_up,
         shortcuts=("+", "="), icon="faster", needs=Needs.ROOT_RATE,
-        tip="Set the selected clock, without one the root, to the next higher rate.",
+        tip="Set the selected clock, or the root if none is selected, to the next higher rate.",
     ),
     ActionDescription(
         "normal-rate", "Normal spee&d", MenuId.TIME, TransportActions.set_normal_rate,
         shortcuts=("0",), icon="normal-rate", needs=Needs.ROOT_RATE,
-        tip="Run the selected clock, without one the root, at rate 1.",
+        tip="Run the selected clock, or the root if none is selected, at rate 1.",
     ),
 )
 

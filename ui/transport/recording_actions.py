@@ -171,7 +171,7 @@ RECORDING_ACTIONS: Final = (
     ActionDescription(
         "record-pictures", "Record pict&ures", MenuId.SCENE, RecordingActions.toggle_pictures,
         is_checkable=True,
-        tip="Keep what the scene draws of itself in recordings that begin from now on.",
+        tip="Include the pictures of the scene in recordings that start from now on.",
     ),
     ActionDescription(
         "save-last", "&Save the last 30 seconds", MenuId.SCENE, RecordingActions.save_last,

@@ -341,9 +341,9 @@ class TransportBar(QToolBar):
         text = f"{measured:,.1f} fps" if is_measured else _NO_FPS
         if text != self.fps_button.text():
             say(self.fps_button, text)
-            wanted = f"{frame_rate_to_text(session.frame_rate)} frames per second are wanted"
-            got = "; over the last second of real time there were " if is_measured else ""
-            tip = f"{wanted}{got}{f'{measured:,.2f}' if is_measured else ''}.\nClick to choose."
+            target = f"Target {frame_rate_to_text(session.frame_rate)} fps"
+            got = f"; {measured:,.2f} fps over the last second of real time" if is_measured else ""
+            tip = f"{target}{got}.\nClick to choose."
             if session.is_recorded:
                 tip = "Frames per second at the instant that is shown, over the second before it"
             self.fps_button.setToolTip(as_plain(tip))

@@ -36,7 +36,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.clocks.failures import BrokenOffError
+from inspector.clocks.failures import UserInterruptError
 from inspector.sessions.runs.running_code import EntryWatch, running_code
 
 from ..kit.guards import guarded
@@ -56,7 +56,7 @@ logger = logging.getLogger(__name__)
 #: After so long the window is painted all the same, and after so long it is told why.
 _ALIVE_AFTER_S: Final = 1.0
 _TOLD_AFTER_S: Final = 3.0
-#: A user who ends the program waits at most so long for a place where it can be broken off.
+#: A user who ends the program waits at most so long for a place where it can be interrupted.
 _FORCED_AFTER_S: Final = 3.0
 
 #: Ignored by default and hardly used; Windows has none like it.
@@ -140,7 +140,7 @@ class EndlessCode(QObject):
         self.break_off()
 
     def end(self) -> None:
-        """Close the window once the scene's code has ended, by itself or broken off."""
+        """Close the window once the scene's code has ended, by itself or interrupted."""
         self._wants_end_since_s = monotonic()
 
     # ---------------------------------------------------------------- in the watch's thread
@@ -171,7 +171,7 @@ class EndlessCode(QObject):
         """Let the window live for a moment in the middle of the scene's code.
 
         Raises:
-            BrokenOffError: The user does not want to wait any longer.
+            UserInterruptError: The user does not want to wait any longer.
             KeyboardInterrupt: The program is to end, and there is no better place to end it.
         """
         if self._is_attending or self._bridge.scene_entry() is None:
@@ -194,7 +194,7 @@ class EndlessCode(QObject):
             self._is_attending = False
         if self._wants_break_off or self._wants_end_since_s is not None:
             self._wants_break_off = False
-            raise BrokenOffError(f"broken off after {self._seconds:.0f} s, {code.place}")
+            raise UserInterruptError(f"interrupted after {self._seconds:.0f} s, {code.place}")
 
     def _tell(self, code: RunningCode) -> None:
         """Say what is going on, and have the recording complete up to here."""
@@ -279,7 +279,7 @@ class BreakOffBar(QFrame):
         self.label = plain_label(wraps=True)
         self.label.setForegroundRole(QPalette.ColorRole.ToolTipText)
         self.label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.button = QPushButton("Break off (Esc)")
+        self.button = QPushButton("Interrupt (Esc)")
         self.button.setToolTip("End this code as if it had failed, and hold the scene")
         # A key that was meant for something else must not press it.
         self.button.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -46,7 +46,7 @@ _REDONE: Final = "Redone:"
 #: What the button says, and its tool tip, after a change and after an undo.
 _BUTTON_TEXTS: Final = (
     ("Undo", "Undo this change (Ctrl+Z)"),
-    ("Redo", "Make this change again (Ctrl+Shift+Z)"),
+    ("Redo", "Redo this change (Ctrl+Shift+Z)"),
 )
 #: Said only while there is nothing that can run.
 _WITHOUT_SESSION: Final = frozenset({"open", "palette"})

@@ -37,7 +37,7 @@ COMMANDS: Final = Registry(
         CommandEntry(
             "attach",
             "PROGRAM",
-            "launch any program and see its time, or enter one that runs (attach lists them)",
+            "launch any program and see its time, or attach to one that runs (attach lists them)",
             ".attach:ATTACH",
             runs_another=True,
         ),

@@ -19,7 +19,7 @@ console script, a file that can be executed, any Python from 3.9 on, or Node:
 
 Without --seconds, the window opens. When it is closed, the program goes on.
 A running program is named by its process; without any, those that can be attached
-are listed. Python 3.14 and newer can be entered late, programs that have called
+are listed. Python 3.14 and newer can be attached late, programs that have called
 timeline_probe.serve() at any time, and Node.
 
 without a window:

@@ -216,7 +216,7 @@ class _Parser:
         left = self._sum(depth)
         token = self._take(*_COMPARISONS, "contains")
         if token is None:
-            raise _error("here a comparison is missing, such as > 5ms", self._place)
+            raise _error("a comparison is missing here, such as > 5ms", self._place)
         right = self._sum(depth)
         if token.text.lower() == "contains":
             return _contains(left, right, token)

@@ -249,7 +249,7 @@ class JsonTraceReader:
                     *(str(event.pid), name, _name(series), at_ns, float(value))
                 )
             else:
-                self._builder.ignore("counter values that are no numbers")
+                self._builder.ignore("counter values that are not numbers")
 
     def _flow(self, event: _Event) -> None:
         at_ns, name = _ns(event.ts), _name(event.name)
@@ -383,7 +383,7 @@ def refuse_json(path: Path, head: bytes) -> CaptureError:
     """Return why JSON that is no capture cannot be read, with what it looks like."""
     for key, what in _FOREIGN:
         if key in head:
-            return CaptureError(f"{path} is {what}, which is not read here. {_CHOOSE}")
+            return CaptureError(f"{path} is {what}, which is not supported. {_CHOOSE}")
     return CaptureError(f"{path} is JSON, but neither a capture nor a trace. {_CHOOSE}")
 
 

@@ -415,7 +415,7 @@ class PerfettoReader:
         else:
             value = signed(number_of(values, _VALUE))
         if not abs(value) <= _LARGEST_VALUE or not -MAX_NS < at_ns < MAX_NS:
-            self._builder.ignore("counter values that are no numbers")
+            self._builder.ignore("counter values that are not numbers")
             return
         counter = self._counters.get(uuid) or _Counter()
         if counter.is_incremental:

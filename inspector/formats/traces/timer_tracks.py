@@ -1,4 +1,4 @@
-"""The timers of clocks in a trace: lives, firings, what led to each of them, and how many wait."""
+"""The timers of clocks in a trace: their spans and firings, what led to each, and how many wait."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from inspector.formats.traces.writer import (
 from inspector.timebase import NS_PER_MS, NS_PER_US
 from inspector.vocabulary import NEVER, TimerKind
 
-#: Tracks of lives, which each have one at a time; further lives are left out.
+#: Tracks of timers, which each have one at a time; further timers are left out.
 MOST_ROWS: Final = 10_000
 #: Before the numbers of these tracks.
 _LIVES: Final = 500_000_000
@@ -62,7 +62,7 @@ class _Timer:
         clock_id: The clock it waits on.
         name: Its name.
         since_ns: Session instant from which on it waits.
-        row: The track of its life, 0 if that is left out.
+        row: Its track, 0 if it is left out.
         kind: Its kind.
         site: Index of the text that says where it was set, 0 for none.
         due_ns: Local instant at which it is due.
@@ -107,14 +107,14 @@ class TimerTracks:
             self._count(state.at_ns, clock_id)
 
     def end(self, last_ns: int) -> None:
-        """Write the lives that have not ended, and how many were left out."""
+        """Write the timers that are still pending, and how many are omitted."""
         for timer_id in list(self._timers):
-            self._end_life(last_ns, timer_id, "")
+            self._end_timer(last_ns, timer_id, "")
         for gauge in self._waiting.values():
             gauge.end()
         if self._left_out:
             are = "1 timer is" if self._left_out == 1 else f"{self._left_out:,} timers are"
-            text = f"The lives of {are} left out, as more than {MOST_ROWS:,} waited at a time."
+            text = f"{are} omitted, as more than {MOST_ROWS:,} waited at a time."
             self._writer.instant(FRAMES, text, last_ns, Reach.ALL)
 
     def clocks_removed(self, at_ns: int, gone: Collection[int]) -> None:
@@ -122,7 +122,7 @@ class TimerTracks:
         for clock_id in gone:
             theirs = list(self._of_clock.get(clock_id, ()))
             for timer_id in theirs:
-                self._end_life(at_ns, timer_id, "removed with its clock")
+                self._end_timer(at_ns, timer_id, "removed with its clock")
             if theirs:
                 self._count(at_ns, clock_id)
 
@@ -164,13 +164,13 @@ class TimerTracks:
         self._writer.instant(CLOCKS + timer.clock_id, timer.name, at_ns, Reach.TRACK, about)
         timer.due_ns = next_ns
         if next_ns == NEVER and timer_id in self._timers:
-            self._end_life(at_ns, timer_id, "fired for the last time")
+            self._end_timer(at_ns, timer_id, "fired for the last time")
             self._count(at_ns, timer.clock_id)
 
     def _on_timer_cleared(self, at_ns: int, timer_id: int, _site: int, _cause: int) -> None:
         timer = self._timers.get(timer_id)
         if timer is not None:
-            self._end_life(at_ns, timer_id, "cleared")
+            self._end_timer(at_ns, timer_id, "cleared")
             self._count(at_ns, timer.clock_id)
 
     def _count(self, at_ns: int, clock_id: int) -> None:
@@ -179,7 +179,7 @@ class TimerTracks:
             gauge = self._waiting[clock_id] = Gauge(self._writer, _WAITING, CLOCKS + clock_id)
         gauge.set(at_ns, len(self._of_clock[clock_id]))
 
-    # ---------------------------------------------------------------- flows and lives
+    # ---------------------------------------------------------------- flows and tracks
 
     def _step(self, timer: _Timer, *, is_last: bool) -> tuple[FlowStep, ...]:
         """Return the next step of the flow of a timer, none if what began it is not in the file."""
@@ -194,7 +194,7 @@ class TimerTracks:
         self._of_clock.setdefault(clock_id, set()).add(timer_id)
 
     def _row_of(self, clock_id: int) -> int:
-        """Return a track for a life on a clock, 0 if there are too many."""
+        """Return a track for a timer of a clock, 0 if there are too many."""
         free = self._free_rows.setdefault(clock_id, [])
         if free:
             return heappop(free) if self._writer.nests else free[0]
@@ -208,7 +208,7 @@ class TimerTracks:
             free.append(row)
         return row
 
-    def _end_life(self, at_ns: int, timer_id: int, ending: str) -> None:
+    def _end_timer(self, at_ns: int, timer_id: int, ending: str) -> None:
         timer = self._timers.pop(timer_id)
         self._of_clock[timer.clock_id].discard(timer_id)
         if not timer.row:

@@ -47,7 +47,7 @@
   const COCOS_NS = 5e7;
   const MOST_HOOK_MS = 0.1, MOST_FLUSH_MS = 5;
 
-  const LATE = "entered late: what was set before is not seen until the page is loaded again";
+  const LATE = "attached late: what was set before is not seen until the page is reloaded";
 
   const RECORD = Symbol("timeline.record");
   const TYPE_JSON = 74, TYPE_EVENTS = 69;

@@ -229,7 +229,7 @@ def _target_of(address: str) -> tuple[socket.socket, str | tuple[str, int]]:
     host = host.removeprefix("[").removesuffix("]")
     is_port = port.isascii() and port.isdecimal() and len(port) <= _PORT_DIGITS
     if not address.startswith(_TCP) or not is_port or not 0 < int(port) <= _HIGHEST_PORT:
-        message = f"“{address}” is no address: write unix:/path or tcp:127.0.0.1:PORT."
+        message = f"“{address}” is not an address: write unix:/path or tcp:127.0.0.1:PORT."
         raise AttachError(message)
     if host not in _LOOPBACK:
         message = (

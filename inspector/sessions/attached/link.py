@@ -262,7 +262,7 @@ class Link:
         until_ns = self._now_ns() + HELLO_NS
         while not self.is_known:
             if self._wants_end or self._now_ns() > until_ns:
-                message = "it has said nothing"
+                message = "it sent nothing"
                 raise CarrierClosedError(message)
             for kind, payload in self._carrier.receive(_TURN_S):
                 self._take_first(kind, payload, token, dials=dials)

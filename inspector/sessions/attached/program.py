@@ -182,9 +182,9 @@ class Program:
         if self.ended:
             return f"“{self.name}” is no longer attached"
         if self.grant == "read-only":
-            return f"“{self.name}” grants nothing but reading"
+            return f"“{self.name}” allows reading only"
         if self.grant == "step" and capability not in _STEP_GRANT:
-            return f"“{self.name}” grants nothing but pausing and stepping"
+            return f"“{self.name}” allows pausing and stepping only"
         clock = self.clocks.get(clock_id)
         found = True if clock is None else clock.capabilities.get(_NAMES[capability], True)
         if isinstance(found, str):

@@ -168,7 +168,7 @@ def first_difference(
     that both have.
 
     ``may_go_on`` is the one of the two that may go on where the other ends, because that was
-    broken off there; left out, both must end together.
+    interrupted there; left out, both must end together.
     """
     steps = difference_steps(expected, found, may_go_on=may_go_on)
     while True:

@@ -144,7 +144,7 @@ def test_that_a_callback_that_does_not_return_is_told_and_broken_off(
     shell.bridge.refresh_now()
     assert told[0].startswith("“hang” in scene.py has been running for ")
     assert shell.bridge.status.phase is SessionPhase.HELD
-    assert "broken off after" in session.timeline.failures[-1].traceback
+    assert "interrupted after" in session.timeline.failures[-1].traceback
     assert "endless_code" not in session.timeline.failures[-1].traceback
     assert shell.window.isVisible()
 
@@ -201,7 +201,7 @@ def test_that_a_window_closed_meanwhile_breaks_it_off_and_closes_with_all_record
         qtbot.waitUntil(lambda: not shell.window.isVisible())
     recording = open_recording(tmp_path / "run.tlrec")
     assert recording.notes == ()
-    assert any("broken off after" in text for text in recording.strings)
+    assert any("interrupted after" in text for text in recording.strings)
     recording.close()
 
 

@@ -32,7 +32,7 @@ from ...kit.theme import Theme
 _GRANTS: Final[dict[Grant, str]] = {
     "full": "everything: pause, step, rates, timers",
     "step": "pause and step",
-    "read-only": "nothing but reading",
+    "read-only": "read only",
 }
 _HELD: Final = "yes"
 

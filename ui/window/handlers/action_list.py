@@ -122,7 +122,7 @@ LEAVE_ACTIONS: Final = (
     ActionDescription(
         "export-scene", "Export the scene's p&icture …", MenuId.SCENE, WindowActions.export_scene,
         needs=Needs.PAST,
-        tip="Export what the scene draws of itself, as it is shown: PNG, SVG or PDF.",
+        tip="Export the scene's picture as shown: PNG, SVG or PDF.",
     ),
     ActionDescription(
         "quit", "&Quit", MenuId.SCENE, WindowActions.close_window,

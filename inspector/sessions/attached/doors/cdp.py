@@ -192,7 +192,7 @@ def socket_path(listing: object, port: int) -> str:
     address = listing.get("webSocketDebuggerUrl") if isinstance(listing, dict) else None
     path = urlsplit(address).path if isinstance(address, str) else ""
     if len(path) < len("/a"):
-        message = f"What listens on port {port} is no debugging port."
+        message = f"Port {port} is not a debugging port."
         raise CdpError(message)
     return path
 
@@ -271,7 +271,7 @@ class Cdp:
         except (ValueError, RecursionError) as error:
             logger.info("no message of a debugger: %s", error)
             self._transport.close()
-            self._finish("what it sends is no message of a debugger")
+            self._finish("it sent something that is not a debugger message")
 
     def _finish(self, reason: str) -> None:
         with self._lock:

@@ -164,7 +164,7 @@ class Entered:
 
 
 def why_not(target: Process) -> str:
-    """Return why a process cannot be entered now, as part of a sentence; empty if it can."""
+    """Return why a process cannot be attached now, as part of a sentence; empty if it can."""
     runtime = target.runtime()
     if target.pid == os.getpid():
         return "it is this inspector"
@@ -173,7 +173,7 @@ def why_not(target: Process) -> str:
     if runtime is None or runtime.language != "python":
         return "it is not a Python program"
     if runtime.version is None or runtime.version < _FIRST:
-        return f"it runs on {runtime.text}, and only 3.14 and newer let a program be entered late"
+        return f"it runs on {runtime.text}, and only 3.14 and newer can be attached late"
     if runtime.is_embedded:
         return "Python is a part of another program there"
     return _forbidden(target)
@@ -183,13 +183,13 @@ def _forbidden(target: Process) -> str:
     if "PYTHON_DISABLE_REMOTE_DEBUG" in target.environment() or any(
         "disable-remote-debug" in word for word in target.argv[:4]
     ):
-        return "it was started so that nothing may enter it"
+        return "it was started with attaching turned off"
     if sys.platform == "darwin" and os.geteuid() != 0:
-        return "macOS lets only root enter a program"
+        return "on macOS only root can attach to a program"
     with suppress(OSError, ValueError):
         if os.geteuid() != 0 and int(_YAMA.read_text()) > 0:
             return (
-                "this system lets no program enter another, "
+                "this system does not let programs attach to each other, "
                 "unless “sudo sysctl kernel.yama.ptrace_scope=0” allows it"
             )
     return ""
@@ -231,5 +231,5 @@ def _let_run(target: Process, script: Path) -> None:
     if done.returncode == 0:
         return
     reason = done.stderr.strip().rpartition("\n")[2]
-    message = f"{target.title} ({target.pid}) could not be entered: {reason}. {INSTEAD}"
+    message = f"{target.title} ({target.pid}) could not be attached: {reason}. {INSTEAD}"
     raise AttachError(message)

@@ -162,7 +162,7 @@ class Launched:
             return (
                 f"{self.title} runs, but no probe in it has answered for {_SILENT_S:.0f} s. It "
                 "is no Python or Node program, its Python is older than 3.9, or it clears its "
-                "environment; “attach” in help says what else is possible."
+                "environment; the help page “Attaching” has other ways."
             )
         return ""
 

@@ -175,7 +175,7 @@ class _Entering:
         self._cdp.call("Debugger.enable")
         self._evaluate(_STOP)
         if not self._is_paused.wait(_DEBUGGER_S):
-            message = "The program cannot be entered: its event loop does not turn."
+            message = "The program cannot be attached: its event loop does not turn."
             raise CdpError(message)
 
     def _evaluate(self, expression: str, **more: object) -> Params:
@@ -236,7 +236,7 @@ class _Entering:
 
 
 def why_not_node(target: Process) -> str:
-    """Return why a Node program cannot be entered now, as part of a sentence; empty if it can."""
+    """Return why a Node program cannot be attached now, as part of a sentence; empty if it can."""
     runtime = target.runtime()
     if target.barrier:
         return target.barrier
@@ -244,7 +244,7 @@ def why_not_node(target: Process) -> str:
         return "it is not a Node program"
     options = [*target.argv, *target.environment().get("NODE_OPTIONS", "").split()]
     if "--disable-sigusr1" in options:
-        return "it lets no debugger in (--disable-sigusr1)"
+        return "its debugger is turned off (--disable-sigusr1)"
     if sys.platform != "linux":
         return ""
     status = _status(target.pid)

@@ -194,7 +194,7 @@ class Pages:
         for carrier in list(self._carriers.values()):
             with suppress(CarrierClosedError):
                 carrier.send(JSON, bye)
-            carrier.end("the inspector lets go")
+            carrier.end("the inspector detached")
         self._cdp.close()
 
     # ------------------------------------------------------- in the thread that reads
@@ -305,7 +305,7 @@ class Pages:
                 target=self._adopt, args=(carrier,), name="attach: page", daemon=True
             ).start()
         elif payload == "J":
-            self._forget(place, "the page lets go")
+            self._forget(place, "the page detached")
             return
         carrier.put_text(payload)
 

@@ -65,7 +65,7 @@ class Process:
 
     @property
     def barrier(self) -> str:
-        """Why nothing can be entered that runs in it, as part of a sentence; empty for nothing."""
+        """Why nothing that runs in it can be attached, as part of a sentence; empty for nothing."""
         if os.geteuid() not in {0, self.user_id}:
             return "it belongs to another user"
         try:
@@ -190,15 +190,15 @@ def process_of(pid: int) -> Process:
 
 
 def enterable(pid: int, why_not: Callable[[Process], str], instead: str) -> Process:
-    """Return a process that can be entered while it runs.
+    """Return a process that can be attached while it runs.
 
     Args:
         pid: Its number.
-        why_not: Returns why it cannot be entered, as part of a sentence; empty if it can.
+        why_not: Returns why it cannot be attached, as part of a sentence; empty if it can.
         instead: A sentence that says what is possible at any time.
 
     Raises:
-        AttachError: There is no such process, or it cannot be entered; the message says why.
+        AttachError: There is no such process, or it cannot be attached; the message says why.
     """
     found = process_of(pid)
     if reason := why_not(found):

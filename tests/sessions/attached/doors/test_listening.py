@@ -131,7 +131,7 @@ def test_that_the_list_says_of_each_program_whether_it_can_be_attached() -> None
         11: (False, ""),
         12: (
             False,
-            "it runs on Python 3.12, and only 3.14 and newer let a program be entered late",
+            "it runs on Python 3.12, and only 3.14 and newer can be attached late",
         ),
         13: (False, ""),
         16: (False, "it was launched by an inspector"),
