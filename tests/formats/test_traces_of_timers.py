@@ -242,7 +242,7 @@ def test_that_lives_beyond_a_number_are_left_out_and_counted(
     slices = engine.read_back(tmp_path, is_perfetto=True)
 
     assert sum(took == 10 * NS_PER_MS for took in slices.took_ns.tolist()) == 4
-    (note,) = (name for name in slices.names if "left out" in name)
+    (note,) = (name for name in slices.names if "omitted" in name)
     assert note == "2 timers are omitted, as more than 3 waited at a time."
 
 

@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("inspector", "ui")
 #: Files of a folder, with its ``__init__.py``.
 MOST_IN_FOLDER = 16
+#: Imports inside functions: what takes long and few need, such as NumPy on the command line.
+MOST_LATE_IMPORTS = 30
 #: Groups of files that import each other: clocks, Creator's components, the probe's adapters.
 MOST_CIRCLES = 3
 #: A command, what asks for it in the window and on the command line, and its name there.
@@ -64,6 +66,19 @@ def test_that_the_number_of_a_kind_is_known_to_few_files() -> None:
     assert {kind: found for kind, found in files.items() if len(found) > MOST_FILES} == {}
     assert "inspector/events/schema.py" in files["TIMER_FIRED"]
     assert "inspector/clocks/tree.py" in files["TIMER_FIRED"]
+
+
+def test_that_few_imports_stand_inside_functions() -> None:
+    inside = {
+        (path.relative_to(ROOT).as_posix(), part.lineno)
+        for path in source_files()
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef)
+        for part in ast.walk(function)
+        if isinstance(part, ast.Import | ast.ImportFrom)
+    }
+
+    assert len(inside) <= MOST_LATE_IMPORTS, sorted(inside)
 
 
 def test_that_a_command_is_named_in_few_files() -> None:

@@ -83,7 +83,7 @@ def test_that_the_measured_frame_rate_is_shown_while_it_runs(played: Bar) -> Non
     played.look()
 
     assert played.bar.fps_button.text() == "60.0 fps"
-    assert "60 frames per second are wanted" in played.bar.fps_button.toolTip()
+    assert "Target 60 fps" in played.bar.fps_button.toolTip()
 
 
 def test_that_a_rate_is_one_click_away_and_shown_once_it_is_granted(

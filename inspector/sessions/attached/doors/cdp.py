@@ -66,15 +66,14 @@ class WebSocketTransport:
         Raises:
             CdpError: Nothing answers there.
         """
-        # Only debugging ports need them, and they take 60 ms to import.
-        from websockets.exceptions import WebSocketException  # noqa: PLC0415
-        from websockets.sync.client import connect  # noqa: PLC0415
+        # Only debugging ports need it, and it takes 60 ms.
+        import websockets.sync.client  # noqa: PLC0415
 
-        self._errors = (OSError, WebSocketException)
+        self._errors = (OSError, websockets.WebSocketException)
         self._closing = ExitStack()
         try:
             self._socket = self._closing.enter_context(
-                connect(
+                websockets.sync.client.connect(
                     f"ws://{_LOOPBACK}:{port}{path}",
                     open_timeout=_CONNECT_S,
                     close_timeout=0.5,

@@ -70,13 +70,12 @@ class OpenedListener:
         self._inlet = inlet
         self._origins = frozenset(door.origins)
         self._room = threading.Semaphore(_MOST_PAGES)
-        # Only pages that dial need the server, which takes 100 ms to import.
-        from websockets.exceptions import WebSocketException  # noqa: PLC0415
-        from websockets.sync.server import serve  # noqa: PLC0415
+        # Only pages that dial need the server, which takes 100 ms.
+        import websockets.sync.server  # noqa: PLC0415
 
-        self._errors = (OSError, WebSocketException)
+        self._errors = (OSError, websockets.WebSocketException)
         try:
-            self._server = serve(
+            self._server = websockets.sync.server.serve(
                 self._talk,
                 _HOST,
                 door.port,
