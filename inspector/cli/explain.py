@@ -17,8 +17,8 @@ from inspector.analysis.lint.findings import Finding
 from inspector.analysis.lint.rules import findings, kinds
 from inspector.analysis.predict.changes import preview
 from inspector.analysis.predict.forecast import scored_calls
+from inspector.analysis.predict.preview_table import preview_table
 from inspector.analysis.predict.scores import Score
-from inspector.analysis.predict.table import preview_table
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.cli.commands.explain import DEFAULT_REAL_SECONDS, DEFAULT_SECONDS
 from inspector.cli.names import considered_command, find_timer

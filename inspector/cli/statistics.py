@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, TextIO
 
-from inspector.analysis.statistics.calls import CallChange
+from inspector.analysis.statistics.compared_calls import CallChange
 from inspector.analysis.statistics.comparison import COMPARED, Change, Difference
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_series import FrameSeries

@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.analysis.lanes.columns import Levels
+from inspector.analysis.lanes.lane_columns import Levels
 from inspector.analysis.lanes.spans import SpanColumns, Spans
 from inspector.events.frame_history import FrameHistory
 from inspector.events.log import readable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from inspector.analysis.statistics.calls import CallFold, calls_of
+from inspector.analysis.statistics.compared_calls import CallFold, calls_of
 from inspector.analysis.statistics.runs import ComparedRun
 from inspector.errors import CaptureError
 from inspector.events.recording import as_far_as_it_goes

@@ -193,7 +193,7 @@ def test_that_counts_of_columns_add_up_to_all_there_is() -> None:
 
 @given(st.lists(st.integers(0, 10**6), max_size=300), st.integers(1, 60))
 def test_that_the_latest_of_each_column_is_never_lost(values: list[int], columns: int) -> None:
-    from inspector.analysis.lanes.columns import Instants  # noqa: PLC0415 - beside its test
+    from inspector.analysis.lanes.lane_columns import Instants  # noqa: PLC0415 - beside its test
 
     instants = Instants()
     for number, value in enumerate(values):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from inspector.analysis.lint.call_rules import LEAK_TIMERS
 from inspector.analysis.lint.findings import (
     BEAT,
     BLOCKING,
@@ -21,7 +22,6 @@ from inspector.analysis.lint.findings import (
     FindingKind,
 )
 from inspector.analysis.lint.rules import findings
-from inspector.analysis.lint.scheduling import LEAK_TIMERS
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
 from inspector.sessions.scene import built_in_scenes

@@ -4,7 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from inspector.analysis.predict.changes import preview
-from inspector.analysis.predict.table import PreviewRow, PreviewTable, preview_table
+from inspector.analysis.predict.preview_table import PreviewRow, PreviewTable, preview_table
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Command
 from inspector.events.timeline import Timeline

@@ -9,8 +9,8 @@ from inspector.events.timeline import Timeline
 from inspector.probe.wire import MAX_EVENTS, packed_events
 from inspector.sessions.attached.link import Attached, Batch, Notice
 from inspector.sessions.attached.messages import Hello
-from inspector.sessions.attached.numbers import ROOT_ID
 from inspector.sessions.attached.session import AttachedSession
+from inspector.sessions.attached.session_numbers import ROOT_ID
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import (
     CLOCK_ADDED,

@@ -65,7 +65,10 @@ def test_that_the_picture_of_any_frame_of_a_recording_is_written(run: Run, tmp_p
         ("export game.tlrec --picture x.svg --frame 900", "has no frame 900. It has frames 0 to "),
         ("export bare.tlrec --picture x.svg", "Its scene draws none, or it was recorded without."),
         ("export game.tlrec --picture x.bmp", "“.bmp” is not a format. Use .png, .svg or .pdf."),
-        ("export frames.csv --picture x.svg", "frames.csv is not a recording: only recordings have"),
+        (
+            "export frames.csv --picture x.svg",
+            "frames.csv is not a recording: only recordings have",
+        ),
     ],
 )
 def test_that_a_picture_that_is_not_there_is_refused_with_the_reason(

@@ -20,7 +20,7 @@ from inspector.events.conditions.event_fields import EVENT_FIELDS, EventReader
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
 from inspector.events.recording import open_recording
-from inspector.events.recording.columns import block_of
+from inspector.events.recording.packed_columns import block_of
 from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.schema import (
     ABOUT_LOOPS,

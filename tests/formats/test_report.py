@@ -20,7 +20,7 @@ from inspector.formats.drawing.display_list import Anchor, Group, Text
 from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
-from inspector.formats.report.pages import A4, Pages, Table
+from inspector.formats.report.page_layout import A4, Pages, Table
 from inspector.formats.report.report import report_pages, write_html
 
 PROVENANCE = Provenance("a <b>game</b>", datetime(2026, 1, 2, tzinfo=UTC), "0.1", "capture")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inspector.analysis.statistics.calls import CallSamples, SessionCalls, call_changes
+from inspector.analysis.statistics.compared_calls import CallSamples, SessionCalls, call_changes
 from inspector.analysis.statistics.comparison import Verdict
 from inspector.analysis.statistics.runs import ComparedRun, differences
 from inspector.errors import CaptureError

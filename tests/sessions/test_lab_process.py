@@ -11,8 +11,8 @@ import pytest
 
 from inspector.analysis.lab.display import Display, steady_display
 from inspector.errors import InspectorError
-from inspector.sessions.lab.process import begin_scene_process
 from inspector.sessions.lab.scene import SceneLabRun, run_scene_lab
+from inspector.sessions.lab.scene_process import begin_scene_process
 from inspector.testing import held_session
 
 SECOND = 1_000_000_000

@@ -15,7 +15,7 @@ from inspector.analysis.lab.refresh_lab import LabResult, begin_cell
 from inspector.analysis.lab.subjects import Subject
 from inspector.analysis.lab.timer import LabTimer
 from inspector.errors import InspectorError
-from inspector.sessions.lab.process import begin_scene_process
+from inspector.sessions.lab.scene_process import begin_scene_process
 from inspector.vocabulary import what_was_raised
 
 #: Short enough to leave room in a frame of 60 Hz.

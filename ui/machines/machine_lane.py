@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
 from inspector.analysis.lanes.clocks import ClockPasts
-from inspector.analysis.lanes.columns import Steps
+from inspector.analysis.lanes.lane_columns import Steps
 from inspector.events.members import StateHistory
 
 from ..kit.guards import guarded

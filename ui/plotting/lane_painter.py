@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
-from inspector.analysis.lanes.columns import Instants, Levels, NsColumn, Steps
+from inspector.analysis.lanes.lane_columns import Instants, Levels, NsColumn, Steps
 from inspector.analysis.lanes.lanes import GONE_STATE
 from inspector.analysis.lanes.spans import Spans
 from inspector.display_text import one_line

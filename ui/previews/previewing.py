@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QPoint, QRect, Slot
 from PySide6.QtWidgets import QMenu
 
 from inspector.analysis.predict.changes import preview
-from inspector.analysis.predict.table import preview_table
+from inspector.analysis.predict.preview_table import preview_table
 from inspector.clocks.rate import parse_rate
 
 from ..kit.paced_refresh import single_shot

@@ -14,7 +14,7 @@ from inspector.commands.members import (
 )
 from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.events.members import PAUSABLE
-from inspector.sessions.attached.numbers import is_family
+from inspector.sessions.attached.session_numbers import is_family
 from inspector.vocabulary import MemberKind
 
 from ..actions.descriptions import Needs

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from inspector.analysis.lanes.clocks import Standstill
-    from inspector.analysis.lanes.columns import Levels
+    from inspector.analysis.lanes.lane_columns import Levels
     from inspector.analysis.lanes.lanes import LaneStore
     from inspector.analysis.lanes.spans import Spans
     from inspector.events.timeline import Timeline

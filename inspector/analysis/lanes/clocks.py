@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.analysis.lanes.columns import Steps
+from inspector.analysis.lanes.lane_columns import Steps
 from inspector.clocks.rate import local_ns, moved, reanchored
 from inspector.events.timeline import Timeline
 

@@ -13,7 +13,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.lanes.clocks import ClockPasts
-from inspector.analysis.lanes.columns import Instants, KnownPast, Levels, Steps
+from inspector.analysis.lanes.lane_columns import Instants, KnownPast, Levels, Steps
 from inspector.analysis.lanes.spans import Spans
 from inspector.calls.call import short_site
 from inspector.events.handlers import handlers_of

@@ -7,9 +7,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
+from inspector.analysis.lint.call_rules import finding_of, timers_of
 from inspector.analysis.lint.findings import BEAT, DRIFT, PACE, SUB_FRAME, Finding, FindingKind
 from inspector.analysis.lint.scheduled import RUN
-from inspector.analysis.lint.scheduling import finding_of, timers_of
 from inspector.analysis.lint.seen import Chain, SeenMember, SeenTimer, Survey
 from inspector.timebase import format_duration
 from inspector.vocabulary import TimerKind

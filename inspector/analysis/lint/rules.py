@@ -11,6 +11,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from inspector.analysis.lint.call_rules import (
+    failing,
+    herds,
+    leaks,
+    never_called,
+    orphans,
+    skipped,
+    storms,
+)
 from inspector.analysis.lint.findings import (
     BEAT,
     BLOCKING,
@@ -32,15 +41,6 @@ from inspector.analysis.lint.findings import (
 )
 from inspector.analysis.lint.over_budget import blocking, collections, host_slow, over_budget_frames
 from inspector.analysis.lint.pace import drifting, uneven
-from inspector.analysis.lint.scheduling import (
-    failing,
-    herds,
-    leaks,
-    never_called,
-    orphans,
-    skipped,
-    storms,
-)
 from inspector.analysis.lint.seen import Survey
 from inspector.analysis.lint.survey import surveying
 from inspector.analysis.statistics.frame_budget import FrameBudget

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.analysis.statistics.calls import CallChange, SessionCalls, call_changes
+from inspector.analysis.statistics.compared_calls import CallChange, SessionCalls, call_changes
 from inspector.analysis.statistics.comparison import Comparison, comparison
 from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.frame_series import FrameSeries

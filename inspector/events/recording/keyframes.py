@@ -29,7 +29,7 @@ from inspector.vocabulary import RATE_DENOMINATOR, LoopKind, MemberKind, Share, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from inspector.events.recording.columns import Block
+    from inspector.events.recording.packed_columns import Block
     from inspector.events.recording.reading.soundness import Soundness
 
 #: Whole numbers that fit into columns and into what is computed from them.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from inspector.events.recording.columns import pack
+from inspector.events.recording.packed_columns import pack
 from inspector.timebase import MAX_NS
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inspector.events.recording.columns import grouped
+from inspector.events.recording.packed_columns import grouped
 from inspector.vocabulary import (
     NEVER,
     TIMER_ADDED,
@@ -19,7 +19,7 @@ from inspector.vocabulary import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from inspector.events.recording.columns import Block
+    from inspector.events.recording.packed_columns import Block
 
 
 class TimerEvents:

@@ -29,7 +29,7 @@ from inspector.formats.captures.capture import (
     short_name,
 )
 from inspector.formats.captures.source import CaptureSource
-from inspector.formats.captures.table import (
+from inspector.formats.captures.text_table import (
     DAMAGED,
     MISSING,
     TOO_LARGE,

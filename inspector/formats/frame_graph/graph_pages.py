@@ -8,7 +8,7 @@ from inspector.formats.drawing.font_metrics import plain
 from inspector.formats.frame_graph.frame_graph import laid_out_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
-from inspector.formats.report.pages import Pages, Table
+from inspector.formats.report.page_layout import Pages, Table
 from inspector.timebase import format_instant
 
 

@@ -17,7 +17,7 @@ from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
 from inspector.formats.drawing.display_list import Box, DisplayList
 from inspector.formats.file_formats import write_document
 from inspector.formats.options import GRAPH_COLORS, ThemeName
-from inspector.formats.report.pages import A4, Table, room_of
+from inspector.formats.report.page_layout import A4, Table, room_of
 from inspector.formats.report.report import Report, Section, html_of, pages_of
 from inspector.timebase import format_duration
 

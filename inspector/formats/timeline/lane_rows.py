@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from inspector.analysis.landmarks import Landmark
 from inspector.analysis.lanes.clocks import GONE
-from inspector.analysis.lanes.columns import Instants, Levels, Steps
+from inspector.analysis.lanes.lane_columns import Instants, Levels, Steps
 from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind, LaneStore
 from inspector.analysis.lanes.spans import Spans
 from inspector.analysis.lanes.states import state_numbers

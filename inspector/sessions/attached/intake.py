@@ -17,7 +17,11 @@ import numpy as np
 from inspector.events.schema import ABOUT_CLOCKS, ABOUT_TIMERS, ADDED, SCHEMA, Unit
 from inspector.events.timeline import MISFIT
 from inspector.sessions.attached.loops import Loops, OtherLog
-from inspector.sessions.attached.numbers import is_above_programs, program_of, program_of_clock
+from inspector.sessions.attached.session_numbers import (
+    is_above_programs,
+    program_of,
+    program_of_clock,
+)
 from inspector.sessions.attached.translation import Rows
 from inspector.vocabulary import (
     CLOCK_ANCHORED,

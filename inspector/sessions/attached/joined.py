@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.sessions.attached.numbers import ROOT_ID, is_above_programs, program_of_clock
+from inspector.sessions.attached.session_numbers import ROOT_ID, is_above_programs, program_of_clock
 
 if TYPE_CHECKING:
     from inspector.sessions.attached.intake import Intake

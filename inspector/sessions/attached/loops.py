@@ -13,7 +13,7 @@ import numpy as np
 
 from inspector.events.history import LogHistory
 from inspector.events.loop_frames import exchange, of_other_loop
-from inspector.sessions.attached.numbers import program_of_clock
+from inspector.sessions.attached.session_numbers import program_of_clock
 from inspector.vocabulary import (
     DELTA_CUT,
     FRAME_BEGAN,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from inspector.commands.command import Capability
 from inspector.sessions.attached.doors.processes import parent_of
 from inspector.sessions.attached.messages import FIRST_PAGE_PID
-from inspector.sessions.attached.numbers import own_clock, own_number
+from inspector.sessions.attached.session_numbers import own_clock, own_number
 from inspector.timebase import format_duration
 from inspector.vocabulary import EventKind
 

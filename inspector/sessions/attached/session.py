@@ -45,17 +45,17 @@ from inspector.sessions.attached.messages import (
     Texts,
     decoded,
 )
-from inspector.sessions.attached.numbers import (
-    ROOT_ID,
-    is_above_programs,
-    is_family,
-)
 from inspector.sessions.attached.program import NEVER_POSSIBLE, Program
 from inspector.sessions.attached.sentences import (
     how_it_ended,
     more_about,
     what_is_missing,
     what_they_do,
+)
+from inspector.sessions.attached.session_numbers import (
+    ROOT_ID,
+    is_above_programs,
+    is_family,
 )
 from inspector.sessions.attached.target import AttachedTarget
 from inspector.sessions.attached.translation import Translation

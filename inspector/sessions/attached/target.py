@@ -12,8 +12,8 @@ from inspector.clocks.rate import DEFAULT_FRAME_RATE, D, rate_numerator
 from inspector.commands.clocks import OwnPause, PauseClock, ResumeClock
 from inspector.commands.command import Capability, Prepared, Undoing, prepared
 from inspector.errors import CommandError
-from inspector.sessions.attached.numbers import is_family
 from inspector.sessions.attached.program import NEVER_POSSIBLE
+from inspector.sessions.attached.session_numbers import is_family
 from inspector.sessions.replay.journal import AppliedCommand, Place, command_events
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import MARK

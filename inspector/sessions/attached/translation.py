@@ -23,7 +23,7 @@ from inspector.events.schema import (
     EventGroup,
     Unit,
 )
-from inspector.sessions.attached.numbers import ABOVE_PROGRAM, NUMBER_BITS, ROOT_ID
+from inspector.sessions.attached.session_numbers import ABOVE_PROGRAM, NUMBER_BITS, ROOT_ID
 from inspector.timebase import MAX_NS
 from inspector.vocabulary import (
     CLOCK_ANCHORED,

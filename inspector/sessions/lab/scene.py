@@ -85,7 +85,7 @@ def begin_scene_lab(path: Path, displays: Iterable[Display]) -> Generator[float,
 
     Yields the share that is done, from 0 to 1. Closing the generator leaves the scene. It
     shares the modules beside it with a scene that runs in the same process meanwhile;
-    :func:`~inspector.sessions.lab.process.begin_scene_process` does not.
+    :func:`~inspector.sessions.lab.scene_process.begin_scene_process` does not.
 
     Raises:
         SceneError: The scene could not be loaded.

@@ -23,7 +23,7 @@ from inspector.events.recording import (
     annotate,
     open_recording,
 )
-from inspector.events.recording.columns import block_of, pack
+from inspector.events.recording.packed_columns import block_of, pack
 from inspector.events.recording.writing import file as file_module
 from inspector.timebase import format_instant
 from inspector.vocabulary import (

@@ -19,7 +19,7 @@ from inspector.events.recording import (
     open_recording,
     save_last,
 )
-from inspector.events.recording.columns import block_of, events_of
+from inspector.events.recording.packed_columns import block_of, events_of
 from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.writing import file as writing
 from inspector.events.timeline import Timeline

@@ -10,7 +10,7 @@ from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from inspector.analysis.lanes.clocks import ClockPasts
-from inspector.analysis.lanes.columns import Instants, Steps
+from inspector.analysis.lanes.lane_columns import Instants, Steps
 from inspector.events.handlers import handlers_of
 from inspector.vocabulary import (
     CLOCK_ADDED,

@@ -11,8 +11,8 @@ from zlib import crc32
 
 import numpy as np
 
-from inspector.events.recording.columns import unpack
 from inspector.events.recording.layout import FRAME_COLUMNS, frame_columns_in
+from inspector.events.recording.packed_columns import unpack
 from inspector.events.recording.reading.opening import DAMAGE
 from inspector.timebase import MAX_NS
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from inspector.events.recording.columns import Block
+    from inspector.events.recording.packed_columns import Block
     from inspector.events.recording.reading.opening import OpenFile
 
 #: Rows of a block of frames: numbers, cursors, and then the columns of a frame history.

@@ -17,7 +17,6 @@ from inspector.display_text import one_line
 from inspector.errors import UnreadableFileError
 from inspector.events.annotations import Annotation
 from inspector.events.recording.annotations import read_annotations
-from inspector.events.recording.columns import EVENT_COLUMNS, events_of
 from inspector.events.recording.layout import (
     APPLICATION_ID,
     SCHEMA_VERSION,
@@ -27,6 +26,7 @@ from inspector.events.recording.layout import (
     text_of,
 )
 from inspector.events.recording.live_files import is_written_here
+from inspector.events.recording.packed_columns import EVENT_COLUMNS, events_of
 from inspector.events.recording.reading.private_copy import (
     beside,
     copy_database,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inspector.events.recording.columns import unpack
+from inspector.events.recording.packed_columns import unpack
 from inspector.events.recording.pictures import BLOCK_BYTES, BLOCK_PICTURES, MOST_BYTES, TABLE
 
 if TYPE_CHECKING:

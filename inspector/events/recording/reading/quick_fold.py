@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from inspector.events.recording.columns import (
+from inspector.events.recording.packed_columns import (
     KINDS,
     events_of,
     group_by_group,
@@ -27,7 +27,7 @@ from inspector.vocabulary import NEVER
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from inspector.events.recording.columns import Block
+    from inspector.events.recording.packed_columns import Block
     from inspector.events.timeline import Timeline
 
     _Folds: TypeAlias = NDArray[np.uint8]

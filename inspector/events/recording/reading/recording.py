@@ -15,7 +15,6 @@ import numpy as np
 from inspector.events.frame_history import FrameHistory
 from inspector.events.loop_frames import exchange
 from inspector.events.recording.annotations import Annotation, read_annotations
-from inspector.events.recording.columns import EVENT_COLUMNS, Block, events_of, unpack
 from inspector.events.recording.keyframes import Growth, timeline_from
 from inspector.events.recording.layout import (
     CHUNK_EVENTS,
@@ -23,6 +22,7 @@ from inspector.events.recording.layout import (
     WITH_LOOPS,
     RecordingError,
 )
+from inspector.events.recording.packed_columns import EVENT_COLUMNS, Block, events_of, unpack
 from inspector.events.recording.reading.frames import StoredFrames
 from inspector.events.recording.reading.opening import DAMAGE, OpenFile
 from inspector.events.recording.reading.pictures import RecordedBlocks

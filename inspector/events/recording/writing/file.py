@@ -13,7 +13,6 @@ from zlib import crc32
 import numpy as np
 
 from inspector.events.recording.annotations import write_annotations
-from inspector.events.recording.columns import EVENT_COLUMNS, fill_block, pack
 from inspector.events.recording.keyframes import Grown, news_text, state_text, timer_block
 from inspector.events.recording.layout import (
     APPLICATION_ID,
@@ -24,6 +23,7 @@ from inspector.events.recording.layout import (
     version_values,
 )
 from inspector.events.recording.live_files import begin_writing, end_writing, is_same_file
+from inspector.events.recording.packed_columns import EVENT_COLUMNS, fill_block, pack
 from inspector.events.recording.pictures import PictureBlocks
 from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.writing.frame_rows import WrittenFrames
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from inspector.events.annotations import AnnotationChange
     from inspector.events.log import Numbers
-    from inspector.events.recording.columns import Block
+    from inspector.events.recording.packed_columns import Block
     from inspector.events.timeline import Timeline
     from inspector.vocabulary import RawEvent
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from inspector.events.recording.columns import Block
+    from inspector.events.recording.packed_columns import Block
     from inspector.events.timer_table import TimerRow
 
 _KIND_TEXTS: Final = {kind.value: kind.text for kind in TimerKind}

@@ -13,8 +13,8 @@ from typing import Final
 from inspector.events.annotations import AnnotationChange
 from inspector.events.history import History, LogHistory
 from inspector.events.log import EventLog, Numbers
-from inspector.events.recording.columns import EVENT_COLUMNS
 from inspector.events.recording.layout import CHUNK_EVENTS, RecordingError
+from inspector.events.recording.packed_columns import EVENT_COLUMNS
 from inspector.events.recording.writing.file import About, RecordingFile, reserve
 from inspector.events.schema import COMMAND_DETAILS
 from inspector.events.timeline import Timeline

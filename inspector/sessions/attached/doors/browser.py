@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from inspector.errors import AttachError, ProgramStartError
 from inspector.exit_codes import ExitCode
+from inspector.sessions.attached.doors.browser_pages import Pages
 from inspector.sessions.attached.doors.cdp import (
     PipeTransport,
     Transport,
@@ -26,7 +27,6 @@ from inspector.sessions.attached.doors.cdp import (
 )
 from inspector.sessions.attached.doors.door import Inlet
 from inspector.sessions.attached.doors.launch import Grant
-from inspector.sessions.attached.doors.pages import Pages
 
 #: What Chromium is called, in the order in which it is looked for.
 _BROWSERS: Final = (

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from inspector.errors import AttachError
 from inspector.probe.wire import EVENTS, JSON, MAX_FRAME_BYTES
+from inspector.sessions.attached.doors.browser_pages import QueuedCarrier
 from inspector.sessions.attached.doors.door import Inlet
 from inspector.sessions.attached.doors.launch import PROBE_JS
-from inspector.sessions.attached.doors.pages import QueuedCarrier
 
 if TYPE_CHECKING:
     from websockets.http11 import Request, Response

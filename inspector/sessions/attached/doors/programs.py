@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from inspector.errors import AttachError
 from inspector.sessions.attached.doors import late_python
 from inspector.sessions.attached.doors.door import Door
+from inspector.sessions.attached.doors.late_node import LateNode, why_not_node
 from inspector.sessions.attached.doors.launch import Grant
 from inspector.sessions.attached.doors.listening import forget_ended, listening_door
-from inspector.sessions.attached.doors.node import LateNode, why_not_node
 from inspector.sessions.attached.doors.processes import Process, process_of, processes
 
 

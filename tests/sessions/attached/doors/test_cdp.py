@@ -15,6 +15,7 @@ import pytest
 from inspector.errors import AttachError
 from inspector.probe.wire import EVENTS, JSON
 from inspector.sessions.attached.carriers import Carrier, CarrierClosedError
+from inspector.sessions.attached.doors.browser_pages import Pages, QueuedCarrier
 from inspector.sessions.attached.doors.cdp import (
     Cdp,
     CdpError,
@@ -23,7 +24,6 @@ from inspector.sessions.attached.doors.cdp import (
     listed,
     socket_path,
 )
-from inspector.sessions.attached.doors.pages import Pages, QueuedCarrier
 from tests.fuzz import rounds
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from inspector.errors import AttachError
 from inspector.sessions.attached.doors import late_python, processes, programs
+from inspector.sessions.attached.doors.late_node import LateNode
 from inspector.sessions.attached.doors.late_python import LatePython
 from inspector.sessions.attached.doors.listening import (
     Dial,
@@ -19,7 +20,6 @@ from inspector.sessions.attached.doors.listening import (
     forget_ended,
     listening_door,
 )
-from inspector.sessions.attached.doors.node import LateNode
 from inspector.sessions.attached.doors.processes import Process, Runtime
 from inspector.sessions.attached.doors.programs import door_of_process, running_programs
 from tests.sessions.attached.doors.test_late_python import Target

@@ -14,9 +14,9 @@ import pytest
 from inspector.commands.clocks import SetRate
 from inspector.commands.transport import Hold, Run, StepToNextTimer
 from inspector.errors import AttachError
+from inspector.sessions.attached.doors.late_node import LateNode, listening_ports
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.doors.listening import Dial
-from inspector.sessions.attached.doors.node import LateNode, listening_ports
 from inspector.sessions.attached.doors.programs import door_of_process
 from inspector.sessions.attached.link import Inlet
 from inspector.sessions.session import SessionPhase

@@ -31,7 +31,7 @@ _TELL_EVERY_S: Final = 0.05
 #: A folder on the path may have another ``inspector``, so ours comes first here.
 _BEGIN: Final = (
     "import pickle, sys; ours, path = pickle.load(sys.stdin.buffer); sys.path[:] = [ours, *path]; "
-    "from inspector.sessions.lab.process import serve; sys.path[:] = path; serve()"
+    "from inspector.sessions.lab.scene_process import serve; sys.path[:] = path; serve()"
 )
 _OURS: Final = str(Path(__file__).resolve().parents[3])
 
