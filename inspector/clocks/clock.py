@@ -268,7 +268,7 @@ class Clock(ClockNode):
         self._reorder()
 
     def remove(self) -> None:
-        """Remove the branch from the tree for good; its timers are not called.
+        """Remove the branch from the tree permanently; its timers are not called.
 
         Raises:
             ValueError: The root clock cannot be removed.

@@ -71,7 +71,7 @@ def clock_looks(timeline: Timeline, shapes: Iterable[Shape]) -> dict[int, ClockL
 
 
 def notes_of(looks: Mapping[int, ClockLook]) -> list[str]:
-    """Return what there is to say of the clocks, in the order in which they were made.
+    """Return the legend of the clocks, in the order in which they were made.
 
     Of many clocks that stand still, or run at other rates, only the number is said.
     """

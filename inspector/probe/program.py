@@ -430,7 +430,7 @@ class Program:
             self.clocks.pause(clock, cause)
 
     def resume(self, clock: Clock, cause: int = 0) -> None:
-        """Let a clock run; a step of the program goes on for good."""
+        """Let a clock run; a step of the program becomes a normal run."""
         with self.clocks.lock:
             if clock is self.own_clock:
                 self._frames_left = 0
@@ -444,7 +444,7 @@ class Program:
             self.clocks.release()
 
     def step_frames(self, frames: int, cause: int) -> None:
-        """Let the held program run until so many frames have ended."""
+        """Let the held program run until a number of frames have ended."""
         with self.clocks.lock:
             self._frames_left = frames
             self.own_clock.cause = cause

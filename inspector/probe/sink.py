@@ -100,7 +100,7 @@ class Sink:
         return self.unacknowledged + len(self._waiting) < _ROOM_AFTER_LOSS
 
     def acknowledge(self, events: int) -> None:
-        """The inspector has received so many events."""
+        """The inspector has received this many events."""
         self.acknowledged = min(max(events, self.acknowledged), self.sent)
 
     def taken(self, *, is_last: bool = False) -> tuple[list[dict[str, Any]], list[bytes]]:

@@ -160,7 +160,7 @@ class CaptureHistory:
         state.set_present(at_ns)
         return state
 
-    # ------------------------------------------------------------------ what there is
+    # ------------------------------------------------------------------ contents
 
     def _text(self, text: str) -> int:
         self.strings.append(readable(text))
@@ -273,7 +273,7 @@ class SliceAbout:
 
 
 class _Body(Protocol):
-    """The events after those that say what there is."""
+    """The events after those that describe the contents."""
 
     def __len__(self) -> int:
         """Return their number."""
@@ -352,7 +352,7 @@ class _TraceEvents:
         self._places = np.searchsorted(ends_ns, self._instants_ns, side="right")
         self._places += np.arange(2 * count)
         del ends_ns
-        # Calls of each member, and how long the newest took, before every so many slices.
+        # Calls of each member, and how long the newest took, at regular numbers of slices.
         width = int(members.max(initial=0)) + 1
         self._stride = max(_AT_ONCE, -(-len(slices) // _MOST_SUMS))
         counts, newest = np.zeros(width, np.int64), np.zeros(width, np.int64)

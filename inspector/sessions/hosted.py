@@ -473,7 +473,7 @@ class HostedSession(UniformSession):
             self._run.end_step()
 
     def close(self) -> None:
-        """Stop for good, unload the scene and close the time source."""
+        """Stop permanently, unload the scene and close the time source."""
         if self._is_closed:
             return
         self.break_off()

@@ -112,7 +112,7 @@ class IntervalMeter:
         gc.callbacks.append(self.note_collection)
 
     def close(self) -> None:
-        """Stop for good."""
+        """Stop permanently."""
         if self.note_collection in gc.callbacks:
             gc.callbacks.remove(self.note_collection)
 
@@ -201,7 +201,7 @@ class IntervalMeter:
             used_ns = min(max(self._used_ns - before_ns, 0), passed_ns)
         collected_ns = min(collected_ns, used_ns)
         if self._is_polling and passed_ns <= _IDLE_TURN_NS:
-            # Nobody worked: it waited with open eyes.
+            # Nothing worked: it was a busy wait.
             used_ns = collected_ns
         shares = self._shares_ns
         shares[_COLLECTION] += collected_ns

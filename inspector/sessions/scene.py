@@ -68,7 +68,7 @@ class SceneFile:
     Attributes:
         path: Where it is.
         title: The first line of its docstring, without the full stop.
-        summary: The paragraph below that: what there is to see.
+        summary: The paragraph below that: what it shows.
         tries: What to try, from the list below “Try:”.
     """
 

@@ -350,7 +350,7 @@ class SceneRun:
         logger.debug("callback %s failed", failure.label, exc_info=failure.error)
         policy = self.failure_policy
         if isinstance(failure.error, EndlessInstantError | UserInterruptError):
-            # Going on would only keep the thread busy again: time stands still for good, or
+            # Going on would only keep the thread busy again: time stands still forever, or
             # there was no end to it in sight.
             policy = FailurePolicy.STOP
         match policy:

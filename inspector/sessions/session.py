@@ -98,7 +98,7 @@ class MeasuresWakeErrors(Protocol):
 
 
 class AttachedProgram(Protocol):
-    """What there is to say of an attached program.
+    """The description of an attached program.
 
     Attributes:
         name: Its name.
@@ -457,4 +457,4 @@ class Session(Protocol):
         """
 
     def close(self) -> None:
-        """Stop for good, and unload the scene."""
+        """Stop permanently, and unload the scene."""

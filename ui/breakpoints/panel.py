@@ -166,7 +166,7 @@ class BreakpointsPanel(QWidget):
             self.refresh()
 
     def refresh(self) -> None:
-        """Show what there is now."""
+        """Show the present breakpoints."""
         session = self._bridge.session
         breakpoints = None if session is None else session.breakpoints
         hits = self._bridge.timeline.hits

@@ -247,5 +247,5 @@ class ClockColumn(ColumnEnum):
 SHORT_TITLES: Final = {each: each.spec.short_title for each in ClockColumn if each.spec.short_title}
 #: Columns whose text changes while clocks, rates and pauses stay as they are.
 LIVE_COLUMNS: Final = (ClockColumn.LOCAL_TIME, ClockColumn.PENDING, ClockColumn.NEXT_DUE)
-#: Names of members that have neither time nor rate reach over so many columns behind them.
+#: Names of members that have neither time nor rate reach over this many columns behind them.
 SPANNED: Final = ClockColumn.RATE - ClockColumn.NAME

@@ -19,7 +19,7 @@ from inspector.events.sentences import describe
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import NEVER, MemberKind, RawEvent
 
-#: Names of members that are gone are forgotten when there are so many more than needed.
+#: Names of members that are gone are forgotten when there are this many more than needed.
 _SPARE_NAMES: Final = 5_000
 
 #: What is called after the member that it hangs under as well: its own name says little.

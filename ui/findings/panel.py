@@ -42,7 +42,7 @@ CHEAP_S: Final = 0.1
 CHEAP_EVENTS: Final = 100_000
 #: More than these, as in a long recording, only when it is asked to.
 MOST_EVENTS: Final = 2_000_000
-#: So many are looked at in one go, more in turns of a few milliseconds.
+#: Events that are looked at in one go; more, in turns of a few milliseconds.
 AT_ONCE_EVENTS: Final = 4_000
 
 

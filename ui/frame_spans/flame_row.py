@@ -399,7 +399,7 @@ class FlameRow(QWidget):
 
 
 def span_text(span: Span) -> str:
-    """Return what there is to say about a span, a line for each thing."""
+    """Return the tool tip of a span, line by line."""
     lines = [f"{span.label} ({span.kind})"]
     if span.timer_id:
         late = f"{format_duration(span.lateness_ns)} late" if span.lateness_ns else "on time"

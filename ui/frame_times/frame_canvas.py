@@ -61,7 +61,7 @@ class FrameCanvas:
     def paint_frames(self, painter: QPainter, exposed: QRectF) -> bool:
         """Paint a part of the widget if only frames and signs are there, the axes are not.
 
-        The scene takes as long to find out what there is to paint as this takes to paint it.
+        The scene takes as long to find out what to paint as this takes to paint it.
 
         Returns:
             Whether that is so.

@@ -75,9 +75,9 @@ _SHADE: Final = 0.3
 _NARROW: Final = 3
 #: Pixels to either side within which the pointer takes a spike for meant …
 _REACH: Final = 4
-#: … where so many frames or more are that near, so that none of them is easy to hit, …
+#: … where at least this many frames are that near, so that none of them is easy to hit, …
 _NARROW_FRAMES: Final = 3
-#: … and it took so many times as long as the frame that is hit.
+#: … and it took this many times as long as the frame that is hit.
 _MUCH_SLOWER: Final = 1.5
 Lines = tuple[tuple[str, str], ...]
 
@@ -174,7 +174,7 @@ class FrameOverlayItem(QGraphicsObject):
     def show_marks(
         self, marks: TimelineMarks | None, series: FrameSeries | None, view: AxisRange, width: int
     ) -> None:
-        """Show signs of events and named ranges in a view that is so many pixels wide."""
+        """Show signs of events and named ranges in a view ``width`` pixels wide."""
         groups: list[MarkGroup] = []
         ranges: list[tuple[float, float, int]] = []
         if marks is not None and series is not None and width >= 1:

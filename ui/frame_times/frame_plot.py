@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from ..plotting.shared_view import SharedView
 
-#: So many frames are shown on either side of one that is zoomed in on.
+#: Frames shown on either side of one that is zoomed in on.
 _BESIDE: Final = 10
 
 

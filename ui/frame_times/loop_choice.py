@@ -33,7 +33,7 @@ class LoopChoice(QToolButton):
         self.setAutoRaise(True)
         self.setAccessibleName("Loop whose frames are shown")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        # Its own, so that it is made anew whenever it opens: numbers of frames grow.
+        # Its own, so that it is filled whenever it opens: numbers of frames grow.
         self.setMenu(QMenu(self))
         self.menu().aboutToShow.connect(self.list_loops)
         self.hide()

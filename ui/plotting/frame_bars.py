@@ -23,7 +23,7 @@ from .fills import INSPECTOR_FILL, AnyFill, Fill, Pace, PaceFill, PhaseFill, Ton
 from .frame_series import FrameColumns, FrameSeries
 
 Pixels = NDArray[np.int64]
-#: So many columns are worth arrays; fewer take a quarter of the time one by one.
+#: From this many columns on, arrays are worth it; fewer take a quarter of the time one by one.
 _FEW: Final = 8
 #: A bar at least this wide leaves a pixel of background between it and the next.
 _GAP_FROM: Final = 4

@@ -17,7 +17,7 @@ from inspector.vocabulary import Measure, Phase, Share
 
 NsColumn = NDArray[np.int64]
 
-#: So many frames are worth arrays.
+#: From this many frames on, arrays are worth it.
 _FEW: Final = 12
 #: Frames in the sample from which the usual frame time is taken.
 _SAMPLE: Final = 8_192

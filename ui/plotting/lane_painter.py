@@ -465,14 +465,14 @@ def hollow_places(instants_ns: Sequence[int], window: LaneWindow) -> list[int]:
 
 
 def _tick_width(count: int, window: LaneWindow) -> int:
-    """Return how many pixels wide the ticks of so many records are; 0 for density instead."""
+    """Return how many pixels wide the ticks of a number of records are; 0 for density instead."""
     if count > window.width * _DENSE_INSTANTS:
         return 0
     return 2 if count < window.width / 8 else 1
 
 
 def _density_levels(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how dark each column of pixels is that has so many records."""
+    """Return how dark columns of pixels are, by their numbers of records."""
     most = max(int(counts.max()), 1)
     levels: NDArray[np.int64] = np.ceil(_LEVELS * np.sqrt(counts / most)).astype(np.int64)
     return levels

@@ -269,7 +269,7 @@ class SharedView(QObject):
         return series.history.frame(min(max(round(x), series.first), series.end - 1)).at_ns
 
     def lane_window(self, left: int, width: int) -> LaneWindow:
-        """Return what is in view as instants, for lanes of so many pixels."""
+        """Return what is in view as instants, for lanes ``width`` pixels wide."""
         low, high = self.range.low, self.range.high
         if self.x_axis is XAxis.TIME:
             edges = low * NS_PER_SECOND, high * NS_PER_SECOND

@@ -14,12 +14,12 @@ from inspector.sessions.session import Session
 
 #: Events from one kept state to the next, where the playhead moves, ...
 _RUNG: Final = 1_000
-#: ... but at least so many for each clock, timer and member that has to be copied.
+#: ... but at least this many for each clock, timer and member that has to be copied.
 _RUNG_PER_PART: Final = 0.5
 #: Events from the lowest to the highest of such states, as far as one climbs.
 _LADDER: Final = 20_000
-#: So many clocks, timers and members are kept in all such states together, at about 200
-#: bytes each, and what takes as much as so many in a state without any.
+#: Most clocks, timers and members that are kept in all such states together, at about 200
+#: bytes each, and what a state without any counts as.
 _MOST_PARTS: Final = 160_000
 _PARTS_OF_NONE: Final = 40
 #: Milliseconds from one move to the next while the playhead moves by itself.

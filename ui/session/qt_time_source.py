@@ -222,7 +222,7 @@ class QtTimeSource:
         self._on_wake = on_wake
 
     def close(self) -> None:
-        """Stop for good; nothing is called afterwards."""
+        """Stop permanently; nothing is called afterwards."""
         self._check_thread()
         if self._is_closed:
             return

@@ -29,7 +29,7 @@ SLOWEST_MS: Final = 250
 QUIET_REFRESH_MS: Final = 150
 #: The same while a session stands still of which something is on its way to a file.
 WRITING_REFRESH_MS: Final = 200
-#: So many refreshes in a row without an event are quiet.
+#: Refreshes in a row without an event before a session counts as quiet.
 _QUIET_AFTER: Final = 15
 #: A piece of work takes less than this with what it has painted; it waits if the scene is due
 #: earlier.
@@ -58,7 +58,7 @@ class Slowing:
     OWN_SHARE: Final = 0.25
     STEP: Final = 1.5
     MOST: Final = SLOWEST_MS / REFRESH_MS
-    #: After so many watches without late frames in a row, refreshes come closer again; after
+    #: After this many watches without late frames in a row, refreshes come closer again; after
     #: twice as many each time that this made frames late at once.
     CALM_WATCHES: Final = 4
     MOST_CALM_WATCHES: Final = 64
@@ -277,7 +277,7 @@ class RefreshPace(QObject):
         self._timer.start(arm_ms + self._wait_ms(self._until_frame_ns(arm_ms)))
 
     def _until_frame_ns(self, in_ms: int) -> int | None:
-        """Return how soon the scene will be due in so many milliseconds, ``None`` if unknown."""
+        """Return how long until the scene is due, ``in_ms`` from now; ``None`` if unknown."""
         left_ns = self.until_wake_ns()
         if left_ns is None or not self._frame_ns:
             return None

@@ -154,7 +154,7 @@ class StatisticsPanel(QWidget):
         self._compute()
 
     def _sort(self, wanted: Wanted, text: str) -> None:
-        """Take so many frames that sorting them would let the window stand."""
+        """Take frames whose sorting would block the window."""
         if self._sorter.is_running and self._sorting and wanted.goes_on_from(self._sorting[0]):
             return
         self._sorting = (wanted, text)

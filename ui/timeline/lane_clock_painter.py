@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _PAD: Final = 2
 _DENSE: Final = 1 / 5
-#: So many steps are worth an array; fewer take less one by one.
+#: From this many steps on, an array is worth it; fewer take less one by one.
 _FEW: Final = 12
 _LOOKS: Final = 8
 _TEXT_FROM: Final = 34

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from inspector.events.history import History
     from inspector.vocabulary import RawEvent
 
-#: So many events are read at a time, which takes about a millisecond.
+#: Events read at a time, which takes about a millisecond.
 _STRETCH: Final = 4_000
 #: With fewer frames the frame rate is unknown.
 STEADY_FRAMES: Final = 60

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Key = tuple[str, str]
 
 _AT_ONCE: Final = 50_000
-#: Calls are counted in stretches of so many seconds.
+#: Calls are counted in stretches of this many seconds.
 _STRETCH_S: Final = 0.25
 
 

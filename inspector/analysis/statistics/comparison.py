@@ -258,7 +258,7 @@ def _resampled(
 
 
 def _spread(shares: NDArray[np.float64], fewest: int) -> NDArray[np.float64]:
-    """Return how far resampled shares lie from their middle, for so many samples at least."""
+    """Return how far resampled shares lie from their middle, for at least this many samples."""
     shrunk = sqrt(min(1.0, _MOST_RESAMPLED / fewest))
     spread: NDArray[np.float64] = (shares - np.median(shares, axis=0)) * shrunk
     return spread

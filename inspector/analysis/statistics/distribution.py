@@ -65,7 +65,7 @@ class Distribution:
         return low
 
     def percentiles(self, percents: ArrayLike) -> NDArray[np.int64]:
-        """Return the values that so many percent do not exceed (nearest rank, type 1)."""
+        """Return the values that these percentages do not exceed (nearest rank, type 1)."""
         shares = np.asarray(percents, dtype=np.float64) / 100
         ranks = np.ceil(shares * self._length - 1e-9).astype(np.int64) - 1
         return self.of_ranks(np.clip(ranks, 0, self._length - 1))

@@ -96,7 +96,7 @@ class AsyncioTimeSource:
         self._on_wake = on_wake
 
     def close(self) -> None:
-        """Stop for good; nothing is called afterwards."""
+        """Stop permanently; nothing is called afterwards."""
         self._check_thread()
         self._is_closed = True
         self._on_wake = self._wanted_ns = None

@@ -85,7 +85,7 @@ class SystemTimeSource:
         self._on_wake = on_wake
 
     def close(self) -> None:
-        """Stop for good; nothing is called afterwards."""
+        """Stop permanently; nothing is called afterwards."""
         self._check_thread()
         self._on_wake = self._wanted_ns = None
         self._soon.clear()

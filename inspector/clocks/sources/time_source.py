@@ -25,7 +25,7 @@ class TimeSource(Protocol):
         """Set the callback for wake-ups: on the owner's thread and never early."""
 
     def close(self) -> None:
-        """Stop for good; nothing is called afterwards."""
+        """Stop permanently; nothing is called afterwards."""
 
 
 @runtime_checkable

@@ -270,7 +270,7 @@ class Rows:
 
         Args:
             at: The column.
-            digits: A unit of it is a 1 with so many zeros in nanoseconds.
+            digits: A unit of it is a 1 with this many zeros in nanoseconds.
             longest_ns: The limit.
 
         Returns:
@@ -285,7 +285,7 @@ class Rows:
 
         Args:
             at: The column.
-            digits: A unit of it is a 1 with so many zeros in nanoseconds.
+            digits: A unit of it is a 1 with this many zeros in nanoseconds.
             longest_ns: The limit of their sizes.
         """
         start, end = self.cells(at)

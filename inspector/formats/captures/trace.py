@@ -32,7 +32,7 @@ from inspector.timebase import MAX_NS
 
 #: Fewer slices are no frames.
 _FEWEST_FRAMES: Final = 2
-#: Slices are periodic if there are so many of them, ...
+#: Slices are periodic if there are at least this many, ...
 _FEWEST_PERIODIC: Final = 5
 #: ... and half of the distances differ from the median by no more than this share of it.
 _LARGEST_DEVIATION: Final = 0.5
@@ -45,7 +45,7 @@ _MOST_NAMES: Final = 500_000
 _MOST_OPEN: Final = 1_000_000
 #: Slices beyond are left out: those of a gigabyte or two.
 _MOST_SLICES: Final = 10_000_000
-#: So many slices are kept in columns that are as narrow as their values.
+#: Slices kept in columns that are as narrow as their values.
 _AT_ONCE: Final = 1 << 18
 
 

@@ -42,7 +42,7 @@ _SPACING_PT: Final = 3.0
 _LINES_DRAWN: Final = 12
 #: For more marks of the scene no place for names is searched.
 _MOST_NAMED: Final = 400
-#: Of marks with the same name, a place is searched beside so many.
+#: Of marks with the same name, those beside which a place is searched.
 _MOST_TRIED: Final = 100
 _TITLES: Final = {
     "bookmark": "bookmark",
@@ -103,7 +103,7 @@ def most_rows(options: ExportOptions) -> int:
 
 
 def tallest(landmarks: tuple[Landmark, ...], rows: int) -> float:
-    """Return the maximum height of the strip with so many rows of names, in points."""
+    """Return the maximum height of the strip with this many rows of names, in points."""
     if not landmarks:
         return 0.0
     return _SIGN_PT + _MOST_BARS * (_BAR_PT + 1) + rows * _ROW_PT

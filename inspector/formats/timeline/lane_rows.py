@@ -45,7 +45,7 @@ SMALL: Final = 8.0
 _LISTS: Final = (LaneKind.MARKS, LaneKind.COMMANDS, LaneKind.FAILURES, LaneKind.HITS)
 _PAD: Final = 2.0
 _HATCH_GAP: Final = 3.0
-#: More marks than one in so many points are drawn as density.
+#: Marks closer together than this many points are drawn as density.
 _DENSE_POINTS: Final = 1.5
 _LEVELS: Final = 5
 _TEXT_ROOM: Final = 6.0

@@ -132,7 +132,7 @@ class ScheduledCall(ABC):
 
     @abstractmethod
     def forget(self) -> None:
-        """Remove it for good; for the scheduler."""
+        """Remove it permanently; for the scheduler."""
 
     @abstractmethod
     def pending_call(self) -> PendingCall:
@@ -218,7 +218,7 @@ class UpdateCallback(ScheduledCall):
         self.scheduler.update_calls.restore(self._slot)
 
     def forget(self) -> None:
-        """Remove it for good; for the scheduler."""
+        """Remove it permanently; for the scheduler."""
         self.is_pending = False
         self._report_gone()
         self.scheduler.update_calls.remove(self._slot)

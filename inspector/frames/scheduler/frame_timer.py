@@ -150,7 +150,7 @@ class FrameTimer(ScheduledCall):
             self._enter()
 
     def forget(self) -> None:
-        """Remove it for good; for the scheduler."""
+        """Remove it permanently; for the scheduler."""
         self.is_pending = False
         if self.number:
             self._report_gone()

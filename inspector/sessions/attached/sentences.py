@@ -1,4 +1,4 @@
-"""What there is to say of attached programs, in sentences."""
+"""The state of attached programs, in sentences."""
 
 from __future__ import annotations
 

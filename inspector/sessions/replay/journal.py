@@ -49,7 +49,7 @@ COMMAND_ENTRY: Final = 100
 HIT_ENTRY: Final = 101
 REWIND_ENTRY: Final = 102
 
-#: So many entries the journal of a session has at most: three days of 70 wake-ups a second,
+#: Most entries in the journal of a session: three days of 70 wake-ups a second,
 #: in some 60 MB.
 MOST_ENTRIES: Final = 20_000_000
 #: A command in memory, about.

@@ -25,7 +25,7 @@ def run_real(
 ) -> RunOutcome:
     """Run on the computer's clock, in slices, reading the log in between.
 
-    It ends after so many frames, or so much session time. ``host`` is the session's time
+    It ends after a number of frames, or an amount of session time. ``host`` is the session's time
     source, or what that is woken by. ``on_progress`` is called after every slice with the
     share that is done, from 0 to 1.
     """

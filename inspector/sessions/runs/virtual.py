@@ -56,8 +56,8 @@ def run_virtual(
     when ``dt_ns`` is a fraction. When a callback works for longer than that, the
     frame is late and those that were missed meanwhile are left out, as they would be.
 
-    It ends after so many frames, or so much session time. ``on_progress`` is called now and
-    then with the share that is done, from 0 to 1.
+    It ends after a number of frames, or an amount of session time. ``on_progress`` is called
+    now and then with the share that is done, from 0 to 1.
 
     Raises:
         ValueError: Neither or both of ``frames`` and ``duration_ns`` are given, or
@@ -102,9 +102,9 @@ def run_frame_times(
     that is due in the middle of a long frame is late, and a frame longer than
     ``max_delta`` is cut.
 
-    It ends after so many frames, at the first frame by which so much of the capture's time has
-    passed, or with the capture, which begins again when it runs out before. ``on_progress`` is
-    called now and then with the share that is done, from 0 to 1.
+    It ends after a number of frames, at the first frame by which a duration of the capture's
+    time has passed, or with the capture; a capture that is too short begins again.
+    ``on_progress`` is called now and then with the share that is done, from 0 to 1.
 
     Raises:
         ValueError: There are no times, or one is negative.

@@ -249,10 +249,10 @@ def test_that_nothing_but_this_host_is_dialled() -> None:
     inlet = Inlet()
     for address, said in (
         ("tcp:192.0.2.7:80", "is not this host"),
-        ("tcp:127.0.0.1:0", "is no address"),
-        ("tcp:127.0.0.1:99999", "is no address"),
-        ("unix:", "is no address"),
-        ("http://localhost", "is no address"),
+        ("tcp:127.0.0.1:0", "is not an address"),
+        ("tcp:127.0.0.1:99999", "is not an address"),
+        ("unix:", "is not an address"),
+        ("http://localhost", "is not an address"),
         ("unix:/no/such/socket", "No program listens"),
     ):
         with pytest.raises(AttachError, match=said):

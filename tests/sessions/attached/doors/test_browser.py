@@ -144,7 +144,7 @@ def test_that_pages_of_a_running_browser_are_entered_late(page: Path, tmp_path: 
             with attached(Browser(f"127.0.0.1:{port}")) as session:
                 settle(session, lambda: len(events(session, FRAME_ENDED)) > 5)
                 (program,) = [each for each in session.programs.values() if each.name == "Drawing"]
-                assert "entered late" in program.adapters[0].message
+                assert "attached late" in program.adapters[0].message
                 # What was set before cannot be seen, and it says so.
                 assert "tick" not in labels(session)
             # Another inspector finds the probe there.

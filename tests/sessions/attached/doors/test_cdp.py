@@ -136,7 +136,7 @@ def test_that_what_is_no_message_ends_the_connection(text: str) -> None:
     ended: Queue[str] = Queue()
     connection = Cdp(debugger, lambda *_: None, ended.put)
     debugger.say(text)
-    assert "no message" in ended.get(timeout=10)
+    assert "not a debugger message" in ended.get(timeout=10)
     with pytest.raises(CdpError):
         connection.call("A.b")
 
@@ -180,7 +180,7 @@ def test_that_a_port_that_lists_no_debugger_is_refused() -> None:
     )
     listings: list[object] = [{}, [], None, {"webSocketDebuggerUrl": 5}]
     for listing in [*listings, {"webSocketDebuggerUrl": "ws://x"}]:
-        with pytest.raises(AttachError, match="no debugging port"):
+        with pytest.raises(AttachError, match="not a debugging port"):
             socket_path(listing, 9)
 
 

@@ -56,8 +56,8 @@ def test_that_a_python_of_the_same_user_can_be_entered() -> None:
         (Target(runs_on=Runtime("node", None)), "not a Python program"),
         (Target(runs_on=None), "not a Python program"),
         (Target(runs_on=Runtime("python", (3, 14), is_embedded=True)), "part of another program"),
-        (Target(argv=("python3.14", "-X", "disable-remote-debug", "x.py")), "nothing may enter"),
-        (Target(variables=(("PYTHON_DISABLE_REMOTE_DEBUG", "1"),)), "nothing may enter"),
+        (Target(argv=("python3.14", "-X", "disable-remote-debug", "x.py")), "attaching turned off"),
+        (Target(variables=(("PYTHON_DISABLE_REMOTE_DEBUG", "1"),)), "attaching turned off"),
         (Target(pid=os.getpid()), "it is this inspector"),
     ],
 )
@@ -95,7 +95,7 @@ def test_that_the_file_with_the_token_is_for_this_user_only_and_is_removed(
         return subprocess.CompletedProcess(command, 1, "", "PermissionError: not permitted")
 
     monkeypatch.setattr(subprocess, "run", run)
-    with pytest.raises(AttachError, match="could not be entered: PermissionError: not permitted"):
+    with pytest.raises(AttachError, match="could not be attached: PermissionError: not permitted"):
         LatePython(4_194_305).open(StandIn())
     assert StandIn().token not in " ".join(commands[0])
     assert commands[0][0] == "/usr/bin/python3.14"
