@@ -125,5 +125,5 @@ def forget_ended() -> None:
 def _check_private(path: Path) -> None:
     found = path.lstat()
     if stat.S_ISLNK(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
-        message = f"{path} is open to other users, so it is not used. Remove it."
+        message = f"{path} is not private to this user, so it is not used. Remove it."
         raise AttachError(message)

@@ -55,7 +55,7 @@ def test_that_a_program_that_listens_is_found_with_its_token(place: Path) -> Non
 @pytest.mark.parametrize("name", ["", "..", "socket", "token"])
 def test_that_what_others_may_have_put_there_is_not_used(place: Path, name: str) -> None:
     (place / name).resolve().chmod(0o755)
-    with pytest.raises(AttachError, match="not for this user alone"):
+    with pytest.raises(AttachError, match="not private to this user"):
         listening_door(_PID)
 
 
@@ -65,7 +65,7 @@ def test_that_a_link_is_not_followed(place: Path, tmp_path: Path) -> None:
     elsewhere.chmod(0o600)
     (place / "token").unlink()
     (place / "token").symlink_to(elsewhere)
-    with pytest.raises(AttachError, match="not for this user alone"):
+    with pytest.raises(AttachError, match="not private to this user"):
         listening_door(_PID)
 
 
@@ -74,7 +74,7 @@ def test_that_what_another_user_owns_is_not_used(
 ) -> None:
     assert place.exists()
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    with pytest.raises(AttachError, match="not for this user alone"):
+    with pytest.raises(AttachError, match="not private to this user"):
         listening_door(_PID)
 
 
