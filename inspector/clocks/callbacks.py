@@ -25,7 +25,9 @@ def checked_callable(callback: object) -> None:
         TypeError: The message names ``callback`` and says what to write instead.
     """
     if not callable(callback):
-        raise TypeError(f"not callable: {shown(callback)}")
+        # What most functions return.
+        hint = "; pass the function itself, without calling it" if callback is None else ""
+        raise TypeError(f"not callable: {shown(callback)}{hint}")
     flags = _flags_of(callback)
     if flags & _AWAITED_FLAGS:
         raise TypeError(_AWAITED.format(what="the async function", label=label_of(callback)))

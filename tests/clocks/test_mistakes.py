@@ -26,6 +26,7 @@ def blink() -> None:
         ("setTimeout", "set_timeout"),
         ("setInterval", "set_interval"),
         ("clearTimeout", "clear"),
+        ("unschedule", "clear"),
         ("schedule_once", "set_timeout"),
         ("schedule_interval", "set_interval"),
         ("call_later", "set_timeout"),
@@ -102,6 +103,11 @@ def test_that_swapped_arguments_are_named_with_the_right_order(
 def test_that_a_lambda_in_the_wrong_place_is_named_as_the_callback(clock: Any) -> None:  # noqa: ANN401
     with pytest.raises(TypeError, match=r"write set_timeout\(0\.5, callback\)$"):
         clock.set_timeout(lambda: None, 0.5)
+
+
+def test_that_a_call_in_the_place_of_a_function_is_noticed(clock: Any) -> None:  # noqa: ANN401
+    with pytest.raises(TypeError, match=r"^not callable: None; pass the function itself, with"):
+        clock.set_timeout(0.5, None)
 
 
 def test_that_a_time_that_is_none_is_named_with_its_argument(clock: Any) -> None:  # noqa: ANN401

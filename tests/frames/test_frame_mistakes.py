@@ -16,6 +16,7 @@ from inspector.frames.creator.components import Component, defines
 from inspector.frames.creator.director import CreatorDirector
 from inspector.frames.creator.nodes import Node
 from inspector.frames.egret.ticker import Ticker
+from inspector.frames.open_flash import OpenFlashClock
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.sessions.stage import Stage
 
@@ -44,6 +45,7 @@ class Stand:
         self.ticker: Any = Ticker(lambda: 0)
         self.node: Any = self.creator.node("den")
         self.component: Any = Fox()
+        self.open_flash: Any = OpenFlashClock(tree.root)
 
 
 @pytest.fixture
@@ -81,6 +83,8 @@ def refusal(call: Callable[[], object], kind: type[Exception] = TypeError) -> st
         ("component", "scheduleOnce", "schedule_once"),
         ("component", "setTimeout", "schedule_once"),
         ("component", "enabledInHierarchy", "enabled_in_hierarchy"),
+        ("open_flash", "setTimeout", "set_timeout_ns"),
+        ("open_flash", "unpause", "resume"),
     ],
 )
 def test_that_a_name_of_another_library_is_answered_with_ours(
@@ -99,6 +103,14 @@ def test_that_a_component_class_is_refused_as_a_component(stand: Stand) -> None:
         "add_component needs an instance of a class derived from Component: 'fox'"
     )
     assert stand.node.components == []
+
+
+def test_that_a_node_needs_its_director_first() -> None:
+    make: Any = Node
+
+    assert refusal(lambda: make("den")) == (
+        "Node(director, name): needs a CreatorDirector, not “den”"
+    )
 
 
 def test_that_a_director_says_where_the_clock_is(stand: Stand) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from inspector.clocks.mistakes import missing_attribute
+from inspector.foreign.numbers import shown
 from inspector.frames.creator.components import check_methods
 from inspector.frames.creator.destruction import DestructionState, LifeComplaint
 from inspector.frames.creator.rendering_scenes import RenderingScene
@@ -52,6 +53,9 @@ class Node:
             parent: The node above; ``None`` for none yet.
             active: Its own flag.
         """
+        if not hasattr(director, "destruction"):
+            what = f"{type(self).__name__}(director, name)"
+            raise TypeError(f"{what}: needs a CreatorDirector, not {shown(director)}")
         self.director = director
         self._name = name
         self.components: list[Component] = []
