@@ -176,6 +176,9 @@ class ClockColumns(ColumnChoices):
         """Note how much room a cell needs; return whether that is more than any before."""
         paint = self._tree.cells
         widths, beside = paint.widths(cell), indent + _SPARE - paint.room(cell, 0)
+        if column == ClockColumn.STATE:
+            # While it is left out, its cells have no gap yet.
+            beside = _STATE_MARGINS
         whole = widths.steady_width(cell.text)
         brief = min([whole, *map(widths.steady_width, self._tree.shorter(column, cell))])
         if cell.spans:

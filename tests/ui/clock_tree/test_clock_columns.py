@@ -150,6 +150,21 @@ def test_that_states_are_kept_off_the_rates_in_columns_that_come_back(stand: Sta
     assert mark() is before
 
 
+def test_that_states_have_room_in_a_column_that_comes_back(stand: Stand) -> None:
+    stand.resize(160)
+    assert stand.view.isColumnHidden(ClockColumn.STATE)
+    Director(stand.session.root).on(
+        Phase.LATE_UPDATE, lambda _delta: None, clock=stand.game, name="late"
+    )
+    stand.refresh()
+
+    stand.resize(_NARROW)
+    stand.refresh()
+
+    late = node_of(stand.number("late"))
+    assert stand.drawn(late, ClockColumn.STATE) == "in late update"
+
+
 def test_that_a_wide_panel_says_all_of_it(stand: Stand) -> None:
     stand.game.set_rate(Fraction(1000, 1001))
     stand.run_to_ms(4_169)
