@@ -58,6 +58,29 @@ def click_span(qtbot: QtBot, panel: FrameSpansPanel, label: str) -> None:
     qtbot.mouseClick(flame, Qt.MouseButton.LeftButton, pos=middle)
 
 
+def test_that_names_far_down_are_whole_where_other_columns_can_go(
+    qtbot: QtBot, panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    session.member(3, "an old fox that walks", MemberKind.UPDATE)
+    bridge.set_session(session)
+    session.frame_of((3, 100_000, 400_000), (1, 0, 1_000_000))
+    session.run_to_ms(session.tree.now_ns / MS + 16)
+    bridge.refresh_now()
+    panel.refresh()
+    view, name = panel.view, "an old fox that walks"
+    place = texts(panel, SpanColumn.WHO).index(name)
+    view.setFixedWidth(2 * view.width_for(name))
+
+    def painted() -> str:
+        cell = view.rows_in_view()[place][1][SpanColumn.WHO]
+        room = view.cells.room(cell, view.columnWidth(SpanColumn.WHO))
+        return view.cells.widths(cell).cut(cell.text, room).strip()
+
+    qtbot.waitUntil(lambda: painted() == name)
+    assert view.isColumnHidden(SpanColumn.SHARE)
+    assert not view.isColumnHidden(SpanColumn.TOOK)
+
+
 def test_that_without_a_scene_or_a_frame_it_says_so(
     panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
 ) -> None:

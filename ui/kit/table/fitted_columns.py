@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 #: Pixels that keep a text off the numbers to its left.
 GAP: Final = 12
-#: A column of names has at most this share of the room before others are left out for it.
-_MOST_FOR_NAMES: Final = 0.3
+#: Columns of names have at most this share of the room, in equal parts, before others are left
+#: out for them.
+_MOST_FOR_NAMES: Final = 0.6
 #: Pixels beside a name, more than its margins.
 _SPARE: Final = 2
 #: Names that are remembered as measured.
@@ -130,14 +131,15 @@ class FittedColumns(ColumnChoices):
 
     def _least_widths(self, shown: Sequence[ColumnEnum]) -> dict[int, int]:
         apart, widths = apart_columns(shown), {}
+        most_for_names = _MOST_FOR_NAMES * self._viewport.width()
+        most_for_names /= max(sum(each in self._widest for each in shown), 1)
         for column in shown:
             if column not in self._by_hand:
                 spec, table = column.spec, self._table
                 text = table.width_for(spec.least or spec.sample)
                 title = table.title_width(spec.short_title or spec.title)
                 if column in self._widest:
-                    most = round(_MOST_FOR_NAMES * self._viewport.width())
-                    text = max(text, min(self._widest[column], most))
+                    text = max(text, min(self._widest[column], round(most_for_names)))
                 widths[int(column)] = max(text, title) + (column in apart) * GAP
         return widths
 
