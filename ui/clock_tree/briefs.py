@@ -5,13 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from ..kit.texts.run_states import RunState, RunStateKind
 from .rows import ClockColumn
 
 #: Rates from this one on are shortened to whole numbers, smaller ones to three digits.
 _WHOLE_FROM = 100
-#: The ends of gists of states that say no more than the sign in front of the name.
-_SAID_BY_SIGN = (" paused", " at rate 0")
 #: A duration has more digits than these only when rounding has added one.
 _MOST_DIGITS = 3
 
@@ -53,23 +50,3 @@ def _brief_wait(text: str) -> str:
         return f"{whole} {unit}"
     # Of calls in every frame the next frame has one.
     return text.removeprefix("every ")
-
-
-def shortest_state(run_state: RunState) -> str:
-    """Return the shortest text that says why a clock is stopped: what stops it, or how."""
-    text = run_state.brief or run_state.text
-    match run_state.kind:
-        case RunStateKind.STOPPED:
-            for end in _SAID_BY_SIGN:
-                text = text.removesuffix(end)
-        case RunStateKind.PAUSED | RunStateKind.FROZEN:
-            text = text.removesuffix(" by you")
-        case _:
-            pass
-    return text
-
-
-def briefs(run_state: RunState) -> tuple[str, ...]:
-    """Return what may be said of a state where there is no room for all of it."""
-    gist, least = run_state.brief or run_state.text, shortest_state(run_state)
-    return (gist,) if least == gist else (gist, least)

@@ -21,9 +21,9 @@ from ..kit.table.cell_painting import Cell
 from ..kit.table.columns import ColumnEnum
 from ..kit.table.models import ColumnCells
 from ..kit.texts.member_texts import member_run_state
+from ..kit.texts.run_states import briefs
 from ..kit.theme import ColorRole, Theme
 from ..previews.selected import clock_toggle, member_toggle, rate_command
-from .briefs import briefs
 from .rows import (
     LIVE_COLUMNS,
     SPANNED,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from typing_extensions import override
 
 from ..kit.guards import guarded
+from ..kit.table.cell_painting import Cell
 from ..kit.table.columns import ColumnEnum
 from ..kit.table.models import TableModel
+from ..kit.texts.run_states import briefs
 from ..kit.theme import ColorRole, Theme
 from .call_queue import CallQueue, QueueCounts
 from .columns import CallColumn, QueueRow
@@ -100,6 +102,14 @@ class QueueModel(TableModel[QueueRow]):
             # One that was made or cleared since the last refresh goes with the next one.
             self._rows[number] = self.queue.row(number)
         return self._rows[number]
+
+    @override
+    def row_cells(self, key: int) -> Sequence[Cell]:
+        cells, row = list(super().row_cells(key)), self.row_at(key)
+        if self._waits and row is not None:
+            state = CallColumn.STATE
+            cells[state] = cells[state]._replace(shorter=briefs(row.run_state))
+        return cells
 
     @override
     def color_of(self, row: QueueRow, column: ColumnEnum) -> ColorRole | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping
+from math import ceil
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
@@ -15,8 +16,11 @@ from inspector.events.timeline import Timeline
 
 from ..kit.guards import guarded
 from ..kit.layouts import ShorteningButton, bar, fill
+from ..kit.paced_refresh import single_shot
+from ..kit.table.fitted_columns import FittedColumns
 from ..kit.theme import Theme
 from .call_queue import CallQueue
+from .columns import CallColumn
 from .model import QueueModel
 from .view import QueueView
 
@@ -27,6 +31,8 @@ _TITLED_FROM: Final = 10
 #: Stopped clocks, targets … that are named before the rest is counted.
 _MOST_NAMES: Final = 3
 _TIP: Final = "Show or hide calls whose clock, target or scheduler is stopped"
+#: Pixels beside a reason, more than its margins.
+_SPARE: Final = 2
 _FOLDED: Final = "timer_queue.waiting"
 
 
@@ -64,6 +70,9 @@ class WaitingSection(QWidget):
         super().__init__()
         self._below, self._choices = below, choices
         self._queue = queue
+        # The widest reason in view since no call waited.
+        self._reasons = 0
+        self._turn = single_shot(self, self._make_room)
         self.model = QueueModel(queue, theme, waits=True)
         # Its columns follow those below, so nothing of them is to be kept.
         self.view = _WaitingView(self.model, "Waiting calls", {})
@@ -103,11 +112,14 @@ class WaitingSection(QWidget):
         count = self.model.rowCount()
         was_hidden = self.isHidden()
         self.setVisible(bool(count))
+        is_open = self.button.isChecked()
+        if not (count and is_open):
+            self._reasons = 0
+        self._make_room()
         if not count:
             return
         if was_hidden:
             self._take_columns()
-        is_open = self.button.isChecked()
         self.button.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
         text = self._text(count)
         self.button.setText(text.replace("&", "&&"))
@@ -123,6 +135,23 @@ class WaitingSection(QWidget):
         # In a low panel it gives way, so that something of the queue stays in view.
         self.view.setMinimumHeight(row + frame)
         self.view.setMaximumHeight(min(count, _MOST_ROWS) * row + frame)
+        if is_open and not self._reasons:
+            # Its rows are laid out by then.
+            self._turn.start()
+
+    def _make_room(self) -> None:
+        """Have room for the reasons in view, which stand where calls below say when they are due.
+
+        It grows while calls wait, so that no column moves to and fro.
+        """
+        choices, column, paint = self._below.choices, CallColumn.REMAINING, self.view.cells
+        if self.isVisible() and self.button.isChecked():
+            for _place, cells in self.view.rows_in_view():
+                cell = cells[column]
+                width = ceil(paint.widths(cell).width(cell.text)) - paint.room(cell, 0)
+                self._reasons = max(self._reasons, width + _SPARE)
+        if isinstance(choices, FittedColumns):
+            choices.need(column, self._reasons)
 
     def _text(self, count: int) -> str:
         timeline = self._queue.timeline

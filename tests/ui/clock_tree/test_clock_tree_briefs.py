@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ui.clock_tree.briefs import brief_text, shortest_state
+from ui.clock_tree.briefs import brief_text
 from ui.clock_tree.rows import ClockColumn
-from ui.kit.texts.run_states import RunState, RunStateKind
+from ui.kit.texts.run_states import RunState, RunStateKind, shortest_state
 
 
 @pytest.mark.parametrize(

@@ -246,6 +246,31 @@ def test_that_every_stopped_clock_is_named_the_one_with_most_timers_first(stand:
     )
 
 
+def test_that_the_reasons_why_calls_wait_are_whole_where_columns_can_go(
+    qtbot: QtBot, stand: Stand
+) -> None:
+    stand.panel.resize(860, 400)
+    waiting, columns = stand.panel.waiting, stand.view
+    stand.run_to_ms(50)
+    before = columns.columnWidth(CallColumn.REMAINING)
+    stand.enemies.pause()
+
+    stand.run_to_ms(100)
+
+    def painted() -> str:
+        key = waiting.view.rows_in_view()[0][0].key
+        return waiting.view.shown_text(key, CallColumn.REMAINING)
+
+    qtbot.waitUntil(lambda: painted() == "“enemies” is paused")
+    (cells, *_rest) = (cells for _place, cells in waiting.view.rows_in_view())
+    assert cells[CallColumn.STATE].shorter == ("paused",)
+
+    stand.enemies.resume()
+    stand.run_to_ms(200)
+
+    assert columns.columnWidth(CallColumn.REMAINING) == before
+
+
 def test_that_a_folded_section_stays_folded_and_still_counts(stand: Stand) -> None:
     stand.game.pause()
     stand.run_to_ms(100)

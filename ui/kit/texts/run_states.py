@@ -25,6 +25,8 @@ class RunStateKind(IntEnum):
         return self in _LIVELY
 
 
+#: The ends of gists that say no more than a sign beside them, or that something is stopped at all.
+_SAID_BY_SIGN = (" paused", " at rate 0")
 _LIVELY = (RunStateKind.RUNNING, RunStateKind.HELD)
 
 
@@ -42,6 +44,26 @@ class RunState:
     kind: RunStateKind
     text: str
     brief: str = ""
+
+
+def shortest_state(run_state: RunState) -> str:
+    """Return the shortest text that says why a clock is stopped: what stops it, or how."""
+    text = run_state.brief or run_state.text
+    match run_state.kind:
+        case RunStateKind.STOPPED:
+            for end in _SAID_BY_SIGN:
+                text = text.removesuffix(end)
+        case RunStateKind.PAUSED | RunStateKind.FROZEN:
+            text = text.removesuffix(" by you")
+        case _:
+            pass
+    return text
+
+
+def briefs(run_state: RunState) -> tuple[str, ...]:
+    """Return what may be said of a state where there is no room for all of it."""
+    gist, least = run_state.brief or run_state.text, shortest_state(run_state)
+    return (gist,) if least == gist else (gist, least)
 
 
 def run_state_of(timeline: Timeline, clock_id: int) -> RunState:
