@@ -71,6 +71,18 @@ class Explanation:
         return lines
 
 
+def missing_text(history: History, at_ns: int) -> str:
+    """Return that the state at an instant is unknown; empty if it is known."""
+    span = history.unknown_around(at_ns)
+    if span is None:
+        return ""
+    since, until = map(format_instant, span)
+    return (
+        f"Some events between {since} and {until} are missing, so the state at "
+        f"{format_instant(at_ns)} is unknown."
+    )
+
+
 def text_of(history: History, sid: int) -> str:
     """Return a text by its number; ``?`` if it is missing in a damaged file."""
     return history.strings[sid] if 0 <= sid < len(history.strings) else "?"

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TextIO
 
-from inspector.analysis.evidence import Explanation
+from inspector.analysis.evidence import Explanation, missing_text
 from inspector.analysis.explain.explain import explain
 from inspector.analysis.frame_spans import heaviest_in
 from inspector.analysis.lint.findings import Finding
@@ -124,12 +124,8 @@ def _check_known(history: History, at_ns: int) -> None:
     Raises:
         RecordingError: Events are missing there.
     """
-    if isinstance(history, Recording) and (span := history.unknown_around(at_ns)) is not None:
-        since, until = map(format_instant, span)
-        raise RecordingError(
-            f"Some events between {since} and {until} are missing, so the state at "
-            f"{format_instant(at_ns)} is unknown. Choose an instant before or after that: --at."
-        )
+    if missing := missing_text(history, at_ns):
+        raise RecordingError(f"{missing} Choose an instant before or after that: --at.")
 
 
 def _preview(timeline: Timeline, options: Namespace, out: TextIO) -> ExitCode:

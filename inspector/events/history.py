@@ -62,6 +62,14 @@ class History(Protocol):
     def state_at(self, at_ns: int) -> Timeline:
         """Return a copy of the state at an instant, including all its events."""
 
+    def unknown_around(self, at_ns: int) -> tuple[int, int] | None:
+        """Return the span in which states are unknown because events are missing.
+
+        Returns:
+            Session instants: the end of what is known before ``at_ns``, and where states are known
+            again or else the end; ``None`` if the state at ``at_ns`` is known.
+        """
+
 
 class LogHistory:
     """The past of a growing log."""
@@ -141,6 +149,9 @@ class LogHistory:
         timeline = self.state_before(self.cursor_at(at_ns))
         timeline.set_present(at_ns)
         return timeline
+
+    def unknown_around(self, _at_ns: int) -> None:
+        """Return ``None``: all states are known from the oldest event kept on."""
 
     def _forget_fallen(self) -> None:
         fallen = bisect_right(self._cursors, self.first - 1)

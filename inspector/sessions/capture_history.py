@@ -127,6 +127,9 @@ class CaptureHistory:
         """Return ``end``, as nothing is missing within a capture."""
         return max(start, end)
 
+    def unknown_around(self, _at_ns: int) -> None:
+        """Return ``None``, as nothing is missing within a capture."""
+
     def cursor_at(self, at_ns: int) -> int:
         """Return the cursor after the last event at or before an instant."""
         return 0 if at_ns < 0 else len(self._opening) + self._body.count_until(at_ns)

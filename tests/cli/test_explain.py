@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from inspector.analysis.explain.explain import explain
+from inspector.calls.call import CallId
 from inspector.cli.main import main
 from inspector.clocks.sources.system_source import SystemTimeSource
-from inspector.events.recording import About, RecordingWriter
+from inspector.events.recording import About, RecordingWriter, open_recording
 from inspector.exit_codes import ExitCode
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.timebase import NS_PER_SECOND
@@ -672,6 +674,11 @@ def test_that_nothing_is_said_of_an_instant_whose_events_are_missing(
     for code, out, err in (within, behind):
         assert (code, out) == (ExitCode.FAILED, "")
         assert "are missing, so the state at" in err
+    with closing(open_recording(recording)) as past:
+        # As the window asks when it looks back.
+        found = explain(past, CallId(3), (since_ns + until_ns) // 2)
+    assert "are missing, so the state at" in found.headline
+    assert found.reasons == ()
 
 
 def test_that_a_long_pause_is_named_before_many_short_changes(run: Run, tmp_path: Path) -> None:

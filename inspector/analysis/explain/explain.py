@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.analysis.evidence import Explanation, Reason
+from inspector.analysis.evidence import Explanation, Reason, missing_text
 from inspector.analysis.explain.blocker_reasons import (
     blocker_reason,
     held_reason,
@@ -66,8 +66,12 @@ def explain(
     story.read(history, cursor)
     call = call_of(timeline, call_id)
     if call is None:
-        return explain_gone(history, timeline, story, cursor)
-    return _Present(history, timeline, story, call).explanation()
+        found = explain_gone(history, timeline, story, cursor)
+    else:
+        found = _Present(history, timeline, story, call).explanation()
+    if missing := missing_text(history, timeline.at_ns):
+        return Explanation(found.subject, missing, ())
+    return found
 
 
 class _Present:

@@ -423,14 +423,14 @@ class Recording:
             again or else the end; ``None`` if the state at ``at_ns`` is known.
         """
         cursor = self.cursor_at(at_ns)
-        known, _, _ = self._known_before(cursor)
-        until = self.whole_until(known, cursor)
+        place = bisect_right(self._keyframes, cursor) - 1
+        until = self.whole_until(self._keyframes[place] if place >= 0 else self.first, cursor)
         if until == cursor:
             # Within a damaged chunk, the cursor is that of its start.
-            behind = self.whole_until(cursor, cursor + 1)
             place = int(np.searchsorted(self._index[_CURSOR], cursor))
-            is_at_end = behind > cursor or place == self._index.shape[1]
-            if is_at_end or at_ns < int(self._index[_FIRST_NS][place]):
+            goes_on = self.whole_until(cursor, cursor + 1) > cursor
+            is_before = place == self._index.shape[1] or at_ns < int(self._index[_FIRST_NS][place])
+            if goes_on or is_before:
                 return None
         last = self.columns(until - 1, until)
         began_ns = int(last[0, -1]) if last.size else self.first_ns
