@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QSize, Qt, QUrl, Slot
+from PySide6.QtCore import QRegularExpression, QSize, Qt, QUrl, Slot
 from PySide6.QtGui import (
     QDesktopServices,
     QKeySequence,
@@ -230,17 +230,27 @@ class HelpViewer(QDialog):
         return None
 
     def _highlight(self) -> None:
-        """Mark the words that are searched for in the page."""
+        """Mark the words that are searched for in the page.
+
+        Marks never overlap: Qt joins the outlines of all marks in a paragraph, which takes
+        minutes where each letter has many.
+        """
         marks = []
-        for word in self.filter_line.filter_text.split():
-            cursor = self.browser.document().find(word)
+        if words := set(self.filter_line.filter_text.split()):
+            # The longest first: of several words that begin at one place, it is marked whole.
+            longest_first = sorted(map(QRegularExpression.escape, words), key=len, reverse=True)
+            wanted = QRegularExpression(
+                f"(?:{'|'.join(longest_first)})+",
+                QRegularExpression.PatternOption.CaseInsensitiveOption,
+            )
+            cursor = self.browser.document().find(wanted)
             while not cursor.isNull():
                 mark = QTextEdit.ExtraSelection()
                 mark.cursor = cursor
                 mark.format.setBackground(self.palette().highlight())
                 mark.format.setForeground(self.palette().highlightedText())
                 marks.append(mark)
-                cursor = self.browser.document().find(word, cursor)
+                cursor = self.browser.document().find(wanted, cursor)
         self.browser.setExtraSelections(marks)
 
     def _go(self, step: int) -> None:

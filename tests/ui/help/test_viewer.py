@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,28 @@ def test_that_a_search_lists_sections_and_opens_them(viewer: HelpViewer) -> None
     viewer.list.setCurrentItem(lines[0])
     assert viewer.page == "loops"
     assert viewer.browser.extraSelections()
+
+
+def test_that_marks_of_many_short_words_never_overlap(viewer: HelpViewer) -> None:
+    viewer.show_page("window")
+    viewer.filter_line.setText("e t te E time tim " * 20)
+    viewer.filter_line.apply_now()
+
+    marks = viewer.browser.extraSelections()
+    spans = [(each.cursor.selectionStart(), each.cursor.selectionEnd()) for each in marks]
+    assert "Time" in {each.cursor.selectedText() for each in marks}
+    assert all(before[1] < after[0] for before, after in pairwise(spans))
+
+
+@pytest.mark.parametrize("text", ["(", ".", "+", "1.5"])
+def test_that_signs_are_searched_for_as_they_are(viewer: HelpViewer, text: str) -> None:
+    viewer.show_page("window")
+    viewer.filter_line.setText(text)
+    viewer.filter_line.apply_now()
+
+    found = {each.cursor.selectedText() for each in viewer.browser.extraSelections()}
+    assert text in found
+    assert all(not each.replace(text, "") for each in found)
 
 
 def test_that_a_search_without_a_hit_says_so_and_an_empty_one_shows_the_contents(
