@@ -27,6 +27,16 @@ def test_that_every_scene_has_a_picture_a_title_and_a_summary(qtbot: QtBot) -> N
         assert dialog.summary.text() == scene.summary
 
 
+def test_that_titles_in_a_row_have_one_height(qtbot: QtBot) -> None:
+    dialog = GalleryDialog(built_in_scenes())
+    qtbot.addWidget(dialog)
+
+    items = (dialog.list.item(row) for row in range(dialog.list.count()))
+    heights = {item.icon().actualSize(dialog.list.iconSize()).height() for item in items}
+
+    assert max(heights) - min(heights) <= 1
+
+
 def test_that_a_scene_of_the_gallery_is_opened(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path)
     shell.trigger("gallery")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -57,7 +57,7 @@ class GalleryDialog(QDialog):
         self.list.setIconSize(_PICTURE)
         self.list.setGridSize(_CELL)
         for scene in scenes:
-            item = QListWidgetItem(QIcon(str(scene.picture_path)), scene.title)
+            item = QListWidgetItem(_icon_of(scene.picture_path), scene.title)
             item.setData(_PATH, str(scene.path))
             item.setTextAlignment(Qt.AlignmentFlag.AlignHCenter)
             self.list.addItem(item)
@@ -87,3 +87,19 @@ class GalleryDialog(QDialog):
     def _open_current(self) -> None:
         self.scene_chosen.emit(Path(self.list.currentItem().data(_PATH)))
         self.accept()
+
+
+def _icon_of(picture_path: Path) -> QIcon:
+    """Return a picture in the middle of a place that has one shape for all of them.
+
+    So titles in a row have one height, and the same distance to their pictures.
+    """
+    picture = QPixmap(str(picture_path))
+    if picture.isNull():
+        return QIcon()
+    place = QPixmap(_PICTURE.scaled(picture.size(), Qt.AspectRatioMode.KeepAspectRatioByExpanding))
+    place.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(place)
+    painter.drawPixmap(place.rect().center() - picture.rect().center(), picture)
+    painter.end()
+    return QIcon(place)
