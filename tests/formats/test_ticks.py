@@ -33,6 +33,16 @@ def test_that_short_ranges_of_time_have_decimals() -> None:
     assert (labels(axis), axis.unit) == (["1.0", "1.1", "1.2", "1.3", "1.4", "1.5"], "s")
 
 
+@pytest.mark.parametrize(
+    ("low_s", "high_s", "found"),
+    [(3.1, 6.6, ["4", "6"]), (200.5, 205.9, ["3:22", "3:24"])],
+)
+def test_that_a_narrow_axis_of_time_has_two_ticks_to_read_a_length_by(
+    low_s: float, high_s: float, found: list[str]
+) -> None:
+    assert labels(instant_ticks(low_s * S, high_s * S, 2)) == found
+
+
 def test_that_long_ranges_of_time_are_in_minutes_or_hours() -> None:
     axis = instant_ticks(0, 600 * S, 6)
     assert labels(axis) == ["0:00", "2:00", "4:00", "6:00", "8:00", "10:00"]
@@ -85,5 +95,5 @@ def test_that_instant_ticks_are_few_distinct_and_within_the_axis(
     ticks = instant_ticks(low_ns, high_ns, count).ticks
     slack = span_ns * 1e-4 + high_ns * 1e-12
     assert all(low_ns - slack <= tick.value_ns <= high_ns + slack for tick in ticks)
-    assert len(ticks) <= count + 2
+    assert 2 <= len(ticks) <= count + 3
     assert len({tick.label for tick in ticks}) == len(ticks)

@@ -13,6 +13,9 @@ _CLOCK_STEPS_S: Final = (
     *(3_600, 7_200, 10_800, 21_600, 43_200, 86_400),
 )
 
+#: So many times the ticks that are asked for are tried until two are on the axis.
+_MOST_MORE: Final = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Tick:
@@ -40,8 +43,18 @@ def instant_ticks(low_ns: float, high_ns: float, count: int) -> Ticks:
     """Return about ``count`` ticks within ``low_ns`` to ``high_ns``, for an axis of instants.
 
     Beyond two minutes the labels are minutes and seconds, at whole minutes or simple
-    fractions of them.
+    fractions of them. Where more than one is asked for there are at least two: a single tick
+    does not tell how long anything is.
     """
+    ticks = _instant_ticks(low_ns, high_ns, count)
+    most = _MOST_MORE * count if count > 1 else count
+    while len(ticks.ticks) <= 1 and count < most:
+        count += 1
+        ticks = _instant_ticks(low_ns, high_ns, count)
+    return ticks
+
+
+def _instant_ticks(low_ns: float, high_ns: float, count: int) -> Ticks:
     span_ns = high_ns - low_ns
     if high_ns <= 120 * NS_PER_SECOND:
         unit_ns, unit = _unit_of_instants(high_ns)
