@@ -186,7 +186,7 @@ class _Rows:
         if quiet:
             count = "1 lane" if len(quiet) == 1 else f"{len(quiet):,} lanes"
             key = (LaneKind.TIMER, number, "")
-            rows += self._group(key, f"{count} with nothing in view", None, quiet, depth)
+            rows += self._group(key, f"{count} empty in view", None, quiet, depth)
         return rows
 
     def _group(
