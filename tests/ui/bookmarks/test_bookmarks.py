@@ -93,7 +93,7 @@ def test_that_each_row_tells_all_of_one(stand: Stand) -> None:
     assert row[5] == made_text(stand.desk.items[0].created)
     at = stand.panel.model.index(0, AnnotationColumn.AT)
     assert at.data(Qt.ItemDataRole.ToolTipRole) == "1.40 s long"
-    assert stand.panel.count_label.text() == "1"
+    assert stand.panel.count_label.text() == "1 shown"
     assert stand.panel.notice.isHidden()
 
 

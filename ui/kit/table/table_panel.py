@@ -87,7 +87,7 @@ class TablePanel(QWidget):
         """Return how many rows there are."""
         model = self.view.model()
         rows, hidden = model.rowCount(), getattr(model, "hidden_count", 0)
-        return f"{rows:,} shown, {hidden:,} hidden" if hidden else f"{rows:,}"
+        return f"{rows:,} shown" + (f", {hidden:,} hidden" if hidden else "")
 
     @abstractmethod
     def why_empty(self) -> str:
