@@ -90,7 +90,7 @@ class InterventionColumn(ColumnEnum):
         sample="0:00:00.000", is_number=True)
     LOCAL = _column(
         "Local time", _local_text, "Local time of the affected clock, or of the root clock",
-        lambda row: None if row.entry.host_ms else "Unknown", sample="0:00:00.000 enemies  ",
+        lambda row: None if row.entry.host_ms else "Unknown", sample="0:00:00.000 240 Hz screen  ",
         least="0:00:00.000", is_searched=True, yields=2)
     HOST = _column(
         "Host time", lambda row: host_time_text(row.entry.host_ms),

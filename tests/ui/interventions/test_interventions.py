@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.breakpoints import AddBreakpoint
@@ -176,6 +177,15 @@ def test_that_what_came_after_the_last_frame_leads_to_that(stand: Stand) -> None
     stand.panel.activate(stand.panel.model.index(1, InterventionColumn.WHAT))
 
     assert stand.bridge.selection == Selection.frame(2)
+
+
+def test_that_a_name_of_two_words_is_read_beside_its_local_time(stand: Stand) -> None:
+    stand.panel.resize(1_400, 300)
+    QApplication.processEvents()
+
+    view = stand.panel.view
+    wanted = view.fontMetrics().horizontalAdvance("2:00:24.000 240 Hz screen")
+    assert view.columnWidth(InterventionColumn.LOCAL) >= wanted
 
 
 def test_that_the_filter_says_how_many_it_hides(stand: Stand) -> None:
