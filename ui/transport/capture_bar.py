@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSignalBlocker, Qt, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolBar, QWidget
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QToolBar,
+    QWidget,
+)
 from typing_extensions import override
 
 from inspector.display_text import as_plain, one_line
@@ -19,8 +29,12 @@ if TYPE_CHECKING:
 
     from ..session.bridge import SessionBridge
 
-_WIDEST_STREAM: Final = 60
-_BOX_CHARACTERS: Final = 34
+_LONGEST_STREAM: Final = 200
+#: A box is as wide as the widest of its texts, in these bounds of characters.
+_LEAST_CHARACTERS: Final = 8
+_MOST_CHARACTERS: Final = 34
+#: Pixels beside the text in a box.
+_MARGIN: Final = 4
 _NO_STREAM: Final = "Choose what stands for a frame …"
 
 
@@ -45,9 +59,9 @@ class CaptureBar(QToolBar):
         self._bridge = bridge
         self._names: list[str] = []
         self._is_needed = False
-        self.stream_box = _box("Stream of the capture")
+        self.stream_box = _Box("Stream of the capture")
         self.stream_box.activated.connect(self._choose_stream)
-        self.column_box = _box("Column of frame times")
+        self.column_box = _Box("Column of frame times")
         self.column_box.activated.connect(self._choose_column)
         self._stream_label = _label("S&tream", self.stream_box)
         self._column_label = _label("Col&umn", self.column_box)
@@ -76,7 +90,7 @@ class CaptureBar(QToolBar):
         with QSignalBlocker(self.stream_box), QSignalBlocker(self.column_box):
             self.stream_box.clear()
             for name, count in capture.streams:
-                shown = one_line(name or "(no name)")[:_WIDEST_STREAM]
+                shown = one_line(name or "(no name)")[:_LONGEST_STREAM]
                 self.stream_box.addItem(f"{shown}  ·  {count:,}")
                 last = self.stream_box.count() - 1
                 self.stream_box.setItemData(last, as_plain(name), Qt.ItemDataRole.ToolTipRole)
@@ -90,6 +104,8 @@ class CaptureBar(QToolBar):
             self.column_box.setCurrentIndex(
                 capture.columns.index(capture.column) if capture.column in capture.columns else -1
             )
+        for box in (self.stream_box, self.column_box):
+            box.fit()
         has_streams = len(self._names) > 1 or (bool(self._names) and not capture.stream)
         has_columns = len(capture.columns) > 1
         for widget in (self._stream_label, self.stream_box):
@@ -121,13 +137,37 @@ class CaptureBar(QToolBar):
             self._bridge.open_capture(capture.path, capture.columns[place])
 
 
-def _box(name: str) -> QComboBox:
-    box = QComboBox()
-    box.setAccessibleName(name)
-    box.setToolTip(name)
-    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    box.setMinimumContentsLength(_BOX_CHARACTERS)
-    return box
+@guarded
+class _Box(QComboBox):
+    """A box whose text is cut in its middle: what tells streams apart is often at their end."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.currentIndexChanged.connect(self._tell)
+        self.setSizeAdjustPolicy(self.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+
+    def fit(self) -> None:
+        """Be as wide as the texts need, within bounds."""
+        longest = max((len(self.itemText(each)) for each in range(self.count())), default=0)
+        self.setMinimumContentsLength(min(max(longest, _LEAST_CHARACTERS), _MOST_CHARACTERS))
+        self._tell()
+
+    @Slot()
+    def _tell(self) -> None:
+        self.setToolTip(as_plain(f"{self.accessibleName()}\n{self.currentText()}".strip()))
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        part = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self)
+        text = self.currentText() or self.placeholderText()
+        middle = Qt.TextElideMode.ElideMiddle
+        option.currentText = self.fontMetrics().elidedText(text, middle, room.width() - _MARGIN)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
 
 def _label(text: str, buddy: QWidget) -> QLabel:

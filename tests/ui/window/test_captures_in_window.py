@@ -88,6 +88,25 @@ def test_that_a_capture_is_shown_with_its_streams_and_columns(shell: Shell, tmp_
     assert shell.window.frame_times.plot.series.end == 450
 
 
+def test_that_boxes_are_as_wide_as_their_texts_and_tell_a_long_one(
+    shell: Shell, tmp_path: Path
+) -> None:
+    name = f"{'Game' * 15}.exe"
+    rows = "".join(
+        f"{application},{number},0x{number},DXGI,{number / 60},16.7\n"
+        for number, application in enumerate((name, "b.exe"), 1)
+    )
+    head = "Application,ProcessID,SwapChainAddress,Runtime,TimeInSeconds,msBetweenPresents\n"
+    path = tmp_path / "run.csv"
+    path.write_text(head + rows * 2, encoding="utf-8")
+
+    shell.window.open_path(path)
+
+    bar = bar_of(shell)
+    assert name in bar.stream_box.toolTip()
+    assert bar.column_box.minimumContentsLength() < bar.stream_box.minimumContentsLength()
+
+
 def test_that_choosing_a_stream_shows_its_frames(shell: Shell, tmp_path: Path) -> None:
     shell.window.open_path(table(tmp_path))
 
@@ -125,7 +144,7 @@ def test_that_only_times_that_are_known_can_be_plotted(shell: Shell, tmp_path: P
     assert panel.measure == "interval"
     assert not panel.stack_action.isEnabled()
     assert not panel.is_stacked
-    assert "does not say" in panel.stack_action.toolTip()
+    assert "does not contain" in panel.stack_action.toolTip()
     shell.window.open_path(trace(tmp_path))
     assert enabled_measures(panel) == ["interval", "busy"]
     shell.window.open_path(own_export(tmp_path))
