@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QInputDialog, QMenu, QStackedWidget, QVBoxLayout, 
 from typing_extensions import override
 
 from inspector.clocks.failures import FailurePolicy
-from inspector.display_text import one_line
+from inspector.display_text import counted, one_line
 from inspector.errors import InspectorError
 from inspector.foreign.paths import is_file, is_recording_name, is_scene_name
 from inspector.sessions.breakpoints.file import breakpoints_from_json, breakpoints_to_json
@@ -101,6 +101,8 @@ class WindowContents(QObject):
         self._fronted: object = None
         self._source_name = ""
         self._hold_notice = ""
+        # Texts of breakpoints that could not be restored, by the path of the scene.
+        self._unread_breakpoints: dict[str, str] = {}
         bridge.setParent(window)
         window.theme.follow_system()
         self._adopt_settings()
@@ -237,12 +239,17 @@ class WindowContents(QObject):
         bridge.time_source = settings.time_source
         bridge.set_budgets_ms(settings.budgets_ms)
         bridge.panel_choices = dict(settings.panel_choices)
+        problems = []
         for name, text in settings.scene_breakpoints.items():
             try:
                 bridge.kept_breakpoints[name] = tuple(breakpoints_from_json(text))
             except InspectorError as error:
-                problem = f"The breakpoints of {name} could not be restored. {error}"
-                self._window.settings_file.problem = problem
+                self._unread_breakpoints[name] = text
+                problems.append(f"The breakpoints of {name} could not be restored. {error}")
+        if problems:
+            others = counted(len(problems) - 1, "other scene")
+            more = f" Nor could those of {others}." if len(problems) > 1 else ""
+            self._window.settings_file.problem = problems[0] + more
 
     def _restore_layout(self) -> None:
         docks, settings = self._window.docks, self._window.settings
@@ -252,13 +259,15 @@ class WindowContents(QObject):
 
     def _settings_to_save(self) -> Settings:
         window, bridge = self._window, self._bridge
-        kept = list(bridge.kept_breakpoints.items())[-_MOST_WITH_BREAKPOINTS:]
+        kept = {name: breakpoints_to_json(each) for name, each in bridge.kept_breakpoints.items()}
+        # What another version may understand stays until its scene has others.
+        kept = self._unread_breakpoints | kept
         return replace(
             window.settings,
             geometry=bytes(window.saveGeometry().toHex().data()).decode("ascii"),
             layout=window.docks.save(),
             layout_version=LAYOUT_VERSION,
-            scene_breakpoints={name: breakpoints_to_json(each) for name, each in kept},
+            scene_breakpoints=dict(list(kept.items())[-_MOST_WITH_BREAKPOINTS:]),
             failure_policy=bridge.failure_policy.value,
             precision=bridge.precision.value,
             time_source=bridge.time_source,

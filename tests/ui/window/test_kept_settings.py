@@ -146,13 +146,19 @@ def test_that_breakpoints_are_back_after_closing_and_opening(qtbot: QtBot, tmp_p
 def test_that_breakpoints_that_cannot_be_read_are_said_and_the_rest_is_kept(
     qtbot: QtBot, tmp_path: Path
 ) -> None:
-    settings = Settings(step_frames=7, scene_breakpoints={"/a.py": '{"format": "other"}'})
+    unread = {"/a.py": '{"format": "other"}', "/b.py": "nonsense"}
+    settings = Settings(step_frames=7, scene_breakpoints=unread)
     SettingsFile(tmp_path / "settings.json").save(settings)
 
     shell = open_shell(qtbot, tmp_path)
 
-    assert "breakpoints of /a.py could not be restored" in shell.window.notice.label.text()
+    said = shell.window.notice.label.text()
+    assert "breakpoints of /a.py could not be restored" in said
+    assert said.endswith("Nor could those of 1 other scene.")
     assert shell.window.settings.step_frames == 7
+
+    shell.window.close()
+    assert SettingsFile(tmp_path / "settings.json").load().scene_breakpoints == unread
 
 
 @pytest.mark.parametrize(("kept", "taken"), [(7, 7), (50_000, 50_000), (10**30, MAX_STEP_FRAMES)])
