@@ -65,7 +65,7 @@ def attach(options: Namespace, out: TextIO, err: TextIO) -> int:
         The exit code.
 
     Raises:
-        AttachError: The program cannot be started, entered or reached.
+        AttachError: The program cannot be started, attached to or reached.
     """
     found = _door(options, err)
     if found is None:

@@ -212,7 +212,7 @@ class Clocks:
             else:
                 parent.children.append(clock)
             self.by_number[clock.number] = clock
-            self._note_standing(clock, at_ns)
+            self._note_stops(clock, at_ns)
             self._publish(clock)
             if self.emit is not None:
                 for event in self._described(clock, at_ns):
@@ -227,7 +227,7 @@ class Clocks:
             clock.rate_n, clock.is_paused = rate_n, is_paused
             clock._n = 0 if is_paused else rate_n
             clock._off = local_ns * D - above_ns * clock._n
-            self._note_standing(clock, at_ns)
+            self._note_stops(clock, at_ns)
             self._publish(clock)
             if self.emit is not None:
                 for event in self._described(clock, at_ns):
@@ -302,13 +302,13 @@ class Clocks:
         clock._n = n
         if self._limit_ns is not None and clock.parent is None:
             self._limit_ns = clock.raw_at(self._limit_local_ns)
-        self._note_standing(clock, at_ns)
+        self._note_stops(clock, at_ns)
         self._publish(clock)
         if self.emit is not None:
             self.emit((at_ns, kind, clock.number, a, b))
         self.changed(clock)
 
-    def _note_standing(self, clock: Clock, at_ns: int) -> None:
+    def _note_stops(self, clock: Clock, at_ns: int) -> None:
         for below in self.branch(clock):
             if not below.is_held:
                 below._stood_ns, below._stands_since_ns = below.stood_ns(at_ns), None

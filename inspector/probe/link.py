@@ -195,7 +195,7 @@ class Attachment:
             keyframe.go_on()
 
     def _tell_loss(self, *, is_last: bool = False) -> dict[str, int] | None:
-        counts = self.sink.told_loss(is_last=is_last)
+        counts = self.sink.loss_to_report(is_last=is_last)
         if counts:
             self._say("Events.lost", counts=counts)
         return counts

@@ -274,7 +274,7 @@ class Program:
 
     def adapter_failed(self, adapter: Adapter, error: BaseException) -> None:
         """An adapter has raised: its library is not what it was."""
-        adapter.fail(_told(error))
+        adapter.fail(_error_text(error))
 
     def described_adapters(self) -> list[dict[str, str]]:
         """Return all adapters, those that wait for their library too."""
@@ -758,7 +758,7 @@ def _version_of(module: ModuleType) -> str:
     return version if isinstance(version, str) else ""
 
 
-def _told(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """Return what was raised, and where in the adapter."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

@@ -148,7 +148,7 @@ class Sink:
         self._texts_sent = first
         return messages
 
-    def told_loss(self, *, is_last: bool = False) -> dict[str, int] | None:
+    def loss_to_report(self, *, is_last: bool = False) -> dict[str, int] | None:
         """Return what was lost by kind, once events can be sent again; from then on they are."""
         has_room = is_last or self.unacknowledged <= WINDOW_EVENTS - _ROOM_AFTER_LOSS
         if not self.is_lossy or not has_room:

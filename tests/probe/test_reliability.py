@@ -129,9 +129,9 @@ def test_that_events_stop_at_the_window_and_go_on_when_they_are_acknowledged() -
 
     assert waiting.sent == WINDOW_EVENTS
     assert sent <= wire.WINDOW_BYTES + 5 * (WINDOW_EVENTS // wire.MAX_EVENTS + 10)
-    assert waiting.told_loss() is None
+    assert waiting.loss_to_report() is None
     waiting.acknowledge(10**9)
-    lost = waiting.told_loss()
+    lost = waiting.loss_to_report()
     assert lost is not None
     assert lost[str(MARK)] + waiting.sent == 50_000 * -(-WINDOW_EVENTS // 50_000)
     assert not waiting.is_lossy

@@ -51,7 +51,7 @@ class Playhead(QObject):
         self._history: History | None = None
         self._states: _NearStates | None = None
         self._at_ns: int | None = None
-        self._told: int | None = None
+        self._announced: int | None = None
         self._played_from = (0, 0)
         self._turn = QTimer(self)
         self._turn.setSingleShot(True)
@@ -104,7 +104,7 @@ class Playhead(QObject):
             self.stop()
             self._states = None
             self._tell()
-        elif at_ns != self._told:
+        elif at_ns != self._announced:
             self._turn.start()
 
     def shown(self, live: Timeline) -> Timeline:
@@ -152,8 +152,8 @@ class Playhead(QObject):
     @Slot()
     def _tell(self) -> None:
         self._turn.stop()
-        if self._at_ns != self._told:
-            self._told = self._at_ns
+        if self._at_ns != self._announced:
+            self._announced = self._at_ns
             self.changed.emit(self._at_ns)
 
 

@@ -57,7 +57,7 @@ class RecordingActions(QObject):
         self._window = window
         self._folder = Path()
         self._recorder: Recorder | None = None
-        self._outcomes_told = 0
+        self._outcomes_shown = 0
         bridge.session_changed.connect(self._take_session)
         bridge.refreshed.connect(self._take_news)
         self._take_session(bridge.session)
@@ -121,7 +121,7 @@ class RecordingActions(QObject):
             # A closed session has completed its files.
             self._report()
             self._recorder = recorder
-            self._outcomes_told = 0 if recorder is None else recorder.outcome_count
+            self._outcomes_shown = 0 if recorder is None else recorder.outcome_count
         self._take_news()
 
     @Slot(object)
@@ -147,8 +147,8 @@ class RecordingActions(QObject):
         recorder = self._recorder
         if recorder is None:
             return
-        outcomes = recorder.outcomes_since(self._outcomes_told)
-        self._outcomes_told = recorder.outcome_count
+        outcomes = recorder.outcomes_since(self._outcomes_shown)
+        self._outcomes_shown = recorder.outcome_count
         for outcome in sorted(outcomes, key=lambda each: bool(each.problem)):
             if outcome.problem:
                 self.failed.emit(outcome.problem)

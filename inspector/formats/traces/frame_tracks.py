@@ -16,8 +16,8 @@ from inspector.vocabulary import NEVER, Field, MemberKind, Phase, frame_and_phas
 #: Before the numbers of the clocks of loops that are not shown.
 _LOOPS: Final = 400_000_000
 _FRAME_TIME: Final = CounterTrack("", "frame time", unit="ms")
-#: Fields that are told of calls.
-_TOLD: Final = frozenset({Field.PRIORITY, Field.DUE, Field.CALLS_LEFT})
+#: Fields of calls that are written with their slices.
+_DETAILS: Final = frozenset({Field.PRIORITY, Field.DUE, Field.CALLS_LEFT})
 
 
 class FrameTrack:
@@ -39,14 +39,14 @@ class FrameTrack:
         self._counted = counted
         self._calls = calls
         self._frame: FrameEvents | None = None
-        self._told: dict[tuple[int, int], About] = {}
+        self._details: dict[tuple[int, int], About] = {}
 
     def take(self, frame: FrameEvents) -> None:
         """Write the frame before, which ends at the latest where this one begins."""
-        told = {} if self._calls is None else self._calls.take_told()
+        details = {} if self._calls is None else self._calls.take_details()
         if frame.cursor >= 0:
             self._write(frame)
-            self._told = told
+            self._details = details
 
     def end(self) -> None:
         """Write the last frame."""
@@ -86,7 +86,7 @@ class FrameTrack:
             start_ns = min(max(began_ns, low_ns), high_ns)
             end_ns = min(began_ns + took_ns, high_ns)
             name = members.name(member_id)
-            at_ns, about = frame.at_ns + start_ns, self._told.get((member_id, began_ns), NOTHING)
+            at_ns, about = frame.at_ns + start_ns, self._details.get((member_id, began_ns), NOTHING)
             self._writer.slice(self._track, name, at_ns, max(end_ns - start_ns, 0), about)
 
 
@@ -98,25 +98,25 @@ class MemberCalls:
         self._names = {each.id: each.name for each in state.members.by_id.values()}
         self._kinds = {each.id: int(each.kind) for each in state.members.by_id.values()}
         self._fields = {
-            each.id: {name: value for name, value in each.fields.items() if name in _TOLD}
+            each.id: {name: value for name, value in each.fields.items() if name in _DETAILS}
             for each in state.members.by_id.values()
         }
         # When those were due that have become due again before their call has ended.
         self._were_due: dict[int, int] = {}
-        self._told: dict[tuple[int, int], About] = {}
+        self._details: dict[tuple[int, int], About] = {}
 
     def name(self, member_id: int) -> str:
         """Return the name of a member."""
         return self._names.get(member_id, f"call {member_id}")
 
-    def take_told(self) -> dict[tuple[int, int], About]:
+    def take_details(self) -> dict[tuple[int, int], About]:
         """Return what is written with the calls since it was asked last.
 
         Returns:
             It by the number of the member, and the beginning of the call in its frame.
         """
-        told, self._told = self._told, {}
-        return told
+        details, self._details = self._details, {}
+        return details
 
     def _on_member_added(self, _at_ns: int, member_id: int, _parent: int, name: int) -> None:
         self._names[member_id] = self._strings[name]
@@ -127,7 +127,7 @@ class MemberCalls:
     def _on_member_set(self, _at_ns: int, member_id: int, field: int, value: int) -> None:
         if field == Field.NAME:
             self._names[member_id] = self._strings[value]
-        elif field in _TOLD:
+        elif field in _DETAILS:
             fields = self._fields.setdefault(member_id, {})
             if field == Field.DUE and field in fields:
                 self._were_due[member_id] = fields[field]
@@ -144,18 +144,18 @@ class MemberCalls:
         if not fields:
             return
         kind = self._kinds.get(member_id)
-        told: dict[str, Any] = {}
+        details: dict[str, Any] = {}
         if kind in FRAME_TIMERS:
-            told["timer"] = member_id
+            details["timer"] = member_id
             due_ns = self._were_due.pop(member_id, fields.get(Field.DUE, NEVER))
             if due_ns != NEVER:
-                told["due_ms"] = due_ns / NS_PER_MS
+                details["due_ms"] = due_ns / NS_PER_MS
             if (left := fields.get(Field.CALLS_LEFT, -1)) >= 0:
-                told["calls_left"] = left
+                details["calls_left"] = left
         elif kind == MemberKind.UPDATE and Field.PRIORITY in fields:
-            told["priority"] = fields[Field.PRIORITY]
-        if told:
-            self._told[member_id, began_ns] = About(told)
+            details["priority"] = fields[Field.PRIORITY]
+        if details:
+            self._details[member_id, began_ns] = About(details)
 
 
 class LoopTracks:

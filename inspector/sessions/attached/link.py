@@ -221,7 +221,7 @@ class Link:
 
     def run(self, *, dials: bool, token: str, is_shaken: bool = False) -> None:
         """Serve the connection until it ends; ``dials``: this side speaks first."""
-        reason, is_told = "", True
+        reason, was_accepted = "", True
         try:
             if not is_shaken:
                 self.shake_hands(token, dials=dials)
@@ -231,7 +231,7 @@ class Link:
         except CarrierClosedError as error:
             reason = str(error)
         except _RefusedError as error:
-            is_told = False
+            was_accepted = False
             reason = str(error)
         except WireError as error:
             reason = f"it does not follow the protocol: {error.message}"
@@ -243,7 +243,7 @@ class Link:
             self.is_open = False
             self._carrier.close()
             self._inlet.forget(self)
-        if is_told and self._hello is not None:
+        if was_accepted and self._hello is not None:
             self._introduce(self._now_ns() - self._hello.clock_ns, HELLO_NS)
             is_orderly = self._bye is not None
             self._put(Ended(self, self._bye or reason, is_orderly, self._now_ns()))

@@ -27,7 +27,7 @@ from inspector.sessions.lab.scene import SceneLabRun, run_scene_lab
 #: How long a step waits for news of the process, in seconds.
 _WAIT_S: Final = 0.003
 #: The shortest time between two progress reports, in seconds.
-_TELL_EVERY_S: Final = 0.05
+_REPORT_EVERY_S: Final = 0.05
 #: A folder on the path may have another ``inspector``, so ours comes first here.
 _BEGIN: Final = (
     "import pickle, sys; ours, path = pickle.load(sys.stdin.buffer); sys.path[:] = [ours, *path]; "
@@ -113,16 +113,16 @@ def serve() -> None:
     os.dup2(2, 1)
     what: tuple[str, tuple[Display, ...]] = pickle.load(sys.stdin.buffer)  # noqa: S301
     Thread(target=_end_with_parent, daemon=True).start()
-    told_s = 0.0
+    reported_s = 0.0
 
     def tell(news: _News) -> None:
         pickle.dump(news, answers)
         answers.flush()
 
     def progress(done: float) -> None:
-        nonlocal told_s
-        if perf_counter() - told_s >= _TELL_EVERY_S:
-            told_s = perf_counter()
+        nonlocal reported_s
+        if perf_counter() - reported_s >= _REPORT_EVERY_S:
+            reported_s = perf_counter()
             tell(done)
 
     path, displays = what

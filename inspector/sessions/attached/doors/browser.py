@@ -84,14 +84,14 @@ class Browser:
         return urlsplit(self.target).netloc or Path(self.target).name or self.target
 
     def open(self, inlet: Inlet) -> OpenedBrowser:
-        """Start a browser with the page, or enter the pages of one that runs.
+        """Start a browser with the page, or attach to the pages of one that runs.
 
         Raises:
             AttachError: There is no browser, or it refuses.
         """
         port = _PORT.match(self.target)
         if port is not None:
-            return self._entered(inlet, int(port[2]))
+            return self._attached(inlet, int(port[2]))
         url = page_url(self.target)
         process, transport, profile = _started(headless=self.headless)
         opened = OpenedBrowser(self.title, process, profile)
@@ -102,7 +102,7 @@ class Browser:
             raise
         return opened
 
-    def _entered(self, inlet: Inlet, port: int) -> OpenedBrowser:
+    def _attached(self, inlet: Inlet, port: int) -> OpenedBrowser:
         transport = WebSocketTransport(port, socket_path(listed(port, "/json/version"), port))
         opened = OpenedBrowser(self.title, None, None)
         opened.follow(transport, inlet, self._options() | {"isLate": True})

@@ -150,7 +150,7 @@ class Pages:
             "Runtime.executionContextDestroyed": self._context_destroyed,
             "Runtime.executionContextsCleared": self._contexts_cleared,
             "Debugger.paused": self._paused,
-            "Runtime.bindingCalled": self._told,
+            "Runtime.bindingCalled": self._take_binding,
         }
         self._cdp = Cdp(transport, self._take, self._finish)
 
@@ -286,7 +286,7 @@ class Pages:
         if carrier is not None:
             carrier.end(reason)
 
-    def _told(self, params: Params, session: str) -> None:
+    def _take_binding(self, params: Params, session: str) -> None:
         number, payload = params.get("executionContextId"), params.get("payload")
         if (
             params.get("name") != self._binding

@@ -38,7 +38,7 @@ class Inlet(Protocol):
 
 
 class Opened(Protocol):
-    """A program that was started or entered; its probe may not have dialled yet."""
+    """A program that was started or attached to; its probe may not have dialled yet."""
 
     @property
     def title(self) -> str:
@@ -73,7 +73,7 @@ class Door(Protocol):
         """What it leads to, for titles and the list of recent programs."""
 
     def open(self, inlet: Inlet) -> Opened:
-        """Start or enter the program; may take seconds.
+        """Start the program or attach to it; may take seconds.
 
         Raises:
             AttachError: It is not possible; the message says why, and what to do.

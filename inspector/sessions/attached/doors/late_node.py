@@ -1,4 +1,4 @@
-"""Enter a Node program that runs already, by its debugger.
+"""Attach to a running Node program, by its debugger.
 
 A Node program that gets SIGUSR1 opens its debugger on a port of this machine, which every local
 user can reach. It is open for some milliseconds only, until the probe is in.
@@ -29,7 +29,7 @@ from inspector.sessions.attached.doors.cdp import (
 )
 from inspector.sessions.attached.doors.door import Inlet
 from inspector.sessions.attached.doors.launch import PROBE_JS, Grant
-from inspector.sessions.attached.doors.processes import Process, enterable, title_of
+from inspector.sessions.attached.doors.processes import Process, attachable, title_of
 
 _DEBUGGER_S: Final = 3.0
 _CLOSED_S: Final = 1.0
@@ -68,26 +68,26 @@ class LateNode:
         """Its script and process."""
         return title_of(self.pid)
 
-    def open(self, inlet: Inlet) -> EnteredNode:
+    def open(self, inlet: Inlet) -> AttachedNode:
         """Put the probe into the program, and close its debugger again.
 
         Raises:
             AttachError: That is not possible; the message says why, and what is.
         """
-        target = enterable(self.pid, why_not_node, f"Instead, {_LAUNCH}")
+        target = attachable(self.pid, why_not_node, f"Instead, {_LAUNCH}")
         before = listening_ports(self.pid)
         os.kill(self.pid, signal.SIGUSR1)
         port, path = _debugger(target)
         options = {"token": inlet.token, "grant": self.grant}
         # A debugger that the program had open before is its own affair.
-        _Entering(port, path, is_ours=port not in before).enter(inlet.address, options)
+        _AtDebugger(port, path, is_ours=port not in before).enter(inlet.address, options)
         until_s = monotonic() + _CLOSED_S
         while (is_open := port in listening_ports(self.pid)) and monotonic() < until_s:
             sleep(0.005)
-        return EnteredNode(target, port, is_closed=not is_open)
+        return AttachedNode(target, port, is_closed=not is_open)
 
 
-class EnteredNode:
+class AttachedNode:
     """A Node program that the probe was put into.
 
     Attributes:
@@ -127,7 +127,7 @@ class EnteredNode:
         """Leave it alone."""
 
 
-class _Entering:
+class _AtDebugger:
     """A moment at a program's debugger."""
 
     def __init__(self, port: int, path: str, *, is_ours: bool) -> None:

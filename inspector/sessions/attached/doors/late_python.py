@@ -1,4 +1,4 @@
-"""Enter a Python program that runs already: 3.14 and newer let the same user run a file in it."""
+"""Attach to a running Python program: 3.14 and newer let the same user run a file in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Final
 from inspector.errors import AttachError
 from inspector.sessions.attached.doors.door import Inlet
 from inspector.sessions.attached.doors.launch import BOOTSTRAP, Grant
-from inspector.sessions.attached.doors.processes import Process, enterable, title_of
+from inspector.sessions.attached.doors.processes import Process, attachable, title_of
 
 _FIRST: Final = (3, 14)
 _YAMA: Final = Path("/proc/sys/kernel/yama/ptrace_scope")
@@ -73,13 +73,13 @@ class LatePython:
         """Its name and process."""
         return title_of(self.pid)
 
-    def open(self, inlet: Inlet) -> Entered:
+    def open(self, inlet: Inlet) -> AttachedPython:
         """Run the probe in the program.
 
         Raises:
             AttachError: That is not possible; the message says why, and what is.
         """
-        target = enterable(self.pid, why_not, INSTEAD)
+        target = attachable(self.pid, why_not, INSTEAD)
         folder = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
         script = folder / "attach.py"
         text = _SCRIPT.format(
@@ -97,10 +97,10 @@ class LatePython:
         except BaseException:
             rmtree(folder)
             raise
-        return Entered(target, script)
+        return AttachedPython(target, script)
 
 
-class Entered:
+class AttachedPython:
     """A program that was told to run the probe."""
 
     note = ""

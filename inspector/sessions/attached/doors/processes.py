@@ -189,7 +189,7 @@ def process_of(pid: int) -> Process:
     return found
 
 
-def enterable(pid: int, why_not: Callable[[Process], str], instead: str) -> Process:
+def attachable(pid: int, why_not: Callable[[Process], str], instead: str) -> Process:
     """Return a process that can be attached while it runs.
 
     Args:

@@ -16,7 +16,7 @@ import pytest
 
 from inspector.errors import AttachError
 from inspector.sessions.attached.doors import late_python, processes
-from inspector.sessions.attached.doors.late_python import Entered, LatePython, why_not
+from inspector.sessions.attached.doors.late_python import AttachedPython, LatePython, why_not
 from inspector.sessions.attached.doors.processes import Process, Runtime, process
 from tests.sessions.attached.doors.test_launch import StandIn
 
@@ -112,7 +112,7 @@ def test_that_a_program_that_does_not_return_to_python_is_told_of_and_left_alone
     folder.mkdir()
     script = folder / "attach.py"
     script.write_text("")
-    entered = Entered(Target(), script)
+    entered = AttachedPython(Target(), script)
     for _ in range(20):
         told = entered.problem()
     assert "its main thread is in a call that does not return" in told
@@ -125,7 +125,7 @@ def test_that_a_probe_that_cannot_begin_says_why(tmp_path: Path) -> None:
     folder = tmp_path / "entering"
     folder.mkdir()
     (folder / "attach.py.failed").write_text("RuntimeError: an inspector is attached")
-    entered = Entered(Target(), folder / "attach.py")
+    entered = AttachedPython(Target(), folder / "attach.py")
     assert "RuntimeError: an inspector is attached" in entered.problem()
 
 
@@ -137,7 +137,7 @@ def test_that_a_stopped_program_is_not_continued(tmp_path: Path) -> None:
         target = process(sleeper.pid)
         assert target is not None
         (tmp_path / "attach.py").write_text("")
-        assert "is stopped" in Entered(target, tmp_path / "attach.py").problem()
+        assert "is stopped" in AttachedPython(target, tmp_path / "attach.py").problem()
         assert target.state() == "T"
     finally:
         sleeper.kill()
