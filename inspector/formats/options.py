@@ -136,14 +136,6 @@ _PHASE_COLORS: Final = {
     Phase.DRAW: "#ffa5ff",
 }
 
-#: Of the states of a machine: those of the phases, in an order in which neighbours differ in
-#: lightness. Further states have them again, mixed with the background.
-STATE_COLORS: Final = (
-    *("#1e69e1", "#d2e12d", "#5a3c5a", "#87d2b4"),
-    *("#87871e", "#ffa5ff", "#2d4b1e"),
-)
-FAINTER_STATE: Final = 0.55
-_DARK_BELOW: Final = 140
 
 GRAPH_COLORS: Final[Mapping[str, GraphColors]] = {
     "light": GraphColors(
@@ -233,9 +225,3 @@ def budgets_to_text(budgets_ms: Sequence[float]) -> str:
         rate = round(1000 / budget_ms)
         words.append(f"{rate}fps" if rate and 1000 / rate == budget_ms else f"{budget_ms!r}ms")
     return " ".join(words)
-
-
-def text_on(red: int, green: int, blue: int) -> str:
-    """Return near-black or white, whichever can be read on a colour; its parts are 0 to 255."""
-    gray = 0.299 * red + 0.587 * green + 0.114 * blue
-    return "#ffffff" if gray < _DARK_BELOW else "#14171a"

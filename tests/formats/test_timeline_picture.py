@@ -17,9 +17,10 @@ from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.transport import Run
 from inspector.formats.drawing.display_list import DisplayList, Group, Item, Polyline, Rect, Text
 from inspector.formats.drawing.font_metrics import text_width
+from inspector.formats.drawing.state_colors import STATE_COLORS
 from inspector.formats.export import TIMELINE_EXPORTERS, export_frames
 from inspector.formats.frame_times import FrameTimes, Provenance
-from inspector.formats.options import GRAPH_COLORS, STATE_COLORS, ExportOptions
+from inspector.formats.options import GRAPH_COLORS, ExportOptions
 from inspector.formats.timeline.lane_rows import MOST_ROWS, brief, rows_of
 from inspector.formats.timeline.timeline_picture import timeline_picture
 from inspector.formats.traces.session_trace import Events

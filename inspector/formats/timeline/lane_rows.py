@@ -29,8 +29,9 @@ from inspector.formats.drawing.display_list import (
     Text,
 )
 from inspector.formats.drawing.font_metrics import plain, text_width
+from inspector.formats.drawing.state_colors import FAINTER_STATE, STATE_COLORS, text_on
 from inspector.formats.frame_graph.frame_plot import Scale
-from inspector.formats.options import FAINTER_STATE, STATE_COLORS, GraphColors, text_on
+from inspector.formats.options import GraphColors
 from inspector.pictures.looks import hatching
 from inspector.pictures.shapes import Shape, ShapeKind
 from inspector.vocabulary import RATE_DENOMINATOR, rate_text

@@ -21,7 +21,8 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from inspector.formats.options import GRAPH_COLORS, STATE_COLORS
+from inspector.formats.drawing.state_colors import STATE_COLORS
+from inspector.formats.options import GRAPH_COLORS
 from inspector.resources import resource_path
 from inspector.vocabulary import Phase
 from tests.ui.shell import open_shell
