@@ -9,10 +9,10 @@ import ctypes
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from time import sleep
+from typing import NamedTuple
 
 from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
@@ -30,8 +30,7 @@ class EnvironmentProblemError(InspectorError):
         self.exit_code = exit_code
 
 
-@dataclass(frozen=True, slots=True)
-class SystemLibrary:
+class SystemLibrary(NamedTuple):
     """A shared library that Qt needs from the system, and its Debian package."""
 
     file: str
