@@ -8,10 +8,10 @@ is shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Generic, TypeVar
 
+from msgspec import Struct, field
 from PySide6.QtGui import QKeySequence
 
 from inspector.commands.command import Capability
@@ -59,8 +59,7 @@ class Needs(Enum):
         self.capability = capability
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What decides which actions are possible.
 
     Attributes:
@@ -162,8 +161,7 @@ def _not_in_session(needs: Needs, file_word: str) -> str:
     return f"not possible in this session: it needs {needs.text}"
 
 
-@dataclass(frozen=True, slots=True)
-class ActionDescription(Generic[HandlerT]):
+class ActionDescription(Struct, Generic[HandlerT], frozen=True):
     """One thing that can be done.
 
     Attributes:

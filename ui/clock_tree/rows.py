@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.events.members import MemberState
 from inspector.events.states import ClockState
@@ -110,8 +111,7 @@ def order_below(timeline: Timeline, number: int) -> list[int]:
     return [*first, *(target for target in member.children if target not in called)]
 
 
-@dataclass(frozen=True, slots=True)
-class TreeRow:
+class TreeRow(Struct, frozen=True):
     """A clock, or a scheduler, component, machine … of which many have neither time nor rate.
 
     Attributes:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct, field
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex
 from typing_extensions import override
 
@@ -15,8 +15,7 @@ from ..kit.guards import guarded
 TOP: Final = 0
 
 
-@dataclass(slots=True)
-class ClockShape:
+class ClockShape(Struct):
     """Which clocks are shown below which; 0 stands above the topmost."""
 
     children: dict[int, list[int]] = field(default_factory=lambda: {TOP: []})

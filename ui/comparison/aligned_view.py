@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import zip_longest
 from typing import Final
 
 import numpy as np
 import pyqtgraph as pg
+from msgspec import Struct
 from numpy.typing import NDArray
 from pyqtgraph.exceptionHandling import handler as exception_hooks
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal, Slot
@@ -55,8 +55,7 @@ _FEWEST_FRAMES: Final = 5
 _LEAST_MS: Final = 0.01
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Line:
+class _Line(Struct, frozen=True, eq=False):
     """A run along the axis.
 
     Attributes:

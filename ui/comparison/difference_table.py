@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableMapping
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
@@ -22,8 +22,7 @@ _COLORS: Final = {Verdict.FASTER: ColorRole.GOOD, Verdict.SLOWER: ColorRole.BAD}
 _SIGNS: Final = {Verdict.FASTER: "▲", Verdict.SLOWER: "▼"}
 
 
-@dataclass(frozen=True, slots=True)
-class DifferenceRow:
+class DifferenceRow(Struct, frozen=True):
     """One number that may differ.
 
     Attributes:

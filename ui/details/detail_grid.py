@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QMargins, QPoint, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
@@ -68,8 +68,7 @@ class ShareBar(QWidget):
         painter.fillRect(QRectF(0, 0, self.width() * self._share, self.height()), self._color)
 
 
-@dataclass(slots=True)
-class _Row:
+class _Row(Struct):
     """What is side by side.
 
     Attributes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.events.timeline import Timeline
@@ -35,8 +35,7 @@ class RowKind(Enum):
 LOOK_AT: Final = "AT"
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """A piece of a value that leads somewhere.
 
     Attributes:
@@ -61,8 +60,7 @@ class Link:
         return f"{self.target.kind.name}:{self.target.id}{of_call}"
 
 
-@dataclass(frozen=True, slots=True)
-class DetailRow:
+class DetailRow(Struct, frozen=True):
     """One row of the details.
 
     Attributes:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QColor, QFont, QGuiApplication
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollArea, QWidget
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from .why_rows import WhyRows
 
 
-@dataclass(slots=True)
-class _Shown:
+class _Shown(Struct):
     """A row with the widgets that show it."""
 
     row: DetailRow

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QModelIndex
 from typing_extensions import override
 
@@ -53,8 +53,7 @@ _NAME: Final = int(Field.NAME)
 _ON_CLOCKS: Final = kinds_with(a=Unit.CLOCK) - ABOUT_CLOCKS
 
 
-@dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(Struct, frozen=True):
     """One event in the list.
 
     Attributes:

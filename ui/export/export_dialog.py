@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
+from msgspec import Struct
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
@@ -86,8 +87,7 @@ _THEME_TITLES: Final[Mapping[ThemeName, str]] = {"light": "Light", "dark": "Dark
 _RESOLUTIONS: Final = (72, 96, 144, 192, 300, 600)
 
 
-@dataclass(frozen=True, slots=True)
-class FrameRange:
+class FrameRange(Struct, frozen=True):
     """A range of frames to export.
 
     Attributes:
@@ -103,8 +103,7 @@ class FrameRange:
     stop: int
 
 
-@dataclass(frozen=True, slots=True)
-class ExportSource:
+class ExportSource(Struct, frozen=True):
     """The data to export.
 
     Attributes:
@@ -130,8 +129,7 @@ class ExportSource:
     unknown: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class ExportChoices:
+class ExportChoices(Struct, frozen=True):
     """The initial choices.
 
     Attributes:

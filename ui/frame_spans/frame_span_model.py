@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from msgspec import Struct, structs
 from typing_extensions import override
 
 from inspector.analysis.frame_spans import TIMER_KIND, Span
@@ -23,8 +24,7 @@ _INDENT: Final = "    "
 MAX_ROWS: Final = 5_000
 
 
-@dataclass(frozen=True, slots=True)
-class SpanRow:
+class SpanRow(Struct, frozen=True):
     """What one subject took.
 
     Attributes:
@@ -169,7 +169,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
                     longest_ns=max(former.total.longest_ns, took_ns),
                 )
                 late_ns = max(former.late_ns, span.lateness_ns)
-                found[key] = replace(former, total=total, late_ns=late_ns)
+                found[key] = structs.replace(former, total=total, late_ns=late_ns)
         self._show(list(found.values()), whole_ns)
 
     def show_totals(self, totals: Sequence[SpanTotal], whole_ns: int, unlisted: int = 0) -> None:
@@ -195,7 +195,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
     def _show(self, rows: list[SpanRow], whole_ns: int, unlisted: int = 0) -> None:
         self.unlisted_count = unlisted
         self.show_rows(
-            replace(
+            structs.replace(
                 row,
                 share=row.total.took_ns / whole_ns if whole_ns and not row.is_timer else None,
                 number=number,

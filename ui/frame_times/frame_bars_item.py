@@ -1,10 +1,10 @@
 """The picture of the frames themselves: grid, bars, spikes above the plot, budget lines."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QStyleOptionGraphicsItem, QWidget
@@ -30,8 +30,7 @@ _SPIKE_SPACING: Final = 8
 _DASH: Final = 6
 
 
-@dataclass(frozen=True, slots=True)
-class _SpikeLabel:
+class _SpikeLabel(Struct, frozen=True):
     box: QRectF
     text: str
 

@@ -1,9 +1,9 @@
 """What the colours of the frame-time plot mean, in a line."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
@@ -37,8 +37,7 @@ _MARGIN: Final = 4
 _BETWEEN: Final = "   "
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     fill: AnyFill
     text: str
     short_text: str

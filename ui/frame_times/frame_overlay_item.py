@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen, QTransform
@@ -82,8 +82,7 @@ _MUCH_SLOWER: Final = 1.5
 Lines = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Readout:
+class Readout(Struct, frozen=True):
     """What is said of the frame under the pointer.
 
     Attributes:

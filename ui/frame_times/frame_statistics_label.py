@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QResizeEvent
@@ -43,8 +43,7 @@ STATISTICS_HELP: Final = (
 SAMPLES_TEXT: Final = "samples, not every frame: no percentiles, maximum or frames over budget"
 
 
-@dataclass(frozen=True, slots=True)
-class StatisticsWanted:
+class StatisticsWanted(Struct, frozen=True):
     """What statistics are to be of.
 
     Attributes:
@@ -146,8 +145,7 @@ class FrameStatisticsLabel(SelectableLabel):
         self.setText(statistics_text(parts))
 
 
-@dataclass(frozen=True, slots=True)
-class StatisticsPart:
+class StatisticsPart(Struct, frozen=True):
     """One statistic in words.
 
     Attributes:

@@ -3,11 +3,11 @@
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.intervention_list import held_host_ms
@@ -34,8 +34,7 @@ class MarkKind(IntEnum):
     HELD = 6
 
 
-@dataclass(frozen=True, slots=True)
-class MarkGroup:
+class MarkGroup(Struct, frozen=True):
     """What shares a sign.
 
     Attributes:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.resources import resource_path
 
@@ -26,8 +27,7 @@ def anchor_of(heading: str) -> str:
     return _NOT_IN_ANCHORS.sub("", heading.strip().lower()).replace(" ", "-")
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A heading with the text up to the next one.
 
     Attributes:
@@ -39,8 +39,7 @@ class Section:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A section in which every word of a search occurs.
 
     Attributes:

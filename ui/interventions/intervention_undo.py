@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from inspector.commands.command import command_in
 from inspector.commands.scene import Undo, undone
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 _LONGEST_TEXT: Final = 48
 
 
-@dataclass(frozen=True, slots=True)
-class Undoable:
+class Undoable(Struct, frozen=True):
     """A change that can be undone, or done again.
 
     Attributes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Final, Protocol
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from inspector.analysis.lab.display import Display
@@ -22,8 +22,7 @@ from inspector.vocabulary import what_was_raised
 _SLICE_NS: Final = 5_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class LabStep:
+class LabStep(Struct, frozen=True):
     """The result of a step of a job.
 
     Attributes:
@@ -52,8 +51,7 @@ class Job(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class LabJob:
+class LabJob(Struct, frozen=True):
     """Timers to run.
 
     Attributes:
@@ -95,8 +93,7 @@ class LabJob:
                 yield _QUIET
 
 
-@dataclass(frozen=True, slots=True)
-class SceneJob:
+class SceneJob(Struct, frozen=True):
     """A scene to run.
 
     Attributes:

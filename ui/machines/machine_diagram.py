@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -56,8 +56,7 @@ _BACKWARDS: Final = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Up})
 _MAKES: Final = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """A transition under which the pointer can be.
 
     Attributes:
@@ -71,8 +70,7 @@ class Label:
     box: QRectF
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class Drawn(Struct, frozen=True, eq=False):
     """The drawing of an arrow.
 
     Attributes:

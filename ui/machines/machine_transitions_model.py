@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from typing_extensions import override
 
 from inspector.events.history import History
@@ -22,8 +22,7 @@ from ..kit.theme import ColorRole, Theme
 MAX_ROWS: Final = 5_000
 
 
-@dataclass(frozen=True, slots=True)
-class TransitionRow:
+class TransitionRow(Struct, frozen=True):
     """A transition, made or refused.
 
     Attributes:

@@ -1,9 +1,10 @@
 """The visible part of an axis: fitted, following the newest, or chosen."""
 
 import math
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+
+from msgspec import Struct
 
 #: Room that a fitted range may leave at its right edge.
 _FIT_ROOM: Final = 1 / 40
@@ -23,8 +24,7 @@ class ViewMode(Enum):
     FREE = "free"
 
 
-@dataclass(slots=True)
-class AxisRange:
+class AxisRange(Struct):
     """A range of an axis, and its reaction to new data.
 
     Attributes:

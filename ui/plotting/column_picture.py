@@ -6,10 +6,10 @@ it, and a following view shifts it. So a refresh costs a few columns, whatever i
 
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter, QPixmap
@@ -25,8 +25,7 @@ _SAME_PLACE: Final = 1e-3
 _NOTHING: Final = np.zeros(0, dtype=np.int64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Spikes:
+class Spikes(Struct, frozen=True, eq=False):
     """Columns whose slowest frame exceeds the picture.
 
     Attributes:

@@ -1,9 +1,9 @@
 """The fills of a frame-time plot by meaning, and their colours in a theme."""
 
-from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtGui import QColor
 
 from inspector.vocabulary import Phase
@@ -31,16 +31,14 @@ class Tone(Enum):
     CAP = "cap"
 
 
-@dataclass(frozen=True, slots=True)
-class PaceFill:
+class PaceFill(Struct, frozen=True):
     """The fill of bars coloured by pace."""
 
     pace: Pace
     tone: Tone
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseFill:
+class PhaseFill(Struct, frozen=True):
     """The fill of a stacked phase; ``None`` is work outside phases."""
 
     phase: Phase | None

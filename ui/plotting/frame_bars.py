@@ -6,10 +6,10 @@ Of an interval, the inspector's share is grey.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
@@ -37,8 +37,7 @@ _WHOLE_FROM: Final = 100
 _NEARLY_WHOLE: Final = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class BarScale:
+class BarScale(Struct, frozen=True):
     """The vertical scale.
 
     Attributes:
@@ -52,8 +51,7 @@ class BarScale:
     budget_ns: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Bars:
+class Bars(Struct, frozen=True, eq=False):
     """The fills in order, and the spikes.
 
     Attributes:

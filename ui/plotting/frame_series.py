@@ -3,11 +3,11 @@
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.pyramid import BUCKET, Pyramid, Stretches
@@ -30,8 +30,7 @@ class XAxis(Enum):
     TIME = "time"
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """A range of the axis and its pixels.
 
     Attributes:
@@ -52,8 +51,7 @@ class Window:
         return (self.high - self.low) / self.width
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FrameColumns:
+class FrameColumns(Struct, frozen=True, eq=False):
     """The frames of each column of pixels.
 
     Attributes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec import Struct
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 
@@ -37,8 +37,7 @@ def drawable(x: float) -> float:
     return min(max(x, -_FARTHEST), _FARTHEST)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Bends:
+class Bends(Struct, frozen=True, eq=False):
     """Which instants are at which places, where time does not pass evenly along an axis.
 
     Attributes:
@@ -58,8 +57,7 @@ class Bends:
         return float(np.interp(place, self.places, self.instants))
 
 
-@dataclass(frozen=True, slots=True)
-class LaneWindow:
+class LaneWindow(Struct, frozen=True):
     """What is in view, and the pixels it is shown in.
 
     Attributes:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtGui import QColor
 
 from inspector.analysis.lanes.states import ANY, state_numbers
@@ -16,8 +16,7 @@ from inspector.vocabulary import Field, MemberKind
 from ..kit.theme import ColorRole, Theme, mixed
 
 
-@dataclass(frozen=True, slots=True)
-class Arrow:
+class Arrow(Struct, frozen=True):
     """All transitions from one state to another.
 
     Attributes:
@@ -31,8 +30,7 @@ class Arrow:
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MachineShape:
+class MachineShape(Struct, frozen=True):
     """The states and transitions of a machine.
 
     Attributes:

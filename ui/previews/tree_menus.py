@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QInputDialog, QMenu, QSpinBox, QWidget
@@ -36,8 +36,7 @@ from .selected import clock_toggle, is_clock_paused, member_toggle, rate_command
 _MOST_PRIORITY: Final = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Requests:
+class Requests(Struct, frozen=True):
     """What a menu can ask its panel for.
 
     Attributes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.analysis.evidence import last_event
@@ -16,8 +15,7 @@ from inspector.vocabulary import CLOCK_RATE, rate_text
 from .bridge import SessionBridge
 
 
-@dataclass(frozen=True, slots=True)
-class OverruledRate:
+class OverruledRate(Struct, frozen=True):
     """A rate that did not last.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from inspector.events.timeline import Timeline
 
@@ -18,8 +19,7 @@ class SelectionKind(Enum):
     MEMBER = "member"
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """What is selected in all panels.
 
     Attributes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.distribution import Distribution
@@ -19,8 +19,7 @@ from ..plotting.frame_series import FrameSeries
 from ..session.frame_focus import FrameFocus
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """A choice of frames.
 
     Attributes:
@@ -65,8 +64,7 @@ def frames_of(
     return range(start, max(start, min(stop, history.end))), text
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What times are wanted.
 
     Attributes:

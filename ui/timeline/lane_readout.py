@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from msgspec import Struct
 
 from inspector.analysis.lanes.lanes import GONE_STATE, Lane, LaneKind
 from inspector.timebase import format_duration, format_instant
@@ -32,8 +32,7 @@ _MOST_LINES = 6
 NEAR = 5
 
 
-@dataclass(frozen=True, slots=True)
-class LaneReading:
+class LaneReading(Struct, frozen=True):
     """The reading of a position on a lane.
 
     Attributes:
@@ -44,7 +43,7 @@ class LaneReading:
 
     at_ns: int
     lines: tuple[str, ...]
-    selection: Selection = Selection()  # noqa: RUF009 - a frozen value
+    selection: Selection = Selection()
 
 
 class LaneReader:

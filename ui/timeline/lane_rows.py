@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
 
 from inspector.analysis.lanes.clocks import GONE
 from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind
@@ -30,8 +31,7 @@ _OCCASIONAL: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LaneRow:
+class LaneRow(Struct, frozen=True, eq=False):
     """A row.
 
     Attributes:
@@ -77,8 +77,7 @@ class LaneRow:
         return self.has_parts and self.kind is not LaneKind.CLOCK
 
 
-@dataclass(slots=True)
-class RowChoices:
+class RowChoices(Struct):
     """The user's choices about rows.
 
     Attributes:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.calls.call import SCHEDULED, SCHEDULERS, CallId, call_of
@@ -42,8 +42,7 @@ class CallGroup(Enum):
 ALL_GROUPS: Final = frozenset(CallGroup)
 
 
-@dataclass(frozen=True, slots=True)
-class QueueCounts:
+class QueueCounts(Struct, frozen=True):
     """How many calls there are and how many of them are seen.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.calls.call import Call, short_site
 from inspector.events.members import MemberState
@@ -19,8 +20,7 @@ from ..kit.texts.run_states import RunState, RunStateKind
 _PHASES: Final = frozenset(map(int, Phase))
 
 
-@dataclass(frozen=True, slots=True)
-class QueueRow:
+class QueueRow(Struct, frozen=True):
     """A call that waits to be made.
 
     Attributes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -47,8 +47,7 @@ def _begun(words: Sequence[str], count: int) -> str:
     return " ".join(words[:count]) + " …"
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """Something to try.
 
     Attributes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gc
 import weakref
-from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
@@ -465,7 +465,9 @@ def test_that_long_names_get_more_room_before_they_are_cut(
     assert bridge.session is not None
     row = next(row for row in canvas.rows.rows if row.kind is LaneKind.TIMER)
 
-    canvas._note_names([replace(row, title="a timer with quite a long name, longer than most")])
+    canvas._note_names(
+        [structs.replace(row, title="a timer with quite a long name, longer than most")]
+    )
     widened = canvas.header_width
     canvas._note_names([row])
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+from msgspec import Struct
 
 from . import roles
 
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 RowT = TypeVar("RowT")
 
 
-@dataclass(frozen=True)
-class Column(Generic[RowT]):
+class Column(Struct, Generic[RowT], frozen=True):
     """A column of a table, declared beside the feature whose rows it shows.
 
     Attributes:

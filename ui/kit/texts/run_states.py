@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
+
+from msgspec import Struct
 
 from inspector.events.states import PauseReason
 from inspector.events.timeline import Timeline
@@ -30,8 +31,7 @@ _SAID_BY_SIGN = (" paused", " at rate 0")
 _LIVELY = (RunStateKind.RUNNING, RunStateKind.HELD)
 
 
-@dataclass(frozen=True, slots=True)
-class RunState:
+class RunState(Struct, frozen=True):
     """What a clock does now.
 
     Attributes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import Struct
 from PySide6.QtCore import (
     QAbstractListModel,
     QEvent,
@@ -58,8 +58,7 @@ _SELECTION_BONUS: Final = 40
 _LEFT_OUT = frozenset({"palette"})
 
 
-@dataclass(frozen=True, slots=True)
-class PaletteEntry:
+class PaletteEntry(Struct, frozen=True):
     """One line of the palette.
 
     Attributes:
