@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.events.members import MemberState
 from inspector.events.states import PauseReason
@@ -26,8 +27,7 @@ class BlockerKind(Enum):
     CLOCK_RATE = "clock rate"
 
 
-@dataclass(frozen=True, slots=True)
-class Blocker:
+class Blocker(Struct, frozen=True):
     """Something that blocks a call.
 
     Attributes:

@@ -9,8 +9,9 @@ adapter here.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from inspector.calls.blockers import Blocker, clock_blockers, member_blockers
 from inspector.calls.dues import DueTimes
@@ -72,8 +73,7 @@ class CallId(NamedTuple):
         return cls(abs(key), is_member=key < 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A scheduled call at one instant.
 
     Attributes:

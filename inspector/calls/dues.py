@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.clocks.rate import parent_ns
 from inspector.events.members import CLOCK_CALLS, TIMED_CALLS, WITH_TIME, MemberState
@@ -31,8 +32,7 @@ def session_instant(due_ns: int, path: Iterable[ClockState]) -> int:
     return min(due_ns, NEVER)
 
 
-@dataclass(frozen=True, slots=True)
-class _SchedulerTime:
+class _SchedulerTime(Struct, frozen=True):
     """The time in which a scheduler, ticker or clock makes its calls.
 
     Attributes:
@@ -50,8 +50,7 @@ class _SchedulerTime:
     local_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulerChange:
+class SchedulerChange(Struct, frozen=True):
     """A hypothetical change in the frame engine.
 
     Attributes:

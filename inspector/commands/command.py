@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 
+from msgspec import Struct
 from typing_extensions import override
 
 from inspector.clocks.failures import FailurePolicy
@@ -64,8 +65,7 @@ class Capability(Enum):
     PROGRAM = "detach from a program"
 
 
-@dataclass(frozen=True, slots=True)
-class ClockEffect:
+class ClockEffect(Struct, frozen=True):
     """The effect of a command on a clock.
 
     Attributes:
@@ -79,8 +79,7 @@ class ClockEffect:
     event: RawEvent | None
 
 
-@dataclass(frozen=True, slots=True)
-class MemberEffect:
+class MemberEffect(Struct, frozen=True):
     """The effect of a command on a scheduler, a target, a call, a component or a ticker.
 
     Attributes:
@@ -474,8 +473,7 @@ class Target(Protocol):
         """Check the breakpoints against all events from now on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """A command made ready for its target.
 
     Attributes:

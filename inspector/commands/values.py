@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any, Final, get_type_hints
+
+from msgspec import Struct
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.rate import rate_numerator
@@ -29,8 +31,7 @@ def _as_it_is(value: Any) -> Any:  # noqa: ANN401 - any value
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class ValueKind:
+class ValueKind(Struct, frozen=True):
     """One kind of value.
 
     Attributes:

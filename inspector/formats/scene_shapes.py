@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import cos, pi, sin
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.formats.drawing.display_list import (
     Anchor,
@@ -35,8 +36,7 @@ _RING: Final = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SceneMoment:
+class SceneMoment(Struct, frozen=True):
     """A picture with what is known about its clocks.
 
     Attributes:
@@ -50,8 +50,7 @@ class SceneMoment:
     at_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Halo:
+class Halo(Struct, frozen=True):
     """A line around everything that is marked, seen where it stands out from the rest.
 
     Attributes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import traceback
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -29,8 +28,7 @@ MOST_SHAPES: Final = 10_000
 _LONGEST_SIDE: Final = 100_000.0
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(msgspec.Struct, frozen=True):
     """How a scene draws its picture.
 
     Attributes:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 import platformdirs
+from msgspec import Struct
 
 from inspector.errors import InspectorError
 from inspector.events.conditions.breakpoint import DEFAULT_SAVED_NS, BreakAction
@@ -36,8 +36,7 @@ _MOST_NAMES: Final = 10_000
 _MOST_OUTCOMES: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class RecordingOutcome:
+class RecordingOutcome(Struct, frozen=True):
     """The outcome of a recording.
 
     Attributes:

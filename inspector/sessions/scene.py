@@ -17,12 +17,13 @@ import tokenize
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import count
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from inspector.clocks.failures import CALLBACK_ERRORS, SCENE_MODULE, UserInterruptError, as_shown
 from inspector.errors import SceneError, UnreadableFileError
@@ -61,8 +62,7 @@ _folders: dict[str, str] = {}
 _folders_added: set[str] = set()
 
 
-@dataclass(frozen=True, slots=True)
-class SceneFile:
+class SceneFile(Struct, frozen=True):
     """A scene that comes with the inspector.
 
     Attributes:
@@ -115,8 +115,7 @@ class SceneProblem(SceneError):  # noqa: N818 - it is shown as the sentence it c
         return "\n\n".join(part for part in (place, self.excerpt, self.traceback_text) if part)
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """A scene that was imported and can be built.
 
     Attributes:

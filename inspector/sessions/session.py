@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from msgspec import Struct
 
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
 from inspector.commands.command import Capability, Command, Undoing
@@ -52,8 +53,7 @@ class SessionPhase(Enum):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class SessionStatus:
+class SessionStatus(Struct, frozen=True):
     """The status of a session, in words.
 
     Attributes:
@@ -151,8 +151,7 @@ class AttachesPrograms(Protocol):
         """Return how many frames a clock's loop has run; empty without one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownLoop:
+class ShownLoop(Struct, frozen=True):
     """A loop of an attached program whose frames can be shown.
 
     Attributes:

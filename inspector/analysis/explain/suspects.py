@@ -6,8 +6,9 @@ frame: if the others were fast without a timer, that timer is the likely cause.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from inspector.analysis.evidence import NEARBY
 from inspector.analysis.frame_events import frames_in
@@ -28,8 +29,7 @@ _SHARE: Final = 0.5
 _INNER_SHARE: Final = 0.6
 
 
-@dataclass(frozen=True, slots=True)
-class Suspect:
+class Suspect(Struct, frozen=True):
     """The timer that probably took the time.
 
     Attributes:

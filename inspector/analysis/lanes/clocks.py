@@ -5,10 +5,10 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.lanes.lane_columns import Steps
@@ -19,8 +19,7 @@ from inspector.events.timeline import Timeline
 GONE: Final = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Standstill:
+class Standstill(Struct, frozen=True):
     """A stretch of time in which a clock was paused or had rate 0 itself.
 
     Attributes:

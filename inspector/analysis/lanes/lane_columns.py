@@ -9,10 +9,10 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.lanes.spans import Spans
@@ -86,8 +86,7 @@ class Instants:
         return best
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Levels:
+class Levels(Struct, frozen=True, eq=False):
     """The values of a counter, each until the next.
 
     Attributes:

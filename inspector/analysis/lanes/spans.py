@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias, cast, overload
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from typing_extensions import override
 
@@ -21,8 +21,7 @@ _TOGETHER: Final = 1 << 8
 _NOTHING: Final = np.zeros(0, dtype=np.int64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SpanColumns:
+class SpanColumns(Struct, frozen=True, eq=False):
     """Stretches of time on all tracks, in the order of their ends.
 
     Attributes:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
+from msgspec import Struct
 from typing_extensions import override
 
 from inspector.calls.call import CallId
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class DuePreview:
+class DuePreview(Struct, frozen=True):
     """When a timer fires, before and after a change.
 
     Attributes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from inspector.analysis.predict.preview import DuePreview, Preview
 from inspector.display_text import counted
@@ -16,8 +16,7 @@ from inspector.timebase import format_duration, format_instant
 MOST_ROWS: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
-class PreviewRow:
+class PreviewRow(Struct, frozen=True):
     """One timer of a preview, in words.
 
     Attributes:
@@ -33,8 +32,7 @@ class PreviewRow:
     difference: str
 
 
-@dataclass(frozen=True, slots=True)
-class PreviewTable:
+class PreviewTable(Struct, frozen=True):
     """The first timers of a preview, and how many more there are.
 
     Attributes:

@@ -6,10 +6,11 @@ The window, graphs, tables, findings, the command line and JSON all count by
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, overload
+
+from msgspec import Struct
 
 from inspector.foreign.numbers import number_in, rounded
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
@@ -58,8 +59,7 @@ def _tolerance_ns(budget_ns: int) -> int:
     return max(share_ns, LEAST_TOLERANCE_NS)
 
 
-@dataclass(frozen=True, slots=True)
-class FrameBudget:
+class FrameBudget(Struct, frozen=True):
     """How long a frame may take.
 
     Attributes:

@@ -5,12 +5,12 @@ number here names its definition and the source of it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
@@ -19,8 +19,7 @@ from inspector.timebase import NS_PER_SECOND
 _ALL: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class OverBudget:
+class OverBudget(Struct, frozen=True):
     """How many frames took longer than a budget.
 
     Attributes:
@@ -47,8 +46,7 @@ class OverBudget:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class FrameStatistics:
+class FrameStatistics(Struct, frozen=True):
     """Statistics of a range of frames; all times are whole nanoseconds.
 
     Attributes:

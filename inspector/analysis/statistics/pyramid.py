@@ -8,10 +8,10 @@ that do not fill a group of 16 are read from the column itself, and so is its ta
 which is where the newest value is.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 #: Values per entry of the lowest level, and entries per entry of the level above:
@@ -32,8 +32,7 @@ _OPERATIONS: Final = (np.minimum, np.maximum, np.add)
 _NEUTRAL: Final = (_HIGHEST, _LOWEST, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stretches:
+class Stretches(Struct, frozen=True, eq=False):
     """What is in each of some stretches of a column, one array entry per stretch.
 
     Attributes:

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub, truediv
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from inspector.errors import InspectorError
 from inspector.events.conditions.event_fields import FIELDS_BY_NAME, EventReader, FieldType, Value
@@ -75,8 +76,7 @@ class ConditionError(InspectorError):
         self.place = place
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """A condition that was read.
 
     Attributes:
@@ -110,16 +110,14 @@ def parsed_condition(text: str) -> Condition:
     return Condition(text.strip(), test)
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(Struct, frozen=True):
     text: str
     kind: str
     place: int
     unit: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Operand:
+class _Operand(Struct, frozen=True):
     """One side of a comparison or calculation.
 
     Attributes:

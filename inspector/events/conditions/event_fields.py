@@ -7,10 +7,11 @@ So ``lateness > 5ms`` is about firing timers only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from inspector.events.handlers import handlers_of
 from inspector.events.member_names import MEMBER_NAMING_KINDS, KnownMember, MemberNames
@@ -49,8 +50,7 @@ class FieldType(Enum):
     TEXT = "text"
 
 
-@dataclass(slots=True)
-class KnownTimer:
+class KnownTimer(Struct):
     """What is remembered of a timer while it is pending.
 
     Attributes:
@@ -208,8 +208,7 @@ class EventReader:
         return self.strings[number]
 
 
-@dataclass(frozen=True, slots=True)
-class EventField:
+class EventField(Struct, frozen=True):
     """A field of conditions.
 
     Attributes:

@@ -5,10 +5,11 @@ a text writer for SVG. A point is 1/72 inch; x grows to the right and y downward
 positioned by its baseline. Colours are ``#rrggbb``.
 """
 
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 from typing import Final, NamedTuple
+
+from msgspec import Struct, structs
 
 
 class Point(NamedTuple):
@@ -26,8 +27,7 @@ class Anchor(Enum):
     END = "end"
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """An upright rectangle, in points."""
 
     x: float
@@ -46,8 +46,7 @@ class Box:
         return self.y + self.height
 
 
-@dataclass(frozen=True, slots=True)
-class Stroke:
+class Stroke(Struct, frozen=True):
     """How a line is drawn.
 
     Attributes:
@@ -61,32 +60,28 @@ class Stroke:
     dash: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Rect:
+class Rect(Struct, frozen=True):
     """A filled rectangle."""
 
     box: Box
     fill: str
 
 
-@dataclass(frozen=True, slots=True)
-class Polyline:
+class Polyline(Struct, frozen=True):
     """An open line through ``points``."""
 
     points: tuple[Point, ...]
     stroke: Stroke
 
 
-@dataclass(frozen=True, slots=True)
-class Polygon:
+class Polygon(Struct, frozen=True):
     """A filled area within ``points``, closed from the last to the first."""
 
     points: tuple[Point, ...]
     fill: str
 
 
-@dataclass(frozen=True, slots=True)
-class Circle:
+class Circle(Struct, frozen=True):
     """A filled circle around ``center``."""
 
     center: Point
@@ -94,8 +89,7 @@ class Circle:
     fill: str
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """One line of text.
 
     Attributes:
@@ -120,8 +114,7 @@ class Text:
     halo: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """Items that belong together, drawn within ``clip`` when there is one."""
 
     name: str
@@ -135,8 +128,7 @@ HALO_SHARE: Final = 0.3
 Item = Rect | Polyline | Polygon | Circle | Text | Group
 
 
-@dataclass(frozen=True, slots=True)
-class DisplayList:
+class DisplayList(Struct, frozen=True):
     """A whole picture.
 
     Attributes:
@@ -171,20 +163,20 @@ def moved(item: Item, dx: float, dy: float) -> Item:
         return tuple([Point(round(x + dx, 2), round(y + dy, 2)) for x, y in points])
 
     def shifted_box(box: Box) -> Box:
-        return replace(box, x=box.x + dx, y=box.y + dy)
+        return structs.replace(box, x=box.x + dx, y=box.y + dy)
 
     match item:
         case Rect(box=box):
-            return replace(item, box=shifted_box(box))
+            return structs.replace(item, box=shifted_box(box))
         case Polyline(points=points) | Polygon(points=points):
-            return replace(item, points=shifted(points))
+            return structs.replace(item, points=shifted(points))
         case Circle(center=center):
-            return replace(item, center=shifted((center,))[0])
+            return structs.replace(item, center=shifted((center,))[0])
         case Text(at=at):
-            return replace(item, at=shifted((at,))[0])
+            return structs.replace(item, at=shifted((at,))[0])
         case Group(items=items, clip=clip):
             inner = tuple(moved(each, dx, dy) for each in items)
-            return replace(item, items=inner, clip=shifted_box(clip) if clip else None)
+            return structs.replace(item, items=inner, clip=shifted_box(clip) if clip else None)
 
 
 def _texts(items: tuple[Item, ...]) -> list[Text]:

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, NS_PER_US
 
@@ -17,16 +18,14 @@ _CLOCK_STEPS_S: Final = (
 _MOST_MORE: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(Struct, frozen=True):
     """A position on an axis and its label."""
 
     value_ns: float
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ticks:
+class Ticks(Struct, frozen=True):
     """The ticks of an axis, in ascending order, and the unit of their labels."""
 
     ticks: tuple[Tick, ...]

@@ -6,7 +6,6 @@ import os
 import re
 import sysconfig
 from collections.abc import Callable
-from dataclasses import dataclass
 from dis import get_instructions
 from functools import lru_cache
 from itertools import islice
@@ -15,6 +14,8 @@ from threading import Event, Thread
 from time import monotonic
 from types import CodeType, FrameType
 from typing import Final
+
+from msgspec import Struct
 
 from inspector.clocks.callbacks import label_of
 from inspector.resources import resource_path
@@ -37,8 +38,7 @@ _LOOK_S: Final = 0.25
 _LOOK_CLOSELY_S: Final = 0.04
 
 
-@dataclass(frozen=True, slots=True)
-class RunningCode:
+class RunningCode(Struct, frozen=True):
     """Code of the user's that a thread is in.
 
     Attributes:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 import numpy as np
+from msgspec import Struct
 
 from inspector.events.recording.layout import FRAME_COLUMNS, frame_columns_in
 from inspector.events.recording.packed_columns import unpack
@@ -30,8 +30,7 @@ _CURSOR, _AT = 1, 2
 _MOST_MISSING: Final = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Chunk:
+class _Chunk(Struct, frozen=True):
     """Frames that are read together.
 
     Attributes:

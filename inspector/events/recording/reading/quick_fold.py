@@ -7,10 +7,11 @@ found in the columns; the rest is folded as usual.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from inspector.events.recording.packed_columns import (
     KINDS,
@@ -128,8 +129,7 @@ def _keep_calls(keep: NDArray[np.bool_], fold: _Folds, block: Block) -> list[tup
     return list(zip(subjects[last].tolist(), (counts - 1).tolist(), strict=True))
 
 
-@dataclass(slots=True)
-class _Timers:
+class _Timers(Struct):
     """The effect of the skipped events of timers.
 
     Attributes:

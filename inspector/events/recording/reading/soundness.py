@@ -6,10 +6,10 @@ A file may contain anything, so its events are checked here once, and no reader 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from inspector.clocks.rate import MAX_RATE
 from inspector.events.recording.packed_columns import KINDS, kind_table
@@ -119,8 +119,7 @@ _text_in: Final = {_A: kind_table(TEXT_IN_A), _B: kind_table(TEXT_IN_B)}
 _text_fields: Final = kind_table(TEXT_FIELDS)
 
 
-@dataclass(slots=True)
-class Soundness:
+class Soundness(Struct):
     """Checks and repairs events, given the string table.
 
     Attributes:
