@@ -378,7 +378,7 @@ class _Chart:
             at = Point(round(area.right, 2), round(area.bottom + 20, 2))
             numbers = " / ".join(f"{count:,}" for count in counts)
             text = f"{numbers} {longer} →"
-            items.append(Text(at, text, _SIZE, self.colors.spike, Anchor.END))
+            items.append(Text(at, text, _SIZE, self.colors.muted_text, Anchor.END))
         return items
 
     def _budgets(self, chart: DistributionChart, budgets_ms: Sequence[float]) -> list[Item]:

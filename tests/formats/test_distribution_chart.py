@@ -46,6 +46,15 @@ def test_that_a_long_frame_neither_flattens_the_chart_nor_gets_lost() -> None:
     assert "1 frame " in chart.text_of(last, last)
 
 
+def test_that_the_count_of_longer_frames_is_no_warning() -> None:
+    chart = chart_of(ChartKind.HISTOGRAM, SPIKY)
+
+    (longer,) = (
+        item for item in chart.items if isinstance(item, Text) and "longer than" in item.text
+    )
+    assert longer.color == GRAPH_COLORS["light"].muted_text
+
+
 @pytest.mark.parametrize("times", [[10 * MS] * 99, [10 * MS] * 980 + [900 * MS]])
 def test_that_few_bins_have_all_the_room_but_a_little(times: list[int]) -> None:
     chart = chart_of(ChartKind.HISTOGRAM, Distribution(times))
