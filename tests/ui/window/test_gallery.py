@@ -11,28 +11,30 @@ from pytestqt.qtbot import QtBot
 from inspector.sessions.scene import built_in_scenes
 from tests.ui.shell import open_shell
 from ui.window.dialogs.gallery import GalleryDialog
+from ui.window.dialogs.scene_error import SceneErrorView
 
 
 def test_that_every_scene_has_a_picture_a_title_and_a_summary(qtbot: QtBot) -> None:
     scenes = built_in_scenes()
     dialog = GalleryDialog(scenes)
     qtbot.addWidget(dialog)
+    gallery = dialog.gallery
 
-    assert dialog.list.count() == len(scenes)
+    assert gallery.list.count() == len(scenes)
     for row, scene in enumerate(scenes):
-        item = dialog.list.item(row)
+        item = gallery.list.item(row)
         assert item.text() == scene.title
-        assert not item.icon().pixmap(dialog.list.iconSize()).isNull(), scene.picture_path.name
-        dialog.list.setCurrentRow(row)
-        assert dialog.summary.text() == scene.summary
+        assert not item.icon().pixmap(gallery.list.iconSize()).isNull(), scene.picture_path.name
+        gallery.list.setCurrentRow(row)
+        assert gallery.summary.text() == scene.summary
 
 
 def test_that_titles_in_a_row_have_one_height(qtbot: QtBot) -> None:
     dialog = GalleryDialog(built_in_scenes())
     qtbot.addWidget(dialog)
 
-    items = (dialog.list.item(row) for row in range(dialog.list.count()))
-    heights = {item.icon().actualSize(dialog.list.iconSize()).height() for item in items}
+    items = (dialog.gallery.list.item(row) for row in range(dialog.gallery.list.count()))
+    heights = {item.icon().actualSize(dialog.gallery.list.iconSize()).height() for item in items}
 
     assert max(heights) - min(heights) <= 1
 
@@ -42,10 +44,41 @@ def test_that_a_scene_of_the_gallery_is_opened(qtbot: QtBot, tmp_path: Path) -> 
     shell.trigger("gallery")
     dialog = shell.window.findChild(GalleryDialog)
     assert isinstance(dialog, GalleryDialog)
-    dialog.list.setCurrentRow(3)
+    dialog.gallery.list.setCurrentRow(3)
 
-    qtbot.keyClick(dialog.list, Qt.Key.Key_Return)
+    qtbot.keyClick(dialog.gallery.list, Qt.Key.Key_Return)
     QApplication.processEvents()
 
     assert shell.bridge.session is not None
     assert shell.bridge.session.title == "04_minimal.py" or "smallest" in shell.bridge.session.title
+
+
+def test_that_the_scenes_are_offered_where_nothing_could_be_opened(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "cut.tlrec").write_bytes(b"garbage")
+    shell = open_shell(qtbot, tmp_path, tmp_path / "cut.tlrec")
+    view = shell.window.middle.currentWidget()
+    assert isinstance(view, SceneErrorView)
+    gallery = view.gallery
+    assert gallery is not None
+    assert gallery.isVisible()
+    gallery.list.setCurrentRow(3)
+
+    qtbot.keyClick(gallery.list, Qt.Key.Key_Return)
+    QApplication.processEvents()
+
+    assert shell.bridge.session is not None
+    assert "smallest" in shell.bridge.session.title
+    assert not gallery.isVisible()
+
+
+def test_that_the_source_of_a_broken_scene_has_the_page_to_itself(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path, "def build(stage:")
+
+    view = shell.window.middle.currentWidget()
+    assert isinstance(view, SceneErrorView)
+    assert view.source.isVisible()
+    assert view.gallery is None

@@ -99,8 +99,8 @@ def choose_in_gallery(shell: Shell) -> None:
     shell.trigger("gallery")
     dialog = shell.window.findChild(GalleryDialog)
     assert dialog is not None
-    dialog.list.setCurrentRow(3)
-    dialog.list.itemActivated.emit(dialog.list.item(3))
+    dialog.gallery.list.setCurrentRow(3)
+    dialog.gallery.list.itemActivated.emit(dialog.gallery.list.item(3))
 
 
 def pause(shell: Shell) -> None:

@@ -29,8 +29,8 @@ _CELL: Final = QSize(248, 178)
 _PATH: Final = Qt.ItemDataRole.UserRole
 
 
-class GalleryDialog(QDialog):
-    """Offers scenes by their pictures.
+class SceneGallery(QWidget):
+    """Offers scenes by their pictures, below a hint.
 
     Signals:
         scene_chosen: The file of a scene to open.
@@ -42,11 +42,10 @@ class GalleryDialog(QDialog):
 
     scene_chosen = Signal(object)  # Path
 
-    def __init__(self, scenes: Sequence[SceneFile], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, scenes: Sequence[SceneFile], hint: str = "", parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self.setObjectName("gallery")
-        self.setWindowTitle("Gallery")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._summaries: dict[str, str] = {}
         self.list = QListWidget()
         self.list.setAccessibleName("Built-in scenes")
@@ -66,27 +65,48 @@ class GalleryDialog(QDialog):
         # For three lines, so that nothing moves.
         self.summary.setMinimumHeight(3 * self.fontMetrics().lineSpacing())
         self.summary.setAlignment(Qt.AlignmentFlag.AlignTop)
-        button = QDialogButtonBox.StandardButton
-        self.buttons = button_box(button.Open | button.Cancel)
-        self.buttons.accepted.connect(self._open_current)
-        self.buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        if hint:
+            layout.addWidget(plain_label(hint))
         layout.addWidget(self.list, 1)
         layout.addWidget(self.summary)
-        layout.addWidget(self.buttons)
-        self.resize(3 * _CELL.width() + 60, 3 * _CELL.height() + 130)
         self.list.currentItemChanged.connect(self._show_summary)
-        self.list.itemActivated.connect(self._open_current)
+        self.list.itemActivated.connect(self.open_current)
         self.list.setCurrentRow(0)
+
+    @Slot()
+    def open_current(self) -> None:
+        """Open the scene that is marked."""
+        self.scene_chosen.emit(Path(self.list.currentItem().data(_PATH)))
 
     @Slot()
     def _show_summary(self) -> None:
         self.summary.setText(self._summaries[self.list.currentItem().data(_PATH)])
 
-    @Slot()
-    def _open_current(self) -> None:
-        self.scene_chosen.emit(Path(self.list.currentItem().data(_PATH)))
-        self.accept()
+
+class GalleryDialog(QDialog):
+    """The same beside what is open.
+
+    Attributes:
+        gallery: The scenes.
+    """
+
+    def __init__(self, scenes: Sequence[SceneFile], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("gallery")
+        self.setWindowTitle("Gallery")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.gallery = SceneGallery(scenes)
+        button = QDialogButtonBox.StandardButton
+        self.buttons = button_box(button.Open | button.Cancel)
+        self.buttons.accepted.connect(self.gallery.open_current)
+        self.buttons.rejected.connect(self.reject)
+        self.gallery.scene_chosen.connect(self.accept)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.gallery, 1)
+        layout.addWidget(self.buttons)
+        self.resize(3 * _CELL.width() + 60, 3 * _CELL.height() + 130)
 
 
 def _icon_of(picture_path: Path) -> QIcon:

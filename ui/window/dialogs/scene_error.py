@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import (
@@ -28,10 +29,14 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.foreign.paths import is_scene_name
+from inspector.sessions.scene import built_in_scenes
 from inspector.sessions.session import SessionStatus
 
 from ...kit.labels import plain_label
 from ...kit.theme import ColorRole, Theme
+from .gallery import SceneGallery
+
+_HINT: Final = "Double-click a scene that comes with the inspector to open it:"
 
 
 class SceneErrorView(QWidget):
@@ -40,17 +45,22 @@ class SceneErrorView(QWidget):
     Signals:
         reload_requested: Try the same file again.
         open_requested: Choose another file.
+        scene_chosen: The file of a built-in scene to open.
 
     Attributes:
         heading: The sentence.
         place: File and line.
         source: Excerpt and traceback.
+        gallery: The built-in scenes, where nothing else is to be shown.
     """
 
     reload_requested = Signal()
     open_requested = Signal()
+    scene_chosen = Signal(object)  # Path
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, parent: QWidget | None = None, *, offers_scenes: bool = False
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("scene_error")
         self._theme = theme
@@ -70,6 +80,8 @@ class SceneErrorView(QWidget):
         self.source.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.source.setAccessibleName("Source and traceback")
         self.source.setTabChangesFocus(True)
+        self.gallery: SceneGallery | None = None
+        self._offers_scenes = offers_scenes
         self._icon = QLabel()
         self.reload_button = self._button("Reload", "")
         self.reload_button.clicked.connect(self.reload_requested)
@@ -100,7 +112,16 @@ class SceneErrorView(QWidget):
         detail = status.detail.removeprefix(place_line)
         self.source.setPlainText(detail)
         self.source.setVisible(bool(detail))
+        self._offer_scenes(is_offered=self._offers_scenes and not detail)
         self._mark_line()
+
+    def _offer_scenes(self, *, is_offered: bool) -> None:
+        if is_offered and self.gallery is None:
+            self.gallery = SceneGallery(built_in_scenes(), _HINT)
+            self.gallery.scene_chosen.connect(self.scene_chosen)
+            self._layout.insertWidget(self._layout.count() - 1, self.gallery, 1)
+        if self.gallery is not None:
+            self.gallery.setVisible(is_offered)
 
     @property
     def text(self) -> str:
@@ -128,7 +149,7 @@ class SceneErrorView(QWidget):
             buttons.addWidget(button)
         buttons.addStretch(1)
         buttons.addWidget(self.copy_button)
-        layout = QVBoxLayout(self)
+        self._layout = layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 16, 16, 12)
         layout.setSpacing(8)
         layout.addLayout(top)

@@ -57,7 +57,7 @@ class WindowDialogs(QObject):
     def show_gallery(self) -> None:
         """Show the built-in scenes with their pictures."""
         dialog = GalleryDialog(built_in_scenes(), self._window)
-        dialog.scene_chosen.connect(self.scene_chosen)
+        dialog.gallery.scene_chosen.connect(self.scene_chosen)
         dialog.open()
 
     def show_palette(self) -> None:
@@ -88,7 +88,8 @@ class WindowDialogs(QObject):
 
     def error_view(self) -> SceneErrorView:
         """Return a view that shows why a scene could not be loaded, with buttons that work."""
-        view = SceneErrorView(self._window.theme)
+        view = SceneErrorView(self._window.theme, offers_scenes=True)
+        view.scene_chosen.connect(self.scene_chosen)
         view.reload_requested.connect(self._window.bridge.reload)
         view.open_requested.connect(self.open_requested)
         return view
