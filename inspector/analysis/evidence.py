@@ -153,14 +153,14 @@ def event_at(history: History, cursor: int) -> RawEvent | None:
 
 
 def by_whom(timeline: Timeline, cause: int) -> str:
-    """Return ``by the program``, or ``by command 3 “pause “game””`` for its number."""
+    """Return ``by the program``, or ``by command 3 (pause “game”)`` for its number."""
     if not cause:
         return "by the program"
     record = next((each for each in reversed(timeline.commands) if each.number == cause), None)
     if record is None:
         return f"by command {cause}"
     asked = f", requested by {record.by}" if record.by else ""
-    return f"by command {cause} “{record.text}”{asked}"
+    return f"by command {cause} ({record.text}){asked}"
 
 
 def command_behind(
@@ -175,7 +175,7 @@ def command_behind(
         until: Kinds of events that cannot lie between a command and its effect.
 
     Returns:
-        The cursor of the command, and ``command 3 “fire “boss” now”``.
+        The cursor of the command, and ``command 3 (fire “boss” now)``.
     """
     form = ""
     for place in range(cursor - 1, cursor - 1 - _COMMAND_BACK, -1):
@@ -187,7 +187,7 @@ def command_behind(
         elif event[1] in COMMANDS:
             if event[4] or not isinstance(command_in(form), command):
                 break
-            return place, f"command {event[2]} “{text_of(history, event[3])}”"
+            return place, f"command {event[2]} ({text_of(history, event[3])})"
     return None
 
 

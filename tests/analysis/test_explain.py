@@ -170,7 +170,7 @@ def test_that_the_changes_that_cost_most_are_named_and_the_others_counted(tmp_pa
     since = next(place for place, text in enumerate(found) if text.startswith("Since it was set"))
     paused, *slow, more, _ = found[since + 1 :]
     assert paused == (
-        "Meanwhile “enemies” was paused for 06:00.000, by command 1 “pause “enemies””."
+        "Meanwhile “enemies” was paused for 06:00.000, by command 1 (pause “enemies”)."
     )
     assert slow == ["Meanwhile “enemies” was set to rate 0.25 for 500 ms, by the program."] * 5
     assert more == "There were 15 more changes of these clocks, none of greater effect."
@@ -268,7 +268,7 @@ def test_that_a_pause_by_a_command_names_the_command(stand: Stand) -> None:
 
     pause = reason_with(stand.explain("boss"), "paused since")
 
-    assert pause.text.endswith("by command 1 “pause “enemies””.")
+    assert pause.text.endswith("by command 1 (pause “enemies”).")
     assert stand.kind_of(pause) == CLOCK_PAUSED
 
 
@@ -311,7 +311,7 @@ def test_that_a_rate_of_zero_is_told_from_a_pause(stand: Stand) -> None:
     assert "“frozen” has had rate 0 since it was created." in texts(made)
     assert "It cannot fire before “frozen” gets a rate above 0." in texts(made)
     change = reason_with(later, "has had rate 0")
-    assert change.text.endswith("set by command 1 “set the rate of “ui” to 0”.")
+    assert change.text.endswith("set by command 1 (set the rate of “ui” to 0).")
     assert stand.kind_of(change) == CLOCK_RATE
 
 
@@ -322,7 +322,7 @@ def test_that_a_slowed_clock_is_named_with_who_slowed_it(stand: Stand) -> None:
 
     slowed = reason_with(stand.explain("boss"), "“game” runs at rate 0.25")
 
-    assert "set by command 1 “set the rate of “game” to 0.25”" in slowed.text
+    assert "set by command 1 (set the rate of “game” to 0.25)" in slowed.text
     assert stand.kind_of(slowed) == CLOCK_RATE
     assert "At an effective rate of 0.125 that takes" in "\n".join(texts(stand.explain("boss")))
 
@@ -411,7 +411,7 @@ def test_that_a_timer_cleared_by_a_command_names_the_command(stand: Stand) -> No
 
     cleared = stand.explain("boss").reasons[0]
 
-    assert "by command 1 “clear “boss””" in cleared.text
+    assert "by command 1 (clear “boss”)" in cleared.text
 
 
 def test_that_a_timer_whose_branch_was_removed_names_the_clock(stand: Stand) -> None:
@@ -624,9 +624,9 @@ def test_that_a_timer_fired_by_a_command_was_early(stand: Stand) -> None:
     once, repeating = stand.explain("boss"), stand.explain("tick")
 
     early = reason_with(once, "early")
-    assert early.text.startswith("It was called 19.0 s early, by command 1 “fire “boss” now”")
+    assert early.text.startswith("It was called 19.0 s early, by command 1 (fire “boss” now)")
     extra = reason_with(repeating, "early")
-    assert "by command 2 “fire “tick” now”. Its schedule is unchanged." in extra.text
+    assert "by command 2 (fire “tick” now). Its schedule is unchanged." in extra.text
 
 
 def test_that_a_command_is_known_by_its_form_whatever_its_words(
@@ -637,7 +637,7 @@ def test_that_a_command_is_known_by_its_form_whatever_its_words(
     stand.session.submit(FireTimer(stand.timers("boss")[0]))
     stand.run(Fraction(1, 10))
 
-    assert "by command 1 “call it now”" in reason_with(stand.explain("boss"), "early").text
+    assert "by command 1 (call it now)" in reason_with(stand.explain("boss"), "early").text
 
 
 def test_that_time_since_an_early_call_is_counted_from_the_call_not_from_when_it_was_due(
@@ -657,7 +657,7 @@ def test_that_a_timer_fired_early_on_a_stopped_clock_was_early(stand: Stand) -> 
     stand.session.submit(FireTimer(stand.timers("never")[0]))
     stand.run(1)
 
-    assert "by command 1 “fire “never” now”" in "\n".join(texts(stand.explain("never")))
+    assert "by command 1 (fire “never” now)" in "\n".join(texts(stand.explain("never")))
 
 
 def test_that_a_short_interval_fires_several_times_a_frame(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_that_a_paused_target_is_named_with_the_command(stand: Stand) -> None:
     explanation = stand.explain("Actor.update")
 
     assert explanation.headline.startswith("It is not called: its target “one” has been paused")
-    assert explanation.headline.endswith("by command 1 “pause “one””.")
+    assert explanation.headline.endswith("by command 1 (pause “one”).")
     assert stand.kinds(explanation)[0] == MEMBER_SET
 
 
@@ -143,7 +143,7 @@ def test_that_calls_that_are_used_up_are_told_from_what_was_unscheduled(stand: S
     used, taken = stand.explain("Actor.burst"), stand.explain("Actor.shoot")
 
     assert used.headline == "It has no calls left."
-    assert taken.headline.startswith("It was removed by command 1 “unschedule “Actor.shoot””")
+    assert taken.headline.startswith("It was removed by command 1 (unschedule “Actor.shoot”)")
     assert stand.kinds(used) == stand.kinds(taken) == [MEMBER_REMOVED]
 
 
@@ -156,7 +156,7 @@ def test_that_who_unscheduled_is_known_by_the_form_of_the_command_whatever_its_w
     stand.run(1)
 
     headline = stand.explain("Actor.shoot").headline
-    assert headline.startswith("It was removed by command 1 “take it out”")
+    assert headline.startswith("It was removed by command 1 (take it out)")
 
 
 def test_that_a_member_goes_with_its_target(stand: Stand) -> None:

@@ -252,6 +252,6 @@ def test_that_a_long_pause_is_named_before_many_short_changes(stand: Stand) -> N
     lines = stand.lines()
     (paused,) = (place for place, line in enumerate(lines) if "was paused for 60.0 s" in line)
     (more,) = (place for place, line in enumerate(lines) if "more changes" in line)
-    assert "by command 1 “pause “enemies””" in lines[paused]
+    assert "by command 1 (pause “enemies”)" in lines[paused]
     assert lines[more] == "There were 5 more changes of these clocks, none of greater effect."
     assert more == paused + 6
