@@ -17,7 +17,7 @@ from inspector.events.timeline import Timeline
 from inspector.formats.scene_shapes import SceneMoment
 from inspector.pictures.looks import clock_looks, notes_of
 from inspector.pictures.pictures import Picture
-from inspector.sessions.session import FramePictures, pictures_of
+from inspector.sessions.session import FramePictures, SessionPhase, pictures_of
 from inspector.timebase import NS_PER_MS
 
 from ..kit.guards import guarded
@@ -56,6 +56,7 @@ _RECORDED: Final = (
     "inspector."
 )
 _ATTACHED: Final = "An attached program sends no picture of itself."
+_FAILED: Final = "The scene could not be loaded."
 _NO_PICTURE: Final = (
     "This scene has no picture. It can draw one: call stage.picture(draw) in build(stage), "
     "with a function that returns shapes. See Help › Scenes."
@@ -200,8 +201,9 @@ class ScenePanel(QWidget):
         pictures = self._pictures
         if pictures is None:
             return _CAPTURED if session.is_recorded else _ATTACHED
-        if pictures.failure:
-            return pictures.failure
+        has_failed = session.status.phase is SessionPhase.FAILED
+        if pictures.failure or has_failed:
+            return pictures.failure or _FAILED
         if not pictures.is_described:
             return _RECORDED if session.is_recorded else _NO_PICTURE
         if session.is_recorded:

@@ -84,6 +84,15 @@ def test_that_a_scene_without_a_picture_is_told_how_to_draw_one(
     assert "stage.picture(draw)" in panel.notice.text()
 
 
+def test_that_a_scene_that_could_not_be_loaded_is_not_told_how_to_draw(
+    panel: ScenePanel, bridge: SessionBridge, tmp_path: Path
+) -> None:
+    bridge.set_session(held_session(scene_file(tmp_path, "def build(stage:\n")))
+    refresh(panel, bridge)
+
+    assert panel.notice.text() == "The scene could not be loaded."
+
+
 def test_that_a_held_scene_is_drawn_before_its_first_frame(
     panel: ScenePanel, session: HostedSession
 ) -> None:
