@@ -5,8 +5,9 @@ to which a byte goes every quarter of a second while the event loop turns: ``+``
 or a dialog of it has the keyboard, else ``.``. SIGUSR1 prints where
 all threads are. After SIGUSR2 the window opens a scene in which nothing happens, and some seconds
 later writes into the pipe what it still needs: ``bytes objects;``. What a session keeps, up to
-its limits, such as the events and pictures of a lively scene, is not part of that. Files open in
-this window only: another one would cover it, and be at work in its place.
+its limits, such as the events and pictures of a lively scene, is not part of that; nor is the code
+of what is used for the first time, which is all loaded at the start. Files open in this window
+only: another one would cover it, and be at work in its place.
 """
 
 from __future__ import annotations
@@ -15,14 +16,18 @@ import ctypes
 import faulthandler
 import gc
 import os
+import pkgutil
 import signal
 import sys
+from importlib import import_module
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QDialog
 
+import inspector
+import ui
 from inspector import launcher, window_loader
 
 BEAT_MS = 250
@@ -54,7 +59,16 @@ def main(pipe: int, arguments: list[str]) -> int:
     heart = QTimer(application)
     heart.timeout.connect(beat)
     heart.start(BEAT_MS)
+    load_everything()
     return launcher.main(arguments)
+
+
+def load_everything() -> None:
+    """Import all modules, so that the first use of a feature takes no memory for its code."""
+    for package in (inspector, ui):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__"):
+                import_module(module.name)
 
 
 def show_quiet_scene() -> None:
