@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.analysis.frame_spans import spans_of
@@ -66,8 +67,13 @@ def test_that_names_far_down_are_whole_where_other_columns_can_go(
     session.frame_of((3, 100_000, 400_000), (1, 0, 1_000_000))
     session.run_to_ms(session.tree.now_ns / MS + 16)
     bridge.refresh_now()
-    panel.refresh()
     view, name = panel.view, "an old fox that walks"
+    row = view.verticalHeader().defaultSectionSize()
+    view.setFixedHeight(view.horizontalHeader().height() + row)
+    panel.refresh()
+    QApplication.processEvents()
+    assert len(view.rows_in_view()) < panel.model.rowCount()
+    view.setFixedHeight(20 * row)
     place = texts(panel, SpanColumn.WHO).index(name)
     view.setFixedWidth(2 * view.width_for(name))
 
