@@ -6,11 +6,9 @@ in every name. The ticker reads the clock that it is given.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from importlib import import_module
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from inspector.clocks.callbacks import (
     CheckedCallback,
@@ -20,15 +18,23 @@ from inspector.clocks.callbacks import (
 )
 from inspector.clocks.clock import Clock
 from inspector.clocks.mistakes import check_order, missing_attribute
+from inspector.frames.egret.timer import (
+    ASSUMED_RATE,
+    BY_CALLS,
+    BY_ELAPSED,
+    PER_UPDATE,
+    Counting,
+    TickerTimer,
+    rounded,
+)
 from inspector.frames.reporting import Reporter, milliseconds_of
 from inspector.vocabulary import Field, MemberKind
 
+#: Timers are found here too, where scenes of earlier versions import them.
+__all__ = ["BY_CALLS", "BY_ELAPSED", "Countdown", "Counting", "Ticker", "TickerTimer"]
+
 #: Called with the ticker's time in milliseconds; a true answer requests a render.
 Tick: TypeAlias = Callable[[float], object]
-#: The original's assumed rate of a display.
-ASSUMED_RATE: Final = 60
-#: Each update lowers a count by this much.
-PER_UPDATE: Final = 1_000
 
 
 class Countdown:
@@ -375,16 +381,3 @@ class Ticker:
             refuse_unfinished(function())
         if self.on_render is not None:
             refuse_unfinished(self.on_render())
-
-
-def rounded(value: float) -> float:
-    """Round to the nearest whole number, halves up, as in the original's language."""
-    return math.floor(value + 0.5) if math.isfinite(value) else value
-
-
-def __getattr__(name: str) -> object:
-    """Find timers here too, where scenes of earlier versions import them."""
-    if name in {"BY_CALLS", "BY_ELAPSED", "Counting", "TickerTimer"}:
-        found: object = getattr(import_module("inspector.frames.egret.timer"), name)
-        return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,14 +10,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from inspector.clocks.callbacks import CheckedCallback
-from inspector.frames.egret.ticker import ASSUMED_RATE, PER_UPDATE, Ticker, rounded
 from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from inspector.frames.reporting import Reporter
+
+#: The original's assumed rate of a display.
+ASSUMED_RATE: Final = 60
+#: Each update lowers a count by this much.
+PER_UPDATE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,32 @@ BY_CALLS: Final = Counting("calls")
 BY_ELAPSED: Final = Counting("elapsed time", counts_calls=False, keeps_phase=True)
 
 
+class Updates(Protocol):
+    """What a timer needs of its ticker.
+
+    Attributes:
+        number: Its number in events; 0 while nothing records.
+        reporter: Takes reports.
+        now_ms: Returns its time in milliseconds.
+    """
+
+    number: int
+    reporter: Reporter
+    now_ms: Callable[[], float]
+
+    def start_tick(self, tick: Callable[[float], object]) -> None:
+        """Call a function at each update, with the time in milliseconds."""
+
+    def stop_tick(self, tick: Callable[[float], object]) -> None:
+        """Stop calling it."""
+
+    def call(self, number: int, function: Callable[[], object]) -> None:
+        """Call a function for a timer, and report the call if the timer has a number."""
+
+    def report_ms(self, number: int, field: Field, milliseconds: float) -> None:
+        """Report an instant or a duration."""
+
+
 class TickerTimer:
     """Fires on a ticker's updates, a number of times or forever.
 
@@ -68,7 +100,7 @@ class TickerTimer:
 
     def __init__(
         self,
-        ticker: Ticker,
+        ticker: Updates,
         delay_ms: float,
         repeat_count: float = 0,
         *,
@@ -218,3 +250,8 @@ def _at_least_1(delay_ms: float) -> float:
     """Return a delay as the original takes it."""
     # In this order a delay that is not a number stays one, as in the original.
     return max(delay_ms, 1)
+
+
+def rounded(value: float) -> float:
+    """Round to the nearest whole number, halves up, as in the original's language."""
+    return math.floor(value + 0.5) if math.isfinite(value) else value
