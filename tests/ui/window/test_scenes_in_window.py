@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.session import SessionPhase
@@ -217,6 +217,7 @@ def test_that_a_scene_that_cannot_be_opened_is_told_beside_the_one_that_goes_on(
     dialog = window.findChild(SceneErrorDialog)
     assert isinstance(dialog, SceneErrorDialog)
     assert dialog.view.place.text() == f"{bad}, line 3"
+    assert all(button.icon().isNull() for button in dialog.findChildren(QPushButton))
     bad.write_text(SCENE.replace("played", "mended"), encoding="utf-8")
     qtbot.mouseClick(dialog.view.reload_button, Qt.MouseButton.LeftButton)
     assert window.windowTitle() == "mended & tested – Timeline Inspector"

@@ -187,8 +187,6 @@ class SceneErrorView(QWidget):
     @Slot()
     def _apply_theme(self) -> None:
         self._icon.setPixmap(self._theme.icon("warning").pixmap(28, 28))
-        self.reload_button.setIcon(self._theme.icon("reload"))
-        self.other_button.setIcon(self._theme.icon("open"))
         self._mark_line()
 
 
