@@ -27,7 +27,8 @@ viztracer or Tracy (as CSV), or any CSV with a column of frame times; also in gz
 
 The end of a name selects the format: game.svg, game.presentmon.csv. --as selects it
 where the name does not tell, as in “--as trace -o game.json”, or instead of a name. Where
-the name tells another format, both are written: “--as report -o game.html” writes two files.
+the name tells another format, both are written: “--as report -o game.html” writes two
+files.
 
 examples:
   timeline-inspector export run.json -o run.svg -o run.pdf --stacked
