@@ -27,7 +27,6 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QDialog
 
 import inspector
-import ui
 from inspector import launcher, window_loader
 
 BEAT_MS = 250
@@ -65,7 +64,7 @@ def main(pipe: int, arguments: list[str]) -> int:
 
 def load_everything() -> None:
     """Import all modules, so that the first use of a feature takes no memory for its code."""
-    for package in (inspector, ui):
+    for package in (inspector, window_loader.load_ui()):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
                 import_module(module.name)
