@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -62,6 +63,19 @@ def _time_as_it_is() -> Iterator[None]:
     """Blame a test that leaves hooks of the probe in this process, not the next that sleeps."""
     yield
     assert time.sleep is _SLEEP, "the test has left another time.sleep behind"
+
+
+@pytest.fixture(autouse=True)
+def _ctrl_c_as_in_a_terminal() -> Iterator[None]:
+    """Blame a test that leaves another handler of Ctrl+C behind, not the next that interrupts.
+
+    A shell has the jobs in its background ignore Ctrl+C, and so what they start: without the
+    handler set here, tests fail there that raise the signal.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    handler = signal.getsignal(signal.SIGINT)
+    assert handler is signal.default_int_handler, "the test has left another handler behind"
 
 
 @pytest.fixture
