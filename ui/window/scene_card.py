@@ -65,7 +65,12 @@ class Task(Struct, frozen=True):
 
 TASKS: Final = (
     Task("pause", "Pause a clock (P)", "Select a clock in the tree and press P", Capability.PAUSE),
-    Task("slow", "Slow it to ¼ (R)", "Select a clock, press R, and type 1/4", Capability.RATE),
+    Task(
+        "slow",
+        "Slow it down (R)",
+        "Select a clock, press R, and type a rate below 1, such as 1/4",
+        Capability.RATE,
+    ),
     Task(
         "step",
         "Next timer (N)",
@@ -229,9 +234,9 @@ class SceneCard(QFrame):
                 self._tick(task.name)
 
     def _is_slowed(self, clock_id: int) -> bool:
-        """Whether it is a branch that is slower than the rest, not the root with all."""
+        """Whether it is a slower branch: not a stopped one, nor the root with all."""
         clock = self._bridge.timeline.clocks.get(clock_id)
-        return clock is not None and bool(clock.parent_id) and clock.rate < 1
+        return clock is not None and bool(clock.parent_id) and 0 < clock.rate < 1
 
     @Slot()
     def take_export(self) -> None:

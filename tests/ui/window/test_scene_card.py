@@ -86,8 +86,12 @@ def test_that_only_a_slower_branch_is_ticked_off_as_slowed(shell: Shell) -> None
     shell.bridge.submit(SetRate(shell.clock_id("enemies"), Fraction(4)))
     assert ticked(shell) == set()
 
-    shell.bridge.submit(SetRate(shell.clock_id("enemies"), Fraction(1, 4)))
+    shell.bridge.submit(SetRate(shell.clock_id("enemies"), Fraction(0)))
+    assert ticked(shell) == set()
+
+    shell.bridge.submit(SetRate(shell.clock_id("enemies"), Fraction(1, 2)))
     assert ticked(shell) == {"slow"}
+    assert shell.contents.card.tasks["slow"].text() == "☑ Slow it down (R)"
 
 
 @pytest.mark.parametrize("export", ["export", "export-timeline", "export-scene"])
