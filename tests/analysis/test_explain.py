@@ -446,6 +446,7 @@ def test_that_a_timer_that_is_set_later_says_when() -> None:
 
     explanation = explain(LogHistory(log), CallId(number), SECOND)
 
+    assert explanation.subject == f"Timer “later” ({number})"
     assert explanation.headline == (
         "At 00:01.000 this timer does not exist yet: it is set at 00:02.000."
     )

@@ -318,6 +318,7 @@ def test_that_a_call_that_is_scheduled_later_is_said_to_be_so(tmp_path: Path) ->
 
     explanation = explain(session.history, CallId(late, is_member=True), 1_000_000_000)
 
+    assert explanation.subject == f"Loop “late” ({late})"
     assert explanation.headline == (
         "At 00:01.000 this member does not exist yet: it is set at 00:02.000."
     )

@@ -9,7 +9,7 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration
 
 from ..kit.texts.call_texts import due_in_text
-from .detail_rows import DetailRow, heading, instant_with_ns, linked, path_links, sentence
+from .detail_rows import DetailRow, heading, instant_with_ns, linked, path_links
 
 
 def timer_rows(
@@ -21,12 +21,11 @@ def timer_rows(
         timeline: The state that is shown.
         timer_id: The timer, pending or not.
         why: Why it has not fired, or why it did when it did.
-        subject: What it is called, also when it is gone.
+        subject: What it is called, also when it is not there.
     """
     call = call_of(timeline, CallId(timer_id))
     if call is None or call.due_ns is None:
-        gone = "This timer is no longer pending."
-        return [heading(subject), sentence(gone), *why]
+        return [heading(subject), *why]
     due_ns, fired = call.session_due_ns, call.calls
     rows = [
         heading(f"Timer “{call.name}”"),

@@ -78,6 +78,8 @@ class _Gone:
         end = self._member_end() if is_member else self._timer_end()
         if end is None:
             reason = self._unknown()
+            if reason.cursor is not None:
+                subject = self._later_title(reason.cursor) or subject
             return Explanation(subject, reason.text, (reason,))
         before = self.history.state_before(end.cursor)
         call = call_of(before, self.story.id)
@@ -229,6 +231,13 @@ class _Gone:
             )
             return Reason(text, history.first_ns)
         return Reason(f"This session never had a {self.what} of this number.", timeline.at_ns)
+
+    def _later_title(self, place: int) -> str:
+        """Return what a call is titled once it is added, empty if it is unknown even then."""
+        # What kind of member it is follows in the next event.
+        events = 2 if self.story.id.is_member else 1
+        call = call_of(self.history.state_before(place + events), self.story.id)
+        return "" if call is None else call.title
 
 
 def _at_and_above(members: MemberNames, number: int) -> set[int]:

@@ -23,7 +23,8 @@ SCENE = """
         game = stage.root.child("game")
         enemies = game.child("enemies")
         enemies.set_timeout(10, lambda: None, name="boss")
-        stage.root.set_timeout(1, lambda: None, name="bomb")
+        set_late = lambda: stage.root.set_timeout(60, print, name="late")
+        stage.root.set_timeout(1, set_late, name="bomb")
 """
 
 BEAT = """
@@ -110,6 +111,22 @@ def test_that_a_timer_that_is_gone_is_explained(stand: Stand) -> None:
 
     assert stand.lines()[0] == "Timer “bomb” (2)"
     assert "It has fired and is no longer pending." in stand.lines()
+
+
+def test_that_a_timer_that_is_set_later_is_named_and_nothing_else_is_said_of_it(
+    stand: Stand,
+) -> None:
+    stand.run(2)
+    stand.bridge.select(Selection.timer(3))
+
+    stand.bridge.set_playhead(500_000_000)
+    stand.panel.refresh()
+
+    assert stand.lines() == [
+        "Timer “late” (3)",
+        "Why",
+        "At 00:00.500 this timer does not exist yet: it is set at 00:01.000.",
+    ]
 
 
 def test_that_a_member_that_is_not_there_is_explained(stand: Stand) -> None:
