@@ -81,8 +81,8 @@ def change_at(history: History, at_ns: int, clock_id: int, kind: str) -> int | N
     """Return the cursor of the last change of a kind of a clock at an instant, if there is one."""
     reader, start = _Changes(), history.cursor_at(at_ns - 1)
     steps = handlers_of(reader)
-    events = history.events(start, history.cursor_at(at_ns))
-    for reader.place, (_, number, subject, a, b) in enumerate(events, start):
+    cursors, events = history.numbered(start, history.cursor_at(at_ns))
+    for reader.place, (_, number, subject, a, b) in zip(cursors, events, strict=True):
         if subject == clock_id and number in steps:
             steps[number](at_ns, subject, a, b)
     cursors = [change.cursor for change in reader.found if change.kind == kind]

@@ -137,11 +137,10 @@ def last_event(  # noqa: PLR0913 - what to search for, and where
     first = max(first, history.first, cursor - _NAMES_BACK)
     while cursor > first:
         start = max(first, cursor - NEARBY)
-        events = history.events(start, cursor)
-        for offset in range(len(events) - 1, -1, -1):
-            event = events[offset]
+        cursors, events = history.numbered(start, cursor)
+        for place, event in zip(reversed(cursors), reversed(events), strict=True):
             if event[2] == subject and event[1] in kinds and a in {None, event[3]}:
-                return start + offset, event
+                return place, event
         cursor = start
     return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from inspector.events.handlers import handlers_of
@@ -128,17 +128,17 @@ class FrameReader:
         self._open = []
 
 
-def frames_in(events: Iterable[RawEvent], cursor: int) -> Iterator[FrameEvents]:
+def frames_in(cursors: Sequence[int], events: Sequence[RawEvent]) -> Iterator[FrameEvents]:
     """Yield the frames that end among events; the first may lack its beginning.
 
     Args:
+        cursors: The cursors of the events.
         events: The events.
-        cursor: The cursor of the first.
     """
     ended: list[FrameEvents] = []
-    reader = FrameReader(ended.append, cursor)
+    reader = FrameReader(ended.append, cursors[0] if cursors else 0)
     steps = handlers_of(reader)
-    for reader.cursor, (at_ns, kind, subject, a, b) in enumerate(events, cursor):
+    for reader.cursor, (at_ns, kind, subject, a, b) in zip(cursors, events, strict=True):
         step = steps.get(kind)
         if step is not None:
             step(at_ns, subject, a, b)

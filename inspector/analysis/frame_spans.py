@@ -195,12 +195,12 @@ def _frame_events(history: History, timeline: Timeline, index: int) -> FrameEven
     """Return a frame with the timers before it, ``None`` when it is no longer in the log."""
     start, end = extent_of(history, timeline, index)
     at_ns = timeline.frames.began_ns(index)
-    events = history.events(start, end)
+    cursors, events = history.numbered(start, end)
     # The frame before is among them, and need not be taken apart.
     ends = (at for at, event in enumerate(events, 1) if event[1] in FRAME_ENDS and event[0] < at_ns)
     skipped = next(ends, 0)
     found = None
-    for frame in frames_in(events[skipped:], start + skipped):
+    for frame in frames_in(cursors[skipped:], events[skipped:]):
         # Several may begin at one instant; numbers differ where a frame began and never ended.
         if frame.cursor >= 0 and frame.at_ns == at_ns:
             found = frame

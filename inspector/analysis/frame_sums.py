@@ -163,7 +163,7 @@ class FrameSums:
         is_found = False
         while cursor < end and not is_found:
             stop = min(cursor + SLICE, end)
-            for place, event in enumerate(history.events(cursor, stop), cursor):
+            for place, event in zip(*history.numbered(cursor, stop), strict=True):
                 if event[1] in FRAME_ENDS:
                     begin = place + 1
                 elif event[1] in FRAME_STARTS and self._is_first(event[0], event[3]):
@@ -195,8 +195,8 @@ class FrameSums:
         """
         sums, ended, call_kinds, firings = self._sums, self._ended, CALLS, FIRINGS
         is_begun = self._is_begun
-        for place, (_, kind, subject, _, b) in enumerate(
-            self._history.events(cursor, stop), cursor
+        for place, (_, kind, subject, _, b) in zip(
+            *self._history.numbered(cursor, stop), strict=True
         ):
             is_call = kind in call_kinds
             if is_call or (kind in firings and not is_begun):

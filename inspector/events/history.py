@@ -50,6 +50,9 @@ class History(Protocol):
     def events(self, start: int, end: int) -> Sequence[RawEvent]:
         """Return the events between two cursors, without those not kept."""
 
+    def numbered(self, start: int, end: int) -> tuple[Sequence[int], Sequence[RawEvent]]:
+        """Return the cursors of what :meth:`events` returns, and the same events."""
+
     def whole_until(self, start: int, end: int) -> int:
         """Return the cursor up to which no event is missing from ``start`` on, at most ``end``."""
 
@@ -114,6 +117,12 @@ class LogHistory:
     def events(self, start: int, end: int) -> list[RawEvent]:
         """Return the events between two cursors, without those not kept."""
         return self._log.slice(start, end)
+
+    def numbered(self, start: int, end: int) -> tuple[range, list[RawEvent]]:
+        """Return the cursors of what :meth:`events` returns, and the same events."""
+        events = self.events(start, end)
+        first = max(start, self.first)
+        return range(first, first + len(events)), events
 
     def whole_until(self, start: int, end: int) -> int:
         """Return ``end``, as nothing is missing within a log."""

@@ -123,6 +123,12 @@ class CaptureHistory:
             found += [tuple(row) for row in rows.tolist()]
         return found
 
+    def numbered(self, start: int, end: int) -> tuple[range, list[RawEvent]]:
+        """Return the cursors of what :meth:`events` returns, and the same events."""
+        events = self.events(start, end)
+        first = max(start, 0)
+        return range(first, first + len(events)), events
+
     def whole_until(self, start: int, end: int) -> int:
         """Return ``end``, as nothing is missing within a capture."""
         return max(start, end)

@@ -154,7 +154,7 @@ class _Gone:
         history, number = self.history, self.story.id.number
         base = history.state_before(history.first).members
         names = MemberNames(history.strings, base.by_id.values())
-        for place, event in enumerate(history.events(history.first, self.cursor), history.first):
+        for place, event in zip(*history.numbered(history.first, self.cursor), strict=True):
             if event[1] in MEMBER_NAMING_KINDS:
                 names.note(event)
             elif event[1] == MEMBER_REMOVED and event[2] in _at_and_above(names, number):
@@ -217,7 +217,7 @@ class _Gone:
         """Return that the call is unknown, or scheduled later."""
         history, story, timeline = self.history, self.story, self.timeline
         added = ADDED[Unit.MEMBER if story.id.is_member else Unit.TIMER]
-        for place, event in enumerate(history.events(self.cursor, history.end), self.cursor):
+        for place, event in zip(*history.numbered(self.cursor, history.end), strict=True):
             if event[1] == added and event[2] == story.id.number:
                 text = (
                     f"At {format_instant(timeline.at_ns)} this {self.what} does not exist yet: it "

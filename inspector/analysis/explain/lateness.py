@@ -138,7 +138,7 @@ class _Context:
 
     def _first_frame(self, cursor: int, end: int) -> FrameEvents | None:
         """Return the first frame that began and ended between two cursors."""
-        frames = frames_in(self.history.events(cursor, end), cursor)
+        frames = frames_in(*self.history.numbered(cursor, end))
         return next((frame for frame in frames if frame.cursor >= 0), None)
 
     def stretches(self, firing: Firing) -> list[tuple[FrameEvents, int, int, int]]:
@@ -161,10 +161,10 @@ class _Context:
 def _frame_cursor(history: History, cursor: int) -> int:
     """Return the cursor right after the end of the previous frame."""
     start = max(history.first, cursor - NEARBY)
-    events = history.events(start, cursor)
-    for offset in range(len(events) - 1, -1, -1):
-        if events[offset][1] in FRAME_ENDS:
-            return start + offset + 1
+    cursors, events = history.numbered(start, cursor)
+    for place, event in zip(reversed(cursors), reversed(events), strict=True):
+        if event[1] in FRAME_ENDS:
+            return place + 1
     return start
 
 
@@ -208,8 +208,8 @@ def _timers_before(
         took_ns = frame.timers_ns
         earlier = [
             (at_ns + max(late_ns, 0), other, cursor)
-            for cursor, (at_ns, kind, other, late_ns, _) in enumerate(
-                context.history.events(since, end), since
+            for cursor, (at_ns, kind, other, late_ns, _) in zip(
+                *context.history.numbered(since, end), strict=True
             )
             if kind in FIRINGS and from_ns <= at_ns + max(late_ns, 0) < firing.read_ns
         ]

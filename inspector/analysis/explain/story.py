@@ -184,7 +184,7 @@ class CallStory(ClockChangeReader):
             # Nearly all events are about other calls, so this filter has to be fast.
             mine = [
                 (place, event)
-                for place, event in enumerate(history.events(start, end), start)
+                for place, event in zip(*history.numbered(start, end), strict=True)
                 if (kind := event[1]) in wanted and (event[2] == number or kind not in own)
             ]
             for place, event in mine:

@@ -90,12 +90,12 @@ def _timer_sets(
     labels = {
         timer_id: strings[label] for timer_id, label in zip(table.id, table.label, strict=True)
     }
-    events = history.events(start, end)
+    cursors, events = history.numbered(start, end)
     added = ADDED[Unit.TIMER]
     labels |= {event[2]: strings[event[4]] for event in events if event[1] == added}
     timer_sets = [
         (frozenset(labels.get(number, "") for number, _ in frame.fired), frame.timers_ns)
-        for frame in frames_in(events, start)
+        for frame in frames_in(cursors, events)
         if frame.fired
     ]
     return timer_sets, labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -242,7 +243,7 @@ class Survey:
         frame_ns: Median session time from frame to frame; 0 without frames.
         is_steady: Whether nearly all frames were that long.
         frame_starts: Session instants at which frames began.
-        first_frame: Index of the first of them.
+        frame_numbers: Their indexes.
         long_frames: The frames over budget.
     """
 
@@ -259,7 +260,7 @@ class Survey:
         self.frame_ns = 0
         self.is_steady = False
         self.frame_starts: list[int] = []
-        self.first_frame = 0
+        self.frame_numbers = array("q")
         self.long_frames = LongFrames(budget)
         self._rates: dict[int, Fraction] = {}
 
@@ -360,4 +361,4 @@ class Survey:
     def frame_of(self, at_ns: int) -> int | None:
         """Return the frame of an instant, ``None`` when no frame followed it."""
         place = bisect_left(self.frame_starts, at_ns)
-        return self.first_frame + place if place < len(self.frame_starts) else None
+        return self.frame_numbers[place] if place < len(self.frame_starts) else None

@@ -51,7 +51,7 @@ def surveying(
     for mark in marks:
         while cursor < mark:
             upto = min(cursor + _STRETCH, mark)
-            surveyor.read(history.events(cursor, upto), cursor)
+            surveyor.read(*history.numbered(cursor, upto))
             cursor = upto
             yield cursor
         for group in seen.groups.values():
@@ -98,10 +98,10 @@ class _Surveyor:
             seen.timers[timer_id] = timer
             self._group(timer).pending += 1
 
-    def read(self, events: Sequence[RawEvent], cursor: int) -> None:
-        """Take the events that begin at a cursor."""
+    def read(self, cursors: Sequence[int], events: Sequence[RawEvent]) -> None:
+        """Take events, each with its cursor."""
         frames, steps = self.frames, self._steps
-        for frames.cursor, (at_ns, kind, subject, a, b) in enumerate(events, cursor):
+        for frames.cursor, (at_ns, kind, subject, a, b) in zip(cursors, events, strict=True):
             try:
                 for step in steps.get(kind, ()):
                     step(at_ns, subject, a, b)
@@ -191,9 +191,8 @@ class _Surveyor:
 
     def _on_frame_began(self, at_ns: int, _director: int, index: int, _delta_ns: int) -> None:
         seen = self.seen
-        if not seen.frame_starts:
-            seen.first_frame = index
         seen.frame_starts.append(at_ns)
+        seen.frame_numbers.append(index)
         calls, self.calls = self.calls, {}
         if calls:
             since_ns = seen.frame_starts[-2] if len(seen.frame_starts) > 1 else 0

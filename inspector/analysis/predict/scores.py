@@ -133,9 +133,11 @@ class _Events(ClockChangeReader):
         self._updates: dict[int, list[tuple[int, int]]] = {
             each.scheduler_id: [] for each in made if each.scheduler_id
         }
-        self._read(start, history.events(start, end), made)
+        self._read(*history.numbered(start, end), made)
 
-    def _read(self, start: int, events: Sequence[RawEvent], made: list[Prediction]) -> None:
+    def _read(
+        self, cursors: Sequence[int], events: Sequence[RawEvent], made: list[Prediction]
+    ) -> None:
         if self._is_cut:
             self._last_ns = events[-1][0] if events else self._history.first_ns
         clocks = {number for each in made for number in each.path}
@@ -143,7 +145,7 @@ class _Events(ClockChangeReader):
         steps = handlers_of(self)
         subjects: dict[int, Container[int]] = dict.fromkeys(steps, self._of_timer)
         subjects |= dict.fromkeys(ABOUT_CLOCKS, clocks) | dict.fromkeys(ABOUT_MEMBERS, members)
-        for self.place, (at_ns, kind, subject, a, b) in enumerate(events, start):
+        for self.place, (at_ns, kind, subject, a, b) in zip(cursors, events, strict=True):
             if kind in steps and subject in subjects[kind]:
                 steps[kind](at_ns, subject, a, b)
 

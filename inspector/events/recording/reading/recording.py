@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
@@ -323,6 +324,10 @@ class Recording:
             end: Cursor after the last.
             is_whole: Whether to stop at missing events, instead of skipping them.
         """
+        return self._read(start, end, is_whole=is_whole)[0]
+
+    def _read(self, start: int, end: int, *, is_whole: bool = False) -> tuple[Block, list[range]]:
+        """Return events as columns, and the stretches of cursors that they cover."""
         cursors, counts = self._index[_CURSOR], self._index[_COUNT]
         place = max(0, int(np.searchsorted(cursors, start, side="right")) - 1)
         behind = int(np.searchsorted(cursors, end))
@@ -330,6 +335,7 @@ class Recording:
         most = min(max(0, min(end, self.end) - start), int(counts[place:behind].sum()))
         out = np.empty((EVENT_COLUMNS, most), np.int64)
         filled, at = 0, start
+        covered: list[range] = []
         while place < len(cursors) and cursors[place] < end:
             first, count = int(cursors[place]), int(counts[place])
             if is_whole and first > at:
@@ -345,8 +351,9 @@ class Recording:
             if block is not None:
                 filled += target.shape[1]
                 at = first + count
+                covered.append(range(first + low, first + low + target.shape[1]))
             place += 1
-        return out[:, :filled]
+        return out[:, :filled], covered
 
     def whole_until(self, start: int, end: int) -> int:
         """Return the cursor up to which no event is missing from ``start`` on, at most ``end``."""
@@ -374,6 +381,15 @@ class Recording:
     def events(self, start: int, end: int) -> list[RawEvent]:
         """Return the events between two cursors, without missing ones."""
         return events_of(self.columns(start, end))
+
+    def numbered(self, start: int, end: int) -> tuple[Sequence[int], list[RawEvent]]:
+        """Return the cursors of what :meth:`events` returns, and the same events."""
+        block, covered = self._read(start, end)
+        stretches = [each for each in covered if each]
+        is_whole = all(before.stop == after.start for before, after in pairwise(stretches))
+        if stretches and is_whole:
+            return range(stretches[0].start, stretches[-1].stop), events_of(block)
+        return [cursor for stretch in stretches for cursor in stretch], events_of(block)
 
     def cursor_at(self, at_ns: int) -> int:
         """Return the cursor after the last event at or before an instant."""
