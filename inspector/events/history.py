@@ -47,6 +47,10 @@ class History(Protocol):
     def has_all_events(self) -> bool:
         """Whether all events from the first to the newest are available."""
 
+    @property
+    def missing(self) -> int:
+        """How many events between the first and the newest were found to be missing so far."""
+
     def events(self, start: int, end: int) -> Sequence[RawEvent]:
         """Return the events between two cursors, without those not kept."""
 
@@ -113,6 +117,11 @@ class LogHistory:
     def has_all_events(self) -> bool:
         """Whether all events from the first to the newest are available: always true."""
         return True
+
+    @property
+    def missing(self) -> int:
+        """How many events are missing within the log: always 0."""
+        return 0
 
     def events(self, start: int, end: int) -> list[RawEvent]:
         """Return the events between two cursors, without those not kept."""

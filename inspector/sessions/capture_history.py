@@ -56,6 +56,7 @@ class CaptureHistory:
         first_ns: 0.
         last_ns: Instant of the newest event.
         has_all_events: True.
+        missing: 0.
         levels: The values of the counters of a trace.
         spans: The slices of each thread of a trace.
         opened: The cursor from which on all events are of frames and slices.
@@ -64,6 +65,7 @@ class CaptureHistory:
     first: Final = 0
     first_ns: Final = 0
     has_all_events: Final = True
+    missing: Final = 0
 
     def __init__(self, frames: FrameTimes, slices: Slices | None) -> None:
         """Describe frames, and the slices of a trace."""

@@ -151,7 +151,9 @@ def _failure_overview(timeline: Timeline) -> list[DetailRow]:
 def _log_rows(session: Session) -> list[DetailRow]:
     log, history = session.log, session.history
     if session.is_recorded and not history.first:
-        rows = [DetailRow("Events", f"{history.end:,}, all in the file")]
+        missing = history.missing
+        kept = f"{missing:,} of them missing" if missing else "all in the file"
+        rows = [DetailRow("Events", f"{history.end:,}, {kept}")]
     else:
         kept = f"{len(log):,} in the log" if log.first else "all in the log"
         rows = [DetailRow("Events", f"{log.end:,}, {kept}")]

@@ -343,7 +343,9 @@ class StateBar(QToolBar):
         self.log_button.setAccessibleName(f"Event log: {text}")
         used_mib, budget_mib = log.kept_bytes / _BYTES_PER_MIB, log.budget_bytes / _BYTES_PER_MIB
         if session.is_recorded:
-            place = f"{kept:,} events in the file."
+            missing = history.missing
+            place = f"{kept - missing:,} events in the file"
+            place += f", {missing:,} are missing." if missing else "."
         else:
             place = f"Event log, in memory only: {kept:,} events, "
             place += f"about {used_mib:.1f} of {budget_mib:.0f} MiB."

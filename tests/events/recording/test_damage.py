@@ -217,6 +217,7 @@ def test_that_states_around_a_damaged_chunk_are_right(
     past = open_recording(path)
 
     assert [note for note in past.notes if "events from 1,200 on are damaged" in note]
+    assert past.missing == 400
     assert past.events(1_100, 1_700) == log.slice(1_100, 1_200) + log.slice(1_600, 1_700)
     assert described(past.state_before(1_500)) == described(folded(log, 1_200))
     assert described(past.state_before(1_650)) == described(folded(log, 1_650))

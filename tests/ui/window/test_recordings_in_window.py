@@ -24,6 +24,7 @@ from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
 from tests.ui.world import PlayedSession
 from ui.clock_tree.panel import ClockTreePanel
+from ui.details.panel import DetailsPanel
 from ui.events.panel import EventListPanel
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.plotted_frames import NONE_IN_FILE_TEXT
@@ -257,6 +258,24 @@ def test_that_a_recording_no_event_of_which_can_be_read_is_not_called_no_scene(
     calls = cast("TimerQueuePanel", shell.window.docks.panel("timer_queue"))
     assert clocks.notice.text() == "No clocks: this recording has none."
     assert calls.notice.text() == "No calls: this recording has none."
+
+
+def test_that_the_details_count_the_missing_events_of_a_damaged_recording(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    path, log = tmp_path / "damaged.tlrec", scene_log(seconds=1)
+    record(log, path, portion=400)
+    with closing(connect(path)) as database:
+        database.executescript("UPDATE chunks SET crc = crc + 1 WHERE first_cursor = 400;")
+    shell = open_shell(qtbot, tmp_path, None)
+
+    shell.window.open_path(path)
+    settle()
+
+    details = cast("DetailsPanel", shell.window.docks.panel("details"))
+    assert f"Events\t{log.end:,}, 400 of them missing" in details.text()
+    told = shell.window.state_bar.log_button.toolTip()
+    assert told.startswith(f"{log.end - 400:,} events in the file, 400 are missing.")
 
 
 def test_that_a_recording_without_frames_says_so(qtbot: QtBot, tmp_path: Path) -> None:

@@ -76,6 +76,7 @@ class Recording:
         self._sound = Soundness(len(self.strings), self._unknown_text)
         self._repaired: set[int] = set()
         self._checked: set[int] = set()
+        self._unreadable: set[int] = set()
         self._chunks: OrderedDict[int, Block | None] = OrderedDict()
         self._states: OrderedDict[int, tuple[Timeline, int]] = OrderedDict()
         self._growth = Growth(self._sound, self._form_of)
@@ -125,6 +126,11 @@ class Recording:
         is_there = all(self._chunk(place) is not None for place in range(self._index.shape[1]))
         is_gapless = int(self._index[_COUNT].sum()) == self.end - self.first
         return is_there and is_gapless and not self._file.is_damaged("chunks", "strings")
+
+    @property
+    def missing(self) -> int:
+        """How many events were found to be missing so far; of a large file, not all is read yet."""
+        return self._gaps + sum(int(self._index[_COUNT][place]) for place in self._unreadable)
 
     @property
     def title(self) -> str:
@@ -252,10 +258,10 @@ class Recording:
 
     def _note_gaps(self) -> None:
         ends = self._index[_CURSOR] + self._index[_COUNT]
-        missing = int(np.maximum(self._index[_CURSOR][1:] - ends[:-1], 0).sum())
+        self._gaps = int(np.maximum(self._index[_CURSOR][1:] - ends[:-1], 0).sum())
         told = self._file.meta.get("lost_events")
-        if missing > (told if isinstance(told, int) else 0):
-            self._file.note(f"{missing:,} events in between are missing.")
+        if self._gaps > (told if isinstance(told, int) else 0):
+            self._file.note(f"{self._gaps:,} events in between are missing.")
 
     def _chunk(self, place: int) -> Block | None:
         """Return the events of a chunk, ``None`` if it is damaged."""
@@ -287,6 +293,7 @@ class Recording:
                 exchange(block, self._written_of, self.frames_of)
         except DAMAGE as error:
             self._file.note_damage("chunks", error, self._known_ns(place))
+            self._unreadable.add(place)
             return None
         return block
 
