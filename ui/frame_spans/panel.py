@@ -49,6 +49,7 @@ NOTHING_RECORDED: Final = "This recording holds no frames."
 NOTHING_SEEN: Final = "No frame has ended yet in this program."
 NO_SESSION: Final = "No scene is open."
 _NO_CALLS: Final = "Nothing was called in this frame."
+_CALLS_LOST: Final = "The events of this frame are no longer in the log; only its phases are known."
 
 
 @guarded
@@ -195,16 +196,9 @@ class FrameSpansPanel(QWidget):
         gone = "" if is_kept or not spans else "   Its calls are no longer in the log."
         self._note = gone if is_drawn else "   It has too many calls to draw them one by one."
         self._show_title(index)
-        if not spans:
-            self.notice.show_text(_NO_CALLS)
-        elif not is_kept:
-            self.notice.show_text(
-                "The events of this frame are no longer in the log; only its phases are known."
-                if not self.model.rowCount()
-                else ""
-            )
-        else:
-            self.notice.show_text("")
+        # That nothing was called stands in the flame row.
+        is_lost = bool(spans) and not is_kept and not self.model.rowCount()
+        self.notice.show_text(_CALLS_LOST if is_lost else "")
 
     def _show_title(self, index: int) -> None:
         frame = self._bridge.timeline.frames.frame(index)
