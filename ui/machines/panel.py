@@ -113,7 +113,7 @@ class StateMachinesPanel(QWidget):
             self._show_machine(self._known[0][0] if self._known else 0)
         machine = self.machine
         # Without a machine only the notice is visible.
-        for part in (self.chooser, self.lane, self._scroll):
+        for part in (self._top, self.lane, self._scroll):
             part.setHidden(machine is None)
         if session is None or machine is None:
             self.notice.show_text(NO_SESSION if session is None else NO_MACHINE)
@@ -228,7 +228,8 @@ class StateMachinesPanel(QWidget):
     # ---------------------------------------------------------------- building
 
     def _lay_out(self) -> None:
-        top = bar(self.chooser, 8, (self.readout, 1))
+        self._top = QWidget()
+        self._top.setLayout(bar(self.chooser, 8, (self.readout, 1)))
         # With many states it is larger than a small panel.
         scroll = QScrollArea()
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -240,7 +241,7 @@ class StateMachinesPanel(QWidget):
         fill(self._beside, (self.view, 1))
         parts = (scroll, 6), (self._beside, 5)
         self.splitter = splitter(Qt.Orientation.Horizontal, *parts, sizes=(600, 500))
-        fill(self, top, self.lane, (self.splitter, 1))
+        fill(self, self._top, self.lane, (self.splitter, 1))
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -80,6 +80,16 @@ def test_that_without_a_scene_or_a_machine_it_says_so(
     assert panel.notice.text() == NO_MACHINE
 
 
+def test_that_without_a_machine_there_is_no_row_above_the_table(
+    panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    show(panel, bridge, MembersSession())
+    assert panel.splitter.y() == 0
+
+    show(panel, bridge, session)
+    assert panel.splitter.y() > panel.chooser.height()
+
+
 def test_that_the_present_state_and_what_is_possible_is_said_and_drawn(
     panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
 ) -> None:
