@@ -73,6 +73,18 @@ stage.root.set_interval(0.08, int, name="tock")
     assert not found
 
 
+def test_that_two_long_calls_are_twice(tmp_path: Path) -> None:
+    found = looked_at(
+        tmp_path,
+        """
+stage.root.set_interval(8, lambda: stage.work(0.2), name="load")
+stage.root.set_interval(0.05, int, name="tick")
+""",
+    )
+
+    assert "It took too long twice." in found[BLOCKING].text
+
+
 def test_that_the_likely_one_of_several_timers_is_named(tmp_path: Path) -> None:
     found = looked_at(
         tmp_path,

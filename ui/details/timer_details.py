@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inspector.analysis.evidence import times
 from inspector.calls.call import CallId, call_of, short_site
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration
@@ -44,7 +45,7 @@ def timer_rows(
         DetailRow("Fires in", due_in_text(call, timeline.at_ns)),
         *why,
         heading("History"),
-        DetailRow("Fired", f"{fired:,} times" if fired != 1 else "once"),
+        DetailRow("Fired", times(fired)),
     ]
     if call.last_lateness_ns is not None:
         rows.append(DetailRow("Last late by", format_duration(call.last_lateness_ns)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from statistics import median_low
 from typing import Final, TypeAlias
 
-from inspector.analysis.evidence import listed
+from inspector.analysis.evidence import listed, times
 from inspector.analysis.explain.suspects import suspect
 from inspector.analysis.interval_shares import largest_share, named_shares
 from inspector.analysis.lint.findings import (
@@ -201,7 +201,7 @@ def _blocking(
     name, timer_id, clock_id = _named(seen, culprit, worst)
     site = seen.text(seen.timers[timer_id].site) if timer_id in seen.timers else ""
     where = f", set at {short_site(site)}" if site else ""
-    often = "" if len(frames) == 1 else f" It took too long {len(frames):,} times."
+    often = "" if len(frames) == 1 else f" It took too long {times(len(frames))}."
     late = Counter[str]()
     for long in frames:
         for number, late_ns in long.late.items():
