@@ -184,7 +184,12 @@ class Registry(Sequence[EntryT], Generic[EntryT]):
     @property
     def noun(self) -> str:
         """What an entry is called in a sentence, such as "exporter"."""
-        return self.group.removesuffix("s").replace("_", " ")
+        return self.plural.removesuffix("s")
+
+    @property
+    def plural(self) -> str:
+        """What entries are called in a sentence, such as "lint rules"."""
+        return self.group.replace("_", " ")
 
     @property
     def extensions(self) -> tuple[Extension, ...]:
@@ -305,7 +310,7 @@ def extensions_text(registries: Iterable[Registry[Any]]) -> str:
     lines = []
     for registry in registries:
         found = registry.extensions
-        lines.append(f"{registry.group}: {len(registry.own)} built in, {len(found)} installed")
+        lines.append(f"{registry.plural}: {len(registry.own)} built in, {len(found)} installed")
         for each in found:
             lines.append(f"  {'✖' if each.problem else '✔'} {each.name}, {each.package}")
             lines += [f"      {each.reason}"] if each.problem else []

@@ -421,3 +421,4 @@ def test_that_without_extensions_the_list_says_so(tmp_path: Path) -> None:
     assert done.returncode == ExitCode.OK, done.stderr
     assert re.search(r"^panels: \d+ built in, 0 installed$", done.stdout, re.MULTILINE)
     assert f"exporters: {len(EXPORTERS.own)} built in, 0 installed\n" in done.stdout
+    assert re.search(r"^lint rules: \d+ built in, 0 installed$", done.stdout, re.MULTILINE)
