@@ -42,7 +42,10 @@ _MARK: Final = 14
 _MERGED_BELOW: Final = 3.0
 #: Closer expected instants, in pixels, are not drawn.
 _EXPECTED_APART: Final = 6
-_LARGEST_TITLE_SHARE: Final = 0.3
+#: Of the width; titles are whole in all but the narrowest plots.
+_LARGEST_TITLE_SHARE: Final = 0.6
+#: With shorter tracks there are no outcomes, which the table has too.
+_LEAST_TRACK_SHARE: Final = 0.33
 _SMALLEST_TRACK: Final = 60
 _NOTHING_CHOSEN: Final = "Select a result to see when its timer fired."
 
@@ -148,7 +151,10 @@ class LabPlot(QAbstractScrollArea):
         width = self.viewport().width()
         most = int(width * _LARGEST_TITLE_SHARE)
         left = _PAD + _MARK + min(self._title_width + 4, most) + _PAD
-        right = width - _PAD - min(self._text_width + 4, most) - _PAD
+        right = width - _PAD - (self._text_width + 4) - _PAD
+        if right - left < width * _LEAST_TRACK_SHARE:
+            # Room for half of the last number of the axis.
+            right = width - _PAD - _MARK
         return left, max(right, left + _SMALLEST_TRACK)
 
     def x_of(self, at_ns: float) -> float:
@@ -335,8 +341,8 @@ class LabPlot(QAbstractScrollArea):
         painter.drawText(room, _LEFT_IN_ROW, title)
         painter.setPen(color(ColorRole.MUTED_TEXT if is_right else ColorRole.TEXT))
         room = QRect(right + _PAD, top, width - right - 2 * _PAD, height)
-        text = metrics.elidedText(outcome_text(run), Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, _LEFT_IN_ROW, text)
+        if room.width() >= self._text_width:
+            painter.drawText(room, _LEFT_IN_ROW, outcome_text(run))
         self._paint_firings(painter, run, top)
 
     def _paint_firings(self, painter: QPainter, run: LabResult, top: int) -> None:

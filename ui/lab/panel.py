@@ -121,16 +121,14 @@ class LabPanel(QWidget):
             LIMITS_TEXT,
             (f"{LIMITS_TIP}.\nThe command “timeline-inspector lab” has no such limits."),
         )
-        below = bar((self.summary, 3), (self.limits, 3), margins=(6, 0, 6, 0))
-        right = QWidget()
-        reading = bar(*self.plot_buttons.buttons(), (self.readout, 1), margins=(4, 0, 0, 0))
-        fill(right, (self.plots, 1), reading, spacing=2)
+        buttons = self.plot_buttons.buttons()
+        below = bar((self.summary, 3), (self.limits, 3), 8, *buttons, margins=(6, 0, 4, 0))
         self.readout.setContentsMargins(6, 0, 6, 2)
-        parts = (self.view, 3), (right, 2)
+        parts = (self.view, 3), (self.plots, 2)
         self.splitter = splitter(Qt.Orientation.Horizontal, *parts, sizes=(600, 400))
         for label in (self.problem, self.notes):
             label.setContentsMargins(6, 0, 6, 0)
-        fill(self, top, below, self.problem, self.notes, (self.splitter, 1))
+        fill(self, top, below, self.problem, self.notes, (self.splitter, 1), self.readout)
 
     def _connect(self) -> None:
         self.form.changed.connect(self._soon.start)

@@ -63,6 +63,21 @@ def test_that_showing_the_panel_again_keeps_the_results(stand: Stand) -> None:
     assert all(a is b for a, b in zip(stand.panel.model.results, first, strict=True))
 
 
+@pytest.mark.parametrize("width", [968, 1089, 1211])
+def test_that_names_and_the_reading_are_whole_in_windows_of_usual_width(
+    stand: Stand, width: int
+) -> None:
+    stand.panel.resize(width, 190)
+    stand.show()
+    panel = stand.panel
+    plot, metrics = panel.plot, panel.fontMetrics()
+
+    titles = [metrics.horizontalAdvance(each.row_title) for each in panel.model.rows]
+    assert plot.x_of(0) > max(titles) + 20
+    assert plot.x_of(10 * SECOND) - plot.x_of(0) > plot.width() / 4
+    assert panel.readout.width() > metrics.horizontalAdvance(panel.readout.text()) + 12
+
+
 # ------------------------------------------------------------------ running
 
 
