@@ -62,7 +62,7 @@ class ClockTreePanel(QWidget):
         top = bar((self.filter_line, 1), self.count_label)
         fill(self, top, (self.view, 1), self.refusal_label)
         self._pace = PacedRefresh(self, bridge.pace)
-        self.row_buttons = RowButtons(self.view, self.model, self._why_not)
+        self.row_buttons = RowButtons(self.view, self.model, bridge.why_not)
         self.view.row_buttons = self.row_buttons
         self.row_buttons.command_requested.connect(self._submit)
         self._connect()
@@ -234,15 +234,6 @@ class ClockTreePanel(QWidget):
     @Slot(object)
     def _submit(self, command: Command) -> None:
         self._bridge.submit(command)
-
-    def _why_not(self, command: Command, clock_id: int) -> str:
-        session = self._bridge.session
-        if session is None:
-            return "no scene is open"
-        reason = session.why_not(command.capability, clock_id)
-        if not reason and not self._bridge.accepts(command):
-            reason = "not possible in this session"
-        return reason
 
     @Slot(str)
     def _show_refusal(self, reason: str) -> None:

@@ -60,14 +60,14 @@ class RowButtons(QObject):
     command_requested = Signal(object)  # Command
 
     def __init__(
-        self, view: QTreeView, model: ClockTreeModel, why_not: Callable[[Command, int], str]
+        self, view: QTreeView, model: ClockTreeModel, why_not: Callable[[Command], str]
     ) -> None:
         """Show them in a view.
 
         Args:
             view: Shows the clocks; it is to call :meth:`paint` after its rows.
             model: Has the clocks.
-            why_not: Says why a command is not possible for a clock, nothing if it is.
+            why_not: Says why a command is not possible, nothing if it is.
         """
         super().__init__(view)
         self._view = view
@@ -122,8 +122,7 @@ class RowButtons(QObject):
 
     def reason(self, button: RowButton) -> str:
         """Return why a button does nothing, nothing if it does."""
-        clock = self._clock()
-        return "" if clock is None else self._why_not(button.command, clock.id)
+        return self._why_not(button.command)
 
     def _node(self) -> int:
         view, at = self._view, self._at

@@ -216,10 +216,17 @@ class SessionBridge(QObject):
 
     def accepts(self, command: Command) -> bool:
         """Return whether there is a session that takes such commands."""
+        return not self.why_not(command)
+
+    def why_not(self, command: Command) -> str:
+        """Return why there is no session that takes such commands, empty if there is one."""
         session = self._session
-        if session is None or command.capability not in self.capabilities:
-            return False
-        return not session.why_not(command.capability, command.clock_about(self._timeline))
+        if session is None:
+            return "no scene is open"
+        reason = session.why_not(command.capability, command.clock_about(self._timeline))
+        if not reason and command.capability not in self.capabilities:
+            reason = "not possible in this session"
+        return reason
 
     def open_path(self, path: Path) -> None:
         """Open a file in place of the session: a scene, a recording, or else a capture.
