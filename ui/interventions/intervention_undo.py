@@ -1,85 +1,23 @@
-"""Which intervention would be undone or redone next, and what that is called."""
+"""What undoing or redoing the last intervention is called, and the actions that do it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-
-from inspector.commands.command import command_in
-from inspector.commands.scene import Undo, undone
+from inspector.commands.scene import Undo
 from inspector.display_text import one_line
 
 from ..actions.descriptions import ActionDescription, Needs
 from ..actions.menus import MenuId
+from ..previews.undo_steps import UndoSteps
 
 if TYPE_CHECKING:
-    from inspector.commands.command import Undoing
-    from inspector.events.timeline import Timeline
-    from inspector.sessions.session import Session
-
     from ..actions.actions import ActionSet
+    from ..previews.undo_steps import Undoable
     from ..session.bridge import SessionBridge
 
 #: More of a command than this is not said in a menu.
 _LONGEST_TEXT: Final = 48
-
-
-class Undoable(Struct, frozen=True):
-    """A change that can be undone, or done again.
-
-    Attributes:
-        number: The command to undo: the one that made the change last, or that undid it.
-        text: What the change was.
-    """
-
-    number: int
-    text: str
-
-
-class UndoSteps:
-    """Finds the change to undo next, and the one to do again.
-
-    Undoing again and again goes back one change at a time, and not to and fro; doing again
-    goes the same way forward, until something else is changed.
-    """
-
-    def __init__(self) -> None:
-        self._seen: tuple[object, ...] = ()
-        self._found: tuple[Undoable | None, Undoable | None] = None, None
-
-    def find(
-        self, session: Session | None, timeline: Timeline
-    ) -> tuple[Undoable | None, Undoable | None]:
-        """Return what is undone next and what is done again; costs something after a command."""
-        undoing = None if session is None else session.undoing
-        if undoing is None or not undoing.newest:
-            return None, None
-        seen = (session, timeline, len(timeline.commands), undoing.newest)
-        if seen != self._seen:
-            self._seen, self._found = seen, _steps(undoing, timeline)
-        return self._found
-
-
-def _steps(undoing: Undoing, timeline: Timeline) -> tuple[Undoable | None, Undoable | None]:
-    to_undo: Undoable | None = None
-    to_redo: Undoable | None = None
-    is_changed = False
-    for record in reversed(timeline.commands):
-        if undoing.of(record.number) is None:
-            continue
-        command = command_in(record.form)
-        is_undo = isinstance(command, Undo)
-        change, is_redo = undone(timeline, command) if isinstance(command, Undo) else (record, True)
-        found = None if change is None else Undoable(record.number, change.text)
-        if is_redo:
-            to_undo = to_undo or found
-            is_changed |= not is_undo
-        elif not is_changed:
-            to_redo = to_redo or found
-        if to_undo is not None and (to_redo is not None or is_changed):
-            break
-    return to_undo, to_redo
 
 
 def step_text(verb: str, step: Undoable | None) -> str:
