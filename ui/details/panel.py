@@ -24,6 +24,7 @@ from .detail_labels import LinkedLabel, ValueLabel, breakable
 from .detail_rows import LOOK_AT, ClockCounts, DetailRow, RowKind, heading
 from .frame_details import Heaviest, frame_rows
 from .member_details import member_rows
+from .remedies import RemedyBar
 from .session_details import limit_rows, overview_rows
 from .slice_details import slice_rows
 from .timer_details import timer_rows
@@ -50,6 +51,7 @@ class DetailsPanel(QWidget):
     Attributes:
         title: What is said above the rows: what is selected.
         grid: The rows.
+        remedies: What ends the pauses that the selection waits for, below the rows.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
@@ -67,6 +69,7 @@ class DetailsPanel(QWidget):
         self._overview_button = tool_button("Overview", "Clear the selection and show the session")
         self._copy_button = tool_button("Copy", "Copy all rows as text")
         self.grid = DetailGrid()
+        self.remedies = RemedyBar(bridge)
         self._area = QScrollArea()
         self._lay_out()
         self._pace = PacedRefresh(self, bridge.pace)
@@ -84,7 +87,7 @@ class DetailsPanel(QWidget):
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.setAccessibleName("Details")
-        fill(self, top, (self._area, 1), spacing=2)
+        fill(self, top, (self._area, 1), self.remedies, spacing=2)
 
     def _connect(self) -> None:
         bridge = self._bridge
@@ -97,6 +100,7 @@ class DetailsPanel(QWidget):
         self._pace.due.connect(self.refresh)
         self.grid.link_activated.connect(self._follow_link)
         self.grid.copy_all_requested.connect(self.copy_all)
+        self.remedies.keyboard_left.connect(self._area.setFocus)
         self._overview_button.clicked.connect(self._show_overview)
         self._copy_button.clicked.connect(self.copy_all)
 
@@ -130,6 +134,7 @@ class DetailsPanel(QWidget):
                     self._change(shown, row)
         else:
             self._build(rows)
+        self.remedies.refresh()
 
     def _read_on(self) -> None:
         """Read what explains, a part in each turn, then show it."""

@@ -1,0 +1,183 @@
+"""What ends the pauses that the selection waits for, as buttons below its details."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from PySide6.QtCore import QEvent, QMargins, Signal
+from PySide6.QtWidgets import QWidget
+from typing_extensions import override
+
+from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers, member_blockers
+from inspector.commands.clocks import ResumeClock
+from inspector.commands.command import Command
+from inspector.commands.members import ResumeMember
+from inspector.commands.scene import Undo
+from inspector.display_text import as_plain, one_line
+
+from ..kit.guards import guarded
+from ..kit.keys import hide_with_keyboard
+from ..kit.layouts import ShorteningButton
+from ..previews.selected import member_toggle, selected_clock, selected_member
+from ..previews.tree_menus import menu_text
+from ..previews.undo_steps import UndoSteps
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
+    from inspector.events.timeline import Timeline
+
+    from ..session.bridge import Selection, SessionBridge
+
+#: So many pauses are offered to be ended, the nearest first.
+_MOST_PAUSES: Final = 3
+_MARGINS: Final = QMargins(8, 0, 4, 4)
+#: Pixels between buttons.
+_BETWEEN: Final = 4
+
+
+class Remedy(Struct, frozen=True):
+    """Something that ends a pause.
+
+    Attributes:
+        text: What its button says.
+        name: The same for those who do not see what it is about.
+        command: What it asks for.
+        reason: Why it is not possible, else empty.
+    """
+
+    text: str
+    name: str
+    command: Command
+    reason: str = ""
+
+
+def remedies_for(bridge: SessionBridge, steps: UndoSteps) -> list[Remedy]:
+    """Return what ends the pauses that the selection waits for.
+
+    Nothing for a recording and while the window looks back: only the present can be changed.
+
+    Args:
+        bridge: The session and the selection.
+        steps: Finds the change that is undone next.
+    """
+    session, timeline = bridge.session, bridge.timeline
+    if session is None or session.is_recorded or bridge.playhead_ns is not None:
+        return []
+    blockers = _blockers(timeline, bridge.selection)
+    if not blockers:
+        return []
+    ends = [end for each in blockers if (end := _end_of(timeline, each)) is not None]
+    found = [(text, text, command) for text, command in ends[:_MOST_PAUSES]]
+    to_undo, _to_redo = steps.find(session, timeline)
+    if to_undo is not None and any(each.cause == to_undo.number for each in blockers):
+        found.append(("Undo", f"Undo: {to_undo.text} (Ctrl+Z)", Undo(to_undo.number)))
+    return [Remedy(text, name, what, bridge.why_not(what)) for text, name, what in found]
+
+
+def _blockers(timeline: Timeline, selection: Selection) -> tuple[Blocker, ...]:
+    member = selected_member(timeline, selection)
+    if member is not None:
+        return member_blockers(timeline, member)
+    clock = selected_clock(timeline, selection)
+    return () if clock is None else clock_blockers(timeline, clock.id)
+
+
+def _end_of(timeline: Timeline, blocker: Blocker) -> tuple[str, Command] | None:
+    """Return what ends a pause, in words and as a command; ``None`` for what is no pause."""
+    if blocker.kind is BlockerKind.CLOCK_PAUSED:
+        return f"Resume “{blocker.name}”", ResumeClock(blocker.clock_id)
+    if blocker.kind is BlockerKind.PAUSED:
+        member = timeline.members.by_id[blocker.member_id]
+        command = member_toggle(member)
+        if isinstance(command, ResumeMember):
+            return f"Resume {member.kind.text} “{member.name}”", command
+    return None
+
+
+@guarded
+class RemedyBar(QWidget):
+    """Buttons that end the pauses that the selection waits for; hidden without any.
+
+    Signals:
+        keyboard_left: It was hidden while one of its buttons had the keyboard.
+
+    Attributes:
+        buttons: As many as are ever needed; the first of them are shown.
+    """
+
+    keyboard_left = Signal()
+
+    def __init__(self, bridge: SessionBridge, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._steps = UndoSteps()
+        self._remedies: list[Remedy] = []
+        self._asked: set[Command] = set()
+        self._commands_seen = 0
+        self.buttons = [ShorteningButton() for _ in range(_MOST_PAUSES + 1)]
+        for button in self.buttons:
+            button.setParent(self)
+            button.clicked.connect(self._take_click)
+        self.hide()
+
+    def refresh(self) -> None:
+        """Offer what helps now."""
+        commands = len(self._bridge.timeline.commands)
+        if commands != self._commands_seen:
+            self._commands_seen = commands
+            self._asked.clear()
+        remedies = remedies_for(self._bridge, self._steps)
+        if remedies != self._remedies:
+            self._remedies = remedies
+            self._show_remedies()
+
+    def _show_remedies(self) -> None:
+        remedies = self._remedies
+        if not remedies and hide_with_keyboard(self):
+            self.keyboard_left.emit()
+        for button, remedy in zip(self.buttons, remedies, strict=False):
+            unavailable = f"Unavailable: {remedy.reason}." if remedy.reason else ""
+            button.setText(menu_text(remedy.text))
+            button.setAccessibleName(one_line(remedy.name))
+            button.setAccessibleDescription(unavailable)
+            button.setToolTip(as_plain("\n".join(filter(None, (remedy.name, unavailable)))))
+            button.setEnabled(not remedy.reason)
+            button.show()
+        for button in self.buttons[len(remedies) :]:
+            button.hide()
+        self._arrange()
+        self.setVisible(bool(remedies))
+
+    def _arrange(self) -> None:
+        """Put the buttons side by side, those that have no room there below."""
+        x, y, height = _MARGINS.left(), _MARGINS.top(), 0
+        room = self.width() - _MARGINS.left() - _MARGINS.right()
+        for button in self.buttons[: len(self._remedies)]:
+            size = button.sizeHint()
+            width, height = min(size.width(), room), size.height()
+            if x > _MARGINS.left() and x + width > _MARGINS.left() + room:
+                x, y = _MARGINS.left(), y + height + _BETWEEN
+            button.setGeometry(x, y, width, height)
+            x += width + _BETWEEN
+        self.setFixedHeight(y + height + _MARGINS.bottom())
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        if event.oldSize().width() != event.size().width():
+            self._arrange()
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._arrange()
+
+    def _take_click(self) -> None:
+        place = next(place for place, each in enumerate(self.buttons) if each is self.sender())
+        command = self._remedies[place].command
+        # A running scene does it at the next frame; a second click must not ask again.
+        if command not in self._asked:
+            self._asked.add(command)
+            self._bridge.submit(command)
