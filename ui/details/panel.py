@@ -196,9 +196,19 @@ class DetailsPanel(QWidget):
         self.grid.clear()
         self._shown = [self._added(each) for each in rows]
         self.grid.finish()
+        self._order_tabs()
         self.grid.setUpdatesEnabled(True)
         if row is not None:
             self._give_keyboard(row, link)
+
+    def _order_tabs(self) -> None:
+        """Have Tab go from row to row and on to the buttons; new rows are last in the window."""
+        before: QWidget = self._area
+        values = (shown.value for shown in self._shown)
+        reached = (each for each in values if isinstance(each, LinkedLabel | QPlainTextEdit))
+        for widget in (*reached, *self.remedies.buttons):
+            self.setTabOrder(before, widget)
+            before = widget
 
     def _row_with_keyboard(self) -> tuple[int | None, int | None]:
         """Return which row has the keyboard, and which link of it."""
