@@ -25,6 +25,7 @@ class BlockerKind(Enum):
     TIME_SCALE = "time scale"
     CLOCK_PAUSED = "clock paused"
     CLOCK_RATE = "clock rate"
+    DETACHED = "detached"
 
 
 class Blocker(Struct, frozen=True):
@@ -66,6 +67,8 @@ class Blocker(Struct, frozen=True):
                 return f"“{self.name}” is paused"
             case BlockerKind.CLOCK_RATE:
                 return f"“{self.name}” has rate 0"
+            case BlockerKind.DETACHED:
+                return f"“{self.name}” is no longer attached"
 
 
 def member_blockers(timeline: Timeline, member: MemberState) -> tuple[Blocker, ...]:
@@ -107,6 +110,8 @@ def _own_blockers(member: MemberState, *, is_own: bool) -> Iterator[Blocker]:
 
 def _clock_blocker(reason: PauseReason) -> Blocker:
     kind = BlockerKind.CLOCK_RATE if reason.is_rate_zero else BlockerKind.CLOCK_PAUSED
+    if reason.is_detached:
+        kind = BlockerKind.DETACHED
     return Blocker(
         kind,
         reason.clock_name,

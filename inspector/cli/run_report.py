@@ -597,10 +597,9 @@ def _state(timeline: Timeline, clock_id: int) -> str:
         return "running"
     reason = reasons[0]
     since = format_instant(reason.since_ns)
-    what = "rate 0" if reason.is_rate_zero else "paused"
-    has = "has had" if reason.is_rate_zero else "has been"
-    return (
-        f"{what} since {since}"
-        if reason.is_own
-        else f"stopped: “{reason.clock_name}” {has} {what} since {since}"
-    )
+    if reason.is_own:
+        return f"{reason.what} since {since}"
+    has = "has had rate 0" if reason.is_rate_zero else "has been paused"
+    if reason.is_detached:
+        has = "has not been attached"
+    return f"stopped: “{reason.clock_name}” {has} since {since}"

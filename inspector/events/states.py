@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
-from typing import Generic, TypeVar, overload
+from typing import Final, Generic, TypeVar, overload
 
 from typing_extensions import override
 
 from inspector.clocks.rate import D
+
+#: What follows the name of a program that was let go, in the mark that says so.
+_DETACHED: Final = "” is no longer attached: "
 
 
 @dataclass(slots=True)
@@ -79,6 +82,7 @@ class PauseReason:
         is_own: Whether it is the requested clock itself.
         is_rate_zero: The rate is 0; the clock is not paused.
         cause: Number of the command that paused it, 0 for the program.
+        is_detached: It stands still as its program is no longer attached.
     """
 
     clock_id: int
@@ -87,6 +91,14 @@ class PauseReason:
     is_own: bool
     is_rate_zero: bool
     cause: int
+    is_detached: bool = False
+
+    @property
+    def what(self) -> str:
+        """What it is in a few words: paused, at another rate, or no longer attached."""
+        if self.is_detached:
+            return "no longer attached"
+        return "rate 0" if self.is_rate_zero else "paused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +120,16 @@ class Failure:
     timer_id: int
 
 
+def detached_text(name: str, how: str) -> str:
+    """Return the mark of a program's clock that stands still as the program was let go.
+
+    Args:
+        name: The name of the program.
+        how: Why it is no longer attached, as part of a sentence.
+    """
+    return f"“{name}{_DETACHED}{how}."
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """An instant marked by the program or the user.
@@ -121,6 +143,11 @@ class Mark:
     at_ns: int
     text: str
     clock_id: int
+
+    @property
+    def is_of_detached(self) -> bool:
+        """Whether it says that a program is no longer attached."""
+        return _DETACHED in self.text
 
 
 @dataclass(frozen=True, slots=True)

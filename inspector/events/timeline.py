@@ -7,10 +7,12 @@ engine's state at that instant.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.rate import D, local_ns, moved, parent_ns, reanchored
@@ -38,6 +40,8 @@ from inspector.vocabulary import (
     durations_of,
     frame_and_phase_in,
 )
+
+_marked_ns = attrgetter("at_ns")
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -271,10 +275,27 @@ class Timeline:
                 is_own=clock.id == clock_id,
                 is_rate_zero=not clock.paused,
                 cause=clock.pause_cause,
+                is_detached=self.detachment(clock) is not None,
             )
             for clock in self.path(clock_id)
             if clock.n == 0
         )
+
+    def detachment(self, clock: ClockState) -> Mark | None:
+        """Return the mark that says that the program of a clock is no longer attached.
+
+        Returns:
+            ``None`` unless the clock stands still because of that.
+        """
+        if not clock.paused or clock.pause_cause:
+            return None
+        marks = self.marks
+        place = bisect_left(marks, clock.paused_since_ns, key=_marked_ns)
+        while place < len(marks) and (mark := marks[place]).at_ns == clock.paused_since_ns:
+            if mark.clock_id == clock.id and mark.is_of_detached:
+                return mark
+            place += 1
+        return None
 
     def stopping_clocks(self, member: MemberState) -> tuple[PauseReason, ...]:
         """Return the stopped clocks that a member waits for, the nearest first."""

@@ -29,7 +29,7 @@ from inspector.vocabulary import Field, LifeCycle, Mode, rate_text, ratio_text
 
 #: Kinds of events that say at which rate a clock begins.
 _BEGINNINGS: Final = kinds_with(b=Unit.RATE)
-_CLOCKS: Final = frozenset({BlockerKind.CLOCK_PAUSED, BlockerKind.CLOCK_RATE})
+_CLOCKS: Final = frozenset({BlockerKind.CLOCK_PAUSED, BlockerKind.CLOCK_RATE, BlockerKind.DETACHED})
 
 #: Versions of Creator in which nothing starts in the frame in which it is enabled.
 _STARTING_AT_THE_BEGINNING: Final = frozenset(
@@ -59,6 +59,8 @@ def blocker_reason(
             return _field_reason(history, timeline, blocker, text, Field.LIFE, cursor)
         case BlockerKind.CLOCK_PAUSED | BlockerKind.CLOCK_RATE:
             return _stopped_clock(history, timeline, blocker)
+        case BlockerKind.DETACHED:
+            return _detached(history, timeline, blocker)
 
 
 def _pause(history: History, timeline: Timeline, blocker: Blocker) -> Reason:
@@ -113,12 +115,22 @@ def _stopped_clock(history: History, timeline: Timeline, blocker: Blocker) -> Re
     return Reason(text, at_ns, cursor, clock_id=number, frame=frame)
 
 
+def _detached(history: History, timeline: Timeline, blocker: Blocker) -> Reason:
+    at_ns, number = blocker.since_ns or 0, blocker.clock_id
+    mark = timeline.detachment(timeline.clocks[number])
+    text = f"{blocker.text}." if mark is None else mark.text
+    cursor = change_at(history, at_ns, number, "pause")
+    return Reason(text, at_ns, cursor, clock_id=number, frame=frame_at(timeline, at_ns))
+
+
 def what_would_help(timeline: Timeline, call: Call, fires: str) -> str:
     """Return a sentence on what has to change before a call on a stopped clock ``fires``."""
     clocks = [blocker for blocker in call.blockers if blocker.kind in _CLOCKS]
     frozen = [f"“{each.name}”" for each in clocks if each.kind is BlockerKind.CLOCK_RATE]
     paused = [f"“{each.name}”" for each in clocks if each.kind is BlockerKind.CLOCK_PAUSED]
     fire = "fire" if fires == "fires" else "be called"
+    if any(each.kind is BlockerKind.DETACHED for each in clocks):
+        return "What it has done since then is unknown."
     if frozen:
         gets = "gets" if len(frozen) == 1 else "get"
         return f"It cannot {fire} before {listed(frozen, len(frozen))} {gets} a rate above 0."

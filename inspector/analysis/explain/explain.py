@@ -32,6 +32,7 @@ _RANKS: Final = {
     BlockerKind.TIME_SCALE: 0,
     BlockerKind.CLOCK_PAUSED: 1,
     BlockerKind.CLOCK_RATE: 1,
+    BlockerKind.DETACHED: 1,
     BlockerKind.LIFE_CYCLE: 2,
 }
 _WITH_CALLS: Final = CALLED | {MemberKind.PHASE}
@@ -143,6 +144,8 @@ class _Present:
         if not first.clock_id:
             what = "It is not called" if self.is_called else "None of its calls run"
             return f"{what}: {reason.text[:1].lower()}{reason.text[1:]}"
+        if first.kind is BlockerKind.DETACHED:
+            return f"Nothing more is known of it: {first.text}."
         again = " again" if call.calls and not call.id.is_member else ""
         what = "is not called" if call.id.is_member else f"does not fire{again}"
         it = f"It {what}" if self.is_called else "Its time does not pass"

@@ -19,6 +19,7 @@ from inspector.events.conditions.breakpoint import BreakAction
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
 from inspector.events.schema import clock_at_parent_time
+from inspector.events.states import detached_text
 from inspector.events.timeline import Timeline
 from inspector.probe.wire import BAD_PARAMS, WireError
 from inspector.sessions.annotations import Annotations
@@ -617,7 +618,7 @@ class AttachedSession:
         """
         at_ns = max(at_ns, program.translation.last_ns)
         clocks = [clock_id for each, clock_id in self.own_clocks() if each is program]
-        program.ended = f"“{program.name}” is no longer attached: {how}."
+        program.ended = detached_text(program.name, how)
         program.is_stepping = False
         live = self._joined.attached()
         is_child = self._joined.parent_of(program) is not None

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from inspector.analysis.explain.explain import explain
 from inspector.analysis.lanes.lanes import LaneStore
 from inspector.analysis.lint.rules import findings
 from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.calls.call import CallId
 from inspector.cli.main import main
 from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
@@ -22,6 +24,8 @@ from inspector.commands.scene import AddMark, StepBack, Undo
 from inspector.commands.timers import ClearTimer
 from inspector.commands.transport import Hold, Run, StepFrames, StepToNextTimer
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
+from inspector.events.recording import open_recording
+from inspector.events.states import PauseReason
 from inspector.probe.wire import packed_events
 from inspector.sessions.attached.link import Attached, Batch, Notice
 from inspector.sessions.attached.messages import Hello
@@ -41,6 +45,7 @@ from inspector.vocabulary import (
     TIMER_ARMED,
     TIMER_FIRED,
 )
+from tests.events.recording.recorded_worlds import record
 from tests.sessions.attached.fake_probe import (
     MS,
     Attachment,
@@ -578,6 +583,40 @@ def test_that_the_timeline_stays_readable_after_the_end(
     session.submit(ResumeClock(SERVER))
     session.refresh()
     assert session.timeline.commands[-1].refusal == session.status.message
+
+
+def test_that_the_clock_of_a_program_that_has_ended_is_not_called_paused(
+    attachment: Attachment, tmp_path: Path
+) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    (reason,) = paused_by_hand(attachment)
+    assert reason.what == "paused"
+
+    probe.close()
+    attachment.settle(lambda: session.status.phase is SessionPhase.ENDED)
+
+    recording = open_recording(record(session.log, tmp_path / "a.tlrec"))
+    ended_ns = session.timeline.marks[-1].at_ns
+    for history in (session.history, recording):
+        (reason,) = history.state_at(history.last_ns).pause_reasons(SERVER)
+        assert (reason.what, reason.since_ns) == ("no longer attached", ended_ns)
+        (before,) = history.state_at(ended_ns - 1).pause_reasons(SERVER)
+        assert before.what == "paused"
+        found = explain(history, CallId(1), history.last_ns)
+        assert found.headline == "Nothing more is known of it: “server” is no longer attached."
+        assert found.reasons[0].text == session.timeline.marks[-1].text
+    recording.close()
+
+
+def paused_by_hand(attachment: Attachment) -> tuple[PauseReason, ...]:
+    """Pause the program, and return what makes its clock stand still."""
+    session = attachment.session
+    session.submit(PauseClock(SERVER))
+    attachment.settle(lambda: session.timeline.clocks[SERVER].paused)
+    attachment.hand.advance(10)
+    session.refresh()
+    return session.timeline.pause_reasons(SERVER)
 
 
 def test_that_a_program_that_was_let_go_unsaid_is_not_called_ended(attachment: Attachment) -> None:

@@ -18,6 +18,7 @@ from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.session import SessionPhase
+from inspector.timebase import format_instant
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED
 from tests.sessions.attached.fake_probe import FakeDoor, FakeProbe, hello
 from tests.ui.shell import Shell, open_shell
@@ -26,6 +27,7 @@ from ui.details.panel import DetailsPanel
 from ui.frame_spans.panel import FrameSpansPanel
 from ui.frame_times.loop_choice import LoopChoice
 from ui.frame_times.panel import FrameTimesPanel
+from ui.kit.texts.run_states import run_state_of
 from ui.session.bridge import Selection
 from ui.timeline.panel import TimelinePanel
 from ui.timer_queue.panel import TimerQueuePanel
@@ -186,7 +188,10 @@ def test_that_the_end_of_a_program_is_a_notice_and_the_timeline_stays(
     attached.until(lambda: attached.shell.bridge.status.phase is SessionPhase.ENDED)
     text = attached.shell.window.notice.label.text()
     assert text == "“server” is no longer attached: it has ended with exit code 3."
-    assert len(attached.shell.bridge.timeline.timers) == 1
+    timeline = attached.shell.bridge.timeline
+    assert len(timeline.timers) == 1
+    since = format_instant(timeline.marks[-1].at_ns)
+    assert run_state_of(timeline, SERVER).text == f"no longer attached since {since}"
     assert "no longer attached" in attached.action("run-or-hold")[1]
 
 

@@ -27,7 +27,7 @@ class RunStateKind(IntEnum):
 
 
 #: The ends of gists that say no more than a sign beside them, or that something is stopped at all.
-_SAID_BY_SIGN = (" paused", " at rate 0")
+_SAID_BY_SIGN = (" paused", " at rate 0", " no longer attached")
 _LIVELY = (RunStateKind.RUNNING, RunStateKind.HELD)
 
 
@@ -80,13 +80,12 @@ def run_state_of(timeline: Timeline, clock_id: int) -> RunState:
         return RunState(RunStateKind.STOPPED, text, brief_stop_text(nearest))
     others = "".join(f", so is “{reason.clock_name}”" for reason in reasons[1:2])
     kind = RunStateKind.FROZEN if own.is_rate_zero else RunStateKind.PAUSED
-    what = "rate 0" if own.is_rate_zero else "paused"
-    return RunState(kind, reason_text(own) + others, what + brief_cause_text(own.cause))
+    return RunState(kind, reason_text(own) + others, own.what + brief_cause_text(own.cause))
 
 
 def brief_stop_text(reason: PauseReason) -> str:
     """Return which clock stops others, for a narrow column."""
-    return f"“{reason.clock_name}” {'at rate 0' if reason.is_rate_zero else 'paused'}"
+    return f"“{reason.clock_name}” {'at ' if reason.is_rate_zero else ''}{reason.what}"
 
 
 def brief_cause_text(cause: int) -> str:
@@ -100,10 +99,8 @@ def brief_cause_text(cause: int) -> str:
 
 def reason_text(reason: PauseReason) -> str:
     """Return what stopped a clock, who did it and since when, without the clock's name."""
-    since = format_instant(reason.since_ns)
-    if reason.is_rate_zero:
-        return f"rate 0{_by(reason.cause)} since {since}"
-    return f"paused{_by(reason.cause)} since {since}"
+    who = "" if reason.is_detached else _by(reason.cause)
+    return f"{reason.what}{who} since {format_instant(reason.since_ns)}"
 
 
 def _by(cause: int) -> str:
