@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -68,8 +69,8 @@ def remedies_for(bridge: SessionBridge, steps: UndoSteps) -> list[Remedy]:
     blockers = _blockers(timeline, bridge.selection)
     if not blockers:
         return []
-    ends = [end for each in blockers if (end := _end_of(timeline, each)) is not None]
-    found = [(text, text, command) for text, command in ends[:_MOST_PAUSES]]
+    ends = (end for each in blockers if (end := _end_of(timeline, each)) is not None)
+    found = [(text, text, command) for text, command in islice(ends, _MOST_PAUSES)]
     to_undo, _to_redo = steps.find(session, timeline)
     if to_undo is not None and any(each.cause == to_undo.number for each in blockers):
         found.append(("Undo", f"Undo: {to_undo.text} (Ctrl+Z)", Undo(to_undo.number)))
