@@ -206,7 +206,7 @@ class CallColumn(ColumnEnum):
         sample="stopped by “enemies”", least="running", yields=11)
     CALL_SITE = _column(
         "Set at", lambda row: short_site(row.call.call_site), "Source line that scheduled it",
-        lambda row: row.call.call_site or "unknown", least="scene.py:12 in build", yields=1)
+        lambda row: row.call.call_site or "unknown", least="a_scene_of_components.py:123", yields=1)
     # fmt: on
 
 

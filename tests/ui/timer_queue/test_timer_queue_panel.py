@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock, ResumeClock
 from inspector.commands.timers import ClearTimer, FireTimer
+from inspector.sessions.scene import SceneFile, built_in_scenes
 from tests.ui.world import PlayedSession
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
@@ -440,3 +441,12 @@ def test_that_a_timer_of_a_held_session_is_said_to_be_held(stand: Stand) -> None
     model = stand.panel.model
     states = {model.index(row, CallColumn.STATE).data() for row in range(model.rowCount())}
     assert states == {"held"}
+
+
+@pytest.mark.parametrize("scene", built_in_scenes(), ids=lambda scene: scene.path.stem)
+def test_that_where_a_timer_was_set_has_room_for_file_and_line(
+    stand: Stand, scene: SceneFile
+) -> None:
+    view, least = stand.panel.view, CallColumn.CALL_SITE.spec.least
+
+    assert view.width_for(least) >= view.width_for(f"{scene.path.name}:99")
