@@ -392,7 +392,12 @@ _TIMER_KIND_TEXTS: Final = {
 
 @lru_cache(maxsize=256)
 def rate_text(rate_n: int) -> str:
-    """Return a rate numerator as text: ``1``, ``0.25``, ``1/3``."""
+    """Return a rate numerator as text: ``1``, ``0.25``, ``1/3``, ``1,440``."""
+    return _grouped(typed_rate(rate_n))
+
+
+def typed_rate(rate_n: int) -> str:
+    """Return a rate numerator as text that can be read again: ``1440``."""
     return _exact_text(Fraction(rate_n, RATE_DENOMINATOR))
 
 
@@ -400,7 +405,13 @@ def ratio_text(ratio: Fraction) -> str:
     """Return a rate as ``0.25`` or ``1/3``, or rounded as ``≈0.123457`` if that is long."""
     text = _exact_text(ratio)
     is_short = "/" not in text or len(text) <= len("1000/1001")
-    return text if is_short else f"≈{float(ratio):.6g}"
+    return _grouped(text) if is_short else f"≈{float(ratio):.6g}"
+
+
+def _grouped(text: str) -> str:
+    """Return a decimal with commas between thousands, a fraction as it is."""
+    whole, point, decimals = text.partition(".")
+    return f"{int(whole):,}{point}{decimals}" if whole.isdecimal() else text
 
 
 def _exact_text(ratio: Fraction) -> str:

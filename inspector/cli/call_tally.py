@@ -21,7 +21,7 @@ from inspector.vocabulary import (
     MemberKind,
     RawEvent,
     TimerKind,
-    rate_text,
+    typed_rate,
 )
 
 
@@ -503,7 +503,7 @@ def _system_line(timeline: Timeline, member: MemberState, calls: int) -> SystemL
         name=member.name or member.kind.text,
         kind=member.kind.text,
         clock=timeline.clocks[member.clock_id].name,
-        rate="" if rate is None else rate_text(rate),
+        rate="" if rate is None else typed_rate(rate),
         members=sum(below.kind in counted for below in members.branch(member.id)),
         calls=calls,
         state=_state(timeline, member),

@@ -21,7 +21,7 @@ from inspector.timebase import (
     format_instant,
     ns_to_seconds,
 )
-from inspector.vocabulary import Measure, Share, rate_text, what_was_raised
+from inspector.vocabulary import Measure, Share, typed_rate, what_was_raised
 
 _LISTED_FAILURES: Final = 5
 _LISTED_CLOCKS: Final = 40
@@ -229,7 +229,7 @@ def clock_lines(timeline: Timeline, tally: CallTally) -> tuple[ClockLine, ...]:
                 depth=len(timeline.path(number)) - 1,
                 name=clock.name,
                 local_ns=timeline.local_ns(number),
-                rate=rate_text(clock.rate_n),
+                rate=typed_rate(clock.rate_n),
                 effective_rate=f"{float(timeline.effective_rate(number)):.4g}",
                 state=_state(timeline, number),
                 pending=clock.pending,

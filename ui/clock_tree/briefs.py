@@ -36,8 +36,8 @@ def brief_text(column: int, text: str) -> str:
 
 
 def _brief_rate(text: str) -> str:
-    rate = float(Fraction(text.removeprefix("≈")))
-    return f"≈{rate:.0f}" if rate >= _WHOLE_FROM else f"≈{rate:.3g}"
+    rate = float(Fraction(text.removeprefix("≈").replace(",", "")))
+    return f"≈{rate:,.0f}" if rate >= _WHOLE_FROM else f"≈{rate:.3g}"
 
 
 def _brief_wait(text: str) -> str:

@@ -23,7 +23,7 @@ from typing_extensions import override
 
 from inspector.clocks.rate import parse_rate
 from inspector.display_text import as_plain
-from inspector.vocabulary import RATE_DENOMINATOR, rate_text
+from inspector.vocabulary import RATE_DENOMINATOR, typed_rate
 
 from .exact_entry import ExactEntry
 from .guards import guarded
@@ -61,7 +61,7 @@ _KEYS: Final = {
 
 def rate_to_text(rate: Fraction) -> str:
     """Return a rate as people write it."""
-    return rate_text(round(rate * RATE_DENOMINATOR))
+    return typed_rate(round(rate * RATE_DENOMINATOR))
 
 
 def next_usual_rate(rate: Fraction, *, is_faster: bool) -> Fraction:

@@ -1,0 +1,31 @@
+"""How rates appear in texts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from inspector.clocks.rate import D, parse_rate
+from inspector.vocabulary import rate_text, ratio_text, typed_rate
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [
+        (Fraction(1), "1"),
+        (Fraction(1, 4), "0.25"),
+        (Fraction(1, 3), "1/3"),
+        (Fraction(1_440), "1,440"),
+        (Fraction("1234.5"), "1,234.5"),
+        (Fraction(1_000_000), "1,000,000"),
+    ],
+)
+def test_that_large_rates_have_commas_as_counts_have(rate: Fraction, text: str) -> None:
+    assert rate_text(int(rate * D)) == text
+    assert ratio_text(rate) == text
+
+
+def test_that_a_rate_to_be_typed_can_be_read_again() -> None:
+    assert typed_rate(1_440 * D) == "1440"
+    assert parse_rate(typed_rate(1_440 * D)) == 1_440
