@@ -25,7 +25,9 @@ from .frame_series import FrameColumns, FrameSeries
 Pixels = NDArray[np.int64]
 #: From this many columns on, arrays are worth it; fewer take a quarter of the time one by one.
 _FEW: Final = 8
-#: A bar at least this wide leaves a pixel of background between it and the next.
+#: A bar at least this wide leaves a pixel of background between it and the next. Were bars of
+#: between 3 and 4 pixels judged by their whole pixels, each that has four would seem to be the
+#: last before a missing frame.
 _GAP_FROM: Final = 4
 _LATE_MARK: Final = 2
 _TOP_SHRINKS_BELOW: Final = 0.55
@@ -162,13 +164,14 @@ def _single_frame_bars(
     marks: list[tuple[int, int, int, int]] = []
     places: list[int] = []
     highest_ns: list[int] = []
-    edges = zip(columns.lefts.tolist(), columns.rights.tolist(), strict=True)
-    for (left, right), time_ns, share_ns in zip(edges, times_ns, shares_ns, strict=True):
+    places_of = columns.lefts.tolist(), columns.rights.tolist(), columns.widths.tolist()
+    edges = zip(*places_of, strict=True)
+    for (left, right, width), time_ns, share_ns in zip(edges, times_ns, shares_ns, strict=True):
         rest_ns = time_ns - share_ns
         is_by_inspector = budget.is_over_because_of(time_ns, share_ns)
         pace = _pace_of_one(rest_ns if is_by_inspector else time_ns, budget)
         top = height + (-height * min(max(time_ns, 0), top_ns)) // top_ns
-        last = right - 1 - (right - left >= _GAP_FROM)
+        last = right - 1 - (width >= _GAP_FROM)
         if top < height:
             strong.setdefault(pace, []).append((left, top, last, height - 1))
         if share_ns:
@@ -284,8 +287,7 @@ def _tops(times_ns: NDArray[np.int64], height: int, top_ns: int) -> Pixels:
 
 
 def _with_gaps(columns: FrameColumns) -> Pixels:
-    is_wide = columns.rights - columns.lefts >= _GAP_FROM
-    return columns.rights - is_wide
+    return columns.rights - (columns.widths >= _GAP_FROM)
 
 
 def _late_marks(

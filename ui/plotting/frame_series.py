@@ -4,6 +4,7 @@ import math
 from array import array
 from bisect import bisect_left, bisect_right
 from enum import Enum
+from itertools import pairwise
 from typing import Final, Literal
 
 import numpy as np
@@ -59,11 +60,13 @@ class FrameColumns(Struct, frozen=True, eq=False):
             the last one; ascending, no column is empty.
         lefts: Start of each column, in pixels from the left edge of the view.
         rights: End of each column.
+        widths: How long the frames of each column are on the axis, in fractions of pixels.
     """
 
     edges: NsColumn
     lefts: NDArray[np.int64]
     rights: NDArray[np.int64]
+    widths: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.lefts)
@@ -266,7 +269,7 @@ class FrameSeries:
         begin, behind = self.frames_within(low + start * per_pixel, low + end * per_pixel)
         if begin >= behind or start >= end:
             nothing = np.zeros(0, dtype=np.int64)
-            return FrameColumns(nothing, nothing, nothing)
+            return FrameColumns(nothing, nothing, nothing, nothing.astype(np.float64))
         begin = self._first_sharing(begin, window)
         behind = self._last_sharing(behind - 1, window)
         if self.x_axis is XAxis.TIME and behind - begin <= _FEW:
@@ -276,6 +279,7 @@ class FrameSeries:
             inner = np.arange(begin // size + 1, -(-behind // size)) * size
             edges = np.concatenate(([begin], inner, [behind]))
             starts = edges - 0.5
+            widths = np.diff(edges) / per_pixel
         else:
             size = _ns_per_column(per_pixel)
             ends_ns = self.start_ns(begin), self.start_ns(behind - 1)
@@ -289,13 +293,15 @@ class FrameSeries:
                 inner = np.searchsorted(self._view("at_ns"), grid) + self.first + self.counts_back
                 edges = np.concatenate(([begin], inner, [behind]))
                 edges = edges[np.append(True, edges[1:] > edges[:-1])]
-            cells = self._starts_ns(edges[:-1]) // size
+            starts_ns = self._starts_ns(edges[:-1])
+            widths = np.diff(starts_ns, append=self.start_ns(behind)) / (per_pixel * NS_PER_SECOND)
+            cells = starts_ns // size
             ends = cells * (size / NS_PER_SECOND), [self._column_end(behind, size)]
             starts = np.concatenate(ends, dtype=np.float64)
         places = np.floor((starts - low) / per_pixel + 0.5).astype(np.int64)
         lefts = np.minimum(np.maximum(places[:-1], 0), window.width - 1)
         rights = np.minimum(np.maximum(places[1:], lefts + 1), window.width)
-        return FrameColumns(edges, lefts, rights)
+        return FrameColumns(edges, lefts, rights, widths)
 
     def _few_columns(self, begin: int, behind: int, window: Window) -> FrameColumns:
         """Return the columns of a few frames along time, faster without arrays."""
@@ -306,6 +312,7 @@ class FrameSeries:
             starts_ns.insert(0, self.start_ns(begin))
         edges: list[int] = []
         starts: list[float] = []
+        begins_ns: list[int] = []
         former: int | None = None
         for frame, each_ns in enumerate(starts_ns, begin):
             cell = each_ns // size
@@ -313,6 +320,7 @@ class FrameSeries:
                 former = cell
                 edges.append(frame)
                 starts.append(cell * (size / NS_PER_SECOND))
+                begins_ns.append(each_ns)
         edges.append(behind)
         starts.append(self._column_end(behind, size))
         places = [math.floor((start - low) / per_pixel + 0.5) for start in starts]
@@ -320,8 +328,15 @@ class FrameSeries:
         lefts = [min(max(place, 0), last) for place in places[:-1]]
         pairs = zip(places[1:], lefts, strict=True)
         rights = [min(max(place, left + 1), window.width) for place, left in pairs]
-        found = (np.array(column, dtype=np.int64) for column in (edges, lefts, rights))
-        return FrameColumns(*found)
+        begins_ns.append(self.start_ns(behind))
+        pixel_ns = per_pixel * NS_PER_SECOND
+        widths = [(behind_ns - at_ns) / pixel_ns for at_ns, behind_ns in pairwise(begins_ns)]
+        return FrameColumns(
+            np.array(edges, dtype=np.int64),
+            np.array(lefts, dtype=np.int64),
+            np.array(rights, dtype=np.int64),
+            np.array(widths),
+        )
 
     def frames_at_pixel(self, pixel: int, window: Window) -> tuple[int, int] | None:
         """Return the frames whose column is drawn at a pixel: first, and after the last."""

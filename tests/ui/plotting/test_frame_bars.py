@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,7 +22,7 @@ from ui.plotting.frame_bars import (
     stacked_bars,
     top_of_scale_ns,
 )
-from ui.plotting.frame_series import FrameSeries, Window
+from ui.plotting.frame_series import FrameSeries, Window, XAxis
 
 BUDGET_NS = 16_666_667
 SCALE = BarScale(height=300, top_ns=30 * MS, budget_ns=BUDGET_NS)
@@ -101,6 +103,24 @@ def test_that_a_single_frame_is_one_bar_with_a_gap_where_it_is_wide() -> None:
         [0, 200, 8, 299],
         [10, 150, 18, 299],
     ]
+
+
+@pytest.mark.parametrize("axis", list(XAxis))
+@pytest.mark.parametrize("count", [6, 60])
+@pytest.mark.parametrize(("pixels", "gap"), [(3.2, 0), (3.8, 0), (4.2, 1), (5.5, 1)])
+def test_that_all_bars_of_equal_frames_have_a_gap_or_none(
+    axis: XAxis, count: int, pixels: float, gap: int
+) -> None:
+    series = FrameSeries(timeline_of([10 * MS] * count).frames, axis)
+    low, high = series.bounds()
+    columns = series.columns(Window(low, high, round(count * pixels)))
+
+    bars = frame_bars(series, "interval", columns, SCALE)
+
+    rects = dict(bars.layers)[PaceFill(Pace.OK, Tone.STRONG)].tolist()
+    between = {right[0] - left[2] - 1 for left, right in pairwise(rects)}
+    assert len(rects) == count
+    assert between == {gap}
 
 
 def test_that_frames_over_twice_the_budget_are_marked_without_colour() -> None:
