@@ -1,4 +1,4 @@
-"""A game's flow, a door and a guard as state machines.
+"""A game’s flow, a door and a guard as state machines.
 
 The flow of the game from menu to play to pause to its end is one machine, a door and a guard in the
 level are two more. A player presses buttons at random and so requests transitions that are not
