@@ -226,7 +226,11 @@ class MachineDiagram(QWidget):
         path = QPainterPath(start)
         path.quadTo(control, end)
         self._drawn.append(Drawn(arrow, path, _head(control, end)))
-        self._add_labels(arrow, [path.pointAtPercent(share) for share in _TRIED])
+        on_curve = [path.pointAtPercent(share) for share in _TRIED]
+        # Beside the curve only where every place on it covers something.
+        aside = QPointF(0, self.fontMetrics().height() + 1.0) * ((len(arrow.names) + 1) / 2)
+        beside = [place + off for off in (aside, -aside) for place in on_curve]
+        self._add_labels(arrow, on_curve + beside)
 
     def _add_beside(self) -> None:
         """Add loops, transitions from any state, and those with a computed target."""

@@ -290,3 +290,31 @@ def test_that_large_letters_do_not_lay_states_over_one_another(
     boxes = [panel.diagram.box_of(state) for state in panel.diagram.shape_shown.states]
     assert large.height() > 1.2 * usual.height()
     assert not any(one.intersects(other) for one, other in combinations(boxes, 2))
+
+
+def test_that_in_a_low_panel_no_name_of_a_transition_covers_a_state(
+    panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    flow = 7
+    edges = {
+        "start": ("menu", "playing"),
+        "continue": ("menu", "playing"),
+        "pause": ("playing", "paused"),
+        "resume": ("paused", "playing"),
+        "lose": ("playing", "game over"),
+        "quit": ("paused", "menu"),
+        "leave": ("game over", "menu"),
+    }
+    session.machine(flow, "flow", "menu", edges)
+    session.enter(flow, "playing", "start")
+    session.enter(flow, "paused", "pause")
+    show(panel, bridge, session)
+    bridge.select(Selection.member(flow))
+    panel.resize(973, 196)
+    QTest.qWait(0)
+
+    diagram = panel.diagram
+    boxes = [diagram.box_of(state) for state in diagram.shape_shown.states]
+    labels = diagram.labels()
+    assert {label.name for label in labels} == set(edges)
+    assert not [label.name for label in labels if any(label.box.intersects(each) for each in boxes)]
