@@ -114,4 +114,5 @@ def _next_timer(timeline: Timeline, clock_id: int) -> Call | None:
 
 
 def _in(remaining: str) -> str:
-    return remaining if remaining.startswith(("now", "wait", "never")) else f"in {remaining}"
+    is_whole = remaining.startswith(("now", "overdue", "wait", "never"))
+    return remaining if is_whole else f"in {remaining}"

@@ -13,7 +13,7 @@ from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import Field, MemberKind, Phase
 
 from ..kit.table.columns import Column, ColumnEnum
-from ..kit.texts.call_texts import due_in_text
+from ..kit.texts.call_texts import due_in_text, is_overdue
 from ..kit.texts.clock_texts import path_text
 from ..kit.texts.run_states import RunState, RunStateKind
 
@@ -75,6 +75,10 @@ def _due_in(row: QueueRow) -> str:
 
 
 def _due_in_tip(row: QueueRow) -> str:
+    if is_overdue(row.call, row.at_ns):
+        caller = row.timeline.members.by_id.get(row.call.scheduler_id)
+        who = "its clock" if caller is None else f"“{caller.name}”"
+        return f"{due_in_text(row.call, row.at_ns)}: {who} has not called it since"
     left = row.call.left_ns
     if row.call.waits_on_clock or left is None:
         return due_in_text(row.call, row.at_ns)
@@ -135,7 +139,7 @@ def _state(row: QueueRow) -> str:
     """Return a run state without what other columns say already."""
     run_state = row.run_state
     if run_state.kind is RunStateKind.RUNNING:
-        return "running"
+        return "waits" if is_overdue(row.call, row.at_ns) else "running"
     # What holds all of them alike need not be said in each row, where it would be cut.
     return run_state.brief if run_state.kind is RunStateKind.HELD else run_state.text
 

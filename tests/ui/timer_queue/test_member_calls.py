@@ -208,6 +208,24 @@ def test_that_timers_of_tickers_are_listed_with_their_ticker(game: Game) -> None
     assert _cell(model, row, CallColumn.INTERVAL) == "250 ms"
 
 
+def test_that_a_timer_of_a_ticker_that_nothing_advances_is_overdue(game: Game) -> None:
+    ticker = Ticker(clock=game.game, name="display")
+    ticker.set_interval(lambda: None, 250)
+    game.fold()
+    model = game.model()
+    row = _row(model, " ticker timer")
+    assert _cell(model, row, CallColumn.REMAINING) == "250 ms"
+
+    game.frame(2)
+    model.refresh()
+
+    row = _row(model, " ticker timer")
+    assert _cell(model, row, CallColumn.REMAINING) == "overdue by 1.75 s"
+    assert _cell(model, row, CallColumn.STATE) == "waits"
+    tip = model.index(row, CallColumn.REMAINING).data(Qt.ItemDataRole.ToolTipRole)
+    assert tip == "overdue by 1.75 s: “display” has not called it since"
+
+
 def test_that_cells_say_when_how_often_and_how_long(game: Game) -> None:
     model = game.model()
     game.frame(0.75)

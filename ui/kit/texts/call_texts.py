@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from inspector.calls.call import Call
 from inspector.timebase import format_duration
+
+#: A call is due "now" for so long, in nanoseconds: longer than an ordinary frame.
+_NOW_NS: Final = 250_000_000
+
+
+def is_overdue(call: Call, at_ns: int) -> bool:
+    """Return whether a call was due so long before an instant that its caller must be stopped."""
+    return call.session_due_ns is not None and at_ns - call.session_due_ns > _NOW_NS
 
 
 def due_in_text(call: Call, at_ns: int) -> str:
     """Return the session time from an instant until a call is made, or what it waits for."""
     if call.session_due_ns is not None:
         remaining_ns = call.session_due_ns - at_ns
+        if is_overdue(call, at_ns):
+            return f"overdue by {format_duration(-remaining_ns)}"
         return format_duration(remaining_ns) if remaining_ns > 0 else "now"
     if call.blockers:
         return f"waiting: {call.blockers[0].text}"
