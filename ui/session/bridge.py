@@ -95,6 +95,7 @@ class SessionBridge(QObject):
             before they were read.
         refreshed: The timeline has moved on; by how many events.
         status_changed: What the session is doing has changed.
+        loading_changed: The code of a scene begins or ends to load.
         command_submitted: The session was asked for something; emitted in the
             thread that asked.
         selection_changed: Something else is selected.
@@ -116,6 +117,7 @@ class SessionBridge(QObject):
     session_changed = Signal(object)  # Session | None
     refreshed = Signal(object)  # int
     status_changed = Signal(object)  # SessionStatus
+    loading_changed = Signal(object)  # Path | None
     command_submitted = Signal(object)  # Command
     selection_changed = Signal(object)  # Selection
     hover_changed = Signal(object)  # int | None
@@ -282,7 +284,7 @@ class SessionBridge(QObject):
         source = host = (self._make_source or qt_source)(self._precision)
         if former is not None:
             former.set_aside()
-        self.loading = path
+        self._set_loading(path)
         try:
             with self._entries, TIME_SOURCES.guarding(kind):
                 source = make_source(kind, host)
@@ -297,13 +299,17 @@ class SessionBridge(QObject):
                 former.put_back()
             raise
         finally:
-            self.loading = None
+            self._set_loading(None)
         if self._can_go_on and session.status.phase is SessionPhase.FAILED:
             status = session.status
             session.close()
             self._fail_to_open(path, status, former)
             return
         self._replace_session(path, session, host)
+
+    def _set_loading(self, path: Path | None) -> None:
+        self.loading = path
+        self.loading_changed.emit(path)
 
     def _replace_session(
         self, path: Path, session: Session | None, source: TimeSource | None = None

@@ -36,6 +36,7 @@ from ..kit.theme import ColorRole, mixed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from inspector.events.states import BreakHit
     from inspector.events.timeline import Timeline
@@ -159,6 +160,7 @@ class StateBar(QToolBar):
         bridge.session_changed.connect(self._take_change)
         bridge.playhead_changed.connect(self._take_change)
         bridge.status_changed.connect(self._take_change)
+        bridge.loading_changed.connect(self._take_loading)
         theme.changed.connect(self._apply_theme)
         self._take_change()
 
@@ -231,6 +233,13 @@ class StateBar(QToolBar):
         self.show_state()
         if had_keyboard and focused is not None and not focused.isVisible():
             self.window().setFocus()
+
+    @Slot(object)
+    def _take_loading(self, path: Path | None) -> None:
+        self.show_state()
+        if path is not None:
+            # No event is handled until the code of the scene is loaded.
+            self.label.repaint()
 
     def _note_hit(self) -> None:
         """Take the hit that stopped the scene, and select its frame when it is a new one."""
@@ -306,6 +315,8 @@ class StateBar(QToolBar):
             text = f"{text} at {self._place_text(bridge.timeline.at_ns)}"
         elif session is not None and (session.is_recorded or _has_lost_programs(session)):
             text = status.message
+        if bridge.loading is not None and session is None:
+            text = f"… Loading {bridge.loading.name}"
         self.label.show_text(text, status.message)
         parts, tips = ([], []) if session is None else _notes_on(session)
         self.note.show_text("  ·  ".join(parts), "\n".join(tips))

@@ -122,6 +122,18 @@ def test_that_without_a_scene_it_says_so(stand: Stand) -> None:
     assert not stand.bar.log_button.isVisible()
 
 
+def test_that_a_scene_that_loads_is_said_as_long_as_it_does(stand: Stand, tmp_path: Path) -> None:
+    stand.bridge.set_session(None)
+    told: list[str] = []
+    stand.bridge.loading_changed.connect(lambda _path: told.append(stand.bar.label.text()))
+    path = tmp_path / "slow.py"
+    path.write_text("raise RuntimeError", "utf-8")
+
+    stand.bridge.open_scene(path)
+
+    assert told == ["… Loading slow.py", "No scene is open"]
+
+
 def test_that_a_held_scene_is_said_with_where_and_how_to_run_it(shell: Shell) -> None:
     bar = shell.window.state_bar
     shell.advance(0.5)
