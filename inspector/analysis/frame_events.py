@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from inspector.events.handlers import handlers_of
+from inspector.events.history import without_gaps
 from inspector.vocabulary import Phase, RawEvent, durations_of
 
 #: A call within a frame: its beginning, its duration, and the member.
@@ -76,15 +77,18 @@ class FrameReader:
         cursor: Cursor of the present event, set before it is taken.
     """
 
-    def __init__(self, on_end: Callable[[FrameEvents], None], cursor: int = 0) -> None:
+    def __init__(self, on_end: Callable[[FrameEvents], None]) -> None:
         """Begin between two frames.
 
         Args:
             on_end: Takes each frame.
-            cursor: Cursor of the first event.
         """
-        self.cursor = cursor
         self._on_end = on_end
+        self.begin(0)
+
+    def begin(self, cursor: int) -> None:
+        """Begin at a cursor, without what may have come before it."""
+        self.cursor = cursor
         self._frame = FrameEvents(cursor)
         # Calls whose phase has not ended.
         self._open: list[MeasuredCall] = []
@@ -129,18 +133,23 @@ class FrameReader:
 
 
 def frames_in(cursors: Sequence[int], events: Sequence[RawEvent]) -> Iterator[FrameEvents]:
-    """Yield the frames that end among events; the first may lack its beginning.
+    """Yield the frames that end among events.
+
+    The first lacks its beginning if that is not among them, and so does the first one behind
+    missing events.
 
     Args:
         cursors: The cursors of the events.
         events: The events.
     """
     ended: list[FrameEvents] = []
-    reader = FrameReader(ended.append, cursors[0] if cursors else 0)
+    reader = FrameReader(ended.append)
     steps = handlers_of(reader)
-    for reader.cursor, (at_ns, kind, subject, a, b) in zip(cursors, events, strict=True):
-        step = steps.get(kind)
-        if step is not None:
-            step(at_ns, subject, a, b)
-            if ended:
-                yield ended.pop()
+    for places, found in without_gaps(cursors, events):
+        reader.begin(places[0])
+        for reader.cursor, (at_ns, kind, subject, a, b) in zip(places, found, strict=True):
+            step = steps.get(kind)
+            if step is not None:
+                step(at_ns, subject, a, b)
+                if ended:
+                    yield ended.pop()

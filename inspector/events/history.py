@@ -7,7 +7,8 @@ at any instant.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final, Protocol
 
 from inspector.events.log import EventLog
@@ -76,6 +77,20 @@ class History(Protocol):
             Session instants: the end of what is known before ``at_ns``, and where states are known
             again or else the end; ``None`` if the state at ``at_ns`` is known.
         """
+
+
+def without_gaps(
+    cursors: Sequence[int], events: Sequence[RawEvent]
+) -> Iterator[tuple[Sequence[int], Sequence[RawEvent]]]:
+    """Yield what :meth:`History.numbered` returns in stretches within which nothing is missing."""
+    start = 0
+    if not isinstance(cursors, range):
+        for place, (before, after) in enumerate(pairwise(cursors), 1):
+            if after != before + 1:
+                yield cursors[start:place], events[start:place]
+                start = place
+    if cursors:
+        yield cursors[start:], events[start:]
 
 
 class LogHistory:

@@ -120,11 +120,27 @@ def test_that_frames_behind_a_gap_have_the_numbers_of_their_events(
     start, end = _DAMAGED.start - _PORTION, _DAMAGED.stop + _PORTION
     whole = {frame.index: frame for frame in frames_in(*LogHistory(log).numbered(start, end))}
 
-    found = list(frames_in(*past.numbered(start, end)))
+    found = [frame for frame in frames_in(*past.numbered(start, end)) if frame.cursor >= 0]
 
     assert found[-1].cursor > _DAMAGED.stop
     for frame in found:
-        assert (frame.cursor, frame.at_ns) == (whole[frame.index].cursor, frame.at_ns)
+        expected = whole[frame.index]
+        assert (frame.cursor, frame.end) == (expected.cursor, expected.end)
+        assert frame.calls.keys() == expected.calls.keys()
+
+
+def test_that_two_frames_around_a_gap_are_not_taken_for_one(log: EventLog) -> None:
+    history = LogHistory(log)
+    frames = list(frames_in(*history.numbered(0, log.end)))
+    cut, last = frames[10], frames[20]
+    cursors, events = history.numbered(0, frames[30].end + 1)
+    kept = [each for each in cursors if not cut.cursor < each <= last.cursor]
+
+    found = list(frames_in(kept, [events[each] for each in kept]))
+
+    assert [frame.index for frame in found if frame.cursor < 0] == [0]
+    indexes = [frame.index for frame in found if frame.cursor >= 0]
+    assert indexes == [frame.index for frame in (*frames[:10], *frames[21:31])]
 
 
 def test_that_events_around_a_gap_come_with_their_numbers(past: Recording, log: EventLog) -> None:

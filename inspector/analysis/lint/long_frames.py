@@ -83,6 +83,10 @@ class LongFrames:
         self._before: FrameEvents | None = None
         self._former: LongFrame | None = None
 
+    def forget_before(self) -> None:
+        """Forget the frame before, as events behind it are missing."""
+        self._before = self._former = None
+
     def take(self, frame: FrameEvents) -> None:
         """Take a frame at its end."""
         longest_ns = self._longest_ns

@@ -176,6 +176,10 @@ class ScheduledCalls:
         rate = RATE_DENOMINATOR if scheduler is None else scheduler.rate
         return self._clocks.local_ns(call.clock_id, at_ns) * rate // RATE_DENOMINATOR
 
+    def forget_frame(self) -> None:
+        """Forget the calls of a frame of which events are missing."""
+        self._in_frame = {}
+
     def end_frame(self, frame: int) -> None:
         """Take the end of a frame."""
         calls, self._in_frame = self._in_frame, {}

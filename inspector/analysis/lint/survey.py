@@ -9,6 +9,7 @@ from inspector.analysis.frame_events import FrameReader
 from inspector.analysis.lint.scheduled import ScheduledCalls
 from inspector.analysis.lint.seen import Chain, SeenFailures, SeenTimer, Survey, TimerGroup
 from inspector.events.handlers import handlers_of, merged
+from inspector.events.history import without_gaps
 from inspector.events.schema import ABOUT_CLOCKS
 from inspector.events.timeline import MISFIT, Timeline
 from inspector.vocabulary import NEVER
@@ -84,6 +85,7 @@ class _Surveyor:
         self.seen = seen
         self.clocks = before.only_clocks()
         self.calls: dict[int, int] = {}
+        self._next = -1
         self.frames = FrameReader(self._end_frame)
         self.scheduled = ScheduledCalls(seen, before, self.clocks, self.frames)
         readers = map(handlers_of, (self, self.scheduled, self.frames))
@@ -101,13 +103,24 @@ class _Surveyor:
     def read(self, cursors: Sequence[int], events: Sequence[RawEvent]) -> None:
         """Take events, each with its cursor."""
         frames, steps = self.frames, self._steps
-        for frames.cursor, (at_ns, kind, subject, a, b) in zip(cursors, events, strict=True):
-            try:
-                for step in steps.get(kind, ()):
-                    step(at_ns, subject, a, b)
-            except MISFIT:
-                if not self.clocks.skips_misfits:
-                    raise
+        for places, found in without_gaps(cursors, events):
+            if places[0] != self._next:
+                self._begin_behind_gap(places[0])
+            self._next = places[-1] + 1
+            for frames.cursor, (at_ns, kind, subject, a, b) in zip(places, found, strict=True):
+                try:
+                    for step in steps.get(kind, ()):
+                        step(at_ns, subject, a, b)
+                except MISFIT:
+                    if not self.clocks.skips_misfits:
+                        raise
+
+    def _begin_behind_gap(self, cursor: int) -> None:
+        """Judge no frame of which only a part is there."""
+        self.frames.begin(cursor)
+        self.calls = {}
+        self.scheduled.forget_frame()
+        self.seen.long_frames.forget_before()
 
     def _on_clock_removed(self, _at_ns: int, _clock_id: int, _a: int, _b: int) -> None:
         self.scheduled.remove_with_clocks()
@@ -199,6 +212,9 @@ class _Surveyor:
             seen.note_load(calls, seen.timers, index, at_ns, self.frames.cursor, since_ns)
 
     def _end_frame(self, frame: FrameEvents) -> None:
+        if frame.cursor < 0:
+            self.scheduled.forget_frame()
+            return
         self.seen.long_frames.take(frame)
         self.scheduled.end_frame(frame.index)
 
