@@ -14,7 +14,6 @@ from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers, membe
 from inspector.commands.clocks import ResumeClock
 from inspector.commands.command import Command
 from inspector.commands.members import ResumeMember
-from inspector.commands.scene import Undo
 from inspector.display_text import as_plain, one_line
 
 from ..kit.guards import guarded
@@ -73,7 +72,7 @@ def remedies_for(bridge: SessionBridge, steps: UndoSteps) -> list[Remedy]:
     found = [(text, text, command) for text, command in islice(ends, _MOST_PAUSES)]
     to_undo, _to_redo = steps.find(session, timeline)
     if to_undo is not None and any(each.cause == to_undo.number for each in blockers):
-        found.append(("Undo", f"Undo: {to_undo.text} (Ctrl+Z)", Undo(to_undo.number)))
+        found.append(("Undo", f"Undo: {to_undo.text} (Ctrl+Z)", to_undo.undo))
     return [Remedy(text, name, what, bridge.why_not(what)) for text, name, what in found]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from inspector.commands.scene import Undo
 from inspector.display_text import one_line
 
 from ..actions.descriptions import ActionDescription, Needs
@@ -63,7 +62,7 @@ class UndoActions:
 
     def _take(self, step: Undoable | None) -> None:
         if step is not None:
-            self._bridge.submit(Undo(step.number))
+            self._bridge.submit(step.undo)
 
 
 UNDO_ACTIONS: Final = (

@@ -26,6 +26,11 @@ class Undoable(Struct, frozen=True):
     number: int
     text: str
 
+    @property
+    def undo(self) -> Undo:
+        """What undoes it, or does it again."""
+        return Undo(self.number)
+
 
 class UndoSteps:
     """Finds the change to undo next, and the one to do again.
