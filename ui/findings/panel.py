@@ -238,7 +238,7 @@ class FindingsPanel(QWidget):
             self.notice.show_text("No findings: no scene is loaded.")
             return
         if self.is_looking:
-            self.state_label.setText(f"Analysing … {self._done:.0%}")
+            self.state_label.setText(f"Analysing … {100 * self._done:.0f} %")
             if self._looked_s is None:
                 self.notice.show_text("")
             return

@@ -185,7 +185,7 @@ def test_that_a_long_past_is_looked_at_in_turns(
 
     assert panel.is_looking
     assert not panel.look_button.isEnabled()
-    assert panel.state_label.text() == "Analysing … 0%"
+    assert panel.state_label.text() == "Analysing … 0 %"
     stand.run(0.1)
     count = 0
     while turns:
