@@ -126,7 +126,7 @@ class TransitionColumn(ColumnEnum):
     BY = _column(
         "By", lambda row: row.name, "The requested transition", _reason, sample="continue")
     TARGET = _column(
-        "To", lambda row: f"✖ {row.reason}" if row.is_refused else row.target,
+        "To", lambda row: f"✖ refused: {row.reason}" if row.is_refused else row.target,
         "The new state, or why the transition was refused", _reason)
     # fmt: on
 
