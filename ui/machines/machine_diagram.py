@@ -149,6 +149,10 @@ class MachineDiagram(QWidget):
         """Return the transitions that the pointer can be on."""
         return self._labels
 
+    def curves(self) -> list[Drawn]:
+        """Return the lines of the arrows."""
+        return self._drawn
+
     @override
     def sizeHint(self) -> QSize:
         return QSize(360, 220)
@@ -221,7 +225,8 @@ class MachineDiagram(QWidget):
         away = b - a
         # Short ones are bent more, so that there is room between the two directions.
         bulge = max(bend, 26.0 / max(math.hypot(away.x(), away.y()), 1.0))
-        control = (a + b) / 2 + QPointF(-away.y(), away.x()) * min(bulge, 0.6)
+        bulge = min(bulge, 0.6, self._most_bulge(a, b))
+        control = (a + b) / 2 + QPointF(-away.y(), away.x()) * bulge
         start, end = _edge_point(source, control), _edge_point(target, control)
         path = QPainterPath(start)
         path.quadTo(control, end)
@@ -231,6 +236,16 @@ class MachineDiagram(QWidget):
         aside = QPointF(0, self.fontMetrics().height() + 1.0) * ((len(arrow.names) + 1) / 2)
         beside = [place + off for off in (aside, -aside) for place in on_curve]
         self._add_labels(arrow, on_curve + beside)
+
+    def _most_bulge(self, a: QPointF, b: QPointF) -> float:
+        """Return with how much bend a line between two points keeps its label in view."""
+        along = b.x() - a.x()
+        # Half a line for its label, as much for its ends: they leave their boxes towards the bend.
+        label = self.fontMetrics().height() + 1.0
+        middle = (a.y() + b.y()) / 2
+        room = self.height() - label - middle if along > 0 else middle - label
+        # A curve comes half as far as its control point.
+        return 2 * max(room, 0.0) / max(abs(along), 1.0)
 
     def _add_beside(self) -> None:
         """Add loops, transitions from any state, and those with a computed target."""

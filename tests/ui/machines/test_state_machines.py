@@ -21,6 +21,15 @@ from ui.session.bridge import Selection, SessionBridge
 
 DOOR = 5
 HERO = 6
+FLOW = {
+    "start": ("menu", "playing"),
+    "continue": ("menu", "playing"),
+    "pause": ("playing", "paused"),
+    "resume": ("paused", "playing"),
+    "lose": ("playing", "game over"),
+    "quit": ("paused", "menu"),
+    "leave": ("game over", "menu"),
+}
 
 
 @pytest.fixture
@@ -65,6 +74,15 @@ def label_of(panel: StateMachinesPanel, name: str) -> Label:
 def click(qtbot: QtBot, panel: StateMachinesPanel, name: str) -> None:
     place: QPoint = label_of(panel, name).box.center().toPoint()
     qtbot.mouseClick(panel.diagram, Qt.MouseButton.LeftButton, pos=place)
+
+
+def show_flow(panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession) -> None:
+    flow = 7
+    session.machine(flow, "flow", "menu", FLOW)
+    session.enter(flow, "playing", "start")
+    session.enter(flow, "paused", "pause")
+    show(panel, bridge, session)
+    bridge.select(Selection.member(flow))
 
 
 def texts(panel: StateMachinesPanel, column: TransitionColumn) -> list[str]:
@@ -295,26 +313,26 @@ def test_that_large_letters_do_not_lay_states_over_one_another(
 def test_that_in_a_low_panel_no_name_of_a_transition_covers_a_state(
     panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
 ) -> None:
-    flow = 7
-    edges = {
-        "start": ("menu", "playing"),
-        "continue": ("menu", "playing"),
-        "pause": ("playing", "paused"),
-        "resume": ("paused", "playing"),
-        "lose": ("playing", "game over"),
-        "quit": ("paused", "menu"),
-        "leave": ("game over", "menu"),
-    }
-    session.machine(flow, "flow", "menu", edges)
-    session.enter(flow, "playing", "start")
-    session.enter(flow, "paused", "pause")
-    show(panel, bridge, session)
-    bridge.select(Selection.member(flow))
+    show_flow(panel, bridge, session)
     panel.resize(973, 196)
     QTest.qWait(0)
 
     diagram = panel.diagram
     boxes = [diagram.box_of(state) for state in diagram.shape_shown.states]
     labels = diagram.labels()
-    assert {label.name for label in labels} == set(edges)
+    assert {label.name for label in labels} == set(FLOW)
     assert not [label.name for label in labels if any(label.box.intersects(each) for each in boxes)]
+
+
+def test_that_in_a_low_and_wide_panel_lines_stay_in_view(
+    panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    show_flow(panel, bridge, session)
+    panel.resize(1_946, 196)
+    QTest.qWait(0)
+
+    diagram = panel.diagram
+    for drawn in diagram.curves():
+        place = drawn.path.pointAtPercent(0.5).y()
+        half = diagram.fontMetrics().height() / 2
+        assert half <= place <= diagram.height() - half, drawn.arrow.names
