@@ -50,7 +50,7 @@ _USUAL_LINE: Final = 16.0
 #: Names of impossible transitions are omitted when this share of them covers others.
 _MOST_COVERED: Final = 0.25
 #: Positions along a curve to try for its label.
-_TRIED: Final = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73)
+_TRIED: Final = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8)
 _FORWARDS: Final = frozenset({Qt.Key.Key_Right, Qt.Key.Key_Down})
 _BACKWARDS: Final = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Up})
 _MAKES: Final = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
@@ -231,11 +231,7 @@ class MachineDiagram(QWidget):
         path = QPainterPath(start)
         path.quadTo(control, end)
         self._drawn.append(Drawn(arrow, path, _head(control, end)))
-        on_curve = [path.pointAtPercent(share) for share in _TRIED]
-        # Beside the curve only where every place on it covers something.
-        aside = QPointF(0, self.fontMetrics().height() + 1.0) * ((len(arrow.names) + 1) / 2)
-        beside = [place + off for off in (aside, -aside) for place in on_curve]
-        self._add_labels(arrow, on_curve + beside)
+        self._add_labels(arrow, [path.pointAtPercent(share) for share in _TRIED])
 
     def _most_bulge(self, a: QPointF, b: QPointF) -> float:
         """Return with how much bend a line between two points keeps its label in view."""

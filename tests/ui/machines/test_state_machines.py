@@ -324,6 +324,19 @@ def test_that_in_a_low_panel_no_name_of_a_transition_covers_a_state(
     assert not [label.name for label in labels if any(label.box.intersects(each) for each in boxes)]
 
 
+def test_that_in_a_low_panel_a_name_is_on_its_own_line(
+    panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    show_flow(panel, bridge, session)
+    panel.resize(973, 196)
+    QTest.qWait(0)
+
+    for drawn in panel.diagram.curves():
+        points = [drawn.path.pointAtPercent(share / 100) for share in range(101)]
+        boxes = [each.box for each in panel.diagram.labels() if each.arrow is drawn.arrow]
+        assert any(box.contains(point) for box in boxes for point in points), drawn.arrow.names
+
+
 def test_that_in_a_low_and_wide_panel_lines_stay_in_view(
     panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
 ) -> None:
