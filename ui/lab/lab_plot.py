@@ -117,10 +117,14 @@ class LabPlot(QAbstractScrollArea):
         """Mark a run and scroll to it."""
         if result is None or result is self._current:
             return
+        if self._row_of(result) is not None:
+            self._read(result, -1)
+            self._scroll_to(result)
+
+    def _scroll_to(self, result: LabResult) -> None:
         index = self._row_of(result)
         if index is None:
             return
-        self._read(result, -1)
         top = index * self._row_height
         bar = self.verticalScrollBar()
         room = self._tracks_height
@@ -188,7 +192,14 @@ class LabPlot(QAbstractScrollArea):
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
+        current = self._current
+        lost = event.oldSize().height() - event.size().height()
+        was_seen = (
+            current is not None and -1 < self.row_rect(current).top() < self._tracks_height + lost
+        )
         self._fit_bar()
+        if current is not None and was_seen:
+            self._scroll_to(current)
         self.view.settle()
 
     @override

@@ -318,6 +318,24 @@ def test_that_table_and_plot_mark_the_same_run(stand: Stand) -> None:
     assert panel.view.currentIndex().row() == 2
 
 
+def test_that_the_marked_run_stays_in_view_when_the_panel_becomes_lower(stand: Stand) -> None:
+    stand.panel.resize(1280, 420)
+    stand.show()
+    view, plot = stand.panel.view, stand.panel.plot
+    lowest = view.rowAt(view.viewport().height() - 20) - 1
+    view.setCurrentIndex(stand.panel.model.index(lowest, 0))
+    result = plot.current_result
+    assert result is stand.panel.model.rows[lowest]
+
+    for height in range(420, 240, -20):
+        stand.panel.resize(1280, height)
+        QApplication.processEvents()
+        row = view.visualRect(view.currentIndex())
+        assert view.viewport().rect().contains(row, proper=False), height
+        track = plot.row_rect(result)
+        assert 0 <= track.top() < track.bottom() < plot.viewport().height(), height
+
+
 def test_that_rows_can_be_copied(stand: Stand) -> None:
     stand.show()
     stand.ask(displays="240 Hz", subjects="egret")

@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView
 from typing_extensions import override
 
@@ -398,6 +398,16 @@ class TableView(Arranging, PaintedTable):
             elif event.key() == key and is_plain(event):
                 return act
         return None
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the current row in view when the table becomes lower."""
+        current = self.currentIndex()
+        row = self.visualRect(current)
+        was_seen = row.height() > 0 and row.top() < event.oldSize().height() and row.bottom() >= 0
+        super().resizeEvent(event)
+        if was_seen:
+            self.scrollTo(current)
 
     @override
     def event(self, event: QEvent) -> bool:
