@@ -272,6 +272,25 @@ def test_that_the_reasons_why_calls_wait_are_whole_where_columns_can_go(
     assert columns.columnWidth(CallColumn.REMAINING) == before
 
 
+def test_that_long_reasons_why_calls_wait_are_whole_in_a_wide_panel(
+    qtbot: QtBot, stand: Stand
+) -> None:
+    stand.panel.resize(1_900, 400)
+    waiting = stand.panel.waiting
+    name = "the second screen on the left"
+    screen = stand.session.root.child(name)
+    screen.set_timeout(5, print)
+    screen.pause()
+
+    stand.run_to_ms(100)
+
+    def painted() -> str:
+        key = waiting.view.rows_in_view()[0][0].key
+        return waiting.view.shown_text(key, CallColumn.REMAINING)
+
+    qtbot.waitUntil(lambda: painted() == f"“{name}” is paused")
+
+
 def test_that_a_folded_section_stays_folded_and_still_counts(stand: Stand) -> None:
     stand.game.pause()
     stand.run_to_ms(100)

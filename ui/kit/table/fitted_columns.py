@@ -110,7 +110,7 @@ class FittedColumns(ColumnChoices):
             self.order_changed.emit()
 
     def need(self, column: ColumnEnum, width: int) -> None:
-        """Have so many pixels in a column, and room for its sample at most, before others.
+        """Have so many pixels in a column: as far as its sample goes, before others have more.
 
         Args:
             column: The column.
@@ -174,7 +174,7 @@ class FittedColumns(ColumnChoices):
     def _sample_width(self, column: ColumnEnum) -> int:
         spec, table = column.spec, self._table
         text = self._wished.get(column) or table.width_for(spec.sample)
-        return max(text, table.title_width(spec.title))
+        return max(text, self._needed.get(column, 0), table.title_width(spec.title))
 
     @override
     def set_usual_width(self, column: int, width: int) -> None:
