@@ -39,7 +39,7 @@ def test_that_every_table_is_listed(tmp_path: Path) -> None:
 
 def test_that_the_numbers_are_the_right_ones() -> None:
     assert f"`0x{APPLICATION_ID:08X}`" in PAGE
-    assert f"{CHUNK_EVENTS:,}".replace(",", " ") in PAGE
+    assert f"{CHUNK_EVENTS:,}" in PAGE
     assert ", ".join(TIMER_COLUMNS) in PAGE
 
 
