@@ -6,7 +6,7 @@ import pytest
 
 from ui.clock_tree.briefs import brief_text
 from ui.clock_tree.rows import ClockColumn
-from ui.kit.texts.run_states import RunState, RunStateKind, shortest_state
+from ui.kit.texts.run_states import RunState, RunStateKind, briefs, shortest_state
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,10 @@ def test_that_numbers_are_shortened_only_where_that_helps(
 )
 def test_that_the_least_a_state_says_is_who_or_what(run_state: RunState, shortest: str) -> None:
     assert shortest_state(run_state) == shortest
+
+
+def test_that_the_phase_alone_says_when_a_callback_is_called() -> None:
+    state = RunState(RunStateKind.RUNNING, "in late update")
+
+    assert briefs(state) == ("in late update", "late update")
+    assert briefs(RunState(RunStateKind.RUNNING, "running")) == ("running",)

@@ -28,6 +28,8 @@ class RunStateKind(IntEnum):
 
 #: The ends of gists that say no more than a sign beside them, or that something is stopped at all.
 _SAID_BY_SIGN = (" paused", " at rate 0", " no longer attached")
+#: A callback stands beside its clock: its phase alone says when it is called.
+_IN_PHASE = "in "
 _LIVELY = (RunStateKind.RUNNING, RunStateKind.HELD)
 
 
@@ -47,7 +49,7 @@ class RunState(Struct, frozen=True):
 
 
 def shortest_state(run_state: RunState) -> str:
-    """Return the shortest text that says why a clock is stopped: what stops it, or how."""
+    """Return the shortest text that says why a clock is stopped, or when a callback is called."""
     text = run_state.brief or run_state.text
     match run_state.kind:
         case RunStateKind.STOPPED:
@@ -56,7 +58,7 @@ def shortest_state(run_state: RunState) -> str:
         case RunStateKind.PAUSED | RunStateKind.FROZEN:
             text = text.removesuffix(" by you")
         case _:
-            pass
+            text = text.removeprefix(_IN_PHASE)
     return text
 
 
