@@ -56,4 +56,5 @@ def test_that_the_phase_alone_says_when_a_callback_is_called() -> None:
     state = RunState(RunStateKind.RUNNING, "in late update")
 
     assert briefs(state) == ("in late update", "late update")
-    assert briefs(RunState(RunStateKind.RUNNING, "running")) == ("running",)
+    for text in ("running", "in “level”"):
+        assert briefs(RunState(RunStateKind.RUNNING, text)) == (text,)

@@ -57,8 +57,11 @@ def shortest_state(run_state: RunState) -> str:
                 text = text.removesuffix(end)
         case RunStateKind.PAUSED | RunStateKind.FROZEN:
             text = text.removesuffix(" by you")
-        case _:
+        case _ if not text.endswith("”"):
             text = text.removeprefix(_IN_PHASE)
+        case _:
+            # The name of a machine's state alone would read like that of what stops it.
+            pass
     return text
 
 
