@@ -22,6 +22,7 @@ from .kinds import (
     CLOCK_RATE,
     CLOCK_REMOVED,
     CLOCK_RESUMED,
+    NEVER,
 )
 from .kinds import (
     RATE_DENOMINATOR as D,
@@ -33,6 +34,18 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Optional
 
     Emit = Callable[[tuple[int, int, int, int, int]], None]
+
+#: Selectors, Qt and SDL count at most 2**31 milliseconds; who has waited so long looks again.
+LONGEST_WAIT_NS = 86_400_000_000_000
+
+
+def whole_ns(seconds: float) -> int:
+    """Return seconds in nanoseconds; what is endless or not a number takes until ``NEVER``.
+
+    Libraries take such waits, and some wait for ever by one.
+    """
+    # In this order, as comparisons with what is not a number are false.
+    return round(max(-NEVER, min(NEVER, seconds * 1e9)))
 
 
 class Clock:
@@ -161,7 +174,8 @@ class Clock:
     def real_ns_until(self, local_ns: int) -> Optional[int]:
         """Return in how many real nanoseconds local time reaches ``local_ns``.
 
-        0 if it has been reached, ``None`` while the clock is held before it.
+        0 if it has been reached, ``None`` while the clock is held before it; at most
+        :data:`LONGEST_WAIT_NS`, so that no wait is longer than systems and libraries take.
         """
         clocks = self._clocks
         with clocks.lock:
@@ -169,7 +183,7 @@ class Clock:
             if self.local_at(now_ns) >= local_ns:
                 return 0
             at_ns = self.raw_at(local_ns)
-            return None if at_ns is None else max(at_ns - now_ns, 0)
+            return None if at_ns is None else min(max(at_ns - now_ns, 0), LONGEST_WAIT_NS)
 
 
 class Clocks:

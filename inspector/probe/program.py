@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from itertools import count
-from threading import TIMEOUT_MAX, Condition, Lock, RLock, current_thread, main_thread
+from threading import Condition, Lock, RLock, current_thread, main_thread
 from time import monotonic_ns
 from types import ModuleType
 
@@ -417,7 +417,7 @@ class Program:
                 if wait_ns is None:
                     _wait(self._woken, None if pump is None else PUMP_S)
                 else:
-                    _wait(self._woken, min(wait_ns / 1e9, TIMEOUT_MAX))
+                    _wait(self._woken, wait_ns / 1e9)
             if wait_ns is None and pump is not None:
                 pump()
 

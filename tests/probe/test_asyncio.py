@@ -32,6 +32,7 @@ async def ticking():
 
 async def main():
     asyncio.get_running_loop().call_later(3600, print, "an hour")
+    asyncio.get_running_loop().call_later(float("inf"), sys.exit, "never")
     await ticking()
 
 asyncio.run(main())
@@ -127,6 +128,17 @@ def test_that_a_rate_is_followed_by_what_the_loop_reads_and_sleeps() -> None:
 
 def gaps(instants: list[int]) -> list[int]:
     return [after - before for before, after in pairwise(instants)]
+
+
+def test_that_the_longest_waits_at_the_lowest_rate_end_nothing() -> None:
+    with attached(TICKS) as (receiver, process):
+        wait_for_ticks(receiver)
+        receiver.ask("Clock.rate", clock=own_clock(receiver), rate_n=1)
+        receiver.listen(0.1)
+        receiver.ask("Clock.rate", clock=own_clock(receiver), rate_n=D)
+        wait_for_ticks(receiver)
+
+        assert process.poll() is None
 
 
 def wakes_by_rate(receiver: Receiver, clock: int) -> dict[int, list[int]]:

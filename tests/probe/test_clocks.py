@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from inspector.events.timeline import Timeline
-from inspector.probe.clocks import Clock, Clocks
-from inspector.probe.kinds import MAX_RATE
+from inspector.probe.clocks import LONGEST_WAIT_NS, Clock, Clocks, whole_ns
+from inspector.probe.kinds import MAX_RATE, NEVER
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 
 if TYPE_CHECKING:
@@ -224,3 +225,18 @@ def test_that_a_clock_stands_still_from_the_end_of_a_step_on() -> None:
     world.now_ns += 5
     assert stood_ns == [300, 600]
     assert child.stood_ns(world.now_ns) == 600
+
+
+def test_that_no_wait_is_longer_than_libraries_take() -> None:
+    world = World()
+    world.clocks.set_rate(world.top, 1)
+
+    assert world.top.real_ns_until(NEVER) == LONGEST_WAIT_NS
+    assert LONGEST_WAIT_NS / 1e6 < 2**31
+
+
+@pytest.mark.parametrize("seconds", [float("inf"), float("nan"), 1e300])
+def test_that_endless_seconds_never_end(seconds: float) -> None:
+    assert whole_ns(seconds) == NEVER
+    assert whole_ns(-1e300) == -NEVER
+    assert whole_ns(0.1) == 100_000_000

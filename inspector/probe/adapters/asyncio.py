@@ -9,7 +9,6 @@ followed by giving their handles a class with two more methods.
 from __future__ import annotations
 
 import gc
-import math
 import re
 import sys
 from functools import partial, wraps
@@ -17,6 +16,7 @@ from threading import enumerate as enumerate_threads
 from threading import get_ident, main_thread
 from weakref import WeakKeyDictionary, finalize, ref
 
+from ..clocks import whole_ns
 from ..cost import MEASURED_CALLS, copied, took_ns
 from ..kinds import FRAME_BEGAN, TIMER_ADDED, TIMER_CLEARED, TIMER_FIRED
 from ..program import name_of
@@ -287,7 +287,7 @@ class LoopHooks:
                 return select(timeout)
             program.frame_ended(clock)
             if timeout and not clock.is_plain and timeout > 0:
-                wait_ns = clock.real_ns_until(clock.local_ns() + math.ceil(timeout * 1e9))
+                wait_ns = clock.real_ns_until(clock.local_ns() + whole_ns(timeout))
                 timeout = None if wait_ns is None else wait_ns / 1e9
             ready = select(timeout)
             if program.emit is not None:
@@ -320,7 +320,7 @@ class LoopHooks:
             self._describe(handle, name, site)
 
     def _describe(self, handle: Any, name: str, site: int) -> None:
-        due_ns = round(handle._when * 1e9) - self._base_ns
+        due_ns = whole_ns(handle._when) - self._base_ns
         handle.__class__ = self._handle_type
         # The loop has the handle until it fires or is cancelled, so its identity stays its own.
         number = self._adapter.program.pending_timer(self.clock, name, site, due_ns)

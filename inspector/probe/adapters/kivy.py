@@ -11,6 +11,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import WeakSet
 
+from ..clocks import whole_ns
 from ..kinds import INTERVAL_DELAY, TIMEOUT
 from ..program import name_of
 from . import Adapter
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ..program import Program, Timer
 
 _NS = 1_000_000_000
-#: Between two turns of a held loop.
+#: Between two turns of a held loop, and two looks of one that sleeps.
 _HELD_TURN_NS = 50_000_000
 _NEVER_S = 1e12
 
@@ -83,10 +84,20 @@ class KivyAdapter(Adapter):
             if done or not waits[0] or adapter._clock.is_plain:
                 return done, sleep_s
             clock = adapter._clock
-            real_ns = clock.real_ns_until(clock.local_ns() + round(sleep_s * _NS))
-            return (True, 0.0) if real_ns is None else (False, real_ns / _NS)
+            real_ns = clock.real_ns_until(clock.local_ns() + whole_ns(sleep_s))
+            if real_ns is None:
+                return True, 0.0
+            # What waits for an event waits once, and is woken by a change.
+            longest_ns = real_ns if hasattr(self, "_event") else _HELD_TURN_NS
+            return False, min(real_ns, longest_ns) / _NS
 
         behavior.idle, behavior._check_ready = clock_idle, check_ready
+
+    def changed(self, clock: Clock) -> None:
+        for kivy_clock in list(self._kivy_clocks):
+            event = getattr(kivy_clock, "_event", None)
+            if event is not None:
+                event.set()
 
     def _wait_a_turn(self) -> None:
         """Let a turn of the held loop last."""
@@ -202,16 +213,13 @@ class KivyAdapter(Adapter):
                 timer.armed(self._due_ns(event))
 
     def _local_ns(self, library_s: float) -> int:
-        local_s: float = library_s - self._base_s
-        return round(local_s * _NS)
+        return whole_ns(library_s - self._base_s)
 
     def _due_ns(self, event: Any) -> int:
         return self._local_ns(float(event._last_dt + event.timeout))
 
     def _show(self, event: Any, site: int = 0) -> Timer:
-        period_ns, kind = (
-            (round(event.timeout * _NS), INTERVAL_DELAY) if event.loop else (0, TIMEOUT)
-        )
+        period_ns, kind = (whole_ns(event.timeout), INTERVAL_DELAY) if event.loop else (0, TIMEOUT)
         name = name_of(event.get_callback())
         timer = self.program.timer(
             self._clock, name, site, self._due_ns(event), period_ns, kind, event

@@ -9,9 +9,9 @@ from __future__ import annotations
 import builtins
 import sys
 from functools import wraps
-from math import ceil
 from typing import TYPE_CHECKING, Any, Optional
 
+from ..clocks import whole_ns
 from ..program import name_of
 from . import Adapter
 
@@ -185,13 +185,13 @@ class PandaAdapter(Adapter):
 
     @staticmethod
     def _late_ns(frame_s: float, wake_s: float) -> int:
-        return max(round((frame_s - wake_s) * _NS), 0)
+        return max(whole_ns(frame_s - wake_s), 0)
 
     def _due_ns(self, wake_s: float) -> int:
         if self._mode is None:
             left_s: float = wake_s - self._panda_clock.getRealTime()
-            return self._clock.local_ns() + ceil(left_s * _NS)
-        return ceil((wake_s - self._base_s) * _NS)
+            return self._clock.local_ns() + whole_ns(left_s) + 1
+        return whole_ns(wake_s - self._base_s) + 1
 
     def _show(self, task: Any, site: int) -> None:
         wake_s = task.getWakeTime()

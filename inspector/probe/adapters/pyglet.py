@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sys
 from functools import wraps
-from math import ceil
 from typing import TYPE_CHECKING, Any, Optional
 from weakref import WeakSet
 
+from ..clocks import whole_ns
 from ..kinds import INTERVAL_DELAY, TIMEOUT
 from ..program import name_of
 from . import Adapter
@@ -111,9 +111,7 @@ class PygletAdapter(Adapter):
                 may_block = sleep_idle and not adapter._is_drawing_due
                 return None if may_block else _HELD_WAIT_S
             if wait_s:
-                real_ns = adapter._clock.real_ns_until(
-                    adapter._clock.local_ns() + int(wait_s * _NS)
-                )
+                real_ns = adapter._clock.real_ns_until(adapter._clock.local_ns() + whole_ns(wait_s))
                 return None if real_ns is None else real_ns / _NS
             return wait_s
 
@@ -153,10 +151,10 @@ class PygletAdapter(Adapter):
 
     def _local_ns(self, library_s: float) -> int:
         # Rounded up: at that instant, pyglet's time has reached it.
-        return int(ceil((library_s - self._base_s) * _NS) + 1)
+        return whole_ns(library_s - self._base_s) + 1
 
     def _show(self, item: Any, site: int = 0) -> None:
-        period_ns = round((item.interval or 0) * _NS)
+        period_ns = whole_ns(item.interval or 0)
         kind = INTERVAL_DELAY if period_ns else TIMEOUT
         due_ns, name = self._local_ns(item.next_ts), name_of(item.func)
         timer = self.program.timer(self._clock, name, site, due_ns, period_ns, kind, item)

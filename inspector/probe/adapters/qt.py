@@ -290,6 +290,13 @@ class QtLoop:
             return False
         return not timer.is_plain or timer.number in {_value(info.timerId) for info in infos}
 
+    def is_early(self, timer: _QtTimer) -> bool:
+        """Return whether a timer has waited for a part of its time only; then it waits on."""
+        if timer.is_plain or self.clock.real_ns_until(timer.due_ns) == 0:
+            return False
+        self.serve(timer)
+        return True
+
     def fired(self, timer: _QtTimer) -> None:
         """Qt is about to deliver the event of a timer."""
         local_ns, due_ns = self.clock.local_ns(), timer.due_ns
@@ -405,6 +412,8 @@ def _watcher_class(core: Any) -> Any:
                 timer = loop.timers.get(number if type(number) is int else _value(number))
                 if timer is not None:
                     try:
+                        if loop.is_early(timer):
+                            return True
                         loop.fired(timer)
                     except Exception as error:  # noqa: BLE001 - nothing here may end the program
                         loop.adapter.program.adapter_failed(loop.adapter, error)

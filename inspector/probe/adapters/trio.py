@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import sys
 from functools import wraps
-from math import ceil, inf
+from math import inf
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Callable
 
+from ..clocks import whole_ns
 from . import Adapter
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class TrioAdapter(Adapter):
     def _show(self, run: _Run, deadline: float, scope: Any, task: Any, site: int) -> None:
         name = "deadline" if task is None else task.name
         # Rounded up: at that instant, trio's time has reached it.
-        due_ns = ceil((deadline - run.base_s) * _NS) + 1
+        due_ns = whole_ns(deadline - run.base_s) + 1
         run.shown[scope] = self.program.timer(run.clock, name, site, due_ns)
 
     def _removed(self, deadlines: Any, deadline: float, scope: Any) -> None:
@@ -228,7 +229,7 @@ def _clock_class(trio: Any) -> Any:
             if deadline == inf:
                 return inf
             run = self._run
-            real_ns = run.clock.real_ns_until(ceil((deadline - run.base_s) * _NS) + 1)
+            real_ns = run.clock.real_ns_until(whole_ns(deadline - run.base_s) + 1)
             return inf if real_ns is None else real_ns / _NS
 
     return InspectedClock

@@ -11,6 +11,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import WeakKeyDictionary
 
+from ..clocks import whole_ns
 from ..kinds import INTERVAL_DELAY, INTERVAL_SKIP, TIMEOUT
 from ..program import is_same, name_of
 from . import Adapter
@@ -140,7 +141,7 @@ class ReactorHooks:
         self._adapter = adapter
         self._calling: Optional[tuple[Any, Timer]] = None
         # Seconds as the reactor reads them are the clock's local time plus this.
-        self._base_ns = round(reactor.seconds() * _NS) - clock.local_ns()
+        self._base_ns = whole_ns(reactor.seconds()) - clock.local_ns()
         self._call_type = self._seen_call_type()
         if self.follows_clock:
             local_ns, base_ns = clock.local_ns, self._base_ns
@@ -163,7 +164,7 @@ class ReactorHooks:
                 is_in_turn[0] = False
                 program.frame_ended(clock)
             if delay and self.follows_clock and not clock.is_plain:
-                wait_ns = clock.real_ns_until(clock.local_ns() + round(delay * _NS))
+                wait_ns = clock.real_ns_until(clock.local_ns() + whole_ns(delay))
                 delay = None if wait_ns is None else wait_ns / _NS
             # What is ready is handled in there, and what is due afterwards.
             result = wait(delay)
@@ -193,7 +194,7 @@ class ReactorHooks:
         # The call sets itself again.
         self._calling = None
         timer, due_ns = before[1], self._due_ns(call)
-        period_ns = _looping_ns(call) or round((call.getTime() - call.seconds()) * _NS)
+        period_ns = _looping_ns(call) or whole_ns(call.getTime() - call.seconds())
         if not timer.period_ns:
             self.show(call, site, period_ns)
             return
@@ -216,7 +217,7 @@ class ReactorHooks:
         call.timeline_timer = program.timer(self.clock, name, site, due_ns, period_ns, kind, call)
 
     def _due_ns(self, call: Any) -> int:
-        return int(round(call.getTime() * _NS) - self._base_ns + _ROUNDING_NS)
+        return whole_ns(call.getTime()) - self._base_ns + _ROUNDING_NS
 
     def moved(self, call: Any) -> None:
         """A call is due at another time."""
@@ -279,4 +280,4 @@ class ReactorHooks:
 def _looping_ns(call: Any) -> int:
     """Return the interval of a LoopingCall, which skips what it is too late for; else 0."""
     interval_s = getattr(call.func, "interval", None)
-    return round(interval_s * _NS) if isinstance(interval_s, (int, float)) else 0
+    return whole_ns(interval_s) if isinstance(interval_s, (int, float)) else 0

@@ -11,6 +11,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import WeakKeyDictionary, ref
 
+from ..clocks import whole_ns
 from ..program import name_of
 from . import Adapter
 
@@ -192,7 +193,7 @@ class _Handle(asyncio.TimerHandle):
         loop = following.loop()
         super().__init__(following.time_s() + delay, callback, args, loop, context)
         self.following = following
-        self.due_ns = following.clock.local_ns() + round(delay * _NS)
+        self.due_ns = following.clock.local_ns() + whole_ns(delay)
         self.native: Any = None
         self.shown: Optional[Timer] = None
 

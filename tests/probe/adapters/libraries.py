@@ -24,7 +24,8 @@ class Library:
     Attributes:
         module: What has to be importable.
         clock: What the name of its clock begins with.
-        code: A program with a timer every 50 ms whose name ends with ``ticking``, from line 3 on.
+        code: A program with a timer every 50 ms whose name ends with ``ticking``, from line 3 on,
+            and another that is as long as the library takes.
         has_frames: Whether the program has frames.
         needs_display: Whether it needs a display.
         due_in_frames: Whether timers fire only when a frame looks at them.
@@ -83,8 +84,9 @@ import pygame
 pygame.init()
 pygame.display.set_mode((100, 100))
 ticking = pygame.USEREVENT
-pygame.event.event_name = lambda number: "ticking"
+pygame.event.event_name = lambda number: "ticking" if number == ticking else "longest"
 pygame.time.set_timer(ticking, 50)
+pygame.time.set_timer(ticking + 1, 2**31 - 1)
 clock = pygame.time.Clock()
 while True:
     pygame.event.get()
@@ -95,6 +97,7 @@ PYGLET = """
 import pyglet
 def ticking(dt): pass
 pyglet.clock.schedule_interval(ticking, 0.05)
+pyglet.clock.schedule_once(print, 1e300)
 pyglet.app.run()
 """
 QT = """
@@ -108,6 +111,8 @@ class Program:
         self.ticking.timeout.connect(lambda: None)
         self.ticking.start(50)
 program = Program()
+longest = QTimer()
+longest.start(2**31 - 1)
 application.exec()
 """
 UVLOOP = """
@@ -117,6 +122,7 @@ async def main():
     def ticking():
         loop.call_later(0.05, ticking)
     ticking()
+    loop.call_later(float("inf"), print)
     await asyncio.Event().wait()
 uvloop.run(main())
 """
@@ -125,13 +131,18 @@ import trio
 async def ticking():
     while True:
         await trio.sleep(0.05)
-trio.run(ticking)
+async def main():
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trio.sleep, 1e300)
+        nursery.start_soon(ticking)
+trio.run(main)
 """
 TKINTER = """
 import tkinter
 root = tkinter.Tk()
 def ticking(): root.after(50, ticking)
 root.after(50, ticking)
+root.after(2**31 - 1, print)
 root.mainloop()
 """
 TWISTED = """
@@ -139,6 +150,7 @@ from twisted.internet import reactor
 def ticking():
     reactor.callLater(0.05, ticking)
 reactor.callLater(0.05, ticking)
+reactor.callLater(1e300, print)
 reactor.run()
 """
 KIVY = """
@@ -147,6 +159,7 @@ os.environ.update(KIVY_NO_ARGS="1", KIVY_NO_CONSOLELOG="1", KIVY_NO_FILELOG="1")
 from kivy.clock import Clock
 def ticking(dt): pass
 Clock.schedule_interval(ticking, 0.05)
+Clock.schedule_once(print, 1e300)
 while True:
     Clock.tick()
 """
@@ -161,6 +174,7 @@ base = ShowBase()
 def ticking(task):
     return task.again
 base.taskMgr.doMethodLater(0.05, ticking, "ticking")
+base.taskMgr.doMethodLater(1e300, print, "longest")
 base.run()
 """
 

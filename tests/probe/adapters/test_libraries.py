@@ -136,6 +136,17 @@ def test_that_it_follows_a_rate(watched: Watched, rate_n: int, factor: float) ->
     assert 0.6 * factor * PERIOD_S < median(gaps) / 1e9 < 1.6 * factor * PERIOD_S + 0.02
 
 
+def test_that_the_longest_waits_at_the_lowest_rate_end_nothing(watched: Watched) -> None:
+    watched.receiver.ask("Clock.rate", clock=watched.top, rate_n=1)
+    watched.receiver.listen(0.2)
+    watched.receiver.ask("Clock.rate", clock=watched.top, rate_n=D)
+    watched.wait_for_ticks(2)
+
+    assert watched.process.poll() is None
+    adapters = watched.receiver.said("Program.changed")[-1]["adapters"]
+    assert "failed" not in {each["state"] for each in adapters}
+
+
 def test_that_it_steps_to_the_next_timer(watched: Watched) -> None:
     watched.hold()
     for _ in range(3):

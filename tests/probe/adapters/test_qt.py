@@ -78,6 +78,25 @@ late.setSingleShot(True)
         assert timers.interval[timers.index(number)] == 0
 
 
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_that_a_wait_that_is_made_of_several_ends_when_it_is_due(binding: str) -> None:
+    code = """
+from timeline_probe import clocks
+clocks.LONGEST_WAIT_NS = 10_000_000
+late = QTimer()
+late.timeout.connect(lambda: say("late"))
+late.start(50)
+"""
+    code = HEAD.format(binding=binding) + code + TAIL
+    with attached(code, python=python_with(binding)) as (receiver, _):
+        receiver.wait_for(lambda: "late" in marks(receiver))
+        receiver.ask("Clock.rate", clock=top(receiver), rate_n=D // 4)
+        receiver.wait_for(lambda: marks(receiver).count("late") > 2)
+        seen = [at for at, kind, _, a, _ in receiver.events if kind == MARK]
+
+        assert seen[-1] - seen[-2] > 150e6
+
+
 def test_that_an_interval_may_have_a_fraction() -> None:
     code = """
 class Board(QObject):
