@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -88,19 +86,6 @@ def last_of(session: HostedSession, command: Command) -> tuple[str, str, int, st
     session.refresh()
     record = session.timeline.commands[-1]
     return record.text, record.refusal, record.clock_id, record.form
-
-
-def test_that_no_command_is_known_to_many_files() -> None:
-    root = Path(__file__).parents[2]
-    importing: Counter[str] = Counter()
-    for path in [*root.glob("inspector/**/*.py"), *root.glob("ui/**/*.py")]:
-        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        found = [each for each in nodes if isinstance(each, ast.ImportFrom)]
-        from_here = [each for each in found if (each.module or "").startswith("inspector.commands")]
-        importing.update({name.name for each in from_here for name in each.names} & COMMANDS.keys())
-
-    assert importing["SetRate"] <= 3
-    assert max(importing.values()) <= 6, importing
 
 
 @given(st.data())
