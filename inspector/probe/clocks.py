@@ -70,8 +70,7 @@ class Clock:
         "_now_ns",
         "_off",
         "_shift",
-        "_stands_since_ns",
-        "_stood_ns",
+        "_stands",
         "adapter",
         "cause",
         "children",
@@ -97,8 +96,8 @@ class Clock:
         self.rate_n = self._n = D
         self._off = 0
         self._shift: Optional[int] = None
-        self._stood_ns = 0
-        self._stands_since_ns: Optional[int] = None
+        # For how long it stood still, until since when: one value, as other threads read it.
+        self._stands: tuple[int, Optional[int]] = (0, None)
         self.is_paused = False
         self.is_removed = False
         self.cause = 0
@@ -140,11 +139,11 @@ class Clock:
 
     def stood_ns(self, raw_ns: int) -> int:
         """Return for how much real time up to an instant local time has stood still."""
-        since_ns, limit_ns = self._stands_since_ns, self._clocks.step_ends_ns
+        (stood_ns, since_ns), limit_ns = self._stands, self._clocks.step_ends_ns
         if since_ns is None and limit_ns is not None and raw_ns > limit_ns:
             # The pause at the end of a step begins there, however late it is settled.
             since_ns = limit_ns
-        return self._stood_ns if since_ns is None else self._stood_ns + raw_ns - since_ns
+        return stood_ns if since_ns is None else stood_ns + raw_ns - since_ns
 
     @property
     def is_plain(self) -> bool:
@@ -325,9 +324,9 @@ class Clocks:
     def _note_stops(self, clock: Clock, at_ns: int) -> None:
         for below in self.branch(clock):
             if not below.is_held:
-                below._stood_ns, below._stands_since_ns = below.stood_ns(at_ns), None
-            elif below._stands_since_ns is None:
-                below._stands_since_ns = at_ns
+                below._stands = (below.stood_ns(at_ns), None)
+            elif below._stands[1] is None:
+                below._stands = (below._stands[0], at_ns)
 
     def _publish(self, clock: Clock) -> None:
         """Work out what readers of a branch add to the present instant, if that is all it takes."""

@@ -90,7 +90,7 @@ class CostMeter:
         timers = iter([program.timer(clock, "timer", 0, 0) for _ in range(2 * MEASURED_CALLS)])
 
         def frame() -> None:
-            program.frame_began(clock, 0)
+            program.frame_began(clock)
             program.frame_ended(clock)
 
         return {

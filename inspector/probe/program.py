@@ -145,31 +145,65 @@ def _described(number: int, record: Record) -> tuple[tuple[int, int, int, int, i
 class Frames:
     """The frames of one loop.
 
+    A frame's length is the time from the start of the frame before: what that one worked, and
+    then waited. Time in which the clock stood still is neither, but what a loop that answers
+    meanwhile works in it is.
+
     Attributes:
-        clock: The clock of the loop.
         index: Number of frames that have ended while an inspector was attached.
-        began_ns: When the running or latest frame began, and for how long the clock had stood
-            still by then.
+        began_ns: When the running frame began, 0 without one.
         began_held: Whether the clock stood still then.
-        ended_ns: When the latest frame ended, and for how long the clock had stood still by then.
+        length_ns: Time since the start of the frame before, 0 if that is not known.
+        ended_ns: When the latest frame ended, 0 without one.
+        busy_ns: How long that one worked.
     """
 
     __slots__ = (
+        "_began_local_ns",
+        "_ended_local_ns",
+        "_stood_at_began_ns",
+        "_stood_at_ended_ns",
         "began_held",
         "began_ns",
-        "clock",
+        "busy_ns",
         "ended_ns",
         "index",
-        "stood_at_began_ns",
-        "stood_at_ended_ns",
+        "length_ns",
     )
 
-    def __init__(self, clock: Clock) -> None:
-        self.clock = clock
-        self.index = 0
-        self.began_ns = self.ended_ns = 0
-        self.stood_at_began_ns = self.stood_at_ended_ns = 0
+    def __init__(self) -> None:
+        self.index = self.length_ns = self.busy_ns = 0
+        self._began_local_ns = self._ended_local_ns = 0
+        self._stood_at_began_ns = self._stood_at_ended_ns = 0
         self.began_held = False
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin again, with a frame whose length is not known."""
+        self.began_ns = self.ended_ns = 0
+
+    def begin(self, clock: Clock, now_ns: int) -> int:
+        """Begin a frame; returns the local time since the start of the frame before."""
+        local_ns, stood_ns = clock.local_ns(), clock.stood_ns(now_ns)
+        delta_ns = self.length_ns = 0
+        if self.ended_ns:
+            idle_ns = now_ns - self.ended_ns - (stood_ns - self._stood_at_ended_ns)
+            self.length_ns = self.busy_ns + idle_ns
+            delta_ns = local_ns - self._ended_local_ns
+        self.began_ns, self.began_held = now_ns, clock.is_held
+        self._began_local_ns, self._stood_at_began_ns = local_ns, stood_ns
+        return delta_ns
+
+    def end(self, clock: Clock, now_ns: int) -> None:
+        """End the frame that began last."""
+        stood_ns = clock.stood_ns(now_ns)
+        self.busy_ns = now_ns - self.began_ns
+        if not self.began_held:
+            self.busy_ns -= stood_ns - self._stood_at_began_ns
+        self.ended_ns, self._stood_at_ended_ns = now_ns, stood_ns
+        self._ended_local_ns = self._began_local_ns
+        self.began_ns = 0
+        self.index += 1
 
 
 class Program:
@@ -301,7 +335,7 @@ class Program:
         for adapter in list(self.adapters.values()):
             self.guarded(adapter, adapter.attached)
         for frames in self._frames.values():
-            frames.began_ns = frames.ended_ns = 0
+            frames.forget()
         with self.clocks.lock:
             self.timers.clear()
             self._objects.clear()
@@ -594,23 +628,26 @@ class Program:
         """Return the frames of a clock's loop, which begin with this call."""
         found = self._frames.get(clock.number)
         if found is None:
-            found = self._frames[clock.number] = Frames(clock)
+            found = self._frames[clock.number] = Frames()
             self.mention_change()
         return found
 
-    def frame_began(self, clock: Clock, delta_ns: int) -> None:
+    def frame_began(self, clock: Clock, delta_ns: Optional[int] = None) -> None:
         """A frame begins.
 
         Args:
             clock: The clock of the loop.
-            delta_ns: Local time since the previous frame.
+            delta_ns: What the program takes for the local time since the previous frame, where it
+                does not read it from the clock.
         """
         emit = self.emit
         if emit is None:
             return
         frames = self.frames(clock)
-        now_ns = frames.began_ns = monotonic_ns()
-        frames.stood_at_began_ns, frames.began_held = clock.stood_ns(now_ns), clock.is_held
+        now_ns = monotonic_ns()
+        passed_ns = frames.begin(clock, now_ns)
+        if delta_ns is None:
+            delta_ns = passed_ns
         emit((now_ns, FRAME_BEGAN, clock.number, frames.index, delta_ns))
 
     def phase_ended(self, clock: Clock, phase: int, duration_ns: int) -> None:
@@ -631,21 +668,12 @@ class Program:
         if emit is None:
             return
         frames = self.frames(clock)
-        now_ns = monotonic_ns()
         if frames.began_ns == 0:
             # It began before the inspector came.
             return
-        # Where the program was held, nothing of it ran, except in loops that answer meanwhile.
-        stood_ns = clock.stood_ns(now_ns)
-        busy_ns = now_ns - frames.began_ns
-        if not frames.began_held:
-            busy_ns -= stood_ns - frames.stood_at_began_ns
-        since_ns = busy_ns
-        if frames.ended_ns:
-            since_ns = now_ns - frames.ended_ns - (stood_ns - frames.stood_at_ended_ns)
-        emit((now_ns, FRAME_ENDED, clock.number, since_ns, busy_ns))
-        frames.ended_ns, frames.stood_at_ended_ns = now_ns, stood_ns
-        frames.index += 1
+        now_ns = monotonic_ns()
+        frames.end(clock, now_ns)
+        emit((now_ns, FRAME_ENDED, clock.number, frames.length_ns, frames.busy_ns))
         self.next_frame = frames.index
         if self._frames_left:
             self._frames_left -= 1

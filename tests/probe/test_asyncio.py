@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 
+from inspector.events.timeline import Timeline
 from inspector.probe.kinds import (
     CLOCK_RATE,
     FRAME_BEGAN,
@@ -19,6 +20,7 @@ from inspector.probe.kinds import (
     TIMER_FIRED,
 )
 from tests.interpreters import VERSIONS, interpreter
+from tests.probe.frame_tiles import SLACK_NS, check_frames_tile
 from tests.probe.receiver import TOKEN, Receiver, attached, inlet, program
 
 D = RATE_DENOMINATOR
@@ -108,6 +110,8 @@ def test_that_a_held_loop_fires_nothing_and_bursts_nothing() -> None:
         began = time.monotonic()
         fired = ticks_in(receiver, 0.2)
         assert 0 < fired <= (time.monotonic() - began) / 0.02 + 1
+        # What the held loop answers is work, and its time passes.
+        assert check_frames_tile(Timeline(receiver.texts), receiver.events, slack_ns=SLACK_NS)
 
 
 def test_that_a_rate_is_followed_by_what_the_loop_reads_and_sleeps() -> None:

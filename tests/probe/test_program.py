@@ -9,16 +9,21 @@ from threading import Thread, current_thread
 from typing import TYPE_CHECKING, ClassVar
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from inspector.events.timeline import Timeline
 from inspector.probe import keyframe, link
 from inspector.probe import program as module
 from inspector.probe.adapters import Adapter
 from inspector.probe.adapters.asyncio import AsyncioAdapter
 from inspector.probe.connection import Connection, LinkClosed
 from inspector.probe.cost import CostMeter
+from inspector.probe.kinds import RATE_DENOMINATOR as D
 from inspector.probe.program import Program
 from inspector.probe.requests import Requests
 from inspector.vocabulary import FRAME_ENDED
+from tests.probe.frame_tiles import check_frames_tile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,7 +49,7 @@ class Played:
         self.now_ns += ms * MS
 
     def frame(self, busy_ms: int) -> None:
-        self.program.frame_began(self.loop, 0)
+        self.program.frame_began(self.loop)
         self.pass_ms(busy_ms)
         self.program.frame_ended(self.loop)
 
@@ -72,7 +77,55 @@ def test_that_the_frame_after_a_hold_is_not_longer_by_it(played: Played) -> None
     played.frame(2)
     played.pass_ms(14)
     played.frame(2)
-    assert played.frames == [(2, 2), (16, 2), (16, 2), (16, 2)]
+    assert played.frames == [(0, 2), (16, 2), (16, 2), (16, 2)]
+
+
+def test_that_a_frame_is_as_long_as_the_work_and_the_wait_before_it(played: Played) -> None:
+    for busy_ms, wait_ms in ((2, 14), (227, 1), (3, 13)):
+        played.frame(busy_ms)
+        played.pass_ms(wait_ms)
+    played.frame(2)
+    assert played.frames == [(0, 2), (16, 227), (228, 3), (16, 2)]
+
+
+def test_that_the_length_of_the_first_frame_an_inspector_sees_is_not_known(
+    played: Played,
+) -> None:
+    played.frame(2)
+    played.program.detach()
+    played.pass_ms(60_000)
+    played.program.attach(played.events.append, played.events.extend)
+    played.frame(3)
+    assert played.frames[-1] == (0, 3)
+
+
+_Change = st.sampled_from(["pause", "resume", "half", "stop", "plain", "pause loop", "resume loop"])
+_Steps = st.lists(st.sampled_from(["begin", "end", "begin", "end"]) | st.integers(0, 40) | _Change)
+
+
+@given(steps=_Steps)
+def test_that_frames_tile_the_time(steps: list[str | int]) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        played = Played(patched)
+        program = played.program
+        for step in steps:
+            clock = played.loop if "loop" in str(step) else program.own_clock
+            match step:
+                case int():
+                    played.pass_ms(step)
+                case "begin":
+                    program.frame_began(played.loop)
+                case "end":
+                    program.frame_ended(played.loop)
+                case "pause" | "pause loop":
+                    program.pause(clock)
+                case "resume" | "resume loop":
+                    program.resume(clock)
+                case _:
+                    rates = {"half": D // 2, "stop": 0, "plain": D}
+                    program.clocks.set_rate(clock, rates[step])
+
+        check_frames_tile(Timeline(program.texts), played.events)
 
 
 def test_that_a_loop_that_answers_while_it_is_held_is_busy_with_that(played: Played) -> None:
@@ -89,14 +142,16 @@ def test_that_a_loop_that_answers_while_it_is_held_is_busy_with_that(played: Pla
 def test_that_a_frame_that_is_held_in_its_middle_is_as_busy_as_it_was(played: Played) -> None:
     program = played.program
     played.frame(1)
-    program.frame_began(played.loop, 0)
+    program.frame_began(played.loop)
     played.pass_ms(3)
     program.pause(played.loop)
     played.pass_ms(700)
     program.resume(played.loop)
     played.pass_ms(4)
     program.frame_ended(played.loop)
-    assert played.frames[-1] == (7, 7)
+    played.pass_ms(9)
+    played.frame(1)
+    assert played.frames == [(0, 1), (1, 7), (16, 1)]
 
 
 def test_that_a_timer_that_is_overdue_is_next_if_there_is_no_other(played: Played) -> None:

@@ -279,7 +279,6 @@ class LoopHooks:
         program, clock = self._adapter.program, self.clock
         selector = loop._selector
         select = selector.select
-        began = [0]
 
         def following_select(timeout: Optional[float] = None) -> Any:
             if program.emit is None:
@@ -291,9 +290,7 @@ class LoopHooks:
                 timeout = None if wait_ns is None else wait_ns / 1e9
             ready = select(timeout)
             if program.emit is not None:
-                now_ns = clock.local_ns()
-                program.frame_began(clock, now_ns - began[0] if began[0] else 0)
-                began[0] = now_ns
+                program.frame_began(clock)
             return ready
 
         selector.select = following_select

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable
 from weakref import WeakSet
 
 from ..clocks import whole_ns
@@ -41,7 +41,6 @@ class KivyAdapter(Adapter):
         self._kivy_clocks: WeakSet[Any] = WeakSet()
         self._shown: dict[int, tuple[Any, Timer]] = {}
         self._is_in_frame = False
-        self._frame_ns: Optional[int] = None
 
     def installed(self, module: ModuleType) -> None:
         clocks: Any = module
@@ -132,16 +131,11 @@ class KivyAdapter(Adapter):
         @wraps(post_idle)
         def clock_post_idle(self: Any, *args: Any) -> Any:
             if program.emit is not None and not adapter._clock.is_held:
-                adapter._begin_frame()
+                adapter._is_in_frame = True
+                program.frame_began(adapter._clock)
             return post_idle(self, *args)
 
         behavior.pre_idle, behavior.post_idle = clock_pre_idle, clock_post_idle
-
-    def _begin_frame(self) -> None:
-        now_ns = self._clock.local_ns()
-        self._is_in_frame = True
-        self.program.frame_began(self._clock, now_ns - (self._frame_ns or now_ns))
-        self._frame_ns = now_ns
 
     # --------------------------------------------------------------------- timers
 

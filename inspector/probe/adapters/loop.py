@@ -24,10 +24,6 @@ class LoopAdapter(Adapter):
         super().__init__(program)
         self.state = "active"
         self._clocks: dict[int, Clock] = {}
-        self._began_ns: dict[int, int] = {}
-
-    def attached(self) -> None:
-        self._began_ns.clear()
 
     def capabilities(self, clock: Clock) -> dict[str, Capability]:
         return {
@@ -42,16 +38,9 @@ class LoopAdapter(Adapter):
         if clock is None:
             clock = program.clock("loop", adapter=self)
             self._clocks[thread] = clock
-        began_ns = self._began_ns.get(thread)
-        if began_ns is not None:
-            program.frame_ended(clock)
+        program.frame_ended(clock)
         program.wait_while_held(clock)
-        now_ns = self._began_ns[thread] = clock.local_ns()
-        if delta_s is not None:
-            delta_ns = round(delta_s * 1e9)
-        else:
-            delta_ns = 0 if began_ns is None else now_ns - began_ns
-        program.frame_began(clock, delta_ns)
+        program.frame_began(clock, None if delta_s is None else round(delta_s * 1e9))
 
 
 def frame(program: Program, delta_s: Optional[float]) -> None:

@@ -123,7 +123,7 @@ class PandaAdapter(Adapter):
                 panda_clock.setFrameCount(panda_clock.getFrameCount() + 1)
         if self.program.emit is not None:
             self._watch()
-            self.program.frame_began(clock, delta_ns)
+            self.program.frame_began(clock)
 
     def _take_clock(self) -> None:
         """Tell Panda3D's clock its time from now on, unless a frame has a length of its own."""

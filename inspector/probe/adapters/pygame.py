@@ -48,7 +48,6 @@ class PygameAdapter(Adapter):
         self._base_ms: Optional[int] = None
         self._sdl_ms = 0
         self._frame_ns: Optional[int] = None
-        self._last_frame_ns: Optional[int] = None
         self._frame_real_ns = 0
         self._reads_time = False
         self._shown_again_ns = 0
@@ -123,11 +122,9 @@ class PygameAdapter(Adapter):
         """Begin a frame if the last one has ended: events are read, or a wait is over."""
         self._has_turned = True
         if self._frame_ns is None:
-            now_ns = self._frame_ns = self._local_ns()
+            self._frame_ns = self._local_ns()
             self._frame_real_ns = self._now_ns()
-            last_ns, self._last_frame_ns = self._last_frame_ns, now_ns
-            if self.program.emit is not None:
-                self.program.frame_began(self._clock, 0 if last_ns is None else now_ns - last_ns)
+            self.program.frame_began(self._clock)
 
     def end_frame(self) -> None:
         """End the frame, and let none begin while the clock is held.

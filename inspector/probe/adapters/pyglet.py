@@ -50,7 +50,6 @@ class PygletAdapter(Adapter):
         self._is_drawing_held = False
         self._is_drawing_due = False
         self._has_drawn = False
-        self._frame_ns: Optional[int] = None
         self._held_drawn_ns = 0
 
     def installed(self, module: ModuleType) -> None:
@@ -265,9 +264,7 @@ class PygletAdapter(Adapter):
 
     def _begin_frame(self) -> None:
         self._is_in_frame = True
-        now_ns = self._clock.local_ns()
-        self.program.frame_began(self._clock, now_ns - (self._frame_ns or now_ns))
-        self._frame_ns = now_ns
+        self.program.frame_began(self._clock)
 
     def _windows(self) -> list[Any]:
         app = sys.modules.get("pyglet.app")

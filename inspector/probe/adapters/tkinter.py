@@ -415,7 +415,6 @@ class TclHooks:
         self._is_answering = False
         self._calling: Optional[_TclTimer] = None
         self._calls: list[Callable[[], None]] = []
-        self._began_ns: Optional[int] = None
         self._pipe: Optional[tuple[int, int]] = None
         if self.can_be_woken:
             self._pipe = reader, writer = os.pipe()
@@ -589,7 +588,7 @@ class TclHooks:
         self.is_in_round = True
         self._is_answering = self.clock.is_held
         if not self._is_answering:
-            self._frame_began()
+            self.adapter.program.frame_began(self.clock)
 
     def end_round(self) -> None:
         """The program has been called."""
@@ -609,7 +608,7 @@ class TclHooks:
         finally:
             self.is_in_round, self._is_answering, self.is_own_loop = was
             if self.is_in_round and not self._is_answering:
-                self._frame_began()
+                self.adapter.program.frame_began(self.clock)
 
     def next_frame(self) -> None:
         """A loop of the program's own has Tcl do what is to be done: a frame ends."""
@@ -626,12 +625,7 @@ class TclHooks:
             except _ClosingError:
                 pass
         self.is_in_round = True
-        self._frame_began()
-
-    def _frame_began(self) -> None:
-        now_ns = self.clock.local_ns()
-        before_ns, self._began_ns = self._began_ns, now_ns
-        self.adapter.program.frame_began(self.clock, 0 if before_ns is None else now_ns - before_ns)
+        program.frame_began(self.clock)
 
     def pump(self) -> None:
         """Have windows answer while their program is held."""

@@ -151,7 +151,6 @@ class ReactorHooks:
     def _replace_waiting(self, reactor: Any) -> None:
         program, clock = self._adapter.program, self.clock
         wait = reactor.doIteration
-        began: list[Optional[int]] = [None]
         is_in_turn = [False]
 
         @wraps(wait)
@@ -170,9 +169,8 @@ class ReactorHooks:
             result = wait(delay)
             # What it does while it is held only answers.
             if not clock.is_held:
-                now_ns, before_ns = clock.local_ns(), began[0]
-                program.frame_began(clock, 0 if before_ns is None else now_ns - before_ns)
-                began[0], is_in_turn[0] = now_ns, True
+                program.frame_began(clock)
+                is_in_turn[0] = True
             return result
 
         reactor.doIteration = iteration

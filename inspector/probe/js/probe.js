@@ -787,16 +787,22 @@
       this.program = program;
       this.waiting = new Map(); // public number to record
       this.index = 0;
-      this.isOpen = false;
       this.stamp = -1; // of the runtime's frame that is going on
       this.left = 0; // callbacks of that frame not yet called
-      this.began = 0;
-      this.previousBegan = -1;
-      this.stoodAtBegan = this.stoodBetween = 0;
       this.previousLocal = -1;
       this.period = FRAME_NS;
       this.isAllowed = false; // one frame, while held
       this.allowedStamp = -1;
+      this.forget();
+    }
+
+    /** Begin again, with a frame whose length is not known. */
+    forget() {
+      this.isOpen = false;
+      this.began = this.ended = -1; // real instants, of the latest frame
+      this.isHeld = false; // whether the clock stood still when it began
+      this.busy = this.length = 0;
+      this.stoodAtBegan = this.stoodAtEnd = 0;
     }
 
     refusal() {
@@ -883,7 +889,7 @@
     }
 
     _begin(at, stamp, local) {
-      this.end();
+      this.end(at);
       const { program } = this;
       this.stamp = stamp;
       this.isOpen = true;
@@ -895,26 +901,29 @@
         this.left++;
       }
       this.local = Math.max(local, this.previousLocal);
+      const isFirst = this.ended < 0;
       const real = at - this.began;
-      if (this.previousBegan >= 0 && real > 1e6 && real < 1e8) this.period += (real - this.period) / 8;
-      this.previousBegan = this.began;
+      if (!isFirst && real > 1e6 && real < 1e8) this.period += (real - this.period) / 8;
       this.began = at;
+      this.isHeld = program.clock.n === 0;
       // Held in between, nothing of the program ran.
       const stood = program.stoodAt(at);
-      this.stoodBetween = stood - this.stoodAtBegan;
+      this.length = isFirst ? 0 : this.busy + at - this.ended - (stood - this.stoodAtEnd);
       this.stoodAtBegan = stood;
-      const delta = this.previousLocal < 0 ? 0 : this.local - this.previousLocal;
+      const delta = isFirst ? 0 : this.local - this.previousLocal;
       this.previousLocal = this.local;
       program.sender.event(at, FRAME_BEGAN, CLOCK, this.index, delta);
     }
 
-    end() {
+    end(at = this.program.now()) {
       if (!this.isOpen) return;
       this.isOpen = false;
       const { program } = this;
-      const at = program.now();
-      const since = this.previousBegan < 0 ? 0 : this.began - this.previousBegan - this.stoodBetween;
-      program.sender.event(at, FRAME_ENDED, CLOCK, since, at - this.began);
+      this.ended = at;
+      this.stoodAtEnd = program.stoodAt(at);
+      this.busy = at - this.began;
+      if (!this.isHeld) this.busy -= this.stoodAtEnd - this.stoodAtBegan;
+      program.sender.event(at, FRAME_ENDED, CLOCK, this.length, this.busy);
       if (this.isAllowed) {
         this.isAllowed = false;
         program.stepped(null, 1);
@@ -1331,6 +1340,7 @@
       reply(this.hello());
       program.sender.reset();
       program.sender.link = this;
+      program.frames.forget();
       program.changed();
       program.keyframe();
       if (program.clock.isPaused) program.tellHeld();

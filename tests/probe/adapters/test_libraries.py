@@ -6,15 +6,18 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
 import pytest
 
+from inspector.events.timeline import Timeline
 from inspector.probe.kinds import FRAME_ENDED, TIMER_FIRED
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from tests.probe.adapters.libraries import LIBRARIES, Library, display, python_with
+from tests.probe.frame_tiles import SLACK_NS, check_frames_tile
 from tests.probe.receiver import Receiver, attached
 
 PERIOD_S = 0.05
@@ -81,15 +84,15 @@ def watched(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     python = python_with(library.module)
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
-    if not library.needs_display:
-        with attached(library.code, python=python) as (receiver, process):
-            yield Watched(library, receiver, process)
-        return
-    with display() as number:
-        monkeypatch.setenv("DISPLAY", number)
-        monkeypatch.delenv("SDL_VIDEODRIVER")
-        with attached(library.code, python=python) as (receiver, process):
-            yield Watched(library, receiver, process)
+    with ExitStack() as stack:
+        if library.needs_display:
+            monkeypatch.setenv("DISPLAY", stack.enter_context(display()))
+            monkeypatch.delenv("SDL_VIDEODRIVER")
+        receiver, process = stack.enter_context(attached(library.code, python=python))
+        yield Watched(library, receiver, process)
+        # Whatever was done to it, its frames tile the time.
+        checked = check_frames_tile(Timeline(receiver.texts), receiver.events, slack_ns=SLACK_NS)
+        assert checked or not library.has_frames
 
 
 def test_that_its_timers_have_names_call_sites_and_due_times(watched: Watched) -> None:

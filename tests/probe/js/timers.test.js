@@ -171,6 +171,71 @@ test("the frame after a hold is not longer by it", () => {
   assert.ok(Math.max(...since) < 40, String(since));
 });
 
+test("lengths and work of frames tile the time, whatever is done to the clock", () => {
+  const page = new Page();
+  const { global } = page;
+  const works = [2, 40, 0.5, 7, 3, 21]; // real ms in a callback
+  let frame = 0;
+  const loop = () => {
+    page.ms += works[frame++ % works.length];
+    global.requestAnimationFrame(loop);
+  };
+  loop();
+  page.pass(100);
+  page.attach();
+  const changes = [
+    ["Clock.rate", { clock: 1, rate_n: D / 4 }],
+    ["Clock.pause", { clock: 1 }],
+    ["Program.step", { frames: 2 }],
+    ["Clock.resume", { clock: 1 }],
+    ["Clock.rate", { clock: 1, rate_n: 0 }],
+    ["Clock.rate", { clock: 1, rate_n: 3 * D }],
+    ["Link.release", {}],
+  ];
+  for (const [method, params] of changes) {
+    page.passAttached(333);
+    page.ask(method, params);
+  }
+  page.passAttached(333);
+  let began = null;
+  let before = null;
+  let frames = 0;
+  let stood = 0;
+  let rate = 1;
+  let isPaused = false;
+  let last = 0;
+  const kinds = ["clock_paused", "clock_resumed", "clock_rate", "frame_began", "frame_ended"];
+  for (const [kind, , a, b, at] of page.seen(...kinds)) {
+    if (isPaused || rate === 0) stood += at - last;
+    last = at;
+    if (kind === "clock_paused") isPaused = true;
+    else if (kind === "clock_resumed") isPaused = false;
+    else if (kind === "clock_rate") rate = a;
+    else if (kind === "frame_began") began = { at, stood, isHeld: isPaused || rate === 0 };
+    else {
+      const answered = began.isHeld ? stood - began.stood : 0;
+      const work = at - began.at - (stood - began.stood) + answered;
+      assert.strictEqual(b, work);
+      if (before === null) assert.strictEqual(a, 0);
+      else assert.strictEqual(a, began.at - before.at - (began.stood - before.stood) + before.answered);
+      assert.ok(before === null || a >= before.work);
+      before = { ...began, work, answered };
+      frames++;
+    }
+  }
+  assert.ok(frames > 30, String(frames));
+});
+
+test("a loop that tells its turns works from one to the next", () => {
+  const page = new Page().attach();
+  for (const ms of [0, 5, 30, 2]) {
+    page.ms += ms;
+    page.program.frames.turn();
+  }
+  const ended = page.seen("frame_ended").map(([, , a, b]) => [a / 1e6, b / 1e6]);
+  assert.deepStrictEqual(ended, [[0, 5], [5, 30], [30, 2]]);
+});
+
 test("a frame has the delta of the clock", () => {
   const page = new Page().attach();
   const draw = () => page.global.requestAnimationFrame(draw);

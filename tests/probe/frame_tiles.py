@@ -1,0 +1,82 @@
+"""What frames must come to: their starts, lengths, work and idle times tile the time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from inspector.events.schema import ABOUT_CLOCKS
+from inspector.probe.kinds import CLOCK_ADDED, FRAME_BEGAN, FRAME_ENDED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from inspector.events.timeline import Timeline
+    from inspector.vocabulary import RawEvent
+
+#: Between an instant and the reading of a clock right after it, on a machine that is busy.
+SLACK_NS = 500_000
+
+
+@dataclass(slots=True)
+class _Loop:
+    """What is known of a loop; instants, and for how long its clock had stood still by then."""
+
+    began_ns: int = 0
+    stood_ns: int = 0
+    began_held: bool = False
+    delta_ns: int = 0
+    local_ns: int = 0
+    before: tuple[int, int, int, int, int] | None = None
+
+
+def check_frames_tile(timeline: Timeline, events: Iterable[RawEvent], *, slack_ns: int = 0) -> int:
+    """Check the frames of each loop against the one before; returns how many were checked.
+
+    The length of a frame is the distance of its start from that of the frame before, but for the
+    time in which its clock stood still. It begins with the work of the frame before.
+
+    Args:
+        timeline: Takes the events of clocks.
+        events: All events since the frames of the first began.
+        slack_ns: By how much measured instants may differ.
+    """
+    loops: dict[int, _Loop] = {}
+    stood: dict[int, int] = {}
+    last_ns, checked = 0, 0
+    for event in events:
+        at_ns, kind, clock, a, b = event
+        for number in stood:
+            if _is_held(timeline, number):
+                stood[number] += at_ns - last_ns
+        last_ns = at_ns
+        if kind in ABOUT_CLOCKS:
+            if kind == CLOCK_ADDED:
+                stood.setdefault(clock, 0)
+            timeline.apply_all([event])
+        elif kind == FRAME_BEGAN:
+            loop = loops.setdefault(clock, _Loop())
+            loop.began_ns, loop.stood_ns, loop.delta_ns = at_ns, stood[clock], b
+            loop.began_held = _is_held(timeline, clock)
+            loop.local_ns = timeline.local_ns(clock, at_ns)
+        elif kind == FRAME_ENDED:
+            loop = loops[clock]
+            held_ns = stood[clock] - loop.stood_ns
+            work_ns = at_ns - loop.began_ns - (0 if loop.began_held else held_ns)
+            assert abs(b - work_ns) <= slack_ns, (event, work_ns)
+            if loop.before is None:
+                assert a == 0, event
+            else:
+                began_ns, stood_ns, local_ns, former_work_ns, answered_ns = loop.before
+                length_ns = loop.began_ns - began_ns - (loop.stood_ns - stood_ns) + answered_ns
+                assert abs(a - length_ns) <= slack_ns, (event, length_ns)
+                assert a >= former_work_ns - slack_ns, (event, former_work_ns)
+                assert abs(loop.delta_ns - (loop.local_ns - local_ns)) <= slack_ns, event
+                checked += 1
+            answered_ns = held_ns if loop.began_held else 0
+            loop.before = loop.began_ns, loop.stood_ns, loop.local_ns, work_ns, answered_ns
+    return checked
+
+
+def _is_held(timeline: Timeline, number: int) -> bool:
+    return any(clock.n == 0 for clock in timeline.path(number))
