@@ -17,6 +17,7 @@ import textwrap
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, NoReturn, TextIO
 
@@ -81,13 +82,35 @@ exit codes:
 """
 
 
+#: How alike a mistyped word and what it may be meant for are, from 0 to 1.
+_ALIKE: Final = 0.6
+#: Options that ask about the program instead of opening a window.
+_ABOUT_ITSELF: Final = frozenset({"-h", "--help", "-V", "--version"})
+
+
 class _Parser(argparse.ArgumentParser):
     """Reports an error in one sentence, with a reference to the help."""
 
     @override
     def error(self, message: str) -> NoReturn:
         sentence = f"{message[:1].upper()}{message[1:]}".rstrip(".")
-        self.exit(ExitCode.USAGE, f"{PROGRAM}: {sentence}. See “{self.prog} --help”.\n")
+        end = "" if sentence.endswith("?") else "."
+        self.exit(ExitCode.USAGE, f"{PROGRAM}: {sentence}{end} See “{self.prog} --help”.\n")
+
+    def refuse_unknown(self, unknown: Sequence[str]) -> NoReturn:
+        """Refuse arguments, and name the option that the first of them may be meant for."""
+        name = unknown[0].partition("=")[0]
+        near = _nearest_option(name, self._option_string_actions)
+        meant = f". Did you mean {near}?" if near else ""
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
+
+
+def _nearest_option(name: str, options: Iterable[str]) -> str:
+    """Return the long option that a mistyped one is probably meant for, or nothing."""
+    if not name.startswith("--"):
+        return ""
+    near = get_close_matches(name[2:], [each[2:] for each in options], 1, _ALIKE)
+    return f"--{near[0]}" if near else ""
 
 
 class _ShowVersion(argparse.Action):
@@ -177,7 +200,9 @@ def _parse_and_run(arguments: list[str]) -> int:
     entry = next(iter(_own(arguments[0])), None) if arguments else None
     if entry is None or not entry.runs_another:
         arguments = _with_negative_values(arguments)
-    options = build_parser(arguments[:1]).parse_args(arguments)
+    options, unknown = build_parser(arguments[:1]).parse_known_args(arguments)
+    if unknown:
+        options.parser.refuse_unknown(unknown)
     out = sys.stdout
     # Output of a scene is not part of the JSON.
     prints_to = sys.stderr if getattr(options, "json", False) else out
@@ -230,7 +255,7 @@ def window_scene(argv: Sequence[str]) -> Path | None:
         SceneError: The scene does not exist.
         SystemExit: The arguments are invalid; the reason is on stderr.
     """
-    if argv and (_own(argv[0]) or not {"-h", "--help", "--version"}.isdisjoint(argv)):
+    if argv and (_own(argv[0]) or not _ABOUT_ITSELF.isdisjoint(argv)):
         return None
     from inspector.sessions.scene import find_scene  # noqa: PLC0415 - not for --version
 
@@ -243,13 +268,46 @@ def window_scene(argv: Sequence[str]) -> Path | None:
     except SceneError:
         # Packages are asked last, so that opening a window does not wait for them.
         with _said_by(extension_problems):
-            if any(entry.name == argv[0] for entry in COMMANDS):
-                return None
-        if not unknown:
+            names = [entry.name for entry in COMMANDS]
+        if argv[0] in names:
+            return None
+        meant = get_close_matches(argv[0], names, 1, _ALIKE)
+        if meant and not Path(argv[0]).suffix:
+            parser.error(
+                f"there is no command or scene {argv[0]}. Did you mean “{PROGRAM} {meant[0]}”?"
+            )
+        if not any(each.startswith("-") for each in unknown):
             raise
     if unknown:
-        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+        _refuse_for_window(parser, unknown)
     return scene
+
+
+def _refuse_for_window(parser: _Parser, unknown: list[str]) -> NoReturn:
+    """Refuse arguments, and name the commands that have an option like the first of them."""
+    name = unknown[0].partition("=")[0]
+    of_commands: dict[str, list[str]] = {}
+    if name.startswith("--"):
+        commands = build_parser()._subparsers  # noqa: SLF001 - argparse has no other way to them
+        assert commands is not None
+        (choices,) = (each.choices for each in commands._group_actions)  # noqa: SLF001
+        assert isinstance(choices, dict)
+        for command, each in choices.items():
+            for option in each._option_string_actions:  # noqa: SLF001
+                of_commands.setdefault(option, []).append(command)
+    near = _nearest_option(name, of_commands)
+    if not near:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    told = [f"“{PROGRAM} {command} {near}”" for command in of_commands[near][:3]]
+    is_exact = near == name
+    parser.error(
+        f"{name} is not an option of the window. "
+        + (
+            f"It is one of commands: {', '.join(told)}"
+            if is_exact
+            else f"Did you mean {' or '.join(told)}?"
+        )
+    )
 
 
 def files_beside(argv: Sequence[str]) -> list[Path]:
@@ -279,7 +337,7 @@ def build_parser(loaded: Sequence[str] | None = None) -> argparse.ArgumentParser
         allow_abbrev=False,
     )
     parser.add_argument(
-        "--version", action=_ShowVersion, nargs=0, help="show the versions and exit"
+        "-V", "--version", action=_ShowVersion, nargs=0, help="show the versions and exit"
     )
     commands = parser.add_subparsers(
         dest="command", required=True, help=argparse.SUPPRESS, metavar="COMMAND"
@@ -298,6 +356,7 @@ def _add_command(commands: argparse._SubParsersAction[_Parser], entry: CommandEn
     parser = commands.add_parser(
         entry.name,
         prog=f"{PROGRAM} {entry.name}",
+        help=entry.summary,
         description=f"{entry.summary[:1].upper()}{entry.summary[1:]}.",
         epilog=command.epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -51,6 +51,15 @@ def open_binary(path: Path) -> BinaryIO:
     return os.fdopen(number, "rb")
 
 
+def check_readable(path: Path) -> None:
+    """Refuse a file that :func:`open_binary` cannot open, before anything else is said.
+
+    Raises:
+        UnreadableFileError: It does not exist, is not a file, or cannot be read.
+    """
+    open_binary(path).close()
+
+
 def read_whole(path: Path, most_bytes: int, what: str) -> bytes:
     """Return the contents of a file named by the user.
 

@@ -222,3 +222,85 @@ def test_that_a_scene_that_is_not_there_is_said_also_before_files(tmp_path: Path
 
     with pytest.raises(SceneError):
         window_scene(["open", str(capture)])
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (
+            "run 1 --secods 5",
+            (
+                "Unrecognized arguments: --secods 5. Did you mean --seconds? "
+                "See “timeline-inspector run --help”."
+            ),
+        ),
+        (
+            "attach --gnart full python3 x",
+            (
+                "Unrecognized arguments: --gnart. Did you mean --grant? "
+                "See “timeline-inspector attach --help”."
+            ),
+        ),
+        (
+            "run 1 --frames 1 extra",
+            "Unrecognized arguments: extra. See “timeline-inspector run --help”.",
+        ),
+    ],
+)
+def test_that_a_mistyped_option_is_answered_with_the_nearest_and_the_page_of_its_command(
+    run: Run, line: str, sentence: str
+) -> None:
+    assert run(line) == (ExitCode.USAGE, "", f"timeline-inspector: {sentence}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("rnu 1", "There is no command or scene rnu. Did you mean “timeline-inspector run”?"),
+        ("exprot", "There is no command or scene exprot. Did you mean “timeline-inspector export”"),
+        ("1 --secods 3", "--secods is not an option of the window. Did you mean “timeline-insp"),
+        ("--record x.tlrec", "--record is not an option of the window. It is one of commands: “t"),
+    ],
+)
+def test_that_a_mistyped_command_is_answered_with_the_nearest(
+    capsys: pytest.CaptureFixture[str], line: str, sentence: str
+) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        window_scene(line.split())
+
+    assert exit_.value.code == ExitCode.USAGE
+    assert capsys.readouterr().err.startswith(f"timeline-inspector: {sentence}")
+
+
+def test_that_a_missing_scene_is_said_before_arguments_that_follow_it() -> None:
+    with pytest.raises(SceneError, match=r"no built-in scene “my_sceen\.py”"):
+        window_scene(["my_sceen.py", "beside.csv"])
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("run nosuch.py --seconds 1 --export /nowhere/x.svg", "There is no file and no built-in"),
+        ("run nosuch.py --frame-times no.csv", "There is no file and no built-in scene “nosuch.py"),
+        ("export nosuch.csv -o x.what", "There is no file nosuch.csv."),
+        ("export nosuch.tlrec --picture x.what", "There is no file nosuch.tlrec."),
+    ],
+)
+def test_that_a_missing_file_is_said_before_anything_else(
+    run: Run, line: str, sentence: str
+) -> None:
+    _code, out, err = run(line)
+
+    assert out == ""
+    assert err.startswith(f"timeline-inspector: {sentence}")
+
+
+def test_that_a_program_that_is_not_there_is_said_before_a_window_opens(run: Run) -> None:
+    code, _, err = run("attach nosuchprogram")
+
+    assert code == ExitCode.NOT_FOUND
+    assert err.startswith("timeline-inspector: There is no program “nosuchprogram”")
+
+
+def test_that_the_version_has_a_short_option_too(run: Run) -> None:
+    assert run("-V") == run("--version")

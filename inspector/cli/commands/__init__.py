@@ -98,6 +98,12 @@ COMMANDS: Final = Registry(
             "list what installed packages add to the inspector",
             ".extensions:EXTENSIONS",
         ),
+        CommandEntry(
+            "completion",
+            "SHELL",
+            "print what completes commands and options in bash, zsh or fish",
+            ".completion:COMPLETION",
+        ),
     ),
     names=lambda each: (each.name,),
     check=_check,
