@@ -13,7 +13,7 @@ from typing import TextIO
 
 from inspector.cli.call_tally import CallTally
 from inspector.cli.progress import Progress
-from inspector.cli.run import check_outputs, put_out, set_rate
+from inspector.cli.run import check_outputs, put_out, set_rate, start_recording
 from inspector.cli.run_report import ProbeLine, table
 from inspector.cli.terminal import say, write_json
 from inspector.commands.transport import Hold, Run
@@ -100,12 +100,15 @@ def _door(options: Namespace, err: TextIO) -> Door | None:
 def _door_of_program(options: Namespace) -> Door:
     if options.pid is not None:
         return door_of_process(options.pid, options.grant)
-    return Launch(
+    launch = Launch(
         tuple(options.program),
         hold=options.hold or options.hold_at == 0,
         grant=options.grant,
         output_to_errors=options.json,
     )
+    # Before a window opens on nothing.
+    launch.program()
+    return launch
 
 
 def _telling(err: TextIO) -> Callable[[str, str], None]:
@@ -160,7 +163,7 @@ class _Watch:
             if self._asked_to_hold:
                 session.submit(Hold())
             if self._options.record is not None:
-                session.recorder.start(self._options.record)
+                start_recording(session.recorder, self._options)
             try:
                 is_over = self._watch()
             finally:

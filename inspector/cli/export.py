@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Final, TextIO
+from tempfile import TemporaryDirectory
+from typing import BinaryIO, Final, TextIO
 
 from inspector.analysis.statistics.frame_budget import DEFAULT_BUDGETS_MS
-from inspector.cli.commands.export import PYTEST
+from inspector.cli.commands.export import PYTEST, STANDARD_OUTPUT
 from inspector.cli.progress import Progress
 from inspector.cli.recordings import export_as_pytest
 from inspector.cli.terminal import say
@@ -19,6 +21,7 @@ from inspector.display_text import counted
 from inspector.errors import ArgumentError, CaptureError, ExportError, InspectorError
 from inspector.events.recording import as_far_as_it_goes
 from inspector.exit_codes import ExitCode
+from inspector.foreign.files import check_readable
 from inspector.foreign.paths import is_there
 from inspector.formats.captures.capture import split_column
 from inspector.formats.export import (
@@ -73,9 +76,16 @@ def export(options: Namespace, out: TextIO, err: TextIO) -> int:
     graph_options(options, "interval")
     if not _is_batch(options):
         (file,) = options.files
-        written = _export_file(file, _targets(file, options), options, err)
+        check_readable(split_column(file)[0])
+        if STANDARD_OUTPUT in options.output:
+            return _export_to(out.buffer, file, options, err)
+        targets = _targets(file, options)
+        for path, _exporter in targets:
+            refuse_existing(path, options)
+        written, failed = _export_file(file, targets, options, err)
         out.writelines(f"wrote {each}\n" for each in written)
-        return ExitCode.OK
+        say(err, *failed)
+        return ExitCode.FAILED if failed else ExitCode.OK
     return _export_each(options, out, err)
 
 
@@ -86,7 +96,9 @@ def _export_picture(path: Path, options: Namespace, out: TextIO) -> int:
         InspectorError: It is no recording, it has no such frame or picture, or it cannot be
             written.
     """
+    check_readable(path)
     check_file(options.picture, SCENE_PICTURE_FORMATS)
+    refuse_existing(options.picture, options)
     if not is_recording(path):
         message = f"{path} is not a recording: only recordings have the pictures of their scenes."
         raise CaptureError(message)
@@ -114,6 +126,20 @@ def _export_picture(path: Path, options: Namespace, out: TextIO) -> int:
     return ExitCode.OK
 
 
+def _export_to(stream: BinaryIO, file: str, options: Namespace, err: TextIO) -> int:
+    """Write the first page of a file's export to standard output, complete or not at all."""
+    (key,) = options.formats
+    exporter = next(each for each in exporters() if each.key == key)
+    with TemporaryDirectory() as folder:
+        path = Path(folder, f"export{exporter.suffix}")
+        _written, failed = _export_file(file, [(path, exporter)], options, err)
+        if failed:
+            raise failed[0]
+        with path.open("rb") as whole:
+            shutil.copyfileobj(whole, stream)
+    return ExitCode.OK
+
+
 def _is_batch(options: Namespace) -> bool:
     return options.out is not None or len(options.files) > 1
 
@@ -132,14 +158,14 @@ def _export_each(options: Namespace, out: TextIO, err: TextIO) -> int:
                 if former != file:
                     message = f"{path} is what {former} has been exported to. Rename a file."
                     raise ExportError(message)
-                if is_there(path) and not options.overwrite:
-                    raise ExportError(f"{path} exists. Add --overwrite to replace it.")
-            answer = ", ".join(_export_file(file, targets, options, err))
+                refuse_existing(path, options)
+            written, unwritten = _export_file(file, targets, options, err)
         except InspectorError as error:
-            failed += 1
-            out.write(f"{file}: not exported. {error}\n")
-        else:
-            out.write(f"{file}: wrote {answer}\n")
+            written, unwritten = [], [error]
+        failed += bool(unwritten)
+        wrote = [f"wrote {', '.join(written)}"] if written else []
+        refused = [f"not exported. {' '.join(map(str, unwritten))}"] if unwritten else []
+        out.write(f"{file}: {'; '.join(wrote + refused)}\n")
     count = len(options.files)
     out.write(f"{count - failed:,} of {count:,} files exported\n")
     return ExitCode.FAILED if failed else ExitCode.OK
@@ -186,13 +212,23 @@ def _targets(file: str, options: Namespace) -> list[tuple[Path, AnyExporter]]:
     return targets
 
 
-def _export_file(
-    file: str, targets: list[tuple[Path, AnyExporter]], options: Namespace, err: TextIO
-) -> list[str]:
-    """Write one file in all formats; returns what was written.
+def refuse_existing(path: Path, options: Namespace) -> None:
+    """Refuse to replace a file without ``--overwrite``.
 
     Raises:
-        InspectorError: It cannot be read, or something cannot be written.
+        ExportError: It exists.
+    """
+    if is_there(path) and not options.overwrite:
+        raise ExportError(f"{path} exists. Add --overwrite to replace it.")
+
+
+def _export_file(
+    file: str, targets: list[tuple[Path, AnyExporter]], options: Namespace, err: TextIO
+) -> tuple[list[str], list[InspectorError]]:
+    """Write one file in all formats; returns what was written, and why the rest was not.
+
+    Raises:
+        InspectorError: It cannot be read.
     """
     path, column = split_column(file)
     wanted = [exporter for _path, exporter in targets]
@@ -210,22 +246,27 @@ def _export_file(
     if options.without_inspector and graph.measure != "interval":
         message = "--without-inspector is about the time between frames. Add --measure interval."
         raise CaptureError(message)
-    told = []
+    told: list[str] = []
+    failed: list[InspectorError] = []
     with ExitStack() as stack:
         events = None
         if any(exporter in (*TRACE_EXPORTERS, *TIMELINE_EXPORTERS) for exporter in wanted):
             events = stack.enter_context(_events_in(path, part, read, options.stream))
         for target, exporter in targets:
-            written = export_frames(
-                *(frames, read.provenance, graph, target),
-                events=events,
-                exporter=exporter,
-                replaces_pages=options.overwrite,
-            )
+            try:
+                written = export_frames(
+                    *(frames, read.provenance, graph, target),
+                    events=events,
+                    exporter=exporter,
+                    replaces_pages=options.overwrite,
+                )
+            except InspectorError as error:
+                failed.append(error)
+                continue
             is_trace = exporter in TRACE_EXPORTERS
             told.append(f"{target}" if is_trace else f"{target} ({counted(len(frames), 'frame')})")
             told += map(str, written[1:])
-    return told
+    return told, failed
 
 
 @contextmanager

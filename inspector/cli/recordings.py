@@ -75,10 +75,10 @@ def export_as_pytest(options: Namespace, out: TextIO, err: TextIO) -> int:
         for test in paths:
             text = pytest_text(recording, recording.title, scene, test)
             try:
-                with test.open("x", encoding="utf-8") as file:
+                with test.open("w" if options.overwrite else "x", encoding="utf-8") as file:
                     file.write(text)
             except FileExistsError:
-                raise ExportError(f"{test} exists. Choose another name with -o.") from None
+                raise ExportError(f"{test} exists. Add --overwrite to replace it.") from None
             except OSError as error:
                 reason = error.strerror or error
                 raise ExportError(f"{test} cannot be written: {reason}.") from None

@@ -13,7 +13,14 @@ from typing import Protocol, TextIO
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget
 from inspector.cli.call_tally import CallTally
-from inspector.cli.export import checked_part, graph_options, part_in, read_frames, worth_plotting
+from inspector.cli.export import (
+    checked_part,
+    graph_options,
+    part_in,
+    read_frames,
+    refuse_existing,
+    worth_plotting,
+)
 from inspector.cli.progress import EndlessCodeNote, Progress
 from inspector.cli.run_report import (
     LeftOut,
@@ -30,7 +37,7 @@ from inspector.cli.terminal import say, write_json
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.clocks import SetRate
 from inspector.display_text import counted
-from inspector.errors import CaptureError, ExportError
+from inspector.errors import CaptureError, ExportError, InspectorError
 from inspector.events.recording import RecordingError
 from inspector.exit_codes import ExitCode
 from inspector.formats.captures.capture import split_column
@@ -80,12 +87,10 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
         SceneError: The scene could not be loaded.
         InspectorError: Something cannot be read or written.
     """
+    scene = find_scene(options.scene)
     check_outputs(options)
     way = _way(options, err)
-    if options.picture is not None:
-        check_file(options.picture, SCENE_PICTURE_FORMATS)
     source = make_source(options.source, way.host)
-    scene = find_scene(options.scene)
     with EndlessCodeNote(err) as note, TIME_SOURCES.guarding(options.source):
         session = HostedSession(scene, source, failure_policy=options.failure_policy, autorun=False)
         note.watch(session)
@@ -103,7 +108,7 @@ def _run_session(
         set_rate(session, session.timeline.root_id or 0, options.rate)
     if options.record is not None:
         session.recorder.keeps_pictures = not options.no_pictures
-        session.recorder.start(options.record)
+        start_recording(session.recorder, options)
     tally = CallTally(session.log)
     progress = Progress(err)
 
@@ -173,6 +178,9 @@ def put_out(  # noqa: PLR0913, PLR0917
         options: The arguments.
         out: Standard output.
         probes: What the probes of attached programs cost.
+
+    Raises:
+        ExportError: Something could not be written; the rest was.
     """
     frames = FrameTimes.from_history(session.timeline.frames)
     measure: Measure = "busy" if session.waits else worth_plotting(frames)
@@ -184,18 +192,40 @@ def put_out(  # noqa: PLR0913, PLR0917
         out.write(f"{report_text(report, most_timers=options.timers)}\n")
     provenance = replace(provenance_of(session), source=how)
     is_silent = options.json or options.quiet
+    failed: list[InspectorError] = []
     if options.export:
         whole = FrameTimes.from_timeline(session.timeline, annotations=session.annotations)
         part = part_in(options)
         exported = checked_part(whole, part, options.range)
         events = Events(session.history, *part.instants(whole))
         for path in options.export:
-            written = export_frames(exported, provenance, graph, path, events=events)
+            try:
+                written = export_frames(exported, provenance, graph, path, events=events)
+            except InspectorError as error:
+                failed.append(error)
+                continue
             if not is_silent:
                 out.write(f"wrote {path} ({counted(len(exported), 'frame')})\n")
                 out.writelines(f"wrote {page}\n" for page in written[1:])
     _end_recording(session.recorder, None if is_silent else out)
+    if failed:
+        raise ExportError(" ".join(map(str, failed)))
     return report
+
+
+def start_recording(recorder: Recorder, options: Namespace) -> None:
+    """Record to a new file, in place of one that may be replaced.
+
+    Raises:
+        ExportError: The former file cannot be removed.
+    """
+    if options.overwrite:
+        try:
+            options.record.unlink(missing_ok=True)
+        except OSError as error:
+            message = f"{options.record} cannot be replaced: {error.strerror or error}."
+            raise ExportError(f"{message} Choose another name.") from None
+    recorder.start(options.record)
 
 
 def check_outputs(options: Namespace) -> None:
@@ -206,6 +236,12 @@ def check_outputs(options: Namespace) -> None:
     """
     for path in options.export:
         check_export(path)
+        refuse_existing(path, options)
+    if options.picture is not None:
+        check_file(options.picture, SCENE_PICTURE_FORMATS)
+        refuse_existing(options.picture, options)
+    if options.record is not None:
+        refuse_existing(options.record, options)
     part_in(options)
     graph_options(options, "interval")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from inspector.cli import main as cli
+from inspector.errors import ExportError
 from inspector.exit_codes import ExitCode
 from inspector.testing import scene_file
 from tests.cli.answers import Run, rows
@@ -292,3 +293,70 @@ def test_that_what_cannot_be_is_refused_before_anything_is_written(
     assert (code, out) == (ExitCode.FAILED, "")
     assert said in err
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.csv", "taken"]
+
+
+def test_that_nothing_is_replaced_unasked(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("frametime\n16\n17\n")
+    for name in ("a.svg", "run.json", "run.tlrec"):
+        (tmp_path / name).write_text("mine")
+
+    answers = [
+        run(line)
+        for line in (
+            "export a.csv --as svg",
+            "export a.csv -o a.svg",
+            "run 4 --frames 1 --export run.json",
+            "run 4 --frames 1 --record run.tlrec",
+        )
+    ]
+
+    assert {code for code, _out, _err in answers} == {ExitCode.FAILED}
+    assert all(err.endswith("exists. Add --overwrite to replace it.\n") for *_, err in answers)
+    assert {path.read_text() for path in tmp_path.iterdir() if path.suffix != ".csv"} == {"mine"}
+
+
+def test_that_the_same_option_replaces_exports_and_recordings(run: Run, tmp_path: Path) -> None:
+    for name in ("run.json", "run.tlrec"):
+        (tmp_path / name).write_text("mine")
+
+    code, _, err = run("run 4 --frames 1 --export run.json --record run.tlrec --overwrite")
+
+    assert (code, err) == (ExitCode.OK, "")
+    assert (tmp_path / "run.json").read_text().startswith("{")
+    assert (tmp_path / "run.tlrec").read_bytes().startswith(b"SQLite")
+
+
+def test_that_an_export_goes_to_standard_output(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("frametime\n16\n17\n")
+    assert run("export a.csv -o b.csv")[0] == ExitCode.OK
+
+    code, out, err = run("export a.csv --as csv -o -")
+
+    assert (code, out, err) == (ExitCode.OK, (tmp_path / "b.csv").read_bytes().decode(), "")
+
+
+@pytest.mark.parametrize("more", ["", "--as csv --as svg", "--as csv -o b.csv"])
+def test_that_standard_output_takes_one_format(run: Run, more: str) -> None:
+    code, out, err = run(f"export a.csv -o - {more}")
+
+    assert (code, out) == (ExitCode.USAGE, "")
+    assert "-o - is the only output, in the one format that --as names" in err
+
+
+def test_that_an_output_that_cannot_be_written_does_not_stop_the_others(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise ExportError("Cannot write it: the disk is full.")
+
+    monkeypatch.setattr("inspector.formats.tables.frame_times_csv.write_csv", refuse)
+    (tmp_path / "a.csv").write_text("frametime\n16\n17\n")
+
+    code, out, err = run("export a.csv -o b.csv -o b.json")
+    assert (code, out) == (ExitCode.FAILED, "wrote b.json (2 frames)\n")
+    assert err == "timeline-inspector: Cannot write it: the disk is full.\n"
+
+    code, out, err = run("run 4 --frames 2 --export r.csv --export r.json --record r.tlrec")
+    assert code == ExitCode.FAILED
+    assert "wrote r.json (2 frames)\nrecorded r.tlrec" in out
+    assert err == "timeline-inspector: Cannot write it: the disk is full.\n"

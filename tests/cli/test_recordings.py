@@ -62,7 +62,7 @@ def test_that_a_run_is_recorded_in_full(recording: Path) -> None:
 def test_that_a_run_over_a_file_is_refused_before_it_begins(run: Run, recording: Path) -> None:
     code, out, err = run("run game.py --seconds 3 --record game.tlrec")
     assert (code, out) == (ExitCode.FAILED, "")
-    assert err == "timeline-inspector: game.tlrec exists. Choose another name.\n"
+    assert err == "timeline-inspector: game.tlrec exists. Add --overwrite to replace it.\n"
     assert open_recording(recording).end > 0
 
 
@@ -259,7 +259,7 @@ def test_that_a_recording_becomes_a_test_that_passes(
     assert run_test(test) == 0
     (tmp_path / "game.py").write_text(SCENE.replace("0.52", "0.53"))
     assert run_test(test) == 1
-    assert run(f"export {recording} --as pytest")[2].endswith("Choose another name with -o.\n")
+    assert run(f"export {recording} --as pytest")[2].endswith("Add --overwrite to replace it.\n")
     assert run(f"export {recording} --as pytest -o a.txt")[2].endswith("It must end in .py.\n")
 
 

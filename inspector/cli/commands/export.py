@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace, _ArgumentGroup
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +19,8 @@ from inspector.formats.export import exporters
 
 #: What is not an exporter, as it writes a whole recording as a program.
 PYTEST: Final = "pytest"
+#: An output that is no file.
+STANDARD_OUTPUT: Final = Path("-")
 
 EXPORT_EPILOG: Final = """\
 FILE is a recording (.tlrec), an exported CSV or JSON, a capture of PresentMon, OCAT,
@@ -42,9 +44,12 @@ examples:
   timeline-inspector export game.tlrec --as trace --as pftrace
   timeline-inspector export game.tlrec --picture boss.svg --frame 3100
   timeline-inspector export *.csv --format png --out pictures/
+  timeline-inspector export game.tlrec --as csv -o - | gzip > game.csv.gz
 
-With several files, or --out, a file that cannot be read does not stop the others, a file
-that exists is left alone without --overwrite, and each file is a row in the answer.
+A file that exists is left alone without --overwrite, and one that cannot be written does
+not stop the others. “-o -” writes to standard output in the one format that --as names.
+With several files, or --out, a file that cannot be read does not stop the others either,
+and each file is a row in the answer.
 
 Exit code 1 if something could not be read or written; with several files, if any was not.
 """
@@ -62,7 +67,7 @@ def add_export_arguments(parser: ArgumentParser) -> None:
         type=Path,
         action="append",
         default=[],
-        help=f"what to write: {suffixes()}; may be repeated",
+        help=f"what to write: {suffixes()}; - for standard output; may be repeated",
     )
     keys = list(dict.fromkeys(each.key for each in exporters()))
     parser.add_argument(
@@ -89,9 +94,14 @@ def add_export_arguments(parser: ArgumentParser) -> None:
     batch.add_argument(
         "--out", metavar="DIR", type=Path, help="folder for what --as writes, made if missing"
     )
-    batch.add_argument("--overwrite", action="store_true", help="replace files that exist")
+    add_overwrite(parser)
     add_scene(parser)
     add_graph_options(parser)
+
+
+def add_overwrite(parser: ArgumentParser | _ArgumentGroup) -> None:
+    """Add the argument without which no file is replaced."""
+    parser.add_argument("--overwrite", action="store_true", help="replace files that exist")
 
 
 def suffixes() -> str:
@@ -115,6 +125,8 @@ def check_export_arguments(options: Namespace) -> None:
         error("the following arguments are required: -o/--output, --as, or --picture")
     if PYTEST in options.formats and (len(options.formats) > 1 or len(options.files) > 1):
         error("--as pytest takes one recording, and no other formats")
+    if STANDARD_OUTPUT in options.output and (len(options.output), len(options.formats)) != (1, 1):
+        error("-o - is the only output, in the one format that --as names, such as --as csv")
     if options.output and (options.out or len(options.files) > 1):
         error("-o/--output takes one file; choose formats with --as, and a folder with --out")
     for each in options.files if options.formats else ():

@@ -8,7 +8,7 @@ from typing import Final
 
 from inspector.analysis.statistics.frame_budget import OVER_RULE
 from inspector.cli.command import Command
-from inspector.cli.commands.export import add_graph_options, suffixes
+from inspector.cli.commands.export import add_graph_options, add_overwrite, suffixes
 from inspector.cli.commands.values import (
     add_stream,
     add_time_source,
@@ -104,6 +104,7 @@ def add_outputs(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--record", metavar="FILE", type=Path, help="record everything to a new file (.tlrec)"
     )
+    add_overwrite(parser)
     add_graph_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument(
