@@ -61,6 +61,8 @@ class Clock:
         is_paused: Whether the clock itself is paused.
         cause: Number of the command that paused it.
         thread: Name of the thread that its timers are called on, empty if it is not known.
+        before_first_change: Called once, the lock held, before local time ceases to pass as fast
+            as real time; ``None`` afterwards.
     """
 
     __slots__ = (
@@ -72,6 +74,7 @@ class Clock:
         "_shift",
         "_stands",
         "adapter",
+        "before_first_change",
         "cause",
         "children",
         "is_paused",
@@ -102,6 +105,7 @@ class Clock:
         self.is_removed = False
         self.cause = 0
         self.thread = ""
+        self.before_first_change: Optional[Callable[[], None]] = None
 
     def __repr__(self) -> str:
         return f"<Clock {self.number} {self.name!r} at {self.local_ns():,} ns>"
@@ -308,6 +312,9 @@ class Clocks:
     def _change(self, clock: Clock, n: int, kind: int, a: int, b: int = 0) -> None:
         for below in self.branch(clock):
             below._shift = None
+            call, below.before_first_change = below.before_first_change, None
+            if call is not None:
+                call()
         # From here on readers wait for the lock.
         at_ns = self.present_ns()
         above_ns = at_ns if clock.parent is None else clock.parent.local_at(at_ns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from itertools import pairwise
 
 import pytest
@@ -208,6 +209,74 @@ while True:
         receiver.ask("Clock.pause", clock=receiver.clocks()["python -c"])
         for _ in range(20):
             assert process.stdout.readline() == "waited\n"
+
+
+BUILT_IN = """
+import copy, functools, inspect, pickle, sys, time, types
+class Kept:
+    clock, tick, rest = time.monotonic, time.perf_counter_ns, time.sleep
+class Other:
+    clock = functools.partial(time.monotonic)
+def told(call):
+    try:
+        return call()
+    except TypeError as error:
+        return str(error)
+kept, names = Kept(), ("monotonic", "monotonic_ns", "perf_counter", "time", "time_ns", "sleep")
+print(kept.clock() <= Kept.clock(), kept.tick() <= Kept().tick(), kept.rest(0))
+for each in [getattr(time, name) for name in names]:
+    print(each, inspect.isbuiltin(each), inspect.isroutine(each), inspect.isfunction(each))
+    print(each.__name__, each.__qualname__, each.__module__, each.__self__ is time, each.__doc__)
+    print(pickle.loads(pickle.dumps(each)) is each, copy.deepcopy(each) is each)
+    print(isinstance(each, types.BuiltinFunctionType), each == each, {each: 1}[each])
+    print(told(lambda: each(1, 2)), told(lambda: each(wrong=1)))
+print(sys.stdin.readline() and "", flush=True)
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_that_what_replaces_a_function_is_like_one_that_is_built_in(version: str) -> None:
+    python = interpreter(version)
+    alone = subprocess.run(
+        [python, "-c", BUILT_IN], input="\n", capture_output=True, text=True, check=True
+    )
+
+    with attached(BUILT_IN, python=python) as (_, process):
+        said, errors = process.communicate("\n", timeout=30)
+
+    assert (said, errors) == (alone.stdout, "")
+
+
+def test_that_readings_that_were_kept_before_a_change_follow_it() -> None:
+    code = """
+import functools, sys, time
+class Kept:
+    clock = time.monotonic
+readings = [Kept().clock, functools.partial(time.perf_counter), time.time, time.monotonic_ns]
+for line in sys.stdin:
+    before = [read() for read in readings]
+    time.sleep(0.01)
+    assert all(read() >= each for read, each in zip(readings, before))
+    print(*before, flush=True)
+"""
+    with attached(code) as (receiver, process):
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def read() -> list[float]:
+            print(file=process.stdin, flush=True)
+            assert process.stdout is not None
+            return [float(each) for each in process.stdout.readline().split()]
+
+        receiver.wait_until_complete()
+        first = read()
+        receiver.ask("Clock.rate", clock=receiver.clocks()["python -c"], rate_n=100 * D)
+        receiver.listen(0.2)
+        passed = [after - before for after, before in zip(read(), first, strict=True)]
+        passed[-1] /= 1e9
+
+        assert all(each >= 20 for each in passed)
+        assert max(passed) - min(passed) < 1
 
 
 def test_that_wrong_sleeps_are_refused_as_ever() -> None:
