@@ -55,6 +55,7 @@ CONTENTS: Final[tuple[tuple[str, tuple[PageEntry, ...]], ...]] = (
     )),
     ("Reference", (
         PageEntry("extending", "Extending"),
+        PageEntry("architecture", "How it works inside"),
         PageEntry("protocol", "Protocol"),
     )),
 )
