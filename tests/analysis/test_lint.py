@@ -139,6 +139,22 @@ stage.root.set_interval(0.5, toast, name="toast")
     assert {finding.kind for finding in found} == {LEAK, NEVER_FIRED}
 
 
+def test_that_a_timer_that_is_armed_again_for_each_call_is_one_and_no_leak() -> None:
+    """As the calls of Twisted's LoopingCall are told."""
+    log = EventLog()
+    root, tick = (log.intern(text) for text in ("root", "tick"))
+    log.append((0, CLOCK_ADDED, 1, 0, root))
+    log.append((0, TIMER_ADDED, 1, 1, tick))
+    log.append((0, TIMER_ORIGIN, 1, tick, TimerKind.INTERVAL_SKIP))
+    log.append((0, TIMER_ARMED, 1, SECOND, SECOND))
+    for second in range(1, 2 * LEAK_TIMERS):
+        at_ns, next_ns = second * SECOND, (second + 1) * SECOND
+        log.append((at_ns, TIMER_FIRED, 1, 0, next_ns))
+        log.append((at_ns, TIMER_ARMED, 1, next_ns, SECOND))
+
+    assert not findings(LogHistory(log))
+
+
 def test_that_timers_that_are_cleared_again_are_no_leak(tmp_path: Path) -> None:
     assert LEAK_TIMERS < 40
     assert not lint(

@@ -88,6 +88,7 @@ class SeenTimer(SeenCall):
         due_ns: When it is due, in local time.
         delay_ns: Local time from setting it to its first due instant.
         shift_ns: How far its ticks have shifted off their grid, in local time.
+        is_counted: Whether its group counts it, as from when it is first armed.
     """
 
     label: int = 0
@@ -96,6 +97,7 @@ class SeenTimer(SeenCall):
     due_ns: int = 0
     delay_ns: int = 0
     shift_ns: int = 0
+    is_counted: bool = False
 
 
 @dataclass(slots=True)

@@ -97,6 +97,7 @@ class _Surveyor:
             timer.site, timer.kind = table.site[row], table.kind[row]
             timer.due_ns, timer.interval_ns = table.due[row], table.interval[row]
             timer.calls = table.fired[row]
+            timer.is_counted = True
             seen.timers[timer_id] = timer
             self._group(timer).pending += 1
 
@@ -158,9 +159,11 @@ class _Surveyor:
             return
         timer.due_ns, timer.interval_ns = due_ns, interval_ns
         timer.delay_ns = due_ns - self.clocks.local_ns(timer.clock_id, at_ns)
-        group = self._group(timer)
-        group.added += 1
-        group.pending += 1
+        if not timer.is_counted:
+            timer.is_counted = True
+            group = self._group(timer)
+            group.added += 1
+            group.pending += 1
         if not interval_ns:
             self._join_chain(timer)
 
