@@ -19,7 +19,7 @@ from inspector.analysis.predict.changes import preview
 from inspector.analysis.predict.forecast import scored_calls
 from inspector.analysis.predict.preview_table import preview_table
 from inspector.analysis.predict.scores import Score
-from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
 from inspector.cli.commands.explain import DEFAULT_REAL_SECONDS, DEFAULT_SECONDS
 from inspector.cli.names import considered_command, find_timer
 from inspector.cli.progress import EndlessCodeNote, Progress
@@ -173,8 +173,12 @@ def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         InspectorError: The recording cannot be read.
     """
     with _past(options, err, None) as past:
-        budget = FrameBudget.of_rate(past.frame_rate, by_busy=past.waits)
-        found = findings(past.history, budget=budget)
+        history = past.history
+        state = history.state_before(history.end)
+        budget = loop_budget(state, past.frame_rate, waits=past.waits)
+        if options.budget is not None:
+            budget = FrameBudget(FrameBudget.of_ms(options.budget).budget_ns, past.waits)
+        found = findings(history, budget=budget, state=state)
         title, end_ns, count = past.title, past.end_ns, past.history.end
         # Reading on may have found damage.
         is_damaged = isinstance(past.history, Recording) and past.history.is_damaged

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Protocol, TextIO
 
-from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
 from inspector.analysis.statistics.frame_statistics import over_budget
 from inspector.cli.call_tally import CallTally
 from inspector.cli.export import (
@@ -344,8 +344,8 @@ def _report(  # noqa: PLR0913, PLR0917
     timeline = session.timeline
     frames = FrameTimes.from_history(timeline.frames)
     shares = interval_shares(frames)
-    budgets = [
-        FrameBudget.of_ms(each) for each in options.budget or [float(1000 / session.frame_rate)]
+    budgets = [FrameBudget.of_ms(each) for each in options.budget or ()] or [
+        loop_budget(timeline, session.frame_rate, waits=False, of="interval_ns")
     ]
     left_out = None
     if options.without_inspector:

@@ -1,6 +1,7 @@
 """Frames over budget and callbacks that keep others waiting: found, named, with evidence."""
 
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from inspector.analysis.lint.findings import (
     FindingKind,
 )
 from inspector.analysis.lint.rules import findings
-from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
 from inspector.testing import pass_seconds, scene_file, virtual_session
@@ -22,13 +23,16 @@ from inspector.vocabulary import (
     CALL_ENDED,
     CLOCK_ADDED,
     CLOCK_ANCHORED,
+    CLOCK_RATE,
     FRAME_BEGAN,
     FRAME_ENDED,
     FRAME_SHARES,
+    LOOP_FOUND,
     MEMBER_ADDED,
     MEMBER_ORIGIN,
     PHASE_ENDED,
     RATE_DENOMINATOR,
+    LoopKind,
     MemberKind,
     Phase,
     Share,
@@ -150,12 +154,13 @@ class Played:
         busy_ns: int = MS,
         *calls: tuple[int, int, int],
         shares: dict[Share, int] | None = None,
+        delta_ns: int | None = None,
     ) -> None:
         """Write a frame with calls: member, began, took."""
         self.at_ns += interval_ns
         record, index = self.log.append, self.frames
         self.frames += 1
-        record((self.at_ns, FRAME_BEGAN, 1, index, interval_ns))
+        record((self.at_ns, FRAME_BEGAN, 1, index, interval_ns if delta_ns is None else delta_ns))
         if shares is not None:
             ns = [shares.get(share, 0) for share in Share]
             pairs = two_durations(ns[0], ns[1]), two_durations(ns[2], ns[3])
@@ -167,6 +172,66 @@ class Played:
 
     def found(self) -> list[Finding]:
         return findings(LogHistory(self.log), budget=BUDGET)
+
+    def found_in_program(self) -> list[Finding]:
+        """Return what is found if the frames are those of a loop of a program."""
+        history = LogHistory(self.log)
+        state = history.state_before(history.end)
+        return findings(history, budget=loop_budget(state, Fraction(60), waits=False))
+
+
+def played_by_program(kind: LoopKind = LoopKind.DRAWS_FRAMES) -> Played:
+    played = Played()
+    played.log.append((0, LOOP_FOUND, 1, played.log.intern("game"), kind))
+    return played
+
+
+def test_that_a_game_that_caps_itself_at_30_is_not_held_against_60() -> None:
+    played = played_by_program()
+    for number in range(160):
+        played.frame(33 * MS + (number % 3) * MS)
+
+    assert not played.found_in_program()
+
+
+def test_that_long_frames_of_a_program_are_held_against_its_usual_one() -> None:
+    played = played_by_program()
+    for number in range(160):
+        played.frame(33 * MS, 5 * MS)
+        if number % 10 == 0:
+            played.frame(33 * MS, 90 * MS)
+            played.frame(100 * MS)
+
+    found = {finding.kind: finding.text for finding in played.found_in_program()}
+    assert set(found) == {OVER_BUDGET, BLOCKING}
+    assert found[OVER_BUDGET].startswith(
+        "16 of 191 frames (8.4 %) took longer than 33.0 ms + 15 % (the loop's usual frame): median "
+        "100 ms, at most 100 ms. Callbacks took a median of 90.0 ms of that."
+    )
+
+
+def test_that_frames_of_a_program_that_was_slowed_are_as_long_as_in_its_own_time() -> None:
+    played = played_by_program()
+    for _ in range(100):
+        played.frame(33 * MS)
+    played.log.append((played.at_ns, CLOCK_RATE, 1, RATE_DENOMINATOR // 4, 0))
+    for _ in range(100):
+        played.frame(4 * 33 * MS, delta_ns=33 * MS)
+    played.log.append((played.at_ns, CLOCK_RATE, 1, RATE_DENOMINATOR, 0))
+    for _ in range(100):
+        played.frame(33 * MS)
+
+    assert not played.found_in_program()
+
+
+def test_that_turns_of_a_loop_that_waits_have_no_usual_length() -> None:
+    log = played_by_program(LoopKind.WAITS_FOR_EVENTS)
+    for _ in range(160):
+        log.frame(500 * MS)
+    history = LogHistory(log.log)
+    state = history.state_before(history.end)
+
+    assert loop_budget(state, Fraction(60), waits=True) == FrameBudget(FRAME_NS, by_busy=True)
 
 
 def test_that_a_scene_that_holds_its_rate_on_a_real_timer_has_no_finding() -> None:

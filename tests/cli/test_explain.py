@@ -237,6 +237,15 @@ def test_that_lint_lists_what_it_found_by_kind(capsys: pytest.CaptureFixture[str
     assert "“re-armed by a frame” reschedules itself" in said
 
 
+def test_that_frames_are_held_against_the_budget_that_is_asked_for(
+    recording: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lint", recording, "--budget", "8ms"]) == 1
+    assert "took longer than 8.00 ms + 15 %" in capsys.readouterr().out
+    assert main(["lint", recording, "--budget", "soon"]) == 2
+    assert "not a budget: “soon”" in capsys.readouterr().err
+
+
 def test_that_findings_can_be_read_by_programs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lint", "3", "--seconds", "30", "--json"]) == 1
 

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from inspector.analysis.lint.findings import Finding
 from inspector.analysis.lint.rules import finding_steps
-from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.analysis.statistics.frame_budget import loop_budget
 from inspector.display_text import counted
 from inspector.timebase import format_instant
 
@@ -185,7 +185,7 @@ class FindingsPanel(QWidget):
         session = self._bridge.session
         if session is None or self.is_looking:
             return
-        budget = FrameBudget.of_rate(session.frame_rate, by_busy=session.waits)
+        budget = loop_budget(session.timeline, session.frame_rate, waits=session.waits)
         self._looks_at = history = session.history
         # The state is known where the window has come to, which saves finding it again.
         timeline = session.timeline

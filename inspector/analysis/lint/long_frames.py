@@ -7,11 +7,15 @@ frame callbacks are measured; of the timers of a frame, only the total.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
 
 from inspector.analysis.explain.suspects import innermost_call
 from inspector.analysis.frame_events import FrameEvents, MeasuredCall
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.vocabulary import Phase, Share
+
+_ONE: Final = Fraction(1)
 
 
 @dataclass(slots=True)
@@ -87,10 +91,17 @@ class LongFrames:
         """Forget the frame before, as events behind it are missing."""
         self._before = self._former = None
 
-    def take(self, frame: FrameEvents) -> None:
-        """Take a frame at its end."""
+    def take(self, frame: FrameEvents, rate: Fraction = _ONE) -> None:
+        """Take a frame at its end.
+
+        Args:
+            frame: The frame.
+            rate: How fast the time of its loop passes, where the program is slowed or sped up.
+        """
         longest_ns = self._longest_ns
         took_ns = frame.busy_ns if self.budget.by_busy else frame.interval_ns
+        if rate is not _ONE and not self.budget.by_busy:
+            took_ns = int(took_ns * rate)
         is_over = took_ns > longest_ns
         # The first frame may have waited for the scene to be built.
         if self._before is not None:

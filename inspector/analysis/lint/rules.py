@@ -111,6 +111,7 @@ def findings(
     end: int | None = None,
     *,
     budget: FrameBudget = _USUAL_BUDGET,
+    state: Timeline | None = None,
 ) -> list[Finding]:
     """Return the problems of a session, the earliest evidence first.
 
@@ -121,8 +122,9 @@ def findings(
         start: Cursor to start at; by default the oldest event in the log.
         end: Cursor to stop at; by default the newest event.
         budget: The frame budget; by default that of 60 fps.
+        state: A copy of the state at the end, where it is known.
     """
-    steps = finding_steps(history, start, end, budget=budget)
+    steps = finding_steps(history, start, end, budget=budget, state=state)
     while True:
         try:
             next(steps)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.frame_events import FrameReader
@@ -86,6 +88,8 @@ class _Surveyor:
         self.clocks = before.only_clocks()
         self.calls: dict[int, int] = {}
         self._next = -1
+        self._rate: tuple[()] | tuple[Fraction] = ()
+        self._note_rate(0, 0, 0, 0)
         self.frames = FrameReader(self._end_frame)
         self.scheduled = ScheduledCalls(seen, before, self.clocks, self.frames)
         readers = map(handlers_of, (self, self.scheduled, self.frames))
@@ -122,6 +126,17 @@ class _Surveyor:
         self.calls = {}
         self.scheduled.forget_frame()
         self.seen.long_frames.forget_before()
+
+    def _note_rate(self, _at_ns: int, _clock_id: int, _a: int, _b: int) -> None:
+        """Note how fast the time of the loop passes, if the program may be slowed or sped up."""
+        loop, clocks = self.seen.timeline.frames_of, self.clocks
+        self._rate = ()
+        if loop in clocks.clocks:
+            rate = prod((clock.rate for clock in clocks.path(loop)), start=Fraction(1))
+            # At rate 0 it is held.
+            self._rate = (rate,) if rate not in {0, 1} else ()
+
+    _on_clock_rate = _note_rate
 
     def _on_clock_removed(self, _at_ns: int, _clock_id: int, _a: int, _b: int) -> None:
         self.scheduled.remove_with_clocks()
@@ -218,7 +233,7 @@ class _Surveyor:
         if frame.cursor < 0:
             self.scheduled.forget_frame()
             return
-        self.seen.long_frames.take(frame)
+        self.seen.long_frames.take(frame, *self._rate)
         self.scheduled.end_frame(frame.index)
 
     def finish(self) -> None:

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, overload
+from typing import TYPE_CHECKING, Final, Literal, overload
 
 from msgspec import Struct
 
 from inspector.foreign.numbers import number_in, rounded
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
+from inspector.vocabulary import LoopKind
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from inspector.events.timeline import Timeline
 
 #: A frame is over budget when it exceeds the budget by more than this share. A loop that
 #: holds 60 fps measures 15 to 19 ms per frame: both ends of an interval are wake-ups, and
@@ -33,6 +36,11 @@ _LEAST_TEXT: Final = f"{LEAST_TOLERANCE_NS / NS_PER_MS:g} ms"
 BY_INSPECTOR_RULE: Final = "over budget with the inspector's share, and not without it"
 #: The rule in words, for every count of frames over budget.
 OVER_RULE: Final = f"longer than the budget by more than {_SHARE_TEXT} (at least {_LEAST_TEXT})"
+
+#: Origin of a budget that is the median of the newest frames; of fewer frames, none is usual.
+USUAL_FRAME: Final = "the loop's usual frame"
+_NEWEST_FRAMES: Final = 10_000
+_LEAST_FRAMES: Final = 30
 
 #: One frame at 120, 60 and 30 frames per second, in milliseconds.
 DEFAULT_BUDGETS_MS: Final = (1000 / 120, 1000 / 60, 1000 / 30)
@@ -66,10 +74,12 @@ class FrameBudget(Struct, frozen=True):
         budget_ns: The budget, above 0.
         by_busy: Whether frames are held against it by the time in their callbacks, as the turns of
             a loop that waits for events are.
+        origin: Where the budget comes from, in words; empty for a budget that was given.
     """
 
     budget_ns: int
     by_busy: bool = False
+    origin: str = ""
 
     def __post_init__(self) -> None:
         """Check the budget.
@@ -129,8 +139,39 @@ class FrameBudget(Struct, frozen=True):
 
     @property
     def limit_text(self) -> str:
-        """The limit in words: ``16.7 ms + 15 %``."""
-        return f"{format_duration(self.budget_ns)} + {self.tolerance_text}"
+        """The limit in words: ``16.7 ms + 15 %``, with its origin."""
+        origin = f" ({self.origin})" if self.origin else ""
+        return f"{format_duration(self.budget_ns)} + {self.tolerance_text}{origin}"
+
+
+def loop_budget(
+    timeline: Timeline,
+    frame_rate: Fraction,
+    *,
+    waits: bool,
+    of: Literal["delta_ns", "interval_ns"] = "delta_ns",
+) -> FrameBudget:
+    """Return the budget of the frames that a timeline shows.
+
+    A loop of an attached program is held against its usual frame: nothing says that it wants the
+    rate of the session.
+
+    Args:
+        timeline: The session.
+        frame_rate: Its rate in frames per second.
+        waits: Whether its frames are turns of a loop that waits for events.
+        of: Whether the usual frame is one of the loop's own time, or of real time.
+    """
+    loop = timeline.loops.get(timeline.frames_of)
+    if loop is not None and loop.kind is LoopKind.DRAWS_FRAMES:
+        end = timeline.frames.end
+        times_ns = timeline.frames.numpy(of, end - _NEWEST_FRAMES, end)
+        # The first frame has no length.
+        times_ns = times_ns[times_ns > 0]
+        if len(times_ns) >= _LEAST_FRAMES:
+            times_ns.sort()
+            return FrameBudget(int(times_ns[len(times_ns) // 2]), origin=USUAL_FRAME)
+    return FrameBudget.of_rate(frame_rate, by_busy=waits)
 
 
 def rate_in_file(text: object) -> Fraction | None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from inspector.analysis.lint.rules import kinds
 from inspector.cli.command import Command
-from inspector.cli.commands.values import add_stream, add_time_source, duration_ns
+from inspector.cli.commands.values import add_stream, add_time_source, budget_ms, duration_ns
 from inspector.timebase import parse_duration_ns
 
 #: Default session time of a scene.
@@ -75,6 +75,7 @@ examples:
   timeline-inspector lint game.py --seconds 600
   timeline-inspector lint game.py --real-time --seconds 10
   timeline-inspector lint 3 --json
+  timeline-inspector lint game.tlrec --budget 60fps
 
 Exit code 0 without findings, 1 with findings; 2 if the arguments are not valid; 4 if the
 scene could not be loaded. A scene runs in virtual time, for {DEFAULT_SECONDS} seconds by
@@ -105,6 +106,13 @@ def add_explain_arguments(explain: ArgumentParser) -> None:
 def add_lint_arguments(lint: ArgumentParser) -> None:
     """Add the arguments of ``lint`` to its parser."""
     _add_past(lint)
+    lint.add_argument(
+        "--budget",
+        metavar="MS",
+        type=budget_ms,
+        help="what frames are held against: 60fps, 16.7 (default: the scene's rate; for a loop "
+        "of a program, its usual frame)",
+    )
     lint.add_argument("--json", action="store_true", help="as JSON, for programs")
 
 
