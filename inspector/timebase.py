@@ -54,10 +54,20 @@ def seconds_to_ns(seconds: float | Fraction | Decimal) -> int:
     try:
         ns = round(plain_number(seconds) * NS_PER_SECOND)
     except (ValueError, OverflowError, TypeError):
-        raise ValueError(f"not a usable number of seconds: {shown(seconds)}") from None
+        message = f"not a usable number of seconds: {shown(seconds)}{_as_seconds(seconds)}"
+        raise ValueError(message) from None
     if not -MAX_NS < ns < MAX_NS:
         raise ValueError(f"too many seconds (the limit is about 146 years): {shown(seconds)}")
     return ns
+
+
+def _as_seconds(given: object) -> str:
+    """Return what to write instead of a duration with a unit, or nothing."""
+    try:
+        ns = parse_duration_ns(given) if isinstance(given, str) else None
+    except ValueError:
+        return ""
+    return "" if ns is None else f"; write {ns / NS_PER_SECOND:g}"
 
 
 def plain_number(value: object) -> float | Fraction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -131,3 +132,13 @@ def test_that_durations_are_short_to_read(ns: int, text: str) -> None:
 )
 def test_that_instants_read_like_a_clock(ns: int, text: str) -> None:
     assert format_instant(ns) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "instead"), [("500ms", "0.5"), ("1:30", "90"), ("2", "2"), ("soon", "")]
+)
+def test_that_a_duration_with_a_unit_is_answered_with_its_seconds(text: Any, instead: str) -> None:  # noqa: ANN401
+    hint = f"; write {instead}" if instead else ""
+
+    with pytest.raises(ValueError, match=re.escape(f"“{text}”{hint}") + "$"):
+        seconds_to_ns(text)

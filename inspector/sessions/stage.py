@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from typing_extensions import override
 
-from inspector.clocks.mistakes import missing_attribute
+from inspector.clocks.callbacks import label_of
+from inspector.clocks.mistakes import checked_clock, missing_attribute
 from inspector.clocks.rate import DEFAULT_FRAME_RATE, checked_frame_rate
 from inspector.frames.egret.ticker import Ticker
 from inspector.frames.scheduler.scheduler import Scheduler
@@ -164,8 +165,8 @@ class Stage:
     def every_frame(
         self,
         callback: Callable[[float], object],
-        *,
         clock: Clock | None = None,
+        *,
         phase: Phase | str = Phase.UPDATE,
         name: str = "",
     ) -> FrameCallback:
@@ -176,7 +177,18 @@ class Stage:
 
         Returns:
             The registration, for ``director.remove``.
+
+        Raises:
+            TypeError: ``callback`` cannot be called, or ``clock`` is none.
         """
+        if callable(clock):
+            label = label_of(clock)
+            raise TypeError(
+                "every_frame(callback, clock): frames have no interval; write "
+                f"every_frame({label}), or set_interval({callback!r}, {label}) of a clock"
+            )
+        if clock is not None:
+            checked_clock("every_frame(callback, clock)", clock)
         return self.director.on(phase, callback, name=name, clock=clock)
 
     def scheduler(

@@ -91,6 +91,22 @@ def test_that_a_scene_without_build_says_what_to_define(tmp_path: Path) -> None:
     assert status.message.startswith("scene.py has no function build(stage). Define one")
 
 
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        ("every_frame(1, spawn)", "write every_frame(spawn), or set_interval(1, spawn) of a clock"),
+        ("every_frame(spawn, 1)", "every_frame(callback, clock): needs a clock, not an int"),
+        ("root.set_interval('500ms', spawn)", "seconds: “500ms”; write 0.5"),
+    ],
+)
+def test_that_a_call_with_the_wrong_arguments_is_answered_with_what_to_write(
+    tmp_path: Path, call: str, sentence: str
+) -> None:
+    scene = f"def spawn(): ...\ndef build(stage):\n    stage.{call}\n"
+
+    assert sentence in failed(scene_file(tmp_path, scene)).message
+
+
 def test_that_an_exception_in_build_shows_only_the_users_frames(tmp_path: Path) -> None:
     status = failed(
         scene_file(
