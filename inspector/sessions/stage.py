@@ -181,8 +181,9 @@ class Stage:
         Raises:
             TypeError: ``callback`` cannot be called, or ``clock`` is none.
         """
-        if callable(clock):
-            label = label_of(clock)
+        second: object = clock
+        if callable(second):
+            label = label_of(second)
             raise TypeError(
                 "every_frame(callback, clock): frames have no interval; write "
                 f"every_frame({label}), or set_interval({callback!r}, {label}) of a clock"
