@@ -1,4 +1,4 @@
-# make run | make test | make check | make bench | make probe-wheel
+# make run | make test | make test-full | make check | make bench | make probe-wheel
 #
 # Needs Python 3.11 or newer with pip and venv, make and git; the rest is installed into .venv,
 # which is kept until pyproject.toml changes.
@@ -11,15 +11,21 @@ SYSTEM_PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 
 	done)
 # What `make run` opens or `make bench` measures: make run ARGS="my_scene.py"
 ARGS ?=
+# Processes that share the tests, or 0 for a debugger: make test WORKERS=0
+WORKERS ?= auto
+
+# Compiled modules are kept: hundreds of programs that tests start would compile the same ones.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test check bench probe-wheel
+.PHONY: help run test test-full check bench probe-wheel
 
 help:
 	@echo "make run    open the window on a lively scene (ARGS=\"my_scene.py\" for another)"
 	@echo "make test   everything that must hold before a change goes in"
-	@echo "make check  its quick half: style, types, import rules"
+	@echo "make test-full  the same with more and other random examples, for an hour of the night"
+	@echo "make check  the quick half of make test: style, types, import rules"
 	@echo "make bench  measure against other libraries and write the table"
 	@echo "make probe-wheel  build dist/timeline_probe-*.whl, for programs that let themselves be inspected"
 
@@ -29,7 +35,12 @@ run: $(VENV)/.installed
 
 test: check
 	@.ci/qt-libraries $(PYTHON)
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal
+
+test-full: check
+	@.ci/qt-libraries $(PYTHON)
+	TIMELINE_INSPECTOR_FUZZ=$${TIMELINE_INSPECTOR_FUZZ:-10} HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} \
+		$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal -o timeout=3600 -o faulthandler_timeout=7200
 
 check: $(VENV)/.installed-dev
 	$(PYTHON) -m ruff check .

@@ -1,8 +1,7 @@
-"""Finds the recordings and reports, per system, how many lines match."""
+"""Finds the recordings."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _OWN_RECORDINGS = Path(__file__).parent / "golden"
-_tally: pytest.StashKey[dict[str, list[int]]] = pytest.StashKey()
 
 
 def recordings_folder(config: pytest.Config) -> Path:
@@ -39,22 +37,3 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         cases = list(_cases(recordings_folder(metafunc.config)))
         ids = [f"{system.title}:{line.id}" for system, line in cases]
         metafunc.parametrize("golden_case", cases, ids=ids)
-
-
-@pytest.fixture
-def tally(request: pytest.FixtureRequest) -> dict[str, list[int]]:
-    """Return the counts [matching, kept differences, all] by system."""
-    return request.config.stash.setdefault(_tally, defaultdict(lambda: [0, 0, 0]))
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    """Say per system how many lines match."""
-    counts = config.stash.get(_tally, {})
-    if not counts:
-        return
-    terminalreporter.section("conformance")
-    for title, (matching, kept, total) in sorted(counts.items()):
-        differs = f", {kept} kept different on purpose" if kept else ""
-        terminalreporter.write_line(f"{title}: {matching} of {total} lines match{differs}")
