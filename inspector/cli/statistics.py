@@ -110,7 +110,6 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
     found = [
         metric_values(
             each.series,
-            is_sampled=bool(each.file.samples),
             wanted=frozenset(asked) if wanted else None,
         )
         for each in files
@@ -343,7 +342,8 @@ def _one_text(read: _Read, values: Sequence[MetricValue]) -> str:
         former = tool
     column = f", column {read.file.column}" if read.file.column else ""
     without = f", {left_out_text(read.left_out)}" if read.left_out else ""
-    heading = f"{read.text}: {counted(len(read.series), 'frame')}{without}{column}"
+    what = "sample" if read.file.samples else "frame"
+    heading = f"{read.text}: {counted(len(read.series), what)}{without}{column}"
     lines = [heading, "", table(("tool", "statistic", "value", "id"), rows, right={2})]
     missing: dict[str, list[str]] = {}
     for value in values:

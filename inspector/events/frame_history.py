@@ -91,15 +91,12 @@ class FrameHistory:
 
     Attributes:
         first: Index of the oldest frame kept.
-        counts_ahead: Whether intervals count from the start of a frame to that of the next, as in
-            captures, and not from the start of the one before.
     """
 
-    __slots__ = ("_kept", "_length", "_waiting", "counts_ahead", "first")
+    __slots__ = ("_kept", "_length", "_waiting", "first")
 
     def __init__(self) -> None:
         self.first = 0
-        self.counts_ahead = False
         self._length = 0
         # Frames beyond the length belong to a copy that has continued.
         self._kept: list[array[int]] | StoredColumns = [
@@ -331,8 +328,7 @@ class FrameHistory:
                 columns, so no frame can be added.
         """
         found = cls()
-        found.first, found.counts_ahead = first, True
-        found._kept = list(columns)
+        found.first, found._kept = first, list(columns)
         found._length = len(columns[0])
         return found
 
@@ -347,7 +343,6 @@ class FrameHistory:
         place = min(max(start - self.first, 0), self._length)
         twin = FrameHistory()
         twin.first, twin._length = self.first + place, self._length - place
-        twin.counts_ahead = self.counts_ahead
         twin._kept = [column[place : self._length] for column in self._columns]
         return twin
 
@@ -355,7 +350,6 @@ class FrameHistory:
         """Return a copy that changes independently."""
         twin = FrameHistory()
         twin.first = self.first
-        twin.counts_ahead = self.counts_ahead
         twin._length = self._length
         twin._kept = self._columns
         return twin

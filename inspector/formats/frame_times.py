@@ -155,18 +155,20 @@ class _SomeDetails:
 class FrameTimes:
     """Consecutive frames, one array entry each, all int64.
 
+    A frame time ends at the instant of its frame, in sessions, recordings, captures and all that
+    is exported: it is what has passed since the frame before. A session's frame calls its
+    callbacks from there on; a capture's was presented there.
+
     Attributes:
         index: Number of the frame within its session.
-        at_ns: Session time at which the frame began, never descending.
-        interval_ns: Source time between the starts of the previous frame and this one; in a
-            capture, between the starts of this frame and the next.
+        at_ns: Its instant, never descending: session time, or the time of the capture.
+        interval_ns: The frame time: source time from the instant of the frame before to its own.
         details: What else was measured.
         interventions: Interventions before or in these frames.
         landmarks: Bookmarks, notes, named ranges and marks in these frames.
         samples: Why these are samples and not every frame, so that nothing can be said that
             depends on every frame; empty if they are all.
         facts: What a capture says of the frames besides; ``None`` for nothing.
-        counts_ahead: Whether intervals count from the start of a frame to that of the next.
     """
 
     index: NsColumn
@@ -177,10 +179,16 @@ class FrameTimes:
     landmarks: tuple[Landmark, ...] = ()
     samples: str = ""
     facts: FrameFacts | None = None
-    counts_ahead: bool = False
 
     def __len__(self) -> int:
         return len(self.index)
+
+    @property
+    def length_ns(self) -> int:
+        """How long they take in all; of samples, from the first to the last."""
+        if not self.samples:
+            return int(self.interval_ns.sum())
+        return int(self.at_ns[-1] - self.at_ns[0]) if len(self) else 0
 
     @property
     def delta_ns(self) -> NsColumn:
@@ -238,9 +246,7 @@ class FrameTimes:
         known = KnownDetails(
             column("delta_ns"), column("busy_ns"), phases, shares if shares.any() else None
         )
-        counts_ahead = isinstance(history, FrameHistory) and history.counts_ahead
-        measured = column("at_ns"), column("interval_ns"), known
-        return cls(index, *measured, counts_ahead=counts_ahead)
+        return cls(index, column("at_ns"), column("interval_ns"), known)
 
     @classmethod
     def from_timeline(
@@ -395,11 +401,8 @@ class Part:
         if self.is_time:
             return self.start, None if self.stop is None else self.stop - 1
         start, stop = self.bounds(frames)
-        at_ns, counts_back = frames.at_ns, not frames.counts_ahead
-        begin_ns = int(at_ns[start - counts_back]) if 0 < start < len(frames) else 0
-        if stop >= len(frames):
-            return begin_ns, None
-        return begin_ns, int(at_ns[stop - 1] if counts_back else at_ns[stop] - 1)
+        begin_ns = int(frames.at_ns[start - 1]) if 0 < start < len(frames) else 0
+        return begin_ns, None if stop >= len(frames) else int(frames.at_ns[stop - 1])
 
 
 def parse_range(text: str) -> Part:

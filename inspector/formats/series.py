@@ -38,7 +38,8 @@ def series_of(
             for each in frames.parts()
         ]
         facts = replace(facts, causes=np.concatenate(causes))
-    return FrameSeries(frames.measured(measure) / NS_PER_MS, refresh_ms, facts)
+    sampled_ms = frames.length_ns / NS_PER_MS if frames.samples else None
+    return FrameSeries(frames.measured(measure) / NS_PER_MS, refresh_ms, facts, sampled_ms)
 
 
 def causes_in(history: FrameColumns, frames: range, refresh_ms: float) -> NDArray[np.int64] | None:

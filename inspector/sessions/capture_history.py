@@ -353,7 +353,9 @@ class _TraceEvents:
     ) -> None:
         self._frames, self._slices, self._members = frames, slices, members
         count = len(frames)
-        instants_ns = np.concatenate((frames.at_ns, frames.at_ns + frames.interval_ns))
+        # A frame is in progress until the next one begins, the last as long as it works.
+        ends_ns = np.append(frames.at_ns[1:], frames.at_ns[-1:] + frames.busy_ns[-1:])
+        instants_ns = np.concatenate((frames.at_ns, ends_ns))
         turns = np.concatenate((2 * np.arange(count), 2 * np.arange(count) + 1))
         order = np.lexsort((turns, instants_ns))
         # Which frame begins or ends, and behind how many other events.

@@ -234,20 +234,12 @@ class CapturedSession(UniformSession):
         if self._work is not None:
             message = f"Sorting {self._path.name}: {self._work.took_ns // NS_PER_SECOND} s."
             return SessionStatus(SessionPhase.READING, message, path=str(self._path))
-        count = len(self.timeline.frames)
-        length = format_duration(self._end_ns())
-        message = f"Capture ({self.format}): {length}, {counted(count, 'frame')}."
+        count, what = len(self.timeline.frames), "sample" if self.samples else "frame"
+        length = format_duration(self.history.last_ns)
+        message = f"Capture ({self.format}): {length}, {counted(count, what)}."
         if self._broken_off_at is not None:
             message += f" Reading was cancelled at {self._broken_off_at:.0%}."
         return SessionStatus(SessionPhase.HELD, message, path=str(self._path))
-
-    def _end_ns(self) -> int:
-        """Return where the newest event is, or the newest frame ends."""
-        frames, end_ns = self.timeline.frames, self.history.last_ns
-        if self._capture is None or not len(frames):
-            return end_ns
-        newest = frames.frame(frames.end - 1)
-        return max(end_ns, newest.at_ns + newest.interval_ns)
 
     @property
     def frame_rate(self) -> Fraction:

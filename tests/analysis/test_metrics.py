@@ -152,7 +152,7 @@ def test_that_hitches_and_jank_are_counted_against_the_refresh() -> None:
 
 
 def test_that_of_samples_only_what_needs_no_frame_is_said() -> None:
-    values = metric_values(UNEVEN, is_sampled=True)
+    values = metric_values(FrameSeries(UNEVEN.times_ms, sampled_ms=29_700.0))
 
     assert {each.metric.id for each in values if each.value is not None} == {"duration", "mean"}
     assert all("samples" in each.why_not for each in values if each.value is None)

@@ -276,7 +276,7 @@ def test_that_as_timeline_takes_the_kind_of_picture_from_the_name(run: Run, tmp_
         ("export a.csv --as svg --out taken", "cannot be made: it is a file. Choose another --out"),
         (
             "export a.csv -o a.svg --range 9s:",
-            "3 frames from 00:00.000 to 00:00.033. Choose another",
+            "3 frames from 00:00.016 to 00:00.051. Choose another",
         ),
         ("compare a.csv a.csv -o a.svg", "a.svg does not say what to write. Give it the suffix"),
         ("compare a.csv a.csv -o no/a.html", "Cannot write no/a.html: no does not exist."),

@@ -208,10 +208,10 @@ def frames_of(count: int) -> list[dict[str, object]]:
     return [event(ts=number * 16, dur=10) for number in range(count)]
 
 
-def test_that_a_slice_lasts_as_a_frame_until_the_next_begins(tmp_path: Path) -> None:
+def test_that_a_slice_is_a_frame_whose_time_counts_from_the_slice_before(tmp_path: Path) -> None:
     stream = opened(tmp_path, json.dumps(frames_of(6))).stream()
     assert stream.name == "frame (process 1, thread 2)"
-    assert stream.interval_ns.tolist() == [16_000] * 5 + [10_000]
+    assert stream.interval_ns.tolist() == [0] + [16_000] * 5
     assert stream.busy_ns is not None
     assert stream.busy_ns.tolist() == [10_000] * 6
     assert stream.frames().at_ns.tolist() == list(range(0, 96_000, 16_000))
@@ -310,7 +310,7 @@ def test_that_track_events_of_perfetto_are_slices(tmp_path: Path) -> None:
     assert capture.format == "Perfetto trace"
     stream = capture.stream()
     assert stream.name == "update (game (10), main (11))"
-    assert stream.interval_ns.tolist() == [16_000] * 5 + [9_000]
+    assert stream.interval_ns.tolist() == [0] + [16_000] * 5
 
 
 def test_that_packets_may_be_compressed_and_count_time_from_each_other(tmp_path: Path) -> None:
@@ -326,7 +326,7 @@ def test_that_packets_may_be_compressed_and_count_time_from_each_other(tmp_path:
     for _ in range(6):
         content += begin(10, None, name=b"tick") + end(5, None)
     capture = opened(tmp_path, packet(bytes_field(50, zlib.compress(content))))
-    assert capture.stream().interval_ns.tolist() == [15_000] * 5 + [5_000]
+    assert capture.stream().interval_ns.tolist() == [0] + [15_000] * 5
 
 
 def test_that_the_frame_timeline_of_android_has_frames(tmp_path: Path) -> None:
@@ -340,7 +340,7 @@ def test_that_the_frame_timeline_of_android_has_frames(tmp_path: Path) -> None:
         )
     stream = opened(tmp_path, content).stream()
     assert stream.column == "actual frame"
-    assert stream.interval_ns.tolist() == [16_000] * 5 + [5_000]
+    assert stream.interval_ns.tolist() == [0] + [16_000] * 5
 
 
 def test_that_jank_types_of_the_frame_timeline_are_told(tmp_path: Path) -> None:

@@ -295,7 +295,9 @@ def test_that_a_table_of_frames_becomes_a_trace_of_frames(tmp_path: Path, suffix
     again = written(file, tmp_path / f"a{suffix}")
 
     assert again.stream().column == "frame"
-    assert again.stream().interval_ns.tolist() == file.frames.interval_ns.tolist()
+    frames = again.stream().frames()
+    assert frames.interval_ns.tolist() == [0, *file.frames.interval_ns.tolist()]
+    assert frames.at_ns.tolist() == [0, *file.frames.at_ns.tolist()]
 
 
 def test_that_only_slices_within_the_range_are_written(

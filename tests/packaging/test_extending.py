@@ -130,7 +130,7 @@ def test_that_the_exporter_writes(site: Path, tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     written = (tmp_path / "c.dat").read_text()
-    assert written == "# c.csv\n0.000000000 16.500000\n0.016500000 25.250000\n"
+    assert written == "# c.csv\n0.016500000 16.500000\n0.041750000 25.250000\n"
 
 
 def test_that_the_command_runs(site: Path, tmp_path: Path) -> None:

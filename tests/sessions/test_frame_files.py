@@ -102,7 +102,7 @@ def test_that_a_capture_gives_intervals_and_no_work(tmp_path: Path) -> None:
     read = read_frame_file(path)
 
     assert read.frames.interval_ns.tolist() == [16_500_000, 17_250_000]
-    assert read.frames.at_ns.tolist() == [0, 16_500_000]
+    assert read.frames.at_ns.tolist() == [16_500_000, 33_750_000]
     assert not read.has_work
 
 

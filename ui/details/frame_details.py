@@ -31,6 +31,8 @@ from .detail_rows import (
 #: Shorter shares are noise of the measurement.
 _LEAST_SHOWN_NS: Final = 10_000
 _MOST_KNOWN: Final = 64
+#: What a capture of frame times alone does not say: the delta, and the time in callbacks.
+_UNKNOWN: Final = 2
 
 
 class _Dated(Protocol):
@@ -91,7 +93,10 @@ def frame_rows(
     rate = f" ({NS_PER_SECOND / interval_ns:,.1f} per second)" if interval_ns else ""
     rows = [
         heading(f"Frame {index:,}"),
-        DetailRow("Began at", instant_with_ns(frame.at_ns)),
+        # Of a capture that knows of no work, only the end of its time is known.
+        DetailRow(
+            "Began at" if len(unknown) < _UNKNOWN else "Ended at", instant_with_ns(frame.at_ns)
+        ),
         DetailRow("Frame time", f"{format_duration(interval_ns)}{rate}"),
     ]
     if "delta" not in unknown:

@@ -174,7 +174,8 @@ def statistics_parts(
     what = "Selected" if wanted.is_chosen else "In view"
     frames, is_interval = wanted.frames, wanted.measure == "interval"
     noun = "frame" if found.count == 1 else "frames"
-    rate = f" ({found.mean_rate:.1f} fps)" if is_interval else ""
+    has_rate = is_interval and not wanted.are_samples
+    rate = f" ({found.mean_rate:.1f} fps)" if has_rate else ""
     span = f"({frames[0]:,}–{frames[-1]:,})"
     parts = [
         StatisticsPart(0, f"{what}: {found.count:,} {noun}"),

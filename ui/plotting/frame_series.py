@@ -4,7 +4,7 @@ import math
 from array import array
 from bisect import bisect_left, bisect_right
 from enum import Enum
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final, Literal
 
 import numpy as np
@@ -122,9 +122,9 @@ class FrameSeries:
         """Whether a frame extends from the instant of the frame before it to its own.
 
         That is where its interval lies, and the delta; what its callbacks take lies between its
-        instant and that of the next frame, as the intervals of captures do.
+        instant and that of the next frame.
         """
-        return self.measure != "busy" and not self._history.counts_ahead
+        return self.measure != "busy"
 
     @property
     def pyramid_bytes(self) -> int:
@@ -307,9 +307,8 @@ class FrameSeries:
         """Return the columns of a few frames along time, faster without arrays."""
         size, low, per_pixel = _ns_per_column(window.per_pixel), window.low, window.per_pixel
         place, behind_place = (each - self.first - self.counts_back for each in (begin, behind))
-        starts_ns = self._history.at_ns[max(place, 0) : behind_place]
-        if place < 0:
-            starts_ns.insert(0, self.start_ns(begin))
+        first_ns = [self.start_ns(begin)] if place < 0 else []
+        starts_ns = chain(first_ns, self._history.at_ns[max(place, 0) : behind_place])
         edges: list[int] = []
         starts: list[float] = []
         begins_ns: list[int] = []
@@ -459,17 +458,12 @@ class FrameSeries:
         return first_ns <= at_ns if side == "right" else first_ns < at_ns
 
     def _last_duration_ns(self) -> int:
-        """Return the drawn width of the newest frame, where that goes up to the next one.
-
-        It is its interval if that counts ahead, as in captures, else the width of the previous one.
-        """
+        """Return the drawn width of the newest frame, where that goes up to the next one."""
         at_ns, interval_ns = self._history.at_ns, self._history.interval_ns
         newest = self._end - self.first - 1
         usual_ns = self._history.delta_ns[newest] or interval_ns[newest]
         if newest > 0 and at_ns[newest] > at_ns[newest - 1]:
             usual_ns = at_ns[newest] - at_ns[newest - 1]
-        if self._history.counts_ahead:
-            usual_ns = interval_ns[newest]
         return max(1, min(usual_ns, NS_PER_SECOND))
 
     def _first_from(self, x: float) -> int:

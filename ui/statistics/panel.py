@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt, Slot
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QComboBox, QWidget
@@ -15,7 +12,7 @@ from typing_extensions import override
 
 from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.analysis.statistics.frame_series import FrameFacts, FrameSeries
+from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.analysis.statistics.metrics import MetricValue, metric_values
 from inspector.display_text import counted
 from inspector.formats.distribution_chart import ChartKind, Curve, band_text
@@ -245,9 +242,8 @@ class StatisticsPanel(QWidget):
             return
         session: object = self._bridge.session
         capture = session if isinstance(session, ShowsCapture) else None
-        is_sampled = capture is not None and bool(capture.samples)
         budgets_ms, shown = self._bridge.budgets_ms, self._times.wanted
-        wanted = (shown, budgets_ms, is_sampled)
+        wanted = (shown, budgets_ms)
         if wanted == self._computed:
             return
         self._computed = wanted
@@ -261,7 +257,12 @@ class StatisticsPanel(QWidget):
         facts = facts_in(shown.history, shown.frames, refresh_ms, known)
         if counted is not None:
             times_ns, facts = times_ns[counted], facts.kept(counted)
-        self._background.start(_metrics_of(times_ns, refresh_ms, facts, is_sampled=is_sampled))
+        sampled_ms = None
+        if capture is not None and capture.samples:
+            at_ns = shown.history.numpy("at_ns", shown.frames.start, shown.frames.stop)
+            sampled_ms = float(at_ns[-1] - at_ns[0]) / NS_PER_MS
+        series = FrameSeries(times_ns / NS_PER_MS, refresh_ms, facts, sampled_ms)
+        self._background.start(lambda _report: metric_values(series))
 
     @Slot(object)
     def _show_metrics(self, values: list[MetricValue]) -> None:
@@ -287,13 +288,3 @@ class StatisticsPanel(QWidget):
         if not event.spontaneous():
             # What is hidden marks nothing.
             self.view.choose_nothing()
-
-
-def _metrics_of(
-    times_ns: NDArray[np.int64], refresh_ms: float, facts: FrameFacts, *, is_sampled: bool
-) -> Callable[[object], list[MetricValue]]:
-    def compute(_report: object) -> list[MetricValue]:
-        series = FrameSeries(times_ns / NS_PER_MS, refresh_ms, facts)
-        return metric_values(series, is_sampled=is_sampled)
-
-    return compute

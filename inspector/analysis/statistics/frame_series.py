@@ -56,6 +56,7 @@ class FrameSeries:
         refresh_ms: Refresh interval of the display in milliseconds, or the target interval of
             the frames; ``None`` if unknown.
         facts: What else is known of these frames.
+        sampled_ms: If they are samples of a log and not every frame: how long it took.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class FrameSeries:
         times_ms: NDArray[np.float64],
         refresh_ms: float | None = None,
         facts: FrameFacts = NO_FACTS,
+        sampled_ms: float | None = None,
     ) -> None:
         """Take frame times; those of 0 or less are left out, as no frame rate has them."""
         is_usable = times_ms > 0
@@ -71,6 +73,7 @@ class FrameSeries:
         self.times_ms = times_ms
         self.refresh_ms = refresh_ms
         self.facts = facts
+        self.sampled_ms = sampled_ms
         self._found: dict[object, Any] = {}
 
     def once(self, compute: Callable[[FrameSeries], T]) -> T:

@@ -34,6 +34,7 @@ _SOURCES: Final = {
     "Flutter": "Flutter's documentation on rendering performance",
 }
 
+_DURATION: Final = "Σ f / 1000; of samples, from the first to the last"
 #: MangoHud leaves out longer frames.
 _MANGOHUD_MOST_MS: Final = 100_000.0
 
@@ -195,7 +196,7 @@ def _highest_rate(series: FrameSeries) -> float:
 
 
 def _seconds(series: FrameSeries) -> float:
-    return series.total_ms / 1000
+    return (series.total_ms if series.sampled_ms is None else series.sampled_ms) / 1000
 
 
 def _seconds_after_first(series: FrameSeries) -> float:
@@ -266,7 +267,7 @@ def _caused(cause: Cause, series: FrameSeries) -> int | None:
 
 def _ours() -> Iterator[Metric]:
     yield Metric("frames", "", "Frames", _COUNT, "n", len)
-    yield Metric("duration", "", "Duration", _S, "Σ f / 1000", _seconds, is_of_every_frame=False)
+    yield Metric("duration", "", "Duration", _S, _DURATION, _seconds, is_of_every_frame=False)
     yield Metric("fps", "", "Average", _FPS, "1000 n / Σ f", _mean_rate)
     yield Metric("mean", "", "Mean", _MS, "Σ f / n", _mean, is_of_every_frame=False)
     for percent in (50, 90, 95, 99, 99.9):
@@ -475,13 +476,12 @@ METRICS: Final = (*_ours(), *_frameview(), *_presentmon(), *_capframex(), *_othe
 
 
 def metric_values(
-    series: FrameSeries, *, is_sampled: bool = False, wanted: frozenset[str] | None = None
+    series: FrameSeries, *, wanted: frozenset[str] | None = None
 ) -> list[MetricValue]:
     """Return the values of all metrics, or of the wanted ones, in the order of :data:`METRICS`.
 
     Args:
         series: The frame times.
-        is_sampled: Whether they are samples of a log instead of every frame.
         wanted: The ids of the metrics; ``None`` for all.
     """
     is_ours = series.facts.causes is not None
@@ -489,13 +489,13 @@ def metric_values(
         chosen = [each for each in METRICS if is_ours or not each.is_of_sessions]
     else:
         chosen = [each for each in METRICS if each.id in wanted]
-    return [_value(each, series, is_sampled=is_sampled) for each in chosen]
+    return [_value(each, series) for each in chosen]
 
 
-def _value(metric: Metric, series: FrameSeries, *, is_sampled: bool) -> MetricValue:
+def _value(metric: Metric, series: FrameSeries) -> MetricValue:
     if not len(series):
         return MetricValue(metric, None, "There are no frames.")
-    if is_sampled and metric.is_of_every_frame:
+    if series.sampled_ms is not None and metric.is_of_every_frame:
         why = "The log has samples, not every frame, and this needs every frame."
         return MetricValue(metric, None, why)
     if metric.needs_refresh and series.refresh_ms is None:

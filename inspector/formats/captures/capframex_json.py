@@ -14,11 +14,14 @@ from inspector.analysis.statistics.frame_series import FrameFacts, joined
 from inspector.errors import CaptureError
 from inspector.formats.captures.capture import Capture, Stream, short_name
 from inspector.formats.captures.source import CaptureSource
+from inspector.formats.frame_times import NsColumn
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 #: Captures of an hour have some ten megabytes.
 _MOST_BYTES: Final = 1 << 29
 _LONGEST_NS: Final = 100 * NS_PER_SECOND
+#: A year.
+_LONGEST_S: Final = 31_557_600.0
 _KEYS: Final = re.compile(rb'"(Runs|Info|CaptureData|PresentMonRuntime)"\s*:')
 
 
@@ -26,6 +29,7 @@ class _Data(msgspec.Struct):
     frame_times: list[Any] | None = msgspec.field(default=None, name="MsBetweenPresents")
     displayed: list[Any] | None = msgspec.field(default=None, name="MsBetweenDisplayChange")
     animation_error: list[Any] | None = msgspec.field(default=None, name="AnimationError")
+    seconds: list[Any] | None = msgspec.field(default=None, name="TimeInSeconds")
 
 
 class _Run(msgspec.Struct):
@@ -112,10 +116,13 @@ class CapFrameXReader:
 
 
 def _named(runs: list[Stream], name: str) -> Stream:
+    at_ns = [each.frames().at_ns for each in runs]
+    ends_ns = np.cumsum([0, *(int(each[-1]) for each in at_ns)])
     return Stream(
         name=name,
         column=runs[0].column,
         interval_ns=np.concatenate([each.interval_ns for each in runs]),
+        at_ns=np.concatenate([at + end for at, end in zip(at_ns, ends_ns, strict=False)]),
         skipped=sum(each.skipped for each in runs),
         notes=tuple(dict.fromkeys(note for each in runs for note in each.notes)),
         facts=joined([each.facts for each in runs]),
@@ -140,13 +147,27 @@ def _stream(name: str, data: _Data, values: list[Any]) -> Stream:
     facts = FrameFacts(_numbers(data.animation_error, np.nan, len(values)), displayed)
     with np.errstate(all="ignore"):
         is_usable = (numbers >= 0) & (numbers * NS_PER_MS <= _LONGEST_NS)
+    interval_ns = np.rint(numbers[is_usable] * NS_PER_MS).astype(np.int64)
+    seconds = _numbers(data.seconds, np.nan, len(values))
     skipped = int(len(numbers) - np.count_nonzero(is_usable))
     are = "1 value is" if skipped == 1 else f"{skipped:,} values are"
     return Stream(
         name=name,
         column="MsBetweenPresents",
-        interval_ns=np.rint(numbers[is_usable] * NS_PER_MS).astype(np.int64),
+        interval_ns=interval_ns,
+        at_ns=None if seconds is None else _ends_ns(seconds[is_usable], interval_ns),
         skipped=skipped,
         notes=(f"{are} not a frame time and skipped.",) if skipped else (),
         facts=facts.kept(is_usable),
     )
+
+
+def _ends_ns(seconds: NDArray[np.float64], interval_ns: NsColumn) -> NsColumn | None:
+    """Return when frame times end by the clock of the run, ``None`` if it has none for all."""
+    if not len(seconds) or not (np.diff(seconds, prepend=-_LONGEST_S) >= 0).all():
+        return None
+    if not seconds[-1] < _LONGEST_S:
+        return None
+    at_ns: NsColumn = np.rint((seconds - seconds[0]) * NS_PER_SECOND).astype(np.int64)
+    at_ns += interval_ns[0]
+    return at_ns

@@ -42,8 +42,8 @@ class Stream:
         name: Program, process and swap chain, or thread and slice; empty if there is only one.
         column: What the file calls the frame times.
         interval_ns: The frame times.
-        starts_ns: When each frame began, from the beginning of the capture; ``None`` for frames
-            that follow each other, such as those from one present to the next.
+        at_ns: When each of them ended, from the beginning of the capture; ``None`` if that is not
+            known, so that each begins where the one before has ended.
         busy_ns: The part of each frame in which the program worked, ``None`` if unknown.
         skipped: Rows without a usable value.
         notes: Sentences on what was skipped.
@@ -55,7 +55,7 @@ class Stream:
     name: str
     column: str
     interval_ns: NsColumn
-    starts_ns: NsColumn | None = None
+    at_ns: NsColumn | None = None
     busy_ns: NsColumn | None = None
     skipped: int = 0
     notes: tuple[str, ...] = ()
@@ -73,13 +73,9 @@ class Stream:
     def frames(self) -> FrameTimes:
         """Return the frames as columns; those that a capture does not have are 0."""
         nothing = np.broadcast_to(np.int64(0), len(self))
-        at_ns = self.starts_ns
-        if at_ns is None:
-            # A frame begins with the present before, as its time counts from that.
-            at_ns = np.cumsum(self.interval_ns) - self.interval_ns
         return FrameTimes(
             index=np.arange(len(self), dtype=np.int64),
-            at_ns=at_ns,
+            at_ns=np.cumsum(self.interval_ns) if self.at_ns is None else self.at_ns,
             interval_ns=self.interval_ns,
             details=KnownDetails(
                 delta_ns=self.interval_ns,
@@ -174,28 +170,32 @@ class SliceStream:
         return start, took
 
     def stream(self) -> Stream:
-        """Return frames that each last until the next slice begins."""
+        """Return frames that work while their slices last, the first of them without a time."""
         start, took = self.spans()
-        ends = np.append(start[1:], max(int(start[-1] + took[-1]), int(start[-1])))
+        interval_ns = np.diff(start, prepend=start[0])
         return Stream(
             name=self.name,
             column=self.column,
-            interval_ns=ends - start,
-            starts_ns=start,
-            busy_ns=np.minimum(took, ends - start),
+            interval_ns=interval_ns,
+            at_ns=start,
+            busy_ns=np.minimum(took, np.append(interval_ns[1:], took[-1])),
             track=self._track,
         )
 
 
 def frames_as_slices(frames: FrameTimes, process: str) -> Slices:
-    """Return frames as slices that last as long as their intervals."""
-    at_ns, took_ns = frames.at_ns, frames.interval_ns
-    # Of our own exports, an instant is where its interval ends, if they add up to it.
-    begins = np.array_equal(at_ns[:-1] + took_ns[:-1], at_ns[1:])
-    ends = not begins and np.array_equal(at_ns[1:] - took_ns[1:], at_ns[:-1])
-    number = np.zeros(len(frames), np.int32)
+    """Return frames as slices from the instant of one to that of the next.
+
+    The first begins with the first frame time, and the last, at the last instant, has no length:
+    so read back, they are the same instants and frame times, after one without a time.
+    """
+    at_ns = frames.at_ns
+    begin_ns = np.maximum(at_ns[:1] - frames.interval_ns[:1], 0)
+    start_ns = np.concatenate((begin_ns, at_ns))
+    number = np.zeros(len(start_ns), np.int32)
     tracks, names = (Track(process, "frames"),), ("frame",)
-    return Slices(tracks, names, at_ns - took_ns if ends else at_ns, took_ns, number, number)
+    took_ns = np.diff(start_ns, append=start_ns[-1:])
+    return Slices(tracks, names, start_ns, took_ns, number, number)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

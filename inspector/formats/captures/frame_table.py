@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from array import array
 from collections import defaultdict
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -29,6 +29,17 @@ from inspector.formats.captures.capture import (
     short_name,
 )
 from inspector.formats.captures.source import CaptureSource
+from inspector.formats.captures.table_columns import (
+    ANIMATION_ERROR,
+    FRAME_TIME_COLUMNS,
+    MILLISECONDS,
+    STREAM_COLUMNS,
+    Clock,
+    Timing,
+    likely_columns,
+    problem_of,
+    timing_of,
+)
 from inspector.formats.captures.text_table import (
     DAMAGED,
     MISSING,
@@ -42,51 +53,23 @@ from inspector.timebase import MAX_NS, NS_PER_MS, NS_PER_SECOND
 
 Number = TypeVar("Number", bound="np.generic")
 
-#: Columns of frame times, by preference.
-_FRAME_TIME_COLUMNS: Final = (
-    "intervalns",
-    "msbetweenpresents",
-    "frametime",
-    "frametimems",
-    "frametimens",
-    "frametimeus",
-    "frametimes",
-    "msbetweenappstart",
-    "msbetweensimulationstart",
-    "intervalms",
-    "msbetweendisplaychange",
-    "ms",
-    "milliseconds",
-)
 #: Columns of what else is known of frames, in milliseconds; those that mean the same together.
-_ANIMATION_ERROR: Final = ("msanimationerror", "animationerror")
 _SIMULATION_STEP: Final = ("msbetweensimulationstart",)
 _DISPLAYED: Final = ("msbetweendisplaychange", "displayedtime")
-_STREAM_COLUMNS: Final = ("application", "processid", "swapchainaddress")
-#: Columns of rates instead of times.
-_PER_SECOND: Final = re.compile(
-    r"(?<![a-z])(fps|hz)(?![a-z])|per.?second|frame.?rate", re.IGNORECASE
-)
-#: Columns of instants: certain ones first, then likely ones.
-_INSTANTS: Final = re.compile(
-    r"timein(?:seconds|ms|qpc|datetime)|cpustart.*|animationtime|elapsed|at(?:ns|ms)"
-)
-_LIKELY_INSTANTS: Final = re.compile(r"time(?!s?$).*|frame|index|elapsed.*|.*stamp.*")
-_UNIT: Final = re.compile(r"(?:^|[^0-9A-Za-zµ])(ns|us|µs|ms|s|sec|seconds)\W*$", re.IGNORECASE)
-#: Zeros of a unit in nanoseconds.
-_DIGITS: Final = {"ns": 0, "us": 3, "µs": 3, "ms": 6, "s": 9, "sec": 9, "seconds": 9}
-_MILLISECONDS: Final = 6
 #: Longer "frames" are glitches of the capturing program (MangoHud drops them too).
 _LONGEST_NS: Final = 100 * NS_PER_SECOND
-#: Rate times duration is 1000 for milliseconds and a million for microseconds.
-_LARGEST_PRODUCT_IN_MS: Final = 30_000
 #: The columns of FRAPS, which writes instants.
 _FRAPS: Final = ["frame", "timems"]
 #: Rows of Afterburner begin with a code; this one is of data, that one of names.
 _AFTERBURNER_DATA: Final = 80
 _AFTERBURNER_LAST_CODE: Final = 99
-_AFTERBURNER_NAMES: Final = "02"
-_AFTERBURNER_TITLE: Final = re.compile(r"00\s*,\s*\d\d-\d\d-\d{4} ")
+#: Spreadsheets drop the zero before a code.
+_AFTERBURNER_NAMES: Final = ("02", "2")
+_DATE: Final = re.compile(
+    r"(?P<day>\d\d?)[-/.](?P<month>\d\d?)[-/.](?P<year>\d{4}) +"
+    r"(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d))?"
+)
+_AFTERBURNER_TITLE: Final = re.compile(rf"0?0\s*,\s*{_DATE.pattern}")
 
 #: Formats by columns that only they have, the more particular first.
 _FORMATS: Final = (
@@ -139,15 +122,20 @@ class FrameTableReader:
         """
         self._source = CaptureSource(path)
         self._path = path
-        self._table = table = read_table(self._source, _FRAME_TIME_COLUMNS, column)
+        self._table = table = read_table(self._source, FRAME_TIME_COLUMNS, column)
         self._loose = [comparable(name) for name in table.columns]
         self._refuse_summaries()
         self._at = self._known_column() if column is None else self._named_column(column)
         self._is_cumulative = self._loose == _FRAPS and self._at == 1
-        self._digits = self._digits_of_unit()
-        self._has_codes = table.columns[0] == _AFTERBURNER_NAMES and table.has_names
-        self._keys = [self._loose.index(name) for name in _STREAM_COLUMNS if name in self._loose]
-        self._samples = self._sampling()
+        self._has_codes = bool(
+            table.has_names
+            and table.columns[0] in _AFTERBURNER_NAMES
+            and _DATE.match(table.columns[1])
+        )
+        self._keys = [self._loose.index(name) for name in STREAM_COLUMNS if name in self._loose]
+        self._is_frame_time = column is None or self._loose[self._at] in FRAME_TIME_COLUMNS
+        self._timing = self._found_timing()
+        self._digits, self._clock = self._timing.digits, self._timing.clock
         self._facts = [] if self._is_cumulative else self._columns_of_facts()
         self._blocks = table.blocks()
         self._streams: list[_StreamCount] = []
@@ -155,6 +143,8 @@ class FrameTableReader:
         self._further_rows = 0
         self._values = array("q")
         self._owners = array("i")
+        self._instants = array("q")
+        self._negative = 0
         self._fact_values = [array("d") for _ in self._facts]
         self._is_over = False
         self._before_ns = np.zeros(0, dtype=np.int64)
@@ -181,6 +171,8 @@ class FrameTableReader:
             CaptureError: There is no frame; the message names the columns.
         """
         table, name = self._table, self._table.name_of(self._at)
+        if self._negative > len(self._values) // 100 and not self._is_frame_time:
+            raise self._refused(f"holds {self._negative:,} values below 0, so not frame times")
         if not self._has_rows:
             message = f"{self._path} has names of columns but no rows. Choose another capture."
             raise CaptureError(message)
@@ -202,7 +194,7 @@ class FrameTableReader:
             self._format(),
             tuple(streams),
             notes=tuple(notes),
-            columns=tuple(dict.fromkeys((name, *map(table.name_of, self._likely_columns())))),
+            columns=tuple(dict.fromkeys((name, *map(table.name_of, likely_columns(table))))),
             path=self._path,
         )
 
@@ -221,8 +213,10 @@ class FrameTableReader:
         for row in odd:
             if kept[row]:
                 stream = self._streams[owners[row]]
+                text = rows.text(self._at, row)
+                self._negative += text.startswith("-")
                 if not stream.first_damage:
-                    cell = in_quotes(rows.text(self._at, row))
+                    cell = in_quotes(text)
                     stream.first_damage = f"line {rows.line + row}: {cell} is not a frame time"
         values, owners = values[kept], owners[kept]
         facts = [self._in_ms(rows, at)[kept] for at in self._facts]
@@ -236,6 +230,8 @@ class FrameTableReader:
                 self._streams[owner].counts[code] += int(found[owner])
         usable = values >= 0
         self._values.frombytes(values[usable].tobytes())
+        if self._clock is not None:
+            self._instants.frombytes(self._instants_of(rows, self._clock)[kept][usable].tobytes())
         self._owners.frombytes(owners[usable].tobytes())
         for place, (kept_values, read) in enumerate(zip(self._fact_values, facts, strict=True)):
             known = read[usable]
@@ -243,16 +239,26 @@ class FrameTableReader:
             known = known if place else np.where(known > 0, known, np.nan)
             kept_values.frombytes(known.tobytes())
 
+    def _instants_of(self, rows: Rows, clock: Clock) -> NsColumn:
+        """Return when the frame times of rows end, negative where that is unknown."""
+        if clock.is_date:
+            return np.array([_second_of(cell) for cell in rows.texts(clock.at)], dtype=np.int64)
+        instants = rows.values_ns(clock.at, clock.digits, MAX_NS - 1)
+        if clock.lengths_at < 0:
+            return instants
+        lengths = rows.values_ns(clock.lengths_at, self._timing.length_digits, _LONGEST_NS)
+        return np.where((instants < 0) | (lengths < 0), MISSING, instants + lengths)
+
     def _in_ms(self, rows: Rows, at: int) -> NDArray[np.float64]:
         """Return a column in milliseconds, not a number where there is none."""
-        found, is_there = rows.signed_ns(at, _MILLISECONDS, _LONGEST_NS)
+        found, is_there = rows.signed_ns(at, MILLISECONDS, _LONGEST_NS)
         return np.where(is_there, found / NS_PER_MS, np.nan)
 
     def _columns_of_facts(self) -> list[int]:
         """Return the columns of times of display, then of what animation errors are made of."""
         displayed, error, step = (
             next((self._loose.index(name) for name in names if name in self._loose), -1)
-            for names in (_DISPLAYED, _ANIMATION_ERROR, _SIMULATION_STEP)
+            for names in (_DISPLAYED, ANIMATION_ERROR, _SIMULATION_STEP)
         )
         if displayed < 0:
             return []
@@ -335,18 +341,42 @@ class FrameTableReader:
             order = np.argsort(owners, kind="stable")
             edges = np.searchsorted(owners[order], np.arange(1, len(self._streams)))
             places = list(np.split(order, edges))
+        read = self._column(self._instants, np.int64)
+        instants = [self._ends(values[part], read[part] if len(read) else read) for part in places]
+        if self._timing.is_sampled and any(ends is None for ends in instants):
+            raise self._refused(
+                "holds samples and not every frame, and no column says when they are. If one does, "
+                "give it a unit, as in “time (s)”, and instants that do not go back"
+            )
+        known = zip(instants, places, strict=True)
+        begins = [int(ends[0] - values[part][0]) for ends, part in known if ends is not None]
+        first_ns = min(begins, default=0)
         return [
             Stream(
                 name=stream.name,
                 column=column,
                 interval_ns=values[part],
+                at_ns=None if ends is None else ends - first_ns,
                 facts=self._facts_of(part),
                 skipped=sum(stream.counts.values()),
                 notes=tuple(_skip_notes(stream)),
-                samples=self._samples,
+                samples=_SAMPLES if self._timing.is_sampled else "",
             )
-            for stream, part in zip(self._streams, places, strict=True)
+            for stream, part, ends in zip(self._streams, places, instants, strict=True)
         ]
+
+    def _ends(self, lengths: NsColumn, instants: NsColumn) -> NsColumn | None:
+        """Return when frame times end by the clock of the file, ``None`` if it has none for all."""
+        known = instants >= 0
+        if self._clock is None or 2 * np.count_nonzero(known) <= len(lengths):
+            return None
+        if not known.all():
+            first, places = instants[known][0], np.flatnonzero(known)
+            between = np.interp(np.arange(len(known)), places, instants[known] - first)
+            instants = first + np.rint(between).astype(np.int64)
+        if np.any(instants[1:] < instants[:-1]):
+            return None
+        return _spread(instants) if self._clock.is_date else instants
 
     # ------------------------------------------------------------------ columns
 
@@ -388,30 +418,37 @@ class FrameTableReader:
         else:
             message = f"{self._path} has no column {in_quotes(wanted)}. {table.listed_columns()}"
             raise CaptureError(message)
-        name = table.name_of(at)
-        problem = ""
-        if "qpc" in name.lower():
-            problem = "counts ticks of the processor, not milliseconds"
-        elif _PER_SECOND.search(name):
-            problem = "counts frames per second, not milliseconds"
-        elif table.has_names and _INSTANTS.fullmatch(self._loose[at]):
-            problem = "holds instants, not frame times"
-        if problem:
-            message = (
-                f"{self._path}: {name} {problem}. Choose another column. {table.listed_columns()}"
-            )
-            raise CaptureError(message)
+        if table.has_names and (problem := problem_of(table.columns[at])):
+            raise self._refused(problem, at)
         return at
+
+    def _refused(self, problem: str, at: int | None = None) -> CaptureError:
+        table = self._table
+        name = table.name_of(self._at if at is None else at)
+        return CaptureError(
+            f"{self._path}: {name} {problem}. Choose another column. {table.listed_columns()}"
+        )
+
+    def _found_timing(self) -> Timing:
+        """Return when the rows are, and how long."""
+        if self._is_cumulative:
+            return Timing(MILLISECONDS)
+        found = timing_of(self._table, self._at, self._keys, is_frame_time=self._is_frame_time)
+        if isinstance(found, str):
+            raise self._refused(found)
+        if self._has_codes:
+            return replace(found, clock=Clock(1, 0, is_date=True), is_sampled=True)
+        return found
 
     def _known_column(self) -> int:
         """Return the column of frame times: a known one, or the only possible one."""
         table, loose = self._table, self._loose
         if loose == _FRAPS:
             return 1
-        for known in _FRAME_TIME_COLUMNS:
+        for known in FRAME_TIME_COLUMNS:
             if known in loose and table.is_numeric(loose.index(known)):
                 return loose.index(known)
-        likely = self._likely_columns()
+        likely = likely_columns(table)
         if len(likely) == 1:
             return likely[0]
         how = f"Name the column as FILE:COLUMN. {table.listed_columns()}"
@@ -421,56 +458,27 @@ class FrameTableReader:
         message = f"{self._path} has more than one column that could be frame times. {how}"
         raise ColumnChoiceError(message, tuple(map(table.name_of, likely)))
 
-    def _likely_columns(self) -> list[int]:
-        """Return the columns in milliseconds; without any, all that could be durations."""
-        table = self._table
-        possible = [
-            at
-            for at, name in enumerate(self._loose)
-            if table.is_numeric(at)
-            and not _INSTANTS.fullmatch(name)
-            and not _LIKELY_INSTANTS.fullmatch(name)
-            and not _PER_SECOND.search(table.columns[at])
-            and "qpc" not in name
-            and name not in _STREAM_COLUMNS
-        ]
-        in_ms = [
-            at
-            for at in possible
-            if self._loose[at] in _FRAME_TIME_COLUMNS
-            or re.match(r"[mM]s[A-Z_ ]", table.columns[at])
-            or ((unit := _UNIT.search(table.columns[at])) and unit[1].lower() == "ms")
-        ]
-        return in_ms or possible
 
-    def _digits_of_unit(self) -> int:
-        """Return the zeros that a unit of the column has in nanoseconds."""
-        name = self._table.columns[self._at]
-        if unit := _UNIT.search(name):
-            return _DIGITS[unit[1].lower()]
-        if comparable(name) == "frametime" and "fps" in self._loose:
-            # MangoHud logged microseconds in 2021; rate times duration tells.
-            rates = self._table.numbers(self._loose.index("fps"))
-            times = self._table.numbers(self._at)
-            products = sorted(rate * time for rate, time in zip(rates, times, strict=False))
-            if products and products[len(products) // 2] > _LARGEST_PRODUCT_IN_MS:
-                return _DIGITS["us"]
-        return _MILLISECONDS
+def _second_of(cell: str) -> int:
+    """Return a date and time as nanoseconds of some era, negative if it is none."""
+    if not (found := _DATE.fullmatch(cell)):
+        return MISSING
+    day, month, year, hour, minute, second = (int(text or 0) for text in found.groups())
+    try:
+        return (
+            int(datetime(year, month, day, hour, minute, second, tzinfo=UTC).timestamp())
+            * NS_PER_SECOND
+        )
+    except ValueError:
+        return MISSING
 
-    def _sampling(self) -> str:
-        """Return why a log holds samples at an interval instead of every frame, or nothing."""
-        if self._has_codes:
-            return _SAMPLES
-        if not {"elapsed", "fps"} <= set(self._loose):
-            return ""
-        elapsed = self._table.numbers(self._loose.index("elapsed"))
-        times = self._table.numbers(self._at)[1:]
-        factor = 1.5 * 10.0**self._digits
-        steps = (later - earlier for earlier, later in pairwise(elapsed))
-        gaps = sorted(step - time * factor for step, time in zip(steps, times, strict=False))
-        if not gaps or gaps[len(gaps) // 2] <= 0:
-            return ""
-        return _SAMPLES
+
+def _spread(seconds: NsColumn) -> NsColumn:
+    """Return instants in whole seconds, those in one second at equal distances within it."""
+    values, first, counts = np.unique(seconds, return_index=True, return_counts=True)
+    gaps = np.minimum(np.diff(values, append=values[-1:] + NS_PER_SECOND), NS_PER_SECOND)
+    place = np.arange(len(seconds)) - np.repeat(first, counts)
+    return seconds + place * np.repeat(gaps // counts, counts)
 
 
 _SAMPLES: Final = "The log holds samples, not every frame: spikes between them are missing."
@@ -480,7 +488,7 @@ def _stream_name(cells: list[str]) -> str:
     if not any(cells):
         return ""
     words = [short_name(cell) for cell in cells]
-    if len(words) < len(_STREAM_COLUMNS):
+    if len(words) < len(STREAM_COLUMNS):
         return " ".join(words)
     application, process, swap_chain = words
     return f"{application} (process {process}, swap chain {swap_chain})"

@@ -240,6 +240,11 @@ class Rows:
         start, end = self.cells(at)
         return _text(self._bytes[start[row] : end[row]].tobytes())
 
+    def texts(self, at: int) -> list[str]:
+        """Return all cells of a column."""
+        places = zip(*(each.tolist() for each in self.cells(at)), strict=True)
+        return [_text(self._bytes[start:end].tobytes()) for start, end in places]
+
     def row(self, row: int) -> list[str]:
         """Return all cells of a row."""
         start, stop = self._starts[row], self._marks[self._last[row]]

@@ -505,9 +505,9 @@ def _footer(
 def _summary(measured_ns: NsColumn, samples: str = "") -> str:
     if not len(measured_ns):
         return "0 frames"
-    count = counted(len(measured_ns), "frame")
     if samples:
-        return f"{count} · {plain(samples)}"
+        return f"{counted(len(measured_ns), 'sample')} · {plain(samples)}"
+    count = counted(len(measured_ns), "frame")
     return " · ".join(
         (
             count,

@@ -169,10 +169,9 @@ def report_of(frames: FrameTimes, provenance: Provenance, options: ExportOptions
 
 
 def _about(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> Table:
-    total_ns = int(frames.interval_ns.sum())
     rate = provenance.frame_rate
     rows = (
-        ("Frames", f"{len(frames):,}, {format_duration(total_ns)}"),
+        ("Frames", f"{len(frames):,}, {format_duration(frames.length_ns)}"),
         ("Measure", options.measure),
         ("Time source", provenance.source),
         ("Target", "" if rate is None else f"{float(rate):g} fps"),
@@ -189,7 +188,7 @@ def _statistics(frames: FrameTimes, options: ExportOptions) -> Section:
     counted, left_out = options.counted(frames)
     series = series_of(counted, options.measure, refresh_ms)
     rows, former = [], None
-    for value in metric_values(series, is_sampled=bool(frames.samples)):
+    for value in metric_values(series):
         tool = value.metric.tool or "Timeline Inspector"
         formula = value.why_not or value.metric.formula
         rows.append((tool if tool != former else "", value.metric.name, value.text, formula))

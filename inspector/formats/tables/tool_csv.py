@@ -1,7 +1,8 @@
 """Frame times in the columns of other capture tools, so that what reads those reads ours.
 
 A session knows less than these tools capture: what it has no value for is 0, as they write it.
-Their instants are sums of frame times, so they are here, also where session time stood still.
+Their instants are a frame time apart, so they are here, also where session time stood still;
+those of a capture are its own.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from inspector.errors import ExportError
 from inspector.formats.csv_cells import quoted, text_cell
 from inspector.formats.drawing.font_metrics import plain
+from inspector.formats.frame_times import CAPTURED
 from inspector.formats.tables.frame_times_csv import DECIMALS_OF_MS
 from inspector.formats.tables.number_cells import Cells, number_rows
 from inspector.timebase import NS_PER_SECOND
@@ -20,7 +22,7 @@ from inspector.timebase import NS_PER_SECOND
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from inspector.formats.frame_times import FrameTimes, Provenance
+    from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
     from inspector.formats.options import ExportOptions
 
 _DECIMALS_OF_S: Final = 9
@@ -76,7 +78,7 @@ def write_presentmon(
         "SwapChainAddress": b"0x0",
         "Runtime": b"Other",
         "PresentMode": b"Other",
-        "TimeInSeconds": (np.cumsum(frames.interval_ns), _DECIMALS_OF_S),
+        "TimeInSeconds": (_instants_ns(frames, provenance), _DECIMALS_OF_S),
         "MsBetweenPresents": (frames.interval_ns, DECIMALS_OF_MS),
     }
     _write(_PRESENTMON, columns, len(frames), stream)
@@ -103,9 +105,15 @@ def write_mangohud(
     columns: dict[str, Cells] = {
         "fps": (np.rint(milli_fps).astype(np.int64), 3),
         "frametime": (times_ns, DECIMALS_OF_MS),
-        "elapsed": (np.cumsum(times_ns), 0),
+        "elapsed": (_instants_ns(frames, provenance), 0),
     }
     _write(_MANGOHUD, columns, len(frames), stream)
+
+
+def _instants_ns(frames: FrameTimes, provenance: Provenance) -> NsColumn:
+    """Return when frame times end."""
+    is_captured = provenance.source == CAPTURED
+    return frames.at_ns if is_captured else np.cumsum(frames.interval_ns)
 
 
 def _write(

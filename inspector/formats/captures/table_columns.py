@@ -1,0 +1,319 @@
+"""What the columns of a table are: frame times, instants, or values in another unit."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.formats.captures.text_table import Table, comparable, is_number
+
+#: Columns of frame times, by preference.
+FRAME_TIME_COLUMNS: Final = (
+    "intervalns",
+    "msbetweenpresents",
+    "frametime",
+    "frametimems",
+    "frametimens",
+    "frametimeus",
+    "frametimes",
+    "msbetweenappstart",
+    "msbetweensimulationstart",
+    "intervalms",
+    "msbetweendisplaychange",
+    "ms",
+    "milliseconds",
+)
+STREAM_COLUMNS: Final = ("application", "processid", "swapchainaddress")
+#: Columns of differences, which may be negative.
+ANIMATION_ERROR: Final = ("msanimationerror", "animationerror")
+#: Columns of rates instead of times.
+_PER_SECOND: Final = re.compile(
+    r"(?<![a-z])(fps|hz)(?![a-z])|per.?second|frame.?rate", re.IGNORECASE
+)
+#: Columns of instants: certain ones first, then likely ones.
+INSTANTS: Final = re.compile(
+    r"timein(?:seconds|ms|qpc|datetime)|cpustart.*|animationtime|elapsed|at(?:ns|ms)"
+)
+_LIKELY_INSTANTS: Final = re.compile(r"time(?!s?$).*|frame|index|elapsed.*|.*stamp.*")
+#: Those that count from frame to frame, if their numbers say so.
+_CLOCKS: Final = re.compile(
+    r"timein(?:seconds|ms)|cpustart.*|.*qpc.*|elapsed.*|time(?:stamp.*|ns|us|µs|ms|s|sec|seconds)?"
+)
+_UNIT: Final = re.compile(r"(?:^|[^0-9A-Za-zµ])(ns|us|µs|msec|ms|s|sec|seconds)\W*$", re.IGNORECASE)
+#: Zeros of a unit in nanoseconds.
+_DIGITS: Final = {
+    **dict.fromkeys(("s", "sec", "seconds"), 9),
+    **dict.fromkeys(("ms", "msec"), 6),
+    **dict.fromkeys(("us", "µs"), 3),
+    "ns": 0,
+}
+#: The unit of instants that have none in their names.
+_DIGITS_OF_INSTANTS: Final = {"timeinseconds": 9, "timeinms": 6, "elapsed": 0}
+MILLISECONDS: Final = 6
+#: Seconds, milliseconds, microseconds, nanoseconds; and 100 ns, the ticks of most processors.
+_TIME_DIGITS: Final = (9, 6, 3, 0)
+_CLOCK_DIGITS: Final = (*_TIME_DIGITS, 2)
+#: Rows follow each other if most instants are this near to the frame times, as a share of them.
+_LARGEST_ERROR: Final = 0.25
+#: So do those of a clock too coarse for frames, if all of them together take as long.
+_LARGEST_DRIFT: Final = 0.1
+#: No program has so many frames per second: such "milliseconds" are of another unit.
+_SHORTEST_MS: Final = 0.1
+#: What a column in brackets is in, if not in time.
+_OTHER_UNITS: Final = re.compile(
+    r"[(\[]\s*(%|°?[cf]|[kmg]hz|m?[wva]|[kmgt]i?b|rpm|f/j|j)\s*[)\]]", re.IGNORECASE
+)
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+#: Words for what is measured in another unit than time.
+_OTHER_QUANTITIES: Final = frozenset(
+    {"util", "utilization", "usage", "load", "temp", "temperature", "power", "pwr", "voltage"}
+    | {"clk", "clock", "fan", "battery", "memory", "mem", "vram", "ram", "swap", "rss"}
+    | {"percent", "percentage"}
+)
+_NO_TIMES: Final = frozenset(
+    {"dropped", "syncinterval", "presentflags", "allowstearing", "wasbatched", "dwmnotified"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The instants of the rows of a table.
+
+    Attributes:
+        at: The column.
+        digits: A unit of it is a 1 with this many zeros in nanoseconds.
+        lengths_at: The column of frame times that begin at these instants; -1 if they end there.
+        is_date: Whether it is written as date and time of day.
+    """
+
+    at: int
+    digits: int
+    lengths_at: int = -1
+    is_date: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long the rows of a table are, and when.
+
+    Attributes:
+        digits: A unit of what is read is a 1 with this many zeros in nanoseconds.
+        length_digits: Likewise for the frame times that the clock was compared with.
+        clock: Their instants, ``None`` if no column has them.
+        is_sampled: Whether rows are further apart than they are long, so frames are missing.
+    """
+
+    digits: int
+    length_digits: int = MILLISECONDS
+    clock: Clock | None = None
+    is_sampled: bool = False
+
+
+def digits_in_name(name: str) -> int | None:
+    """Return the zeros that the unit in the name of a column has in nanoseconds."""
+    if unit := _UNIT.search(name):
+        return _DIGITS[unit[1].lower()]
+    if re.match(r"[mM]s[A-Z_ ]", name) or comparable(name) in ("ms", "milliseconds"):
+        return MILLISECONDS
+    return None
+
+
+def problem_of(name: str) -> str:
+    """Return what a column holds instead of frame times, by its name; empty if it may be those."""
+    loose = comparable(name)
+    words = {word.lower() for word in _WORD.findall(name)}
+    is_other = not _OTHER_QUANTITIES.isdisjoint(words) and "time" not in words
+    unit = _OTHER_UNITS.search(name)
+    reasons = {
+        "counts ticks of the processor, not milliseconds": "qpc" in loose,
+        "counts frames per second, not milliseconds": _PER_SECOND.search(name),
+        "holds instants, not frame times": INSTANTS.fullmatch(loose),
+        "holds differences, which may be negative, not frame times": loose in ANIMATION_ERROR,
+        f"is in {unit and unit[1]}, not milliseconds": unit,
+        "does not hold times": digits_in_name(name) is None
+        and (is_other or loose in _NO_TIMES or loose in STREAM_COLUMNS),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def likely_columns(table: Table) -> list[int]:
+    """Return the columns in milliseconds; without any, all that could be durations."""
+    possible = [
+        at
+        for at, name in enumerate(table.columns)
+        if table.is_numeric(at)
+        and not problem_of(name)
+        and not _LIKELY_INSTANTS.fullmatch(comparable(name))
+    ]
+    in_ms = [
+        at
+        for at in possible
+        if comparable(table.columns[at]) in FRAME_TIME_COLUMNS
+        or digits_in_name(table.columns[at]) == MILLISECONDS
+    ]
+    return in_ms or possible
+
+
+def timing_of(table: Table, at: int, keys: Sequence[int], *, is_frame_time: bool) -> Timing | str:
+    """Return when the rows of a table are and how long, as its first rows prove.
+
+    Args:
+        table: The table.
+        at: The column that is read.
+        keys: The columns that tell streams apart.
+        is_frame_time: Whether it holds frame times, and not other durations.
+
+    Returns:
+        The timing, or what is wrong with the numbers of the column.
+    """
+    loose = [comparable(name) for name in table.columns]
+    lengths_at = at
+    if not is_frame_time:
+        lengths_at = next((loose.index(name) for name in FRAME_TIME_COLUMNS if name in loose), at)
+    lengths = _numbers(table, lengths_at)
+    digits = _digits_of_lengths(table, loose, lengths_at)
+    rows = _rows_of_one_stream(table, keys)
+    possible = _TIME_DIGITS if digits is None else (digits,)
+    fits, is_sampled = _compared(table, lengths_at, lengths[rows], possible, rows)
+    best = min(fits, key=lambda fit: fit.error, default=None)
+    if best is not None and digits is None:
+        digits = best.length_digits
+    usual = float(np.nanmedian(lengths)) if np.isfinite(lengths).any() else 0.0
+    if digits is None and is_frame_time and 0 < usual < _SHORTEST_MS:
+        return (
+            f"would be {1_000 / usual:,.0f} frames per second. If it is not in milliseconds, say "
+            f"so in its name, as in “{table.columns[at]} (s)”"
+        )
+    length_digits = MILLISECONDS if digits is None else digits
+    own = digits if lengths_at == at else digits_in_name(table.columns[at])
+    return Timing(
+        MILLISECONDS if own is None else own,
+        length_digits,
+        None if best is None else best.clock,
+        is_sampled=is_sampled and is_frame_time,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """A column of instants that goes with frame times.
+
+    Attributes:
+        error: How far it is from them, as a share.
+        clock: The instants.
+        length_digits: The unit of the frame times that they go with.
+    """
+
+    error: float
+    clock: Clock
+    length_digits: int
+
+
+def _compared(
+    table: Table,
+    lengths_at: int,
+    lengths: NDArray[np.float64],
+    length_digits: tuple[int, ...],
+    rows: NDArray[np.intp],
+) -> tuple[list[_Fit], bool]:
+    """Return the instants that go with frame times.
+
+    If rows are further apart than they are long, so that none goes with them, it is the first
+    whose unit is known; the second value is then true.
+    """
+    fits: list[_Fit] = []
+    apart: list[_Fit] = []
+    is_apart = False
+    default = MILLISECONDS if MILLISECONDS in length_digits else length_digits[0]
+    for at, unit in _clocks(table, lengths_at):
+        name, instants = comparable(table.columns[at]), _numbers(table, at)[rows]
+        steps = np.diff(instants)
+        if not np.all(np.diff(instants[np.isfinite(instants)]) >= 0):
+            continue
+        is_total = False
+        possible = (
+            product(_CLOCK_DIGITS, (default,)) if unit is None else product((unit,), length_digits)
+        )
+        for digits, each in possible:
+            back, ahead, drift = _errors(steps * 10.0 ** (digits - each), lengths)
+            is_total = is_total or drift <= _LARGEST_DRIFT
+            error = min(back, ahead)
+            if error <= _LARGEST_ERROR:
+                clock = Clock(at, digits, lengths_at if ahead < back else -1)
+                fits.append(_Fit(error, clock, each))
+        # A processor may have ticks of any length.
+        if not is_total and "qpc" not in name and np.nanmedian(np.append(steps, 0)) > 0:
+            is_apart = True
+            if unit is not None:
+                apart.append(_Fit(np.inf, Clock(at, unit), default))
+    return (fits, False) if fits else (apart[:1], is_apart)
+
+
+def _clocks(table: Table, lengths_at: int) -> Iterator[tuple[int, int | None]]:
+    """Yield the columns that may be clocks, and the zeros of their units in nanoseconds."""
+    for at, column in enumerate(table.columns):
+        name = comparable(column)
+        if at != lengths_at and _CLOCKS.fullmatch(name) and table.is_numeric(at):
+            yield at, _DIGITS_OF_INSTANTS.get(name, digits_in_name(column))
+
+
+def _errors(steps: NDArray[np.float64], lengths: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return how far steps are from the lengths of the rows after them, before them, and in sum.
+
+    As shares: of the usual length, and of the sum.
+    """
+    if not len(steps):
+        return np.inf, np.inf, np.inf
+    there = np.isfinite(steps)
+    worst = (np.inf, np.inf, np.inf)
+    after, before = there & np.isfinite(lengths[1:]), there & np.isfinite(lengths[:-1])
+    if not after.any() or not before.any():
+        return worst
+    usual = float(np.median(lengths[1:][after]))
+    total = float(lengths[1:][after].sum())
+    if not usual > 0:
+        return worst
+    return (
+        float(np.median(np.abs(steps - lengths[1:])[after])) / usual,
+        float(np.median(np.abs(steps - lengths[:-1])[before])) / usual,
+        abs(float(steps[after].sum()) - total) / total,
+    )
+
+
+def _numbers(table: Table, at: int) -> NDArray[np.float64]:
+    """Return a column of the first rows, not a number where there is none."""
+    cells = table.first_cells(at)
+    return np.array([float(cell) if is_number(cell) else np.nan for cell in cells])
+
+
+def _rows_of_one_stream(table: Table, keys: Sequence[int]) -> NDArray[np.intp]:
+    """Return the first rows of the stream that has most of them."""
+    if not table.first_rows:
+        return np.zeros(0, dtype=np.intp)
+    owners = list(zip(*map(table.first_cells, keys), strict=True)) or [()] * len(table.first_rows)
+    most = Counter(owners).most_common(1)[0][0]
+    return np.array([place for place, owner in enumerate(owners) if owner == most], dtype=np.intp)
+
+
+def _digits_of_lengths(table: Table, loose: Sequence[str], at: int) -> int | None:
+    """Return the zeros of the unit of frame times, by its name or the rates beside them.
+
+    MangoHud logged microseconds in 2021, other programs log seconds.
+    """
+    if not table.has_names:
+        return MILLISECONDS
+    if (digits := digits_in_name(table.columns[at])) is not None or "fps" not in loose:
+        return digits
+    products = _numbers(table, loose.index("fps")) * _numbers(table, at)
+    products = products[products > 0]
+    if not len(products):
+        return None
+    of_a_second = float(np.log10(np.median(products)))
+    return min(_TIME_DIGITS, key=lambda digits: abs(of_a_second + digits - 9))
