@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with ``argv`` (default: the program's arguments); return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] == ["--debug"]:
+        from inspector.debug_log import begin_debug_log  # noqa: PLC0415 - no start waits for it
+
+        del arguments[0]
+        begin_debug_log(arguments)
     try:
         return _run(arguments)
     except SystemExit as stop:

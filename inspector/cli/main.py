@@ -57,6 +57,9 @@ _SUMMARY_COLUMN: Final = 36
 _WIDTH: Final = 80
 
 _EPILOG: Final = """\
+“timeline-inspector --debug …” logs what any of these does, with times, on stderr and in a
+file that it names; “timeline-inspector doctor” lists what works here.
+
 examples:
   timeline-inspector my_scene.py
   timeline-inspector run my_scene.py --seconds 10 --export frames.svg

@@ -99,6 +99,12 @@ COMMANDS: Final = Registry(
             ".extensions:EXTENSIONS",
         ),
         CommandEntry(
+            "doctor",
+            "",
+            "list what the inspector finds on this machine, and what does not work",
+            ".doctor:DOCTOR",
+        ),
+        CommandEntry(
             "completion",
             "SHELL",
             "print what completes commands and options in bash, zsh or fish",
