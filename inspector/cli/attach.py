@@ -8,13 +8,15 @@ import signal
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
 from threading import Event
 from typing import TextIO
 
 from inspector.cli.call_tally import CallTally
 from inspector.cli.progress import Progress
 from inspector.cli.run import check_outputs, put_out, set_rate, start_recording
-from inspector.cli.run_report import ProbeLine, table
+from inspector.cli.run_report import ATTACHED, ProbeLine, table
 from inspector.cli.terminal import say, write_json
 from inspector.commands.transport import Hold, Run
 from inspector.display_text import one_line
@@ -25,12 +27,13 @@ from inspector.launcher import open_window
 from inspector.sessions.attached.doors.browser import Browser
 from inspector.sessions.attached.doors.door import Door, Inlet, Opened
 from inspector.sessions.attached.doors.late_python import INSTEAD
-from inspector.sessions.attached.doors.launch import BOOTSTRAP, Launch, Launched
+from inspector.sessions.attached.doors.launch import BOOTSTRAP, GRACE_S, Launch, Launched
 from inspector.sessions.attached.doors.listener import PageListener
 from inspector.sessions.attached.doors.listening import Dial, Listen
 from inspector.sessions.attached.doors.programs import door_of_process, running_programs
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.runs.virtual import RunOutcome
+from inspector.timebase import NS_PER_SECOND
 
 _TOKEN = "TIMELINE_PROBE_TOKEN"  # noqa: S105 - the name of the variable
 #: Without news, the session is looked at so often.
@@ -94,10 +97,10 @@ def _door(options: Namespace, err: TextIO) -> Door | None:
         return Browser(options.browser, options.hold, options.grant, headless=options.headless)
     if options.listen_websocket is not None:
         return PageListener(options.listen_websocket, tuple(options.origin))
-    return _door_of_program(options) if options.program else None
+    return _door_of_program(options, err) if options.program else None
 
 
-def _door_of_program(options: Namespace) -> Door:
+def _door_of_program(options: Namespace, err: TextIO) -> Door:
     if options.pid is not None:
         return door_of_process(options.pid, options.grant)
     launch = Launch(
@@ -105,6 +108,10 @@ def _door_of_program(options: Namespace) -> Door:
         hold=options.hold or options.hold_at == 0,
         grant=options.grant,
         output_to_errors=options.json,
+        # With the window, work may be in it that nobody has saved.
+        is_bound=options.seconds is not None,
+        grace_s=GRACE_S if options.grace is None else options.grace / NS_PER_SECOND,
+        tell=partial(say, err),
     )
     # Before a window opens on nothing.
     launch.program()
@@ -157,8 +164,9 @@ class _Watch:
         self._asked_to_run = False
 
     def run(self) -> int:
-        """Watch until the time is over or the program has ended; return the exit code."""
+        """Watch until the time is over, the program has ended or Ctrl+C; return the exit code."""
         session = self._session
+        is_over, stop = False, None
         try:
             if self._asked_to_hold:
                 session.submit(Hold())
@@ -166,28 +174,39 @@ class _Watch:
                 start_recording(session.recorder, self._options)
             try:
                 is_over = self._watch()
+            except KeyboardInterrupt as interrupt:
+                # What was seen until then is worth as much as what others see.
+                stop = interrupt
             finally:
-                self._progress.close()
-            if is_over:
-                # First, so that what it does to the terminal at its end is done.
-                self._end()
-            self._report(is_complete=is_over)
-            code = None if is_over else self._exit_code()
+                if not self._has_screen:
+                    self._progress.close()
+            # First, so that what it does to the terminal at its end is done.
+            self._end()
+            if stop is None or self._begun_ns is not None:
+                self._report(is_complete=is_over)
             said = getattr(self._door.opened, "note", "")
             say(self._err, *(note for note in session.notes if note != said))
+            if stop is not None:
+                raise stop
             if not is_over:
                 say(self._err, session.status.message)
         finally:
             self._end()
             session.close()
-        return ExitCode.OK if code is None else code
+        return ExitCode.OK if is_over else self._exit_code()
 
     def _end(self) -> None:
-        if self._door.opened is not None:
-            if self._session.wants_hold:
-                # Ending in good order takes time.
-                self._session.submit(Run())
-            self._door.opened.end()
+        """End the program, at its own speed: ending in good order takes time."""
+        session = self._session
+        for _, clock_id in session.own_clocks():
+            if session.timeline.clocks[clock_id].rate != 1:
+                set_rate(session, clock_id, Fraction(1))
+        session.end_program()
+
+    @property
+    def _has_screen(self) -> bool:
+        """Whether the program draws on the terminal."""
+        return isinstance(self._door.opened, Launched) and self._door.opened.has_terminal
 
     def _watch(self) -> bool:
         """Return whether the time is over; raises the error of a door that does not open."""
@@ -205,7 +224,9 @@ class _Watch:
                 passed_ns = session.present_ns - self._begun_ns
                 if passed_ns >= wanted_ns:
                     return True
-                self._progress.show(max(0.0, passed_ns / wanted_ns))
+                # By then, a program for terminals has the screen.
+                if passed_ns >= NS_PER_SECOND and not self._has_screen:
+                    self._progress.show(passed_ns / wanted_ns)
                 self._control(passed_ns)
             if not session.expects_news:
                 return False
@@ -267,16 +288,14 @@ class _Watch:
                 interval_ns=program.cost_interval_ns,
                 events=program.events,
                 lost=program.lost.total(),
-                state=program.ended or "attached",
+                state=program.ended or ATTACHED,
             )
             for program in self._session.programs.values()
         )
 
     def _exit_code(self) -> int:
         opened = self._door.opened
-        if isinstance(opened, Launched):
-            return opened.wait(1.0) or ExitCode.OK
-        return ExitCode.OK
+        return (None if opened is None else opened.poll()) or ExitCode.OK
 
 
 # ---------------------------------------------------------------- the list

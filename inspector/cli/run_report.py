@@ -77,6 +77,10 @@ class ClockLine:
     fired: int
 
 
+#: The state of a program that has not ended.
+ATTACHED: Final = "attached"
+
+
 @dataclass(frozen=True, slots=True)
 class ProbeLine:
     """An attached program, and what its probe cost.
@@ -90,7 +94,7 @@ class ProbeLine:
         interval_ns: The time over which it was measured.
         events: Number of events sent.
         lost: Number of events that were lost.
-        state: ``attached``, or how it ended.
+        state: :data:`ATTACHED`, or how it ended.
     """
 
     name: str
@@ -495,11 +499,12 @@ def _closing(report: RunReport) -> str:
     elif not report.probes:
         lines.append("No callback failed.")
     if not report.is_complete:
-        lines.append(
-            "The program ended before the time was over."
-            if report.probes
-            else "The run was stopped before its end."
-        )
+        if any(probe.state == ATTACHED for probe in report.probes):
+            lines.append("Watching was interrupted before the time was over.")
+        elif report.probes:
+            lines.append("The program ended before the time was over.")
+        else:
+            lines.append("The run was stopped before its end.")
     return "\n".join(lines)
 
 

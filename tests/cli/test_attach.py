@@ -379,20 +379,34 @@ def running(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_that_a_signal_ends_inspector_and_program(
+def test_that_a_signal_ends_inspector_and_program_and_what_was_seen_is_written(
     ticker: Path, tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
     pid_file = tmp_path / "pid"
-    ticker.write_text(f"import os; open({str(pid_file)!r}, 'w').write(str(os.getpid()))\n{_TICKER}")
-    command = [sys.executable, "-m", "inspector", "attach", "--seconds", "600"]
-    watching = subprocess.Popen([*command, sys.executable, str(ticker), "100000", "0"])
+    seen = f"if _ == 20: import os; open({str(pid_file)!r}, 'w').write(str(os.getpid()))"
+    ticker.write_text(_TICKER.replace("(0.02)\n", f"(0.02)\n        {seen}\n"))
+    options = ["--seconds", "600", "--json", "--record", "a.tlrec", "--export", "a.csv"]
+    launched = ["sh", "-c", f"{_PYTHON} {ticker} 100000 0; true"]
+    watching = subprocess.Popen(
+        [sys.executable, "-m", "inspector", "attach", *options, *launched],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+    )
     try:
         until = time.monotonic() + 60
         while not (pid_file.exists() and pid_file.read_text()) and time.monotonic() < until:
             time.sleep(0.02)
         pid = int(pid_file.read_text())
         watching.send_signal(number)
-        assert watching.wait(60) == code
+        out, _ = watching.communicate(timeout=60)
+        assert watching.returncode == code
+        report = json.loads(out)
+        assert not report["is_complete"]
+        assert report["programs"][0]["state"] == "attached"
+        assert report["timers"][0]["fired"] >= 10
+        assert (tmp_path / "a.csv").exists()
+        with closing(open_recording(tmp_path / "a.tlrec")) as recording:
+            assert recording.notes == ()
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
     finally:

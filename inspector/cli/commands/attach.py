@@ -27,8 +27,10 @@ without a window:
   timeline-inspector attach --seconds 10 --hold-at 3 --hold-for 2 --json ./game.py
   timeline-inspector attach --seconds 60 --record game.tlrec --export game.svg 4711
 
-A program that was launched is ended (SIGTERM) when the time is over. Its output goes
-to standard error with --json, else where the report goes.
+A program that was launched is ended (SIGTERM) when the time is over, with everything
+that it has started; what has not ended after --grace is killed, which is said. Its
+output goes to standard error with --json, else where the report goes. Ctrl+C ends the
+watching, and the report is about what was seen.
 
 Exit code: that of the program, if it was launched and ended by itself (128 and the
 signal, if one has ended it); 0 if the time was over; 7 if no program could be
@@ -89,6 +91,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="full",
         help="what may be done in it: nothing, pause and step, or everything (default)",
     )
+    program.add_argument(
+        "--grace",
+        metavar="S",
+        type=duration_ns,
+        help="how long a launched program has to end by itself when it is asked to (SIGTERM), "
+        "before it is killed (default: 10)",
+    )
     time = parser.add_argument_group("without a window")
     time.add_argument(
         "--seconds", metavar="S", type=duration_ns, help="how long to watch: 10, 90s, “3 min”"
@@ -126,6 +135,8 @@ def _check(options: Namespace) -> None:
     ways = ways or bool(options.program)
     if options.hold and not options.browser and (not options.program or options.pid is not None):
         error("--hold is for a program that is launched; use --hold-at")
+    if options.grace is not None and (not options.program or options.pid is not None):
+        error("--grace is for a program that is launched; others are left alone")
     if options.hold and options.hold_at is not None:
         error("--hold is the same as --hold-at 0: give one of them")
     if options.hold_for is not None and options.hold_at is None and not options.hold:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import logging
+import os
 import secrets
 import threading
 import time
@@ -514,6 +515,11 @@ class Inlet:
         """Since when a program has been connecting, ``None`` if none is."""
         with self._lock:
             return min((each.began_ns for each in self._links if each.is_new), default=None)
+
+    def processes(self) -> set[int]:
+        """Return the processes that are connected now."""
+        with self._lock:
+            return {each.peer_pid for each in self._links if each.is_known} - {0, os.getpid()}
 
     @property
     def waiting_bytes(self) -> int:

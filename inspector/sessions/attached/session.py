@@ -13,7 +13,7 @@ from typing_extensions import override
 from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.commands.clocks import PauseClock
 from inspector.commands.command import Capability, Command, usable
-from inspector.commands.transport import Hold
+from inspector.commands.transport import Hold, Run
 from inspector.errors import AttachError
 from inspector.events.conditions.breakpoint import BreakAction
 from inspector.events.history import LogHistory
@@ -176,7 +176,7 @@ class AttachedSession:
         self._ending: dict[Program, Ended] = {}
         self._broken_by: BreakpointHit | None = None
         self._end = ""
-        self._is_closed = False
+        self._is_closed = self._is_ending = False
         self._looked_after_ns = self._marked_ns = self._began_ns
         self._lost_since_mark = 0
         self._opened: Opened | None = None
@@ -337,8 +337,9 @@ class AttachedSession:
         if self.opening_problem is not None and not self.programs:
             problem = self.opening_problem
             return SessionStatus(SessionPhase.FAILED, str(problem), problem.detail)
+        about_end = self._opened.note if self._opened is not None and self._is_ending else ""
         if self._end:
-            return SessionStatus(SessionPhase.ENDED, self._end)
+            return SessionStatus(SessionPhase.ENDED, f"{self._end} {about_end}".rstrip())
         if not (live := self._joined.attached()):
             waiting = f"Waiting for “{self.title}” to connect."
             message = f"{self._last_end} {waiting}" if self.programs else waiting
@@ -353,7 +354,8 @@ class AttachedSession:
         doing = what_they_do(live, hit.text if hit else "", is_running=self.is_running)
         more = more_about(live, is_reachable=self.inlet.is_reachable)
         number = hit.number if hit else 0
-        return SessionStatus(phase, " ".join((doing, *more)), breakpoint=number)
+        said = " ".join((doing, *([about_end] if about_end else []), *more))
+        return SessionStatus(phase, said, breakpoint=number)
 
     # ------------------------------------------------------------------- commands
 
@@ -717,9 +719,14 @@ class AttachedSession:
         return self._opened is not None and self._opened.pid is not None and not self._end
 
     def end_program(self) -> None:
-        """End the program that was launched."""
-        if self._opened is not None:
-            self._opened.end()
+        """End the program that was launched, with all it has started; from any thread."""
+        if self._opened is None:
+            return
+        if self.wants_hold:
+            # Ending in good order takes time.
+            self.submit(Run())
+        self._is_ending = True
+        self._opened.end()
 
     def close(self) -> None:
         """Let all programs go, and close the connections."""

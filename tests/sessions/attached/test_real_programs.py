@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -52,7 +53,8 @@ asyncio.run(main())
 HOLDING = """
 import sys, time
 from inspector.commands.transport import Hold
-from inspector.sessions.attached.doors.launch import Launch, Launched
+from inspector.sessions.attached.doors.launch import Launch
+from inspector.sessions.attached.doors.launch import Launched
 from inspector.sessions.attached.session import AttachedSession
 
 session = AttachedSession(Launch((sys.executable, sys.argv[1], sys.argv[2])))
@@ -219,6 +221,23 @@ def test_that_a_program_goes_on_when_the_inspector_is_killed_while_it_is_held(
     finally:
         os.kill(pid, signal.SIGKILL)
         holder.stdout.close()
+
+
+def test_that_ending_a_held_program_behind_a_shell_ends_the_session(tmp_path: Path) -> None:
+    (tmp_path / "game.py").write_text("import time\nwhile True:\n    time.sleep(0.01)\n")
+    told: list[str] = []
+    shell = ("sh", "-c", f"trap '' TERM; {sys.executable} game.py | cat")
+    session = AttachedSession(Launch(shell, tmp_path, grace_s=0.2, tell=told.append))
+    try:
+        settle(session, session.own_clocks)
+        session.submit(Hold())
+        settle(session, lambda: not session.is_running)
+        Thread(target=session.end_program).start()
+        settle(session, lambda: session.status.phase is SessionPhase.ENDED)
+    finally:
+        session.end_program()
+        session.close()
+    assert told[-1].startswith("Killed (SIGKILL)")
 
 
 FORKING = BEATING.replace(

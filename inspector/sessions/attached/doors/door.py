@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol
 
 from inspector.sessions.attached.carriers import Carrier
@@ -21,6 +22,9 @@ class Inlet(Protocol):
     @property
     def token(self) -> str:
         """What a probe has to say first, in hexadecimal digits."""
+
+    def processes(self) -> Collection[int]:
+        """Return the processes that are connected now."""
 
     def dial(self, address: str, token: str) -> None:
         """Connect to a program that listens.
@@ -62,7 +66,7 @@ class Opened(Protocol):
         """What people should know of it, in a sentence; empty for nothing."""
 
     def end(self) -> None:
-        """End a program that was launched; leave any other alone."""
+        """End a program that was launched, with all it has started; leave any other alone."""
 
 
 class Door(Protocol):

@@ -1,23 +1,28 @@
-"""Launch any command line with the probe inside."""
+"""Launch any command line with the probe inside, and end it with all that it has started."""
 
 from __future__ import annotations
 
 import os
-import re
-import shlex
 import shutil
-import signal
+import socket
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+import sys
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from inspector.errors import AttachError, ProgramStartError
 from inspector.exit_codes import ExitCode
+from inspector.sessions.attached.doors.command_lines import program_title, refuse_isolated
 from inspector.sessions.attached.doors.door import Inlet
+from inspector.sessions.attached.doors.processes import title_of
+
+if sys.platform != "win32":
+    import termios
 
 #: The folder whose ``sitecustomize`` loads the probe.
 BOOTSTRAP: Final = Path(__file__).resolve().parents[3] / "probe" / "bootstrap"
@@ -27,14 +32,20 @@ PROBE_JS: Final = BOOTSTRAP.parent / "js" / "probe.js"
 
 Grant = Literal["read-only", "step", "full"]
 
-_PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*(?:t|\.exe)?$")
-#: Options of Python with a value that may be the next argument.
-_WITH_VALUE: Final = frozenset("WXQ")
-#: Options that keep Python from reading PYTHONPATH, or from running ``sitecustomize``.
-_ISOLATING: Final = frozenset("IES")
+#: Runs the program; see there.
+SUPERVISOR: Final = Path(__file__).with_name("supervisor.py")
 #: A program that has not dialled for so long probably never will.
 _SILENT_S: Final = 10.0
-_END_S: Final = 3.0
+#: What a program that has ended leaves running may still dial for so long.
+_LEAVES_S: Final = 2.0
+#: Back to the screen of the shell, without what programs switch on: mouse, focus, bracketed
+#: paste, keys of kitty, and a hidden cursor. Each is nothing where it is not switched on.
+_RESTORE: Final = (
+    b"\x1b[?1000;1002;1003;1004;1005;1006;1015;1016l\x1b[?2004l\x1b[?2026l\x1b[<u"
+    b"\x1b[?1047l\x1b[?25h\x1b[0m\r\n"
+)
+#: How long a program has to end by itself before it is killed.
+GRACE_S: Final = 10.0
 
 
 def _python_path(environment: Mapping[str, str]) -> dict[str, str]:
@@ -58,6 +69,10 @@ TAKEN_IN_BY: Final[tuple[Callable[[Mapping[str, str]], Mapping[str, str]], ...]]
 )
 
 
+def _nothing(_sentence: str) -> None:
+    """Do nothing: it is looked for in ``Launched.note``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """A command line to be run with the probe inside.
@@ -68,6 +83,9 @@ class Launch:
         hold: Whether it is held before its first frame.
         grant: What the inspector may do in it.
         output_to_errors: Whether its standard output goes to the inspector's standard error.
+        is_bound: Whether it ends with the inspector, even if that is killed.
+        grace_s: How long it has to end by itself before it is killed.
+        tell: Called in any thread with a sentence on its end.
     """
 
     argv: tuple[str, ...]
@@ -75,6 +93,9 @@ class Launch:
     hold: bool = False
     grant: Grant = "full"
     output_to_errors: bool = False
+    is_bound: bool = False
+    grace_s: float = GRACE_S
+    tell: Callable[[str], object] = field(default=_nothing, compare=False, repr=False)
 
     @property
     def title(self) -> str:
@@ -108,51 +129,139 @@ class Launch:
             "TIMELINE_PROBE_HOLD": "1" if self.hold else "",
         }
         try:
-            process = subprocess.Popen(  # noqa: S603 - what the user has typed
-                self.argv,
-                executable=program,
-                env=environment,
-                cwd=self.folder,
-                stdout=2 if self.output_to_errors else None,
-            )
+            return Launched(self, program, environment, inlet.processes)
         except OSError as error:
             raise ProgramStartError(
                 f"{self.argv[0]} could not be started: {error.strerror}. {_hint(program)}".rstrip(),
                 ExitCode.NOT_EXECUTABLE,
             ) from None
-        return Launched(self.title, process)
 
 
 class Launched:
-    """A program that was launched."""
+    """A program that was launched.
 
-    note = ""
+    Attributes:
+        title: Its display name.
+        pid: Its process; one that replaces itself keeps it.
+        note: What was last told of its end, in a sentence; empty for nothing.
+    """
 
-    def __init__(self, title: str, process: subprocess.Popen[bytes]) -> None:
-        self.title = title
-        self._process = process
+    def __init__(
+        self,
+        door: Launch,
+        program: str,
+        environment: Mapping[str, str],
+        joined: Callable[[], Collection[int]],
+    ) -> None:
+        """Start it.
+
+        Args:
+            door: What to start, and how.
+            program: The path of its executable.
+            environment: Its environment.
+            joined: Returns the processes that have a probe.
+
+        Raises:
+            OSError: It cannot be executed.
+            AttachError: This system cannot launch programs.
+        """
+        if sys.platform == "win32":
+            message = "Programs are launched on Linux and macOS. Let it dial: attach --listen tcp"
+            raise AttachError(message)
+        self.title = door.title
+        self.note = ""
+        self._door = door
+        self._joined = joined
         self._begun_s = monotonic()
+        self._exited_s = 0.0
+        self._code: int | None = None
+        self._leaves = False
+        self._slow: dict[int, str] = {}
+        self._is_ending = False
+        self._changed = threading.Condition()
+        self._is_over = False
+        self._terminal = _Terminal()
+        self._socket, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-I", "-S", str(SUPERVISOR), str(theirs.fileno())]
+            options = [str(door.grace_s), str(int(door.is_bound)), program]
+            self._supervisor = subprocess.Popen(  # noqa: S603 - what the user has typed
+                [*command, *options, *door.argv],
+                env=environment,
+                cwd=door.folder,
+                stdout=2 if door.output_to_errors else None,
+                pass_fds=[theirs.fileno()],
+            )
+        self._lines = self._socket.makefile("r")
+        word, _, number = self._lines.readline().partition(" ")
+        if word != "pid":
+            self._close()
+            raise OSError(int(number or 0), os.strerror(int(number or 0)))
+        self.pid = int(number)
+        threading.Thread(target=self._read, name="attach: launched", daemon=True).start()
 
-    @property
-    def pid(self) -> int:
-        """Its process; one that replaces itself keeps it."""
-        return self._process.pid
+    def _read(self) -> None:
+        with suppress(OSError):
+            for line in self._lines:
+                self._take(*line.split())
+        self._terminal.restore()
+        self._close()
+        with self._changed:
+            self._is_over = True
+            if self._code is None:
+                # The supervisor was killed, and nothing more is known.
+                self._code = self._supervisor.returncode
+            self._changed.notify_all()
+
+    def _take(self, word: str, *values: str) -> None:
+        if word == "exit":
+            self._terminal.restore()
+            with self._changed:
+                self._code, self._leaves = int(values[0]), values[1] != "0"
+                self._exited_s = monotonic()
+                self._changed.notify_all()
+        elif word == "slow":
+            self._slow = {int(each): title_of(int(each)) for each in values[1:]}
+            seconds = f"{max(float(values[0]), 0):.0f} s"
+            self._tell(
+                f"Asked to end (SIGTERM), and killed in {seconds}: {self._listed(self._slow)}."
+            )
+        elif word == "killed" and values:
+            seconds = f"{self._door.grace_s:g} s"
+            self._tell(f"Killed (SIGKILL) after {seconds}: {self._listed(map(int, values))}.")
+
+    def _listed(self, pids: Iterable[int]) -> str:
+        return ", ".join(self._slow.get(each, f"process {each}") for each in pids)
+
+    def _tell(self, sentence: str) -> None:
+        self.note = sentence
+        self._door.tell(sentence)
+
+    def _close(self) -> None:
+        self._supervisor.wait()
+        self._lines.close()
+        self._socket.close()
 
     def poll(self) -> int | None:
         """Return its exit code: 128 and the signal that ended it, as in shells."""
-        code = self._process.poll()
+        code = self._code
         return 128 - code if code is not None and code < 0 else code
+
+    @property
+    def has_terminal(self) -> bool:
+        """Whether it reads keys and draws on the terminal, which shows nothing else then."""
+        return self._terminal.is_changed
 
     def wait(self, seconds: float | None = None) -> int | None:
         """Wait for its end; return the exit code, ``None`` if it still runs."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(seconds)
+        with self._changed:
+            self._changed.wait_for(lambda: self._code is not None, seconds)
         return self.poll()
 
     def problem(self) -> str:
         """Return why no probe has dialled; empty while one still may."""
         code = self.poll()
-        if code is not None:
+        if code is not None and not self.may_bring_more():
             return (
                 f"{self.title} ended with exit code {code} before a probe in it answered. It is "
                 "no Python program, or ended before it had begun; run it without the inspector "
@@ -161,107 +270,59 @@ class Launched:
         if monotonic() - self._begun_s > _SILENT_S:
             return (
                 f"{self.title} runs, but no probe in it has answered for {_SILENT_S:.0f} s. It "
-                "is no Python or Node program, its Python is older than 3.9, or it clears its "
-                "environment; the help page “Attaching” has other ways."
+                "is no Python or Node program, or it clears its environment; the help page "
+                "“Attaching” has other ways."
             )
         return ""
 
     def may_bring_more(self) -> bool:
-        """Return whether it still runs: it may start others."""
-        return self._process.poll() is None
-
-    def interrupt(self) -> None:
-        """Send what Ctrl+C sends."""
-        self._signal(signal.SIGINT)
+        """Return whether it still runs, or has just left others behind: it may start more."""
+        if self._code is None:
+            return True
+        is_recent = monotonic() - self._exited_s < _LEAVES_S
+        return self._leaves and not self._is_over and is_recent
 
     def end(self) -> None:
-        """Ask it to end (SIGTERM); end it after some seconds."""
-        self._signal(signal.SIGTERM)
-        if self.wait(_END_S) is None:
-            self._process.kill()
-            self._process.wait()
-
-    def _signal(self, number: signal.Signals) -> None:
-        if self._process.poll() is None:
-            self._process.send_signal(number)
-
-
-def program_title(argv: Sequence[str]) -> str:
-    """Return the name by which people know a command line."""
-    rest = list(argv)
-    if rest and _PYTHON.match(Path(rest[0]).name):
-        operands = _after_options(rest)
-        if operands and operands[0].startswith("-c"):
-            return f"{Path(rest[0]).name} -c"
-        rest = operands or rest
-    elif rest and Path(rest[0]).name in {"node", "nodejs"}:
-        codes = {"-e", "--eval", "-p", "--print"}
-        rest = [word for word in rest[1:] if word in codes or not word.startswith("-")] or rest
-    return Path(rest[0]).name if rest else ""
+        """Ask it to end (SIGTERM), with all that it has started; kill what does not."""
+        with self._changed:
+            if not self._is_ending:
+                self._is_ending = True
+                joined = " ".join(map(str, self._joined()))
+                with suppress(OSError):
+                    self._socket.sendall(f"end {joined}\n".encode())
+            self._changed.wait_for(lambda: self._is_over)
 
 
-def refuse_isolated(argv: Sequence[str], program: str) -> None:
-    """Refuse a Python that ignores its environment.
+class _Terminal:
+    """The terminal that a program shares, as it was before."""
 
-    Raises:
-        AttachError: It does, by an option or by the first line of its script.
-    """
-    way = "leave the option out, or call timeline_probe.serve() in the program"
-    if _PYTHON.match(Path(argv[0]).name):
-        option = _isolating_option(argv)
-        if option:
-            message = (
-                f"With {option}, Python does not load the probe: {way}. See “{shlex.join(argv)}”."
-            )
-            raise AttachError(message)
-        return
-    words = _first_line(program)
-    for number, word in enumerate(words):
-        if _PYTHON.match(Path(word).name):
-            option = _isolating_option(words[number:])
-            if option:
-                better = shlex.join([word, program, *argv[1:]])
-                message = (
-                    f"The first line of {program} starts Python with {option}, which then does "
-                    f"not load the probe. Launch it as: {better}"
-                )
-                raise AttachError(message)
+    def __init__(self) -> None:
+        self._descriptor = next((each for each in (2, 1, 0) if os.isatty(each)), -1)
+        self._before = _attributes(self._descriptor)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether a program has it read and show what is typed in its own way."""
+        return self._before is not None and _attributes(self._descriptor) != self._before
+
+    def restore(self) -> None:
+        """Make it usable again if the program has left it as only the program can use it."""
+        descriptor, before = self._descriptor, self._before
+        if before is None or _attributes(descriptor) == before:
             return
+        with suppress(OSError, termios.error):
+            # In the background, it is no longer ours.
+            if os.tcgetpgrp(descriptor) == os.getpgrp():
+                termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+                os.write(descriptor, _RESTORE)
 
 
-def _isolating_option(command: Sequence[str]) -> str:
-    """Return the first option of a Python command that keeps the probe out; else nothing."""
-    operands = len(_after_options(command))
-    for word in command[1 : len(command) - operands]:
-        if word.startswith("-") and not word.startswith("--"):
-            for letter in word[1:]:
-                if letter in _ISOLATING:
-                    return f"-{letter}"
-                if letter in _WITH_VALUE | {"c", "m"}:
-                    break
-    return ""
-
-
-def _after_options(command: Sequence[str]) -> list[str]:
-    """Return a script or module with its arguments, without Python and its own options."""
-    rest = list(command[1:])
-    while rest:
-        word = rest.pop(0)
-        if word == "--":
-            return rest
-        if word.startswith("--") or word == "-":
-            continue
-        if not word.startswith("-"):
-            return [word, *rest]
-        for position, letter in enumerate(word[1:], start=2):
-            if letter in "cm":
-                value = word[position:]
-                return ([value] if value else []) + rest if letter == "m" else [word, *rest]
-            if letter in _WITH_VALUE:
-                if position == len(word) and rest:
-                    rest.pop(0)
-                break
-    return []
+def _attributes(descriptor: int) -> list[Any] | None:
+    """Return the attributes of a terminal, ``None`` for what is none; only termios knows them."""
+    try:
+        return termios.tcgetattr(descriptor)
+    except (OSError, ValueError, termios.error):
+        return None
 
 
 def _found(name: str, folder: Path | None) -> str:
@@ -298,13 +359,3 @@ def _hint(program: str) -> str:
     if program.endswith((".js", ".mjs", ".cjs")):
         return f"Name the interpreter as well: node {program}"
     return ""
-
-
-def _first_line(program: str) -> list[str]:
-    """Return the words of a script's first line, if it names an interpreter."""
-    try:
-        with Path(program).open("rb") as file:
-            line = file.readline(512)
-    except OSError:
-        return []
-    return line[2:].decode(errors="replace").split() if line.startswith(b"#!") else []

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from inspector.errors import AttachError
-from inspector.sessions.attached.doors.launch import program_title
+from inspector.sessions.attached.doors.command_lines import program_title
 
 _PROC: Final = Path("/proc")
 _HAS_PROC: Final = sys.platform == "linux"

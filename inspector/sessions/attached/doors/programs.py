@@ -10,7 +10,7 @@ from inspector.errors import AttachError
 from inspector.sessions.attached.doors import late_python
 from inspector.sessions.attached.doors.door import Door
 from inspector.sessions.attached.doors.late_node import LateNode, why_not_node
-from inspector.sessions.attached.doors.launch import Grant
+from inspector.sessions.attached.doors.launch import SUPERVISOR, Grant
 from inspector.sessions.attached.doors.listening import forget_ended, listening_door
 from inspector.sessions.attached.doors.processes import Process, process_of, processes
 
@@ -37,6 +37,8 @@ def running_programs() -> Iterator[RunningProgram]:
     forget_ended()
     for each in processes():
         if each.user_id != os.geteuid() or each.pid == os.getpid():
+            continue
+        if str(SUPERVISOR) in each.argv:
             continue
         runtime = each.runtime()
         if runtime is None:

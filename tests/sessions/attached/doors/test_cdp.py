@@ -66,6 +66,9 @@ class StandIn:
     def __init__(self) -> None:
         self.adopted: Queue[Carrier] = Queue()
 
+    def processes(self) -> set[int]:
+        return set()
+
     def dial(self, address: str, token: str) -> None:
         message = f"dialled {address} with {token}, where pages are adopted"
         raise AssertionError(message)

@@ -14,7 +14,8 @@ import pytest
 from inspector.errors import AttachError, ProgramStartError
 from inspector.exit_codes import ExitCode
 from inspector.sessions.attached.carriers import Carrier
-from inspector.sessions.attached.doors.launch import BOOTSTRAP, Launch, program_title
+from inspector.sessions.attached.doors.command_lines import program_title
+from inspector.sessions.attached.doors.launch import BOOTSTRAP, Launch
 
 _SHOW = "#!/bin/sh\nenv > seen\necho out\nexit 3\n"
 
@@ -26,6 +27,9 @@ class StandIn:
     address: str = "unix:/nowhere/socket"
     tcp_address: str = "tcp:127.0.0.1:1"
     token: str = "00ff" * 8
+
+    def processes(self) -> set[int]:
+        return set()
 
     def dial(self, address: str, token: str) -> None:
         message = f"dialled {address} with {token}, where the program dials"
@@ -83,7 +87,7 @@ def test_that_output_can_go_to_standard_error(
 
 
 def test_that_the_token_is_in_no_argument_and_no_file_name(tmp_path: Path) -> None:
-    program = _script(tmp_path, "wait", "#!/bin/sh\nread line\n")
+    program = _script(tmp_path, "wait", "#!/bin/sh\nsleep 100\n")
     launched = Launch((str(program),)).open(inlet := StandIn())
     try:
         if sys.platform == "linux":

@@ -1,0 +1,273 @@
+"""Runs one command line, and ends everything that it has started; a process of its own.
+
+It is run by its path with ``-I -S`` and imports nothing of the inspector. It speaks with the
+inspector over a socket, in lines: ``pid N`` or ``error ERRNO`` first, ``exit CODE LEFT`` when the
+program has ended (negative: by a signal) and so many others are left, ``slow SECONDS N…`` when it
+takes its time to end, and ``killed N…``. The socket is closed when nothing is left. ``end N…`` asks
+it to end the program; the numbers are the processes that have a probe.
+
+On Linux it is the one that inherits orphans, so that nothing can leave the family. Elsewhere
+orphans are known by their process group, where the program has no terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import sys
+from contextlib import suppress
+from time import monotonic
+from typing import NamedTuple
+
+if sys.platform == "linux":
+    import ctypes
+else:
+    import subprocess
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Final
+
+_IS_LINUX: Final = sys.platform == "linux"
+_SUBREAPER: Final = 36
+#: What a terminal sends to all of its programs, and what asks a process group to end.
+_SHARED: Final = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
+#: Which of them programs with a terminal are ended by.
+_FROM_TERMINAL: Final = signal.SIGINT
+#: Python ignores these; a program is to find them as they were.
+_OF_PYTHON: Final = (signal.SIGPIPE, signal.SIGXFSZ)
+_SLOW_AFTER_S: Final = 1.0
+_LOOKED_EVERY_S: Final = 0.02
+#: A signal of a terminal comes at most so long before the inspector asks for the end.
+_JUST_NOW_S: Final = 2.0
+#: What cannot be killed belongs to another user, or waits for a device.
+_KILLED_WITHIN_S: Final = 2.0
+
+
+class _Process(NamedTuple):
+    parent: int
+    group: int
+    state: str
+
+
+class Supervisor:
+    """Runs a program and keeps its family together."""
+
+    def __init__(self, inspector: socket.socket, grace_s: float, *, is_bound: bool) -> None:
+        """Handle signals and inherit orphans from now on.
+
+        Args:
+            inspector: The connection with the inspector.
+            grace_s: How long the program has to end before it is killed.
+            is_bound: Whether the program ends with the inspector.
+        """
+        self._inspector = inspector
+        self._grace_s = grace_s
+        self._is_bound = is_bound
+        self._pid = 0
+        self._has_exited = False
+        self._received = b""
+        self._is_connected = True
+        self._interrupted_s = -_JUST_NOW_S
+        self._waker, writer = socket.socketpair()
+        for each in (self._waker, writer):
+            each.setblocking(False)
+        signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+        self._writer = writer
+        signal.signal(signal.SIGCHLD, _note)
+        for number in _SHARED:
+            # What is ignored, as behind nohup, stays so in the program.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._note_shared)
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+        elif not any(map(os.isatty, range(3))):
+            os.setpgid(0, 0)
+
+    def _note_shared(self, number: int, _frame: object) -> None:
+        if number == _FROM_TERMINAL:
+            self._interrupted_s = monotonic()
+
+    def run(self, executable: str, argv: list[str]) -> None:
+        """Run a program until it and all that it has started have ended, or are left alone."""
+        try:
+            self._pid = os.posix_spawn(executable, argv, os.environ, setsigdef=_OF_PYTHON)
+        except OSError as error:
+            self._say(f"error {error.errno}")
+            return
+        self._say(f"pid {self._pid}")
+        asked: list[int] | None = None
+        while asked is None and self._is_connected and self._reap():
+            # Elsewhere nothing tells of the end of an orphan.
+            self._wait(None if _IS_LINUX or not self._has_exited else _SLOW_AFTER_S)
+            asked = self._asked()
+        if asked is not None or (not self._is_connected and self._is_bound):
+            self._end(asked or [])
+
+    def _end(self, joined: list[int]) -> None:
+        """Ask the program to end, then what it leaves, and kill what does not end in time."""
+        begun_s = monotonic()
+        slow_s = begun_s + min(_SLOW_AFTER_S, self._grace_s / 2)
+        half_s, until_s = begun_s + self._grace_s / 2, begun_s + self._grace_s
+        was_connected, is_said = self._is_connected, False
+        # Ctrl+C has reached the program as well, and asking twice has another meaning for some.
+        was_asked = begun_s - self._interrupted_s < _JUST_NOW_S
+        first = set() if was_asked else self._topmost(joined)
+        _signal(first, signal.SIGTERM)
+        is_first = True
+        while self._reap() or _alive(joined):
+            now_s = monotonic()
+            left = self._family() | _alive(joined)
+            if now_s >= until_s or (was_connected and not self._is_connected):
+                # Without the inspector nobody waits any more.
+                self._kill(joined)
+                return
+            if is_first and (now_s >= half_s or (self._has_exited and not left & first)):
+                is_first = False
+                _signal(left - first, signal.SIGTERM)
+            if not is_said and now_s >= slow_s:
+                is_said = True
+                self._say(f"slow {until_s - now_s:.1f} {_listed(left)}")
+            self._wait(_LOOKED_EVERY_S)
+            self._asked()
+
+    def _kill(self, joined: list[int]) -> None:
+        killed: set[int] = set()
+        until_s = monotonic() + _KILLED_WITHIN_S
+        while (left := self._family() | _alive(joined)) and monotonic() < until_s:
+            killed |= left
+            _signal(left, signal.SIGKILL)
+            self._wait(_LOOKED_EVERY_S)
+            self._reap()
+        self._say(f"killed {_listed(killed)}")
+
+    # ------------------------------------------------------------------- the family
+
+    def _reap(self) -> bool:
+        """Take note of what has ended; return whether anything is left."""
+        with suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    break
+                if pid == self._pid:
+                    self._has_exited = True
+                    code = os.waitstatus_to_exitcode(status)
+                    self._say(f"exit {code} {len(self._family())}")
+        return not self._has_exited or bool(self._family())
+
+    def _family(self) -> set[int]:
+        """Return the processes that the program has started, and itself."""
+        processes = _processes()
+        own, group = os.getpid(), os.getpgrp()
+        children: dict[int, list[int]] = {}
+        for pid, each in processes.items():
+            children.setdefault(each.parent, []).append(pid)
+        found: set[int] = set()
+        waiting = [own]
+        if not _IS_LINUX and group == own:
+            waiting += [pid for pid, each in processes.items() if each.group == group]
+        while waiting:
+            pid = waiting.pop()
+            if pid not in found:
+                found.add(pid)
+                waiting += children.get(pid, ())
+        return {pid for pid in found - {own} if processes[pid].state not in {"Z", "X"}}
+
+    def _topmost(self, joined: Iterable[int]) -> set[int]:
+        """Return the program, and those with a probe that no other with a probe has started."""
+        processes, others = _processes(), set(joined)
+        found = {self._pid} if not self._has_exited else set()
+        for pid in others & processes.keys():
+            parent = processes[pid].parent
+            while parent in processes and parent not in others:
+                parent = processes[parent].parent
+            if parent not in others:
+                found.add(pid)
+        return found
+
+    # ---------------------------------------------------------------- the inspector
+
+    def _say(self, line: str) -> None:
+        with suppress(OSError):
+            self._inspector.sendall(f"{line}\n".encode())
+
+    def _wait(self, seconds: float | None) -> None:
+        readable = [self._waker, *([self._inspector] if self._is_connected else [])]
+        ready = select.select(readable, [], [], seconds)[0]
+        with suppress(BlockingIOError):
+            while self._waker in ready:
+                self._waker.recv(4_096)
+        if self._inspector in ready:
+            try:
+                received = self._inspector.recv(4_096)
+            except OSError:
+                received = b""
+            self._received += received
+            self._is_connected = bool(received)
+
+    def _asked(self) -> list[int] | None:
+        """Return the processes with a probe if the inspector asks to end, else ``None``."""
+        line, end, rest = self._received.partition(b"\n")
+        if not end:
+            return None
+        self._received = rest
+        return [int(word) for word in line.split()[1:]]
+
+
+def _note(_number: int, _frame: object) -> None:
+    """Do nothing: it ends a wait."""
+
+
+def _processes() -> dict[int, _Process]:
+    """Return all processes by their numbers."""
+    found = {}
+    if sys.platform == "linux":
+        for name in os.listdir("/proc"):  # noqa: PTH208 - quick to import, and to list
+            if name.isdigit():
+                with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+                    state, parent, group = file.read().rpartition(b")")[2].split()[:3]
+                    found[int(name)] = _Process(int(parent), int(group), state.decode())
+    else:
+        listed = subprocess.run(
+            ["ps", "-axo", "pid=,ppid=,pgid=,stat="],  # noqa: S607 - where the system has it
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
+        for line in listed.splitlines():
+            pid, parent_pid, group_id, stat, *_ = line.split()
+            found[int(pid)] = _Process(int(parent_pid), int(group_id), stat[:1])
+    return found
+
+
+def _alive(pids: Iterable[int]) -> set[int]:
+    if not pids:
+        return set()
+    processes = _processes()
+    return {pid for pid in pids if pid in processes and processes[pid].state not in {"Z", "X"}}
+
+
+def _signal(pids: Iterable[int], number: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def _listed(pids: Iterable[int]) -> str:
+    return " ".join(map(str, sorted(pids)))
+
+
+def main() -> None:
+    """Run what the arguments say: socket, seconds of grace, 1 if bound, path, command line."""
+    descriptor, grace, bound, executable, *argv = sys.argv[1:]
+    os.set_inheritable(int(descriptor), False)
+    inspector = socket.socket(fileno=int(descriptor))
+    Supervisor(inspector, float(grace), is_bound=bound == "1").run(executable, argv)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""What becomes of a launched program, and of everything that it has started."""
+
+from __future__ import annotations
+
+import os
+import pty
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from inspector.sessions.attached.doors.launch import Launch
+from inspector.sessions.attached.doors.programs import running_programs
+from tests.javascript import node
+from tests.sessions.attached.doors.test_launch import StandIn
+
+_PATIENCE_S = 30.0
+_PYTHON = shlex.quote(sys.executable)
+#: Notes its number, and stays.
+_LEAF = "#!/bin/sh\necho $$ >> pids\nexec sleep 1000\n"
+#: What people start programs by.
+_WRAPPERS = {
+    "script": "bash run.sh",
+    "pipe": "sh -c './leaf | cat'",
+    "python": f"{_PYTHON} -ISc 'import subprocess; subprocess.run([\"./leaf\"])'",
+    "daemon": "sh -c '(setsid ./leaf &) & exec sleep 1000'",
+    "left behind": "sh -c './leaf &'",
+    "deferring": "bash -c 'trap : TERM; ./leaf; true'",
+}
+_NODE = "-e 'child_process.spawnSync(\"./leaf\")'"
+
+#: Launches what it is told, and waits to be killed.
+_HOLDER = """
+import sys, time
+from pathlib import Path
+from inspector.sessions.attached.doors.launch import Launch
+from tests.sessions.attached.doors.test_launch import StandIn
+kept = [Launch(tuple(eval(line)), Path("."), is_bound=sys.argv[1] == "bound", grace_s=2)
+        .open(StandIn()) for line in sys.stdin.read().splitlines()]
+print("up", flush=True)
+time.sleep(1000)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in (("leaf", _LEAF), ("run.sh", "./leaf\n")):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    return tmp_path
+
+
+def _until(is_true: Callable[[], object]) -> None:
+    end_s = time.monotonic() + _PATIENCE_S
+    while not is_true():
+        assert time.monotonic() < end_s
+        time.sleep(0.005)
+
+
+def _pids(folder: Path, count: int = 1) -> list[int]:
+    path = folder / "pids"
+    _until(lambda: path.exists() and path.read_text().count("\n") >= count)
+    return [int(line) for line in path.read_text().splitlines()]
+
+
+def _is_alive(pid: int) -> bool:
+    with suppress(OSError):
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    return False
+
+
+@pytest.mark.parametrize("wrapper", [*_WRAPPERS, "node"])
+def test_that_nothing_is_left_of_a_wrapped_program_that_is_ended(
+    folder: Path, wrapper: str
+) -> None:
+    command = _WRAPPERS[wrapper] if wrapper in _WRAPPERS else f"{shlex.quote(node())} {_NODE}"
+    launched = Launch(tuple(shlex.split(command)), folder, grace_s=2).open(StandIn())
+    (leaf,) = _pids(folder)
+    assert _is_alive(leaf)
+
+    launched.end()
+
+    assert not _is_alive(leaf)
+    assert not _is_alive(launched.pid)
+    assert "SIGKILL" not in launched.note
+
+
+@pytest.mark.parametrize("is_bound", [True, False])
+def test_that_bound_programs_end_with_an_inspector_that_is_killed_and_others_go_on(
+    folder: Path, *, is_bound: bool
+) -> None:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", _HOLDER, "bound" if is_bound else "free"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[4])},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdin is not None
+    assert holder.stdout is not None
+    with holder, holder.stdin:
+        holder.stdin.write("\n".join(repr(shlex.split(each)) for each in _WRAPPERS.values()))
+        holder.stdin.close()
+        assert holder.stdout.readline() == "up\n"
+        leaves = _pids(folder, len(_WRAPPERS))
+        holder.kill()
+    if is_bound:
+        _until(lambda: not any(map(_is_alive, leaves)))
+    else:
+        assert all(map(_is_alive, leaves))
+        for each in leaves:
+            os.kill(each, signal.SIGKILL)
+
+
+def test_that_a_program_that_ends_in_good_order_has_its_workers_until_then(folder: Path) -> None:
+    (folder / "master").write_text(
+        "#!/bin/bash\n"
+        'bash -c \'trap "echo worker was asked >> told" TERM; echo $$ >> pids;'
+        " while :; do sleep 0.01; done' & worker=$!\n"
+        "trap 'sleep 0.3; kill -KILL $worker; echo done >> told; exit 0' TERM\n"
+        "while :; do sleep 0.01; done\n"
+    )
+    told: list[str] = []
+    launched = Launch(("bash", "master"), folder, tell=told.append).open(StandIn())
+    _pids(folder)
+
+    launched.end()
+
+    assert (folder / "told").read_text() == "done\n"
+    assert (launched.poll(), told) == (0, [])
+
+
+def test_that_a_program_that_does_not_end_is_killed_after_its_grace_and_that_is_told(
+    folder: Path,
+) -> None:
+    told: list[str] = []
+    door = Launch(("sh", "-c", "trap '' TERM; ./leaf"), folder, grace_s=0.2, tell=told.append)
+    launched = door.open(StandIn())
+    _pids(folder)
+
+    launched.end()
+
+    assert launched.poll() == 128 + signal.SIGKILL
+    slow, killed = told
+    assert slow.startswith("Asked to end (SIGTERM), and killed in 0 s: sh (")
+    assert killed.startswith("Killed (SIGKILL) after 0.2 s: sh (")
+    assert launched.note == killed
+
+
+def test_that_a_wrapper_that_has_ended_may_leave_a_program_that_dials(folder: Path) -> None:
+    launched = Launch(("sh", "-c", "./leaf & exit 3"), folder).open(StandIn())
+    _pids(folder)
+    assert launched.wait(_PATIENCE_S) == 3
+
+    assert launched.may_bring_more()
+    assert launched.problem() == ""
+
+    launched.end()
+    assert not launched.may_bring_more()
+    assert "ended with exit code 3" in launched.problem()
+
+
+def test_that_what_runs_a_program_is_not_listed_as_one(folder: Path) -> None:
+    launched = Launch(("sh", "-c", "./leaf"), folder).open(StandIn())
+    try:
+        assert "supervisor.py" not in {each.process.title for each in running_programs()}
+    finally:
+        launched.end()
+
+
+def test_that_a_terminal_is_restored_that_a_program_leaves_unusable() -> None:
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ["PYTHONPATH"] = str(Path(__file__).parents[4])
+        code = (
+            "from inspector.sessions.attached.doors.launch import Launch\n"
+            "from tests.sessions.attached.doors.test_launch import StandIn\n"
+            "raw = ('sh', '-c', 'stty raw -echo; sleep 1000')\n"
+            "opened = Launch(raw).open(StandIn())\n"
+            "import sys, termios\n"
+            "while termios.tcgetattr(0)[3] & termios.ECHO: pass\n"
+            "opened.end()\n"
+            "print('echo' if termios.tcgetattr(0)[3] & termios.ECHO else 'raw')\n"
+        )
+        os.execv(sys.executable, [sys.executable, "-c", code])  # noqa: S606 - in the terminal
+    said = b""
+    with suppress(OSError):
+        while read := os.read(terminal, 4_096):
+            said += read
+    os.waitpid(pid, 0)
+    os.close(terminal)
+    assert said.index(b"\x1b[?1047l") < said.index(b"echo\r\n")
