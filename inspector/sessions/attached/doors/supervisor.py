@@ -120,7 +120,7 @@ class Supervisor:
         is_first = True
         while self._reap() or _alive(joined):
             now_s = monotonic()
-            left = self._family() | _alive(joined)
+            left = _alive(self._family() | set(joined))
             if now_s >= until_s or (was_connected and not self._is_connected):
                 # Without the inspector nobody waits any more.
                 self._kill(joined)
@@ -137,11 +137,11 @@ class Supervisor:
     def _kill(self, joined: list[int]) -> None:
         killed: set[int] = set()
         until_s = monotonic() + _KILLED_WITHIN_S
-        while (left := self._family() | _alive(joined)) and monotonic() < until_s:
+        while (self._reap() or _alive(joined)) and monotonic() < until_s:
+            left = _alive(self._family() | set(joined))
             killed |= left
             _signal(left, signal.SIGKILL)
             self._wait(_LOOKED_EVERY_S)
-            self._reap()
         self._say(f"killed {_listed(killed)}")
 
     # ------------------------------------------------------------------- the family
@@ -160,7 +160,10 @@ class Supervisor:
         return not self._has_exited or bool(self._family())
 
     def _family(self) -> set[int]:
-        """Return the processes that the program has started, and itself."""
+        """Return the processes that the program has started, and itself.
+
+        Those that have ended are among them until they are reaped, at last here.
+        """
         processes = _processes()
         own, group = os.getpid(), os.getpgrp()
         children: dict[int, list[int]] = {}
@@ -169,13 +172,14 @@ class Supervisor:
         found: set[int] = set()
         waiting = [own]
         if not _IS_LINUX and group == own:
-            waiting += [pid for pid, each in processes.items() if each.group == group]
+            living = (pid for pid, each in processes.items() if each.state != "Z")
+            waiting += [pid for pid in living if processes[pid].group == group]
         while waiting:
             pid = waiting.pop()
             if pid not in found:
                 found.add(pid)
                 waiting += children.get(pid, ())
-        return {pid for pid in found - {own} if processes[pid].state not in {"Z", "X"}}
+        return found - {own}
 
     def _topmost(self, joined: Iterable[int]) -> set[int]:
         """Return the program, and those with a probe that no other with a probe has started."""
@@ -232,15 +236,13 @@ def _processes() -> dict[int, _Process]:
                     state, parent, group = file.read().rpartition(b")")[2].split()[:3]
                     found[int(name)] = _Process(int(parent), int(group), state.decode())
     else:
-        listed = subprocess.run(
-            ["ps", "-axo", "pid=,ppid=,pgid=,stat="],  # noqa: S607 - where the system has it
-            capture_output=True,
-            text=True,
-            check=False,
-        ).stdout
-        for line in listed.splitlines():
-            pid, parent_pid, group_id, stat, *_ = line.split()
-            found[int(pid)] = _Process(int(parent_pid), int(group_id), stat[:1])
+        command = ["ps", "-axo", "pid=,ppid=,pgid=,stat="]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as ps:  # noqa: S603
+            for line in ps.stdout or ():
+                pid, parent_pid, group_id, stat, *_ = line.split()
+                found[int(pid)] = _Process(int(parent_pid), int(group_id), stat[:1])
+        # It lists itself.
+        found.pop(ps.pid, None)
     return found
 
 
