@@ -7,7 +7,8 @@ at. Everything else here is only called while it is not.
 from __future__ import annotations
 
 import sys
-from functools import partial
+import threading
+from functools import partial, wraps
 from itertools import count
 from threading import Condition, Lock, RLock, current_thread, main_thread
 from time import monotonic_ns
@@ -24,6 +25,7 @@ from .adapters import (
 from .bootstrap.import_hook import when_imported
 from .clocks import Clock, Clocks
 from .kinds import (
+    CALLBACK_FAILED,
     DELTA_CUT,
     FRAME_BEGAN,
     FRAME_ENDED,
@@ -52,6 +54,9 @@ if TYPE_CHECKING:
 MOST_TEXTS = 200_000
 #: Bytes of a name or call site.
 LONGEST_NAME = 512
+#: Bytes of a traceback, and its innermost calls that are told.
+LONGEST_TRACE = 1 << 14
+_MOST_CALLERS = -20
 #: Not the one that follows a clock once the adapter of ``time`` is there.
 _wait = Condition.wait
 #: Name of the thread of the link.
@@ -680,14 +685,41 @@ class Program:
             if self._frames_left == 0:
                 self.clocks.pause(self.own_clock, self.own_clock.cause)
 
+    # ------------------------------------------------------------------- failures
+
+    def watch_threads(self) -> None:
+        """Report what ends a thread of the program that nothing has caught."""
+        report = threading.excepthook
+
+        @wraps(report)
+        def reporting(args: threading.ExceptHookArgs) -> None:
+            # A thread may end itself.
+            if self.emit is not None and args.exc_type is not SystemExit:
+                name = "a thread" if args.thread is None else args.thread.name
+                self.failed(name, args.exc_type, args.exc_value, args.exc_traceback)
+            report(args)
+
+        threading.excepthook = reporting
+
+    def failed(self, name: str, *raised: Any) -> None:
+        """Report what a callback or thread has raised, as :func:`sys.exc_info` returns it."""
+        # Only now: it takes longer to load than most of the probe.
+        import traceback  # noqa: PLC0415
+
+        trace = "".join(traceback.format_exception(*raised, limit=_MOST_CALLERS))
+        emit = self.emit
+        if emit is not None:
+            texts = self.text(name), self.text(trace, LONGEST_TRACE)
+            emit((monotonic_ns(), CALLBACK_FAILED, 0, *texts))
+
     # ---------------------------------------------------------------------- texts
 
-    def text(self, text: str) -> int:
-        """Return the number of a text."""
+    def text(self, text: str, longest: int = LONGEST_NAME) -> int:
+        """Return the number of a text, of which so many bytes are kept."""
         number = self._numbers.get(text)
         if number is not None:
             return number
-        kept = cut_text(text, LONGEST_NAME)
+        kept = cut_text(text, longest)
         with self._text_lock:
             if len(self.texts) >= MOST_TEXTS:
                 kept = "(more than 200,000 different texts)"

@@ -132,6 +132,7 @@ def _the_program() -> Program:
         _program = Program(program_name())
         use(_program, partial(begin_frame, _program))
         _program.watch_imports()
+        _program.watch_threads()
         atexit.register(_close, "the program has ended")
     return _program
 

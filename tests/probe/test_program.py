@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 from collections import Counter
 from threading import Thread, current_thread
@@ -22,7 +23,7 @@ from inspector.probe.cost import CostMeter
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from inspector.probe.program import Program
 from inspector.probe.requests import Requests
-from inspector.vocabulary import FRAME_ENDED
+from inspector.vocabulary import CALLBACK_FAILED, FRAME_ENDED, what_was_raised
 from tests.probe.frame_tiles import check_frames_tile
 
 if TYPE_CHECKING:
@@ -343,6 +344,29 @@ def test_that_the_probe_ends_in_silence_where_threads_have_other_numbers(
     monkeypatch.setattr(threading, "get_ident", lambda: -1)
 
     thread._delete()
+
+
+def test_that_what_ends_a_thread_is_a_failure(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fetch() -> None:
+        raise LookupError("no such castle")
+
+    reported: list[str] = []
+    report = lambda args: reported.append(args.thread.name)  # noqa: E731
+    monkeypatch.setattr(threading, "excepthook", report)
+    played.program.watch_threads()
+    for target in (fetch, sys.exit):
+        thread = Thread(target=target, name="fetcher")
+        thread.start()
+        thread.join()
+
+    (failure,) = [event for event in played.events if event[1] == CALLBACK_FAILED]
+    name, trace = (played.program.texts[number] for number in failure[3:])
+    assert (name, what_was_raised(trace)) == ("fetcher", "LookupError: no such castle")
+    assert "in fetch" in trace
+    # The program's own hook is told as well.
+    assert reported == ["fetcher", "fetcher"]
 
 
 def test_that_asyncio_is_not_measured_while_it_may_be_loading(played: Played) -> None:
