@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import chain, pairwise
 from typing import Final
 
@@ -131,8 +131,13 @@ def _leaking(seen: Survey, group: TimerGroup) -> str:
     return f"their clock has been stopped for {format_duration(stopped_ns)}"
 
 
-def never_called(seen: Survey) -> Iterator[Finding]:
-    """Find timers that have been blocked since before they were set."""
+def never_called(seen: Survey, known: Collection[int] = ()) -> Iterator[Finding]:
+    """Find timers that have been blocked since before they were set.
+
+    Args:
+        seen: The session.
+        known: Timers of clocks that are blocked for a reason that was found already.
+    """
     groups: dict[tuple[int, int], tuple[Blocker, list[SeenTimer | SeenMember]]] = {}
     of_clocks: dict[int, tuple[Blocker, ...]] = {}
     timeline = seen.timeline
@@ -143,7 +148,7 @@ def never_called(seen: Survey) -> Iterator[Finding]:
         if isinstance(call, SeenMember):
             member = timeline.members.by_id.get(call.number)
             blockers = () if member is None else member_blockers(timeline, member)
-        elif call.number in timeline.timers:
+        elif call.number in timeline.timers and call.number not in known:
             if call.clock_id not in of_clocks:
                 of_clocks[call.clock_id] = clock_blockers(timeline, call.clock_id)
             blockers = of_clocks[call.clock_id]

@@ -68,6 +68,27 @@ NEVER_FIRED = FindingKind(
     "Timers wait on a clock that has been stopped since they were set.",
     "timers set on a clock that has been stopped ever since",
 )
+DEADLOCK = FindingKind(
+    "deadlock",
+    "A clock is paused, and what should resume it waits for its time.",
+    "timers that wait for a clock that only they could resume",
+)
+SAME_NAME = FindingKind(
+    "same name",
+    "Clocks with the same parent have the same name.",
+    "clocks that their names do not tell apart",
+)
+MILLISECONDS = FindingKind(
+    "milliseconds",
+    "A delay of many seconds was probably meant as milliseconds.",
+    "a delay of 100 s or more in whole fifties, such as set_interval(500), after which nothing "
+    "was called yet",
+)
+LATE_BOUND = FindingKind(
+    "late binding",
+    "Lambdas set in a loop all see the last value of its variables.",
+    "timers set in a loop with a lambda that reads its variables when it is called",
+)
 STORM = FindingKind(
     "storm",
     "A timer fires far too often in one frame.",

@@ -1,0 +1,268 @@
+"""Rules about mistakes in how timers are set and clocks are named."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from inspector.analysis.evidence import listed
+from inspector.analysis.lint.call_rules import NEVER_FIRED_NS, finding_of, never_called
+from inspector.analysis.lint.findings import (
+    DEADLOCK,
+    LATE_BOUND,
+    MILLISECONDS,
+    SAME_NAME,
+    Finding,
+)
+from inspector.analysis.lint.seen import SeenTimer, Survey
+from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers
+from inspector.calls.call import short_site
+from inspector.clocks.callbacks import label_of
+from inspector.clocks.clock import Clock
+from inspector.display_text import counted
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration, format_instant
+
+#: Whole seconds from here on, in steps of so many but not of minutes, look like milliseconds.
+_LEAST_MISTAKEN_S: Final = 100
+_MISTAKEN_STEP_S: Final = 50
+_MINUTE_S: Final = 60
+#: What a timer is called that resumes a clock.
+_RESUME: Final = label_of(Clock.resume)
+#: Timers that a loop sets are set within this time of each other.
+_TOGETHER_NS: Final = NS_PER_MS
+#: Longer files are not looked into.
+_LONGEST_FILE: Final = 1 << 20
+
+
+def stuck(seen: Survey) -> Iterator[Finding]:
+    """Find timers that only they themselves could let fire, and others that never could."""
+    deadlocked: set[int] = set()
+    if seen.timeline.scene_path:
+        for blocker, timers in _blocked_by_scene(seen):
+            deadlocked.update(timer.number for timer in timers)
+            yield _deadlock(seen, blocker, timers)
+    yield from never_called(seen, deadlocked)
+
+
+def _blocked_by_scene(seen: Survey) -> Iterator[tuple[Blocker, list[SeenTimer]]]:
+    """Yield clocks that the scene has paused, with the timers on them that should resume them."""
+    timeline = seen.timeline
+    of_clocks: dict[int, Blocker | None] = {}
+    waiting: dict[int, tuple[Blocker, list[SeenTimer]]] = {}
+    # A frame callback or a call of a scheduler may resume anything.
+    may_go_on = bool(timeline.members.by_id)
+    for number in timeline.timers.ids():
+        timer = seen.timers.get(number)
+        if timer is None or timer.clock_id not in timeline.clocks:
+            continue
+        clock_id = timer.clock_id
+        if clock_id not in of_clocks:
+            found = clock_blockers(timeline, clock_id)
+            may_go_on |= not found or any(each.cause for each in found)
+            paused = (each for each in found if each.kind is BlockerKind.CLOCK_PAUSED)
+            of_clocks[clock_id] = next((each for each in paused if not each.cause), None)
+        if (blocker := of_clocks[clock_id]) is not None:
+            waiting.setdefault(blocker.clock_id, (blocker, []))[1].append(timer)
+    for blocker, timers in waiting.values():
+        waited_ns = timeline.at_ns - (blocker.since_ns or 0)
+        resuming = [timer for timer in timers if _is_resume(seen, timer)]
+        if resuming and waited_ns >= NEVER_FIRED_NS:
+            yield blocker, resuming
+        elif not may_go_on and waited_ns >= NS_PER_SECOND and _paused_itself(seen, blocker):
+            # What was set as it paused itself should go on; what waited before just waits.
+            set_then = [timer for timer in timers if timer.added_ns == blocker.since_ns]
+            if set_then:
+                yield blocker, resuming or set_then
+
+
+def _paused_itself(seen: Survey, blocker: Blocker) -> bool:
+    """Return whether a timer of a clock's branch was called at the instant of the clock's pause."""
+    branch = set(seen.timeline.branch(blocker.clock_id))
+    return any(
+        timer.calls and timer.last_ns == blocker.since_ns and timer.clock_id in branch
+        for timer in seen.timers.values()
+    )
+
+
+def _is_resume(seen: Survey, timer: SeenTimer) -> bool:
+    return seen.text(timer.label) == _RESUME
+
+
+def _deadlock(seen: Survey, blocker: Blocker, timers: list[SeenTimer]) -> Finding:
+    first, clock = timers[0], seen.timeline.clocks[blocker.clock_id]
+    above = seen.timeline.clocks.get(clock.parent_id)
+    since = format_instant(blocker.since_ns or 0)
+    where = f"“{blocker.name}”, which the scene paused at {since}"
+    instead = "a clock that runs" if above is None else f"a clock that runs, such as “{above.name}”"
+    if _is_resume(seen, first):
+        text = (
+            f"{seen.name(first)}{_set_at(seen, first)} waits for the time of {where}, so it "
+            f"cannot resume it. Set it on {instead}."
+        )
+    else:
+        names = listed(list(dict.fromkeys(seen.name(timer) for timer in timers)))
+        wait = "waits" if len(timers) == 1 else "wait"
+        text = (
+            f"{names} {wait} for the time of {where}, and nothing else is called that could resume "
+            f"it. Set what resumes it on {instead}."
+        )
+    return finding_of(
+        seen, DEADLOCK, text, first, max(first.added_ns, 0), first.cursor, None, clock.id
+    )
+
+
+def same_names(seen: Survey) -> Iterator[Finding]:
+    """Find clocks of a scene that their names do not tell apart."""
+    timeline = seen.timeline
+    if not timeline.scene_path:
+        return
+    counts = Counter((clock.parent_id, clock.name) for clock in timeline.clocks.values())
+    for (parent_id, name), count in counts.items():
+        if count < 2:  # noqa: PLR2004 - of two, one is taken for the other
+            continue
+        alike = (parent_id, name)
+        *_, last = (
+            each for each in timeline.clocks.values() if (each.parent_id, each.name) == alike
+        )
+        text = (
+            f"{counted(count, 'clock')} below {seen.clock_name(parent_id)} are named “{name}”: "
+            "commands, breakpoints and recordings cannot tell them apart by name. Give each a name "
+            "of its own."
+        )
+        yield Finding(SAME_NAME, text, last.created_ns, None, 0, last.id)
+
+
+def milliseconds(seen: Survey) -> Iterator[Finding]:
+    """Find delays in seconds that were probably meant as milliseconds."""
+    if not seen.timeline.scene_path:
+        return
+    named: set[tuple[int, int, int]] = set()
+    for timer in seen.timers.values():
+        delay_ns = timer.interval_ns or timer.delay_ns
+        seconds, rest_ns = divmod(delay_ns, NS_PER_SECOND)
+        if timer.calls or timer.ended or rest_ns or seconds < _LEAST_MISTAKEN_S:
+            continue
+        key = timer.label, timer.site, delay_ns
+        if seconds % _MISTAKEN_STEP_S or not seconds % _MINUTE_S or key in named:
+            continue
+        named.add(key)
+        what, call = "is due after", "set_timeout"
+        if timer.interval_ns:
+            what, call = "repeats every", "set_interval"
+        text = (
+            f"{seen.name(timer)}{_set_at(seen, timer)} {what} {format_duration(delay_ns)} and has "
+            f"not been called yet: times are in seconds. If {seconds:,} milliseconds are meant, "
+            f"write {call}({seconds / 1000:g}, …)."
+        )
+        yield finding_of(seen, MILLISECONDS, text, timer, max(timer.added_ns, 0), timer.cursor)
+
+
+def late_bound(seen: Survey) -> Iterator[Finding]:
+    """Find lambdas set in a loop that all see the last values of its variables."""
+    latest: dict[tuple[int, int], SeenTimer] = {}
+    counts: Counter[tuple[int, int]] = Counter()
+    are_lambdas: dict[int, bool] = {}
+    for timer in seen.timers.values():
+        if not are_lambdas.setdefault(timer.label, "lambda" in seen.text(timer.label)):
+            continue
+        key = timer.label, timer.site
+        before = latest.get(key)
+        latest[key] = timer
+        if before is not None and 0 <= timer.added_ns - before.added_ns <= _TOGETHER_NS:
+            counts[key] += 1
+    for key, count in counts.items():
+        timer = latest[key]
+        site = seen.text(timer.site)
+        if not (names := _late_names(site)):
+            continue
+        name = names[0]
+        text = (
+            f"{counted(count + 1, 'timer')} set in a loop at {short_site(site)} share the "
+            f"variable{'s' if names[1:] else ''} {listed([f'“{each}”' for each in names])}: "
+            f"when they are called, the loop has gone on, and all see the last value. Bind it with "
+            f"“lambda {name}={name}: …”, or pass it as an argument of the timer."
+        )
+        yield finding_of(seen, LATE_BOUND, text, timer, max(timer.added_ns, 0), timer.cursor)
+
+
+def _set_at(seen: Survey, timer: SeenTimer) -> str:
+    site = seen.text(timer.site)
+    return f", set at {short_site(site)}," if site else ""
+
+
+# ------------------------------------------------------------------ the program's text
+
+
+def _late_names(call_site: str) -> list[str]:
+    """Return the variables of a loop that a lambda in a call in its body reads later.
+
+    Empty without such a lambda at the call site, or if its file is not here.
+    """
+    path, _, line = call_site.partition(" in ")[0].rpartition(":")
+    file = Path(path)
+    try:
+        if not line.isdecimal() or file.stat().st_size > _LONGEST_FILE:
+            return []
+        tree = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    found: list[str] = []
+    for loop in ast.walk(tree):
+        if isinstance(loop, (ast.For, ast.AsyncFor)):
+            inside: list[ast.AST] = list(loop.body)
+            scope = [loop.target, *inside]
+        elif isinstance(loop, (ast.ListComp, ast.SetComp)):
+            inside = [loop.elt]
+            scope = [each.target for each in loop.generators]
+        else:
+            continue
+        names = {
+            each.id
+            for each in _in_scope(scope)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        }
+        for call in _in_scope(inside):
+            if isinstance(call, ast.Call) and call.lineno <= int(line) <= (call.end_lineno or 0):
+                arguments = [*call.args, *(each.value for each in call.keywords)]
+                found += [
+                    name
+                    for each in arguments
+                    if isinstance(each, ast.Lambda)
+                    for name in _read_by(each)
+                    if name in names
+                ]
+    return list(dict.fromkeys(found))
+
+
+def _in_scope(nodes: list[ast.AST]) -> Iterator[ast.AST]:
+    """Yield nodes and what is in them, but for what functions and classes have for themselves."""
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop(0)
+        yield node
+        if not isinstance(
+            node, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ListComp)
+        ):
+            waiting += ast.iter_child_nodes(node)
+
+
+def _read_by(function: ast.Lambda) -> list[str]:
+    """Return the names that a lambda reads when it is called, without its parameters."""
+    arguments = function.args
+    own = {
+        each.arg
+        for each in (
+            *arguments.posonlyargs,
+            *arguments.args,
+            *arguments.kwonlyargs,
+            *filter(None, (arguments.vararg, arguments.kwarg)),
+        )
+    }
+    return [
+        each.id
+        for each in ast.walk(function.body)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each.id not in own
+    ]
