@@ -452,7 +452,7 @@ def chart_picture(  # noqa: PLR0913 - as many things make a picture
     width: float,
     theme: ThemeName,
     *,
-    created: datetime,
+    created: datetime | None,
     software: str,
     budgets_ms: Sequence[float] = (),
 ) -> DisplayList:

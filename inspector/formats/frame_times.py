@@ -345,7 +345,7 @@ class Provenance:
 
     Attributes:
         scene: Name of the scene or program.
-        created: Time of the data.
+        created: Time of the data, in local time if it has no zone; ``None`` if unknown.
         version: Version of the inspector.
         source: The time source of the frames.
         frame_rate: Target frames per second; ``None`` if unknown.
@@ -353,11 +353,21 @@ class Provenance:
     """
 
     scene: str
-    created: datetime
+    created: datetime | None
     version: str
     source: str = ""
     frame_rate: Fraction | None = None
     note: str = ""
+
+    @property
+    def created_text(self) -> str:
+        """The time of the data for people; empty if unknown."""
+        return "" if self.created is None else self.created.strftime("%Y-%m-%d %H:%M:%S %Z").strip()
+
+    @property
+    def created_iso(self) -> str | None:
+        """The time of the data for files, ``None`` if unknown."""
+        return None if self.created is None else self.created.isoformat()
 
     @property
     def time_name(self) -> str:

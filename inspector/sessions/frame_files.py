@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -180,7 +180,7 @@ def file_of(capture: Capture, stream: Stream) -> FrameFile:
     """Return a stream of a capture as what an importer reads."""
     return FrameFile(
         stream.frames(),
-        _capture_provenance(capture.path, stream.column, stream.name),
+        _capture_provenance(capture.path, stream.column, stream.name, capture.created),
         capture.notes_on(stream),
         has_work=stream.busy_ns is not None,
         column=stream.column,
@@ -212,9 +212,11 @@ def captured(
     return FrameFile(frames, provenance, tuple(notes), has_work=False, column=column)
 
 
-def _capture_provenance(path: Path, column: str, stream: str) -> Provenance:
+def _capture_provenance(
+    path: Path, column: str, stream: str, created: datetime | None = None
+) -> Provenance:
     note = ", ".join(filter(None, (f"column {column}" if column else "", stream)))
-    return Provenance(path.name, _changed(path), __version__, CAPTURED, None, note)
+    return Provenance(path.name, created, __version__, CAPTURED, None, note)
 
 
 def _is_recognised(importer: Importer, head: bytes) -> bool:
@@ -337,7 +339,7 @@ def _provenance(path: Path, found: object) -> Provenance:
     try:
         created = datetime.fromisoformat(values["created"])
     except (KeyError, TypeError, ValueError):
-        created = _changed(path)
+        created = None
     return Provenance(
         scene=str(values.get("scene") or path.name),
         created=created,
@@ -390,7 +392,7 @@ def _read_csv(path: Path) -> FrameFile:
         for name, column in zip(names, rows.T, strict=True):
             parts[name].append(column.copy() if column.any() else _zeros(len(column)))
     columns = {name: _joined(parts.pop(name, [])) for name in names or _NS_COLUMNS}
-    provenance = Provenance(path.stem, _changed(path), __version__)
+    provenance = Provenance(path.stem, None, __version__)
     return FrameFile(_frames(path, columns), provenance, (), True)
 
 
@@ -462,10 +464,6 @@ def _column(path: Path, name: str, values: msgspec.Raw | None) -> NsColumn:
 
 def _damaged(path: Path, what: str) -> CaptureError:
     return CaptureError(f"{path} is damaged: it has {what}. Export it again.")
-
-
-def _changed(path: Path) -> datetime:
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
 def _is_our_json(head: bytes) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from inspector import __version__
@@ -56,10 +56,11 @@ def provenance_of(session: Session) -> Provenance:
 def provenance_of_recording(recording: Recording) -> Provenance:
     """Return where the frame times of a recording come from, as far as its file says."""
     meta = recording.meta
+    created: datetime | None
     try:
         created = datetime.fromisoformat(str(meta.get("started_at")))
     except ValueError:
-        created = datetime.fromtimestamp(recording.path.stat().st_mtime, UTC)
+        created = None
     return Provenance(
         scene=recording.title,
         created=created,

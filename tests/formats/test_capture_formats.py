@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 import zlib
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from inspector.errors import CaptureError, ColumnChoiceError
 from inspector.formats.captures.capture import Capture, CaptureReader
 from inspector.formats.protobuf import bytes_field, number_field
+from inspector.formats.tables.frame_times_csv import CSV_COLUMNS
 from inspector.sessions.frame_files import open_frame_file, read_frame_file
 from tests.formats.perfetto_bytes import begin, end, packet
 from tests.formats.read_captures import whole
@@ -415,3 +417,45 @@ def test_that_what_cannot_be_read_is_said_to_be_that(
 ) -> None:
     with pytest.raises(CaptureError, match=what):
         opened(tmp_path, content)
+
+
+# ---------------------------------------------------------------------- dates
+
+
+_CAPFRAMEX = json.dumps(
+    {
+        "Info": {"CreationDate": "DATE"},
+        "Runs": [{"CaptureData": {"MsBetweenPresents": [16]}}],
+    }
+)
+_COMMENTS = "//CreationDate=2019-03-30\n//CreationTime=12:01:36\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "created"),
+    [
+        (AFTERBURNER, datetime(2020, 1, 8, 21)),  # noqa: DTZ001 - where it was captured
+        (f"{_COMMENTS}MsBetweenPresents\n16\n", datetime(2019, 3, 30, 12, 1, 36)),  # noqa: DTZ001
+        (
+            _CAPFRAMEX.replace("DATE", "2021-02-03T04:05:06Z"),
+            datetime(2021, 2, 3, 4, 5, 6, tzinfo=UTC),
+        ),
+        (
+            _CAPFRAMEX.replace("DATE", "0001-01-01T00:00:00"),
+            None,
+        ),
+        ("//CreationDate=yesterday\nMsBetweenPresents\n16\n", None),
+        ("MsBetweenPresents\n16\n", None),
+        (",".join(CSV_COLUMNS) + "\n" + ",".join(["0"] * len(CSV_COLUMNS)) + "\n", None),
+    ],
+)
+def test_that_a_capture_is_as_old_as_it_says(
+    tmp_path: Path, content: str, created: datetime | None
+) -> None:
+    path = tmp_path / "capture.txt"
+    path.write_text(content)
+
+    provenance = read_frame_file(path).provenance
+
+    assert provenance.created == created
+    assert bool(provenance.created_text) == (created is not None)

@@ -41,6 +41,9 @@ _METERS_PER_INCH: Final = 0.0254
 _PDF_DOTS_PER_INCH: Final = 1200
 _PDF_DATE: Final = re.compile(rb"(?<=\(D:)\d{14}(?:[+-]\d\d'\d\d')?")
 _XMP_DATE: Final = re.compile(rb"(?<=Date=\")\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[+-]\d\d:\d\d)?")
+_DATES: Final = re.compile(
+    rb"/(?:Creation|Mod)Date \(D:[^)]{,40}\)|xmp:\w{1,20}Date=\"[^\"]{,40}\""
+)
 #: More pixels than this are refused: Qt would fail or the machine would swap.
 _LARGEST_PIXEL_COUNT: Final = 200_000_000
 
@@ -65,7 +68,8 @@ def write_png(picture: DisplayList, stream: BinaryIO, *, dots_per_inch: float = 
         image.fill(QColor(picture.background))
         image.setText("Title", picture.title)
         image.setText("Description", picture.description)
-        image.setText("Creation Time", picture.created.isoformat(timespec="seconds"))
+        if picture.created is not None:
+            image.setText("Creation Time", picture.created.isoformat(timespec="seconds"))
         image.setText("Software", picture.software)
         painter = QPainter(image)
         painter.scale(width / picture.width, height / picture.height)
@@ -131,12 +135,14 @@ def _saved(image: QImage) -> bytes:
     return bytes(data.data())
 
 
-def _dated(document: bytes, created: datetime) -> bytes:
-    """Return the PDF with ``created`` in place of the present time, byte for byte as long.
+def _dated(document: bytes, created: datetime | None) -> bytes:
+    """Return the PDF with ``created`` or nothing in place of the present time, as long as it was.
 
     Qt stamps the time of writing, which would make every file different. Lengths
     are kept, so the table of offsets stays valid.
     """
+    if created is None:
+        return _DATES.sub(lambda match: b" " * len(match[0]), document)
     instant = created.astimezone(UTC)
     compact = instant.strftime("%Y%m%d%H%M%S").encode("ascii")
     extended = instant.strftime("%Y-%m-%dT%H:%M:%S").encode("ascii")

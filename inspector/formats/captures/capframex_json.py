@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_series import FrameFacts, joined
 from inspector.errors import CaptureError
-from inspector.formats.captures.capture import Capture, Stream, short_name
+from inspector.formats.captures.capture import Capture, Stream, date_in, short_name
 from inspector.formats.captures.source import CaptureSource
 from inspector.formats.frame_times import NsColumn
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
@@ -39,6 +39,7 @@ class _Run(msgspec.Struct):
 class _Info(msgspec.Struct):
     game: Any = msgspec.field(default="", name="GameName")
     process: Any = msgspec.field(default="", name="ProcessName")
+    created: Any = msgspec.field(default="", name="CreationDate")
 
 
 class _File(msgspec.Struct):
@@ -111,7 +112,10 @@ class CapFrameXReader:
             # CapFrameX too takes the frames of all runs together, not the averages of each.
             streams = [_named(runs, f"{program}, all {len(runs)} runs"), *runs]
         return Capture(
-            "CapFrameX", tuple(streams), notes=tuple(self._source.notes), path=self._path
+            *("CapFrameX", tuple(streams)),
+            notes=tuple(self._source.notes),
+            path=self._path,
+            created=date_in(str(info.created)),
         )
 
 

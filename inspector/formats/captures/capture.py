@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
@@ -30,6 +31,8 @@ SliceColumn: TypeAlias = "NDArray[np.signedinteger[Any]]"
 MOST_STREAMS: Final = 1_000
 _LISTED_STREAMS: Final = 12
 _OTHER_STREAMS: Final = 3
+#: Programs write the year 1 for a date that they do not know.
+_FIRST_YEAR: Final = 1970
 #: Longest name of a stream, a thread or a column.
 LONGEST_NAME: Final = 80
 
@@ -209,6 +212,7 @@ class Capture:
         notes: Sentences about the whole file.
         columns: In a table, the columns that could be frame times.
         no_frames: Why there is no stream to show by default; empty if there is.
+        created: When it was captured, as the file says, ``None`` if it does not.
     """
 
     format: str
@@ -218,6 +222,7 @@ class Capture:
     columns: tuple[str, ...] = ()
     no_frames: str = ""
     path: Path = field(default_factory=Path)
+    created: datetime | None = None
 
     def stream(self, wanted: str | None = None) -> Stream:
         """Return a stream by its name or a part of it, by default the one to show.
@@ -268,6 +273,15 @@ class CaptureReader(Protocol):
         Raises:
             CaptureError: There is nothing in it.
         """
+
+
+def date_in(text: str) -> datetime | None:
+    """Return a date and time of ISO 8601, ``None`` if it is none of this time."""
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    return found if found.year >= _FIRST_YEAR else None
 
 
 def short_name(text: str) -> str:

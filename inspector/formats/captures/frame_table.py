@@ -26,6 +26,7 @@ from inspector.formats.captures.capture import (
     MOST_STREAMS,
     Capture,
     Stream,
+    date_in,
     short_name,
 )
 from inspector.formats.captures.source import CaptureSource
@@ -196,6 +197,7 @@ class FrameTableReader:
             notes=tuple(notes),
             columns=tuple(dict.fromkeys((name, *map(table.name_of, likely_columns(table))))),
             path=self._path,
+            created=self._created(),
         )
 
     # ------------------------------------------------------------------ rows
@@ -388,6 +390,17 @@ class FrameTableReader:
             return "CapFrameX"
         return next((name for name, columns in _FORMATS if columns <= names), "table")
 
+    def _created(self) -> datetime | None:
+        """Return when the file says that it was captured."""
+        if found := _AFTERBURNER_TITLE.match(self._source.head.decode("latin-1")):
+            return _date_of(found)
+        table = self._table
+        if "timeindatetime" in self._loose:
+            first = table.first_cells(self._loose.index("timeindatetime"))
+            return date_in(first[0]) if first else None
+        about = dict(line.removeprefix("//").partition("=")[::2] for line in table.comments)
+        return date_in(f"{about.get('CreationDate', '')} {about.get('CreationTime', '')}")
+
     def _refuse_summaries(self) -> None:
         names = set(self._loose)
         for what, columns in _SUMMARIES:
@@ -459,18 +472,20 @@ class FrameTableReader:
         raise ColumnChoiceError(message, tuple(map(table.name_of, likely)))
 
 
-def _second_of(cell: str) -> int:
-    """Return a date and time as nanoseconds of some era, negative if it is none."""
-    if not (found := _DATE.fullmatch(cell)):
-        return MISSING
+def _date_of(found: re.Match[str]) -> datetime | None:
+    """Return a date and time of day as Afterburner writes it, ``None`` if it is none."""
     day, month, year, hour, minute, second = (int(text or 0) for text in found.groups())
     try:
-        return (
-            int(datetime(year, month, day, hour, minute, second, tzinfo=UTC).timestamp())
-            * NS_PER_SECOND
-        )
+        return datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - where it was written
     except ValueError:
-        return MISSING
+        return None
+
+
+def _second_of(cell: str) -> int:
+    """Return a date and time as nanoseconds of some era, negative if it is none."""
+    found = _DATE.fullmatch(cell)
+    date = None if found is None else _date_of(found)
+    return MISSING if date is None else int(date.replace(tzinfo=UTC).timestamp()) * NS_PER_SECOND
 
 
 def _spread(seconds: NsColumn) -> NsColumn:

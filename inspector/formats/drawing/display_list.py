@@ -138,7 +138,7 @@ class DisplayList(Struct, frozen=True):
         items: The shapes, back to front.
         title: Title for the file's metadata.
         description: The picture in words, for people who cannot see it.
-        created: Time of the data, for the file's metadata.
+        created: Time of the data, for the file's metadata; ``None`` if unknown.
         software: Name and version of the program, for the file's metadata.
     """
 
@@ -148,7 +148,7 @@ class DisplayList(Struct, frozen=True):
     items: tuple[Item, ...]
     title: str
     description: str
-    created: datetime
+    created: datetime | None
     software: str
 
     def texts(self) -> list[Text]:

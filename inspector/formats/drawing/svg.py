@@ -42,8 +42,10 @@ def svg_text(picture: DisplayList) -> str:
     width, height = _number(picture.width), _number(picture.height)
     families = quoted(f"'{_EMBEDDED_FAMILY}',{_FALLBACK_FAMILIES}")
     size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
-    created = picture.created.isoformat(timespec="seconds")
-    description = f"{picture.description} {picture.software}, {created}"
+    software = [picture.software]
+    if picture.created is not None:
+        software.append(picture.created.isoformat(timespec="seconds"))
+    description = f"{picture.description} {', '.join(software)}"
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family={families}>',

@@ -529,7 +529,7 @@ def provenance_text(provenance: Provenance, room: float, *more: str) -> str:
     """
     rate = provenance.frame_rate
     scene = shortened(plain(provenance.scene), room / 2, SMALL_SIZE)
-    created = provenance.created.strftime("%Y-%m-%d %H:%M:%S %Z").strip()
+    created = provenance.created_text
     program = f"Timeline Inspector {provenance.version}".strip()
     target = f"target {float(rate):g} fps" if rate is not None else ""
     source = plain(provenance.source)

@@ -299,7 +299,7 @@ class _Drawing:
     def _add_footer(self, y: float) -> float:
         parts = (
             plain(self._provenance.scene),
-            self._provenance.created.strftime("%Y-%m-%d %H:%M:%S %Z").strip(),
+            self._provenance.created_text,
             f"Timeline Inspector {self._provenance.version}".strip(),
             plain(self._provenance.note),
         )

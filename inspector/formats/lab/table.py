@@ -78,7 +78,7 @@ def write_lab_json(
         "version": LAB_VERSION,
         "provenance": {
             "scene": provenance.scene,
-            "created": provenance.created.isoformat(),
+            "created": provenance.created_iso,
             "inspector_version": provenance.version,
             "note": provenance.note,
         },

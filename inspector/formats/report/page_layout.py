@@ -60,7 +60,7 @@ class Pages:
         size: tuple[float, float],
         theme: ThemeName,
         title: str,
-        created: datetime,
+        created: datetime | None,
         software: str,
     ) -> None:
         """Begin the first page.

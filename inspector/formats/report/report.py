@@ -116,7 +116,7 @@ def report_pages(
     return pages_of(report, provenance.created, software)
 
 
-def pages_of(report: Report, created: datetime, software: str) -> tuple[DisplayList, ...]:
+def pages_of(report: Report, created: datetime | None, software: str) -> tuple[DisplayList, ...]:
     """Return the pages of a report whose pictures fit on them.
 
     Args:
@@ -176,7 +176,7 @@ def _about(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -
         ("Time source", provenance.source),
         ("Target", "" if rate is None else f"{float(rate):g} fps"),
         ("Note", provenance.note),
-        ("Captured", provenance.created.isoformat(sep=" ", timespec="seconds")),
+        ("Captured", provenance.created_text),
         ("Written by", f"Timeline Inspector {provenance.version}"),
         ("Samples", frames.samples),
     )

@@ -74,7 +74,7 @@ def head_of(
         "provenance": {
             "title": options.title,
             "scene": provenance.scene,
-            "created": provenance.created.isoformat(),
+            "created": provenance.created_iso,
             "inspector_version": provenance.version,
             "source": provenance.source,
             "frame_rate": None if provenance.frame_rate is None else str(provenance.frame_rate),

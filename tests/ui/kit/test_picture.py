@@ -308,6 +308,14 @@ def test_that_pictures_need_no_display_and_no_application() -> None:
     assert hashlib.sha256(here).hexdigest() == png
 
 
+def test_that_a_picture_of_unknown_date_has_none() -> None:
+    picture = DisplayList(100, 50, "#ffffff", (), "T", "D", None, "S")
+
+    assert b"Date" not in pdf_of(picture)
+    assert "Creation Time" not in image_of(picture).textKeys()
+    assert "<desc>D S</desc>" in svg_text(picture)
+
+
 WITHOUT_GRAPHICS = """
 import io
 from datetime import UTC, datetime
