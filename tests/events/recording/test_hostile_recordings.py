@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import resource
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,10 +13,9 @@ import pytest
 from inspector.cli import main as cli
 from inspector.events.recording import RecordingError, open_recording
 from tests.events.recording.damaged_recordings import damage, whole_recording
+from tests.fuzz import rounds
 
-#: How many are tried; CONTRIBUTING says how to ask for more.
-COUNT = int(os.environ.get("TIMELINE_INSPECTOR_DAMAGED", "150"))
-FIRST = int(os.environ.get("TIMELINE_INSPECTOR_DAMAGED_FROM", "0"))
+NUMBERS = rounds(30)
 #: No command takes longer for a file of 300 kB, in seconds of processor time.
 LIMIT_S = 20
 LIMIT_KB = 400_000
@@ -41,6 +38,8 @@ class _EndlessError(BaseException):
 @contextmanager
 def limited() -> Iterator[None]:
     """Fail what takes too long, of the processor's time, or too much memory."""
+
+    resource = pytest.importorskip("resource")
 
     def give_up(_number: int, _frame: FrameType | None) -> None:
         raise _EndlessError
@@ -94,7 +93,7 @@ def test_that_no_command_stumbles_over_a_damaged_recording(
     whole: bytes, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = folder / "damaged.tlrec"
-    for number in range(FIRST, FIRST + COUNT):
+    for number in NUMBERS:
         what = damage(whole, path, number)
         for line in command_lines(path, number):
             try:
@@ -115,7 +114,7 @@ def test_that_every_state_of_a_damaged_recording_can_be_asked_for(
     whole: bytes, folder: Path
 ) -> None:
     path = folder / "damaged.tlrec"
-    for number in range(FIRST, FIRST + COUNT):
+    for number in NUMBERS:
         what = damage(whole, path, number)
         try:
             with limited():

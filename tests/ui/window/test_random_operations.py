@@ -1,12 +1,8 @@
-"""Thousands of things a user might do, one after the other, and nothing goes wrong.
-
-``RANDOM_OPERATIONS`` sets how many, ``RANDOM_SEED`` which; 50 000 take about five minutes.
-"""
+"""Things that a user might do, one after the other, and nothing goes wrong."""
 
 from __future__ import annotations
 
 import gc
-import os
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -43,6 +39,7 @@ from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepToNextTimer
 from inspector.sessions.scene import built_in_scenes
 from inspector.timebase import NS_PER_SECOND
+from tests.fuzz import rounds
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 from ui.window.contents import WindowContents
@@ -54,8 +51,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-OPERATIONS = int(os.environ.get("RANDOM_OPERATIONS", "9000"))
-SEED = int(os.environ.get("RANDOM_SEED", "2026"))
+OPERATIONS = rounds(1_500)
 
 #: These ask the system for a file or end the window.
 _NOT_TRIGGERED = {"open", "quit"}
@@ -310,10 +306,10 @@ def _objects_by_class(root: QObject) -> Counter[str]:
 @pytest.mark.parametrize(
     ("scene", "operations"),
     [
-        ("01_small_game", OPERATIONS),
-        ("07_schedulers", OPERATIONS // 3),
-        ("08_components", OPERATIONS // 3),
-        ("10_state_machines", OPERATIONS // 3),
+        ("01_small_game", len(OPERATIONS)),
+        ("07_schedulers", len(OPERATIONS) // 3),
+        ("08_components", len(OPERATIONS) // 3),
+        ("10_state_machines", len(OPERATIONS) // 3),
     ],
 )
 def test_that_random_operations_do_no_harm(
@@ -330,7 +326,7 @@ def test_that_random_operations_do_no_harm(
     window.show()
     WindowContents(window, SessionBridge(make_source=make_source))
     window.open_path(next(each.path for each in built_in_scenes() if each.path.stem == scene))
-    user = RandomUser(window, sources, seed=SEED)
+    user = RandomUser(window, sources, seed=OPERATIONS.start)
 
     def settle() -> Counter[str]:
         user.leave_dialogs()

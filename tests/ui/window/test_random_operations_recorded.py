@@ -1,11 +1,7 @@
-"""Many things a user might do with a recording, one after the other, and nothing goes wrong.
-
-``RANDOM_OPERATIONS_RECORDED`` sets how many for each recording.
-"""
+"""Many things a user might do with a recording, one after the other, and nothing goes wrong."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +12,7 @@ from inspector.clocks import ManualTimeSource
 from inspector.events.log import EventLog
 from inspector.events.recording import open_recording
 from tests.events.recording.recorded_worlds import described, folded, record, scene_log
+from tests.fuzz import rounds
 from tests.ui.window.test_random_operations import RandomUser
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
@@ -26,7 +23,7 @@ from ui.window.settings import Settings, SettingsFile
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-OPERATIONS: Final = int(os.environ.get("RANDOM_OPERATIONS_RECORDED", "300"))
+OPERATIONS: Final = rounds(200)
 #: A state is compared with the events after so many operations.
 _COMPARED_EVERY: Final = 10
 
@@ -91,9 +88,9 @@ def test_that_random_operations_on_a_recording_do_no_harm(
     path = record(log, tmp_path / "a.tlrec", portion=700)
     window.open_path(path)
     bridge = window.bridge
-    user = UserOfRecording(window, seed=2027)
+    user = UserOfRecording(window, seed=OPERATIONS.start)
 
-    for number in range(OPERATIONS):
+    for number in OPERATIONS:
         user.act()
         if number % _COMPARED_EVERY == 0:
             bridge.refresh_now()
