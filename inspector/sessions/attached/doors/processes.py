@@ -18,7 +18,8 @@ _PROC: Final = Path("/proc")
 _HAS_PROC: Final = sys.platform == "linux"
 _EXECUTABLE: Final = re.compile(r"(python|pypy|node|nodejs)(?:(\d+)(?:\.(\d+))?)?(?:t|d)?$")
 _LIBRARY: Final = re.compile(rb"/libpython(\d+)\.(\d+)[td]*\.so")
-_ASK_VERSION: Final = "import sys; print(*sys.version_info[:2])"
+#: What a Python has mapped of its own: its library, and modules in its folders.
+_OWN_FILE: Final = re.compile(rb"/(?:lib)?python(\d+)\.(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,8 @@ class Process:
     @property
     def barrier(self) -> str:
         """Why nothing that runs in it can be attached, as part of a sentence; empty for nothing."""
-        if os.geteuid() not in {0, self.user_id}:
+        if os.geteuid() != self.user_id:
+            # Root must not run what is another user's: its interpreter, its files.
             return "it belongs to another user"
         try:
             own, its = (
@@ -100,36 +102,24 @@ class Process:
         if kind.startswith("node"):
             return Runtime("node", None)
         version = (int(major), int(minor)) if major and minor else None
-        return Runtime("python", version or self._mapped_version() or self._told_version())
+        return Runtime("python", version or self._mapped_version(_OWN_FILE))
 
     def state(self) -> str:
         """Return its state as ``ps`` writes it (S, R, T …); empty if it has ended."""
         return _stat(self.pid)[0]
 
     def _embedded(self) -> Runtime | None:
-        version = self._mapped_version()
+        version = self._mapped_version(_LIBRARY)
         return None if version is None else Runtime("python", version, is_embedded=True)
 
-    def _mapped_version(self) -> tuple[int, int] | None:
+    def _mapped_version(self, file: re.Pattern[bytes]) -> tuple[int, int] | None:
+        """Return the version in the names of files that it uses; its code is never run for it."""
         try:
             maps = (_PROC / str(self.pid) / "maps").read_bytes()
         except OSError:
             return None
-        found = _LIBRARY.search(maps)
+        found = file.search(maps)
         return None if found is None else (int(found[1]), int(found[2]))
-
-    def _told_version(self) -> tuple[int, int] | None:
-        try:
-            answer = subprocess.run(  # noqa: S603 - the interpreter that runs it anyway
-                [self.executable, "-ISc", _ASK_VERSION],
-                capture_output=True,
-                text=True,
-                timeout=5,
-                check=True,
-            ).stdout.split()
-            return int(answer[0]), int(answer[1])
-        except (OSError, ValueError, IndexError, subprocess.SubprocessError):
-            return None
 
 
 def parent_of(pid: int) -> int:

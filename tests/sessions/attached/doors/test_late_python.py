@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 
 from inspector.errors import AttachError
 from inspector.sessions.attached.doors import late_python, processes
+from inspector.sessions.attached.doors.late_node import why_not_node
 from inspector.sessions.attached.doors.late_python import AttachedPython, LatePython, why_not
 from inspector.sessions.attached.doors.processes import Process, Runtime, process
 from tests.sessions.attached.doors.test_launch import StandIn
@@ -72,11 +74,37 @@ def test_that_another_user_and_a_system_that_forbids_it_are_refused(
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 12_345)
     assert why_not(Target(user_id=12_346)) == "it belongs to another user"
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert why_not(Target(user_id=12_346)) == "it belongs to another user"
+    assert why_not_node(Target(user_id=12_346)) == "it belongs to another user"
+    monkeypatch.setattr(os, "geteuid", lambda: 12_345)
     yama = tmp_path / "ptrace_scope"
     monkeypatch.setattr(late_python, "_YAMA", yama)
     assert why_not(Target(user_id=12_345)) == ""
     yama.write_text("1\n")
     assert "sysctl kernel.yama.ptrace_scope=0" in why_not(Target(user_id=12_345))
+
+
+def test_that_the_version_of_a_python_is_read_without_running_it(tmp_path: Path) -> None:
+    unnamed = tmp_path / "python"
+    shutil.copy(Path(sys.executable).resolve(), unnamed)
+    code = "import _json, sys; print('up', flush=True); sys.stdin.read()"
+    home = str(Path(sys.base_prefix))
+    with subprocess.Popen(
+        [unnamed, "-c", code],
+        env={"PYTHONHOME": home},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "up\n"
+        # Whatever is at its place now is not asked.
+        unnamed.unlink()
+        found = processes.process(process.pid)
+        assert found is not None
+        assert found.runtime() == Runtime("python", sys.version_info[:2])
+        process.kill()
 
 
 def test_that_the_file_with_the_token_is_for_this_user_only_and_is_removed(
