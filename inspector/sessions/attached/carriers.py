@@ -331,8 +331,11 @@ def _remove_left_over() -> None:
     """Remove the sockets of inspectors that were killed, at which nothing listens."""
     for path in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*/socket"):
         with suppress(OSError):
-            about = path.parent.stat()
-            if about.st_uid != os.getuid() or time.time() - about.st_mtime < _OLD_S:
+            about = path.parent.lstat()
+            is_ours = stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid()
+            if not is_ours or time.time() - about.st_mtime < _OLD_S:
+                continue
+            if not stat.S_ISSOCK(path.lstat().st_mode):
                 continue
             with socket.socket(socket.AF_UNIX) as trial:
                 if trial.connect_ex(str(path)) == errno.ECONNREFUSED:

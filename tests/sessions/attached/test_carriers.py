@@ -1,13 +1,16 @@
-"""What carries messages: the last words of a program are heard."""
+"""What carries messages: the last words of a program, and what inspectors leave behind."""
 
 from __future__ import annotations
 
+import os
 import socket
+import tempfile
+from pathlib import Path
 
 import pytest
 
 from inspector.probe.wire import JSON, frame
-from inspector.sessions.attached.carriers import CarrierClosedError, StreamCarrier
+from inspector.sessions.attached.carriers import CarrierClosedError, Listener, StreamCarrier
 
 
 def test_that_what_a_program_said_before_it_closed_is_heard_though_nothing_can_be_sent() -> None:
@@ -23,3 +26,26 @@ def test_that_what_a_program_said_before_it_closed_is_heard_though_nothing_can_b
     with pytest.raises(CarrierClosedError):
         carrier.receive(0)
     carrier.close()
+
+
+def test_that_only_sockets_that_killed_inspectors_left_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary, elsewhere = tmp_path / "tmp", tmp_path / "elsewhere"
+    left, linked, file = (temporary / f"timeline-inspector-{name}" for name in "abc")
+    for folder in (left, file, elsewhere):
+        folder.mkdir(parents=True)
+    linked.symlink_to(elsewhere)
+    for folder in (left, elsewhere):
+        with socket.socket(socket.AF_UNIX) as killed:
+            killed.bind(str(folder / "socket"))
+    (file / "socket").write_text("precious")
+    for folder in (left, file, elsewhere):
+        os.utime(folder, (0, 0))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+
+    Listener().close()
+
+    assert not left.exists()
+    assert (elsewhere / "socket").exists()
+    assert (file / "socket").read_text() == "precious"
