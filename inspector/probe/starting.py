@@ -9,7 +9,7 @@ from _thread import allocate_lock
 from functools import partial
 
 from .adapters.loop import frame as begin_frame
-from .bootstrap.children import hand_on, is_starting, when_left
+from .bootstrap.children import hand_on, is_main_interpreter, is_starting, when_left
 from .connection import listening
 from .link import Link, program_name
 from .marking import use
@@ -19,6 +19,7 @@ from .requests import GRANTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from socket import socket
     from typing import Optional
 
 _program: Optional[Program] = None
@@ -35,7 +36,8 @@ class Server:
     """What :func:`serve` has opened.
 
     Attributes:
-        address: Where it listens; empty in a program that an inspector has launched.
+        address: Where it listens; empty in a program that an inspector has launched, and where
+            none can attach.
         token: What an inspector has to know.
     """
 
@@ -98,6 +100,9 @@ def serve(
 ) -> Server:
     """Let an inspector attach to this program.
 
+    Where that is not possible at the place in which it is looked for, such as a folder that
+    another user has made, the program is told so on its standard error, and goes on.
+
     Args:
         address: Where to listen: ``unix:/path`` or ``tcp:127.0.0.1:PORT``, port 0 for any. Unless
             given, where ``timeline-inspector attach`` finds it.
@@ -106,24 +111,32 @@ def serve(
 
     Raises:
         ValueError: The address is not one of this machine, or there is no such grant.
-        OSError: The address cannot be listened on.
+        OSError: The address that was given cannot be listened on.
     """
     global _link  # noqa: PLW0603 - one probe in a process
     if grant not in GRANTS:
         raise ValueError(f"no grant, {', '.join(GRANTS)}: {grant!r}")
-    if _restart is not None or _link is not None:
+    if _restart is not None or _link is not None or not is_main_interpreter():
         return Server("", "")
     token = token or os.urandom(16).hex()
-    if address is None:
-        place = Place.made()
-        address = place.address
-        place.write_token(token)
-        atexit.register(place.remove)
-    listener, address = listening(address)
+    try:
+        listener, address = _listening_at_place(token) if address is None else listening(address)
+    except OSError as error:
+        if address is not None:
+            raise
+        sys.stderr.write(f"timeline probe: no inspector can attach: {error}\n")
+        return Server("", "")
     _link = Link(_the_program(), token, grant, listener=listener)
     _handle_forks()
     _link.start()
     return Server(address, token)
+
+
+def _listening_at_place(token: str) -> tuple[socket, str]:
+    place = Place.made()
+    atexit.register(place.remove)
+    place.write_token(token)
+    return listening(place.address)
 
 
 def _the_program() -> Program:

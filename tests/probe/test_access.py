@@ -83,6 +83,20 @@ def test_that_a_folder_that_others_may_open_is_refused(tmp_path: Path) -> None:
             own_folder(wrong)
 
 
+def test_that_a_program_goes_on_where_no_inspector_can_find_it(tmp_path: Path) -> None:
+    (tmp_path / "timeline-inspector").symlink_to(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", f"{LOADER}print(repr(timeline_probe.serve().address))"],
+        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "''\n"
+    assert done.stderr.startswith("timeline probe: no inspector can attach: ")
+    assert "is not a folder for this user only" in done.stderr
+
+
 def test_that_a_token_is_never_written_into_a_file_that_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

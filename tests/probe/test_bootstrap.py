@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -162,10 +163,11 @@ def test_that_the_token_is_not_in_the_environment_that_programs_read(
 _CHILDREN = {
     "inheriting": "subprocess.run(command, check=True)",
     "copy of the environment": "subprocess.run(command, env=dict(os.environ), check=True)",
-    "own environment": "subprocess.run(command, env=own, check=True)",
+    "changed environment": "subprocess.run(command, env={**os.environ, 'A': 'b'}, check=True)",
     "in bytes": "subprocess.run(command, env=dict(os.environb), check=True)",
     "by position": (
-        "subprocess.Popen(command, -1, None, None, None, None, None, True, False, None, own).wait()"
+        "given = dict(os.environ)\n"
+        "subprocess.Popen(command, -1, None, None, None, None, None, 1, 0, None, given).wait()"
     ),
     "shell": "os.system(python + ' -c \\'' + code + '\\'')",
     "spawned": "os.waitpid(os.posix_spawn(python, command, os.environ), 0)",
@@ -186,7 +188,7 @@ def test_that_children_start_with_the_probe(programs: Programs, python: str, way
         "parent.py",
         "import os, subprocess, sys\n"
         "python, code = sys.executable, 'import sys; print(sys.version_info[0])'\n"
-        "command, own = [python, '-c', code], {'STARTED': os.environ['STARTED']}\n"
+        "command = [python, '-c', code]\n"
         f"{_CHILDREN[way]}\n",
     )
     assert programs.run(python, parent) == "3\n"
@@ -195,6 +197,56 @@ def test_that_children_start_with_the_probe(programs: Programs, python: str, way
     assert len(probes) == (1 if way == "replaced" else 2)
     assert all(probe["token"] == _TOKEN for probe in probes)
     assert any(not probe["hold"] for probe in probes), "only the program itself begins held"
+
+
+def test_that_a_child_with_an_environment_of_its_own_is_left_alone(
+    programs: Programs, python: str
+) -> None:
+    parent = programs.write(
+        "parent.py",
+        "import os, subprocess, sys\n"
+        "show = [sys.executable, '-c', 'import os; print(sorted(os.environb))']\n"
+        "for own in ({}, {'A': 'b'}, {b'A': b'b'}):\n"
+        "    subprocess.run(show, env=own, check=True)\n"
+        "os.execve(sys.executable, show, {})\n",
+    )
+    shown = programs.run(python, parent)
+    assert "TIMELINE" not in shown
+    assert "PYTHONPATH" not in shown
+    assert len(programs.probes) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "handed"), [(":/x", ["", "/x"]), ("/x::/y", ["/x", "", "/y"]), ("", [])]
+)
+def test_that_an_empty_part_of_the_path_stays_where_it_is(
+    programs: Programs, path: str, handed: list[str]
+) -> None:
+    parent = programs.write(
+        "parent.py",
+        "import os, subprocess\n"
+        f"given = {{**os.environ, 'PYTHONPATH': {path!r}}}\n"
+        "subprocess.run(['printenv', 'PYTHONPATH'], env=given)\n",
+    )
+    shown = programs.run(sys.executable, parent).rstrip("\n")
+    assert shown.split(os.pathsep) == [str(programs.bootstrap), *handed]
+
+
+_WITHIN = """
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    import _interpreters as interpreters
+interpreters.run_string(interpreters.create(), "print('within', flush=True)")
+"""
+
+
+def test_that_an_interpreter_within_the_program_has_no_probe(
+    programs: Programs, python: str
+) -> None:
+    within = programs.write("within.py", _WITHIN)
+    assert programs.run(python, within) == "within\n"
+    assert [probe["hold"] for probe in programs.probes] == [True]
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])

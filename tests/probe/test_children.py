@@ -196,7 +196,7 @@ _PREPARED = """
 import os, subprocess, sys
 for _ in range(3):
     subprocess.run(["true"], preexec_fn=os.setpgrp, check=True)
-child = subprocess.run([sys.executable, "-c", "print(7)"], preexec_fn=os.setpgrp, env={})
+child = subprocess.run([sys.executable, "-c", "print(7)"], preexec_fn=os.setpgrp)
 child = os.fork()
 if child == 0:
     os._exit(0)

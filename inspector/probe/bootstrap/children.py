@@ -1,7 +1,8 @@
-"""Hands the probe on to the program's children, whatever environment they are given."""
+"""Hands the probe on to children that are given the program's environment, changed or not."""
 
 from __future__ import annotations
 
+import _thread
 import os
 from _thread import get_ident
 from collections.abc import Mapping
@@ -36,12 +37,26 @@ def taken_from_environment() -> dict[str, Any] | None:
 
     The token leaves ``os.environ``, which programs print and log.
     """
+    if not is_main_interpreter():
+        return None
     token = os.environ.pop(_TOKEN, "")
     is_held = os.environ.pop(_HOLD, "") == "1"
     if not token:
         return None
     grant = os.environ.get(_GRANT, "full")
     return {"connect": os.environ[_CONNECT], "token": token, "hold": is_held, "grant": grant}
+
+
+def is_main_interpreter() -> bool:
+    """Whether this is the interpreter of the program, not one that runs within it."""
+    ask = getattr(_thread, "_is_main_interpreter", None)  # since Python 3.12
+    if ask is not None:
+        return bool(ask())
+    try:
+        interpreters = __import__("_xxsubinterpreters")
+    except ImportError:
+        return True
+    return bool(interpreters.get_current() == interpreters.get_main())
 
 
 def hand_on(connect: str, token: str, grant: str) -> None:
@@ -51,6 +66,8 @@ def hand_on(connect: str, token: str, grant: str) -> None:
     for name, value in _handed_on.items():
         # For children that inherit; os.environ does not learn of it.
         os.putenv(name, value)
+    # By this, an environment is known as the program's own.
+    os.environ[_CONNECT] = connect
     os.putenv(_PATH, _path_with_probe(os.environ.get(_PATH, "")))
     if not is_first:
         return
@@ -118,6 +135,9 @@ def _with_probe(environment: Any) -> Any:
         return environment  # inherited, or an error that is the program's
     given = dict(environment)
     is_bytes = any(isinstance(name, bytes) for name in given)
+    if (os.fsencode(_CONNECT) if is_bytes else _CONNECT) not in given:
+        # One that the program has made for a child with which it shares nothing.
+        return environment
 
     def put(name: str, value: str) -> None:
         given.pop(name, None)
@@ -131,5 +151,6 @@ def _with_probe(environment: Any) -> Any:
 
 
 def _path_with_probe(path: str) -> str:
-    others = [each for each in path.split(os.pathsep) if each and each != _FOLDER]
+    # An empty part stands for the present folder.
+    others = [each for each in path.split(os.pathsep) if each != _FOLDER] if path else []
     return os.pathsep.join([_FOLDER, *others])

@@ -2202,11 +2202,16 @@
       ? join(runtime, "timeline-inspector")
       : join(require("os").tmpdir(), `timeline-inspector-${process.getuid()}`);
     const own = join(folder, String(process.pid));
-    makeOwn(fs, folder);
-    fs.rmSync(own, { recursive: true, force: true }); // of an earlier process of this number
-    makeOwn(fs, own);
     const token = require("crypto").randomBytes(16).toString("hex");
-    fs.writeFileSync(join(own, "token"), token, { mode: 0o600, flag: "wx" });
+    try {
+      makeOwn(fs, folder);
+      fs.rmSync(own, { recursive: true, force: true }); // of an earlier process of this number
+      makeOwn(fs, own);
+      fs.writeFileSync(join(own, "token"), token, { mode: 0o600, flag: "wx" });
+    } catch (error) {
+      process.emitWarning(`timeline-inspector: no inspector can attach: ${error.message}`);
+      return;
+    }
     api.program = install(new NodeHost(root, require));
     api.program.isWatched = true;
     const server = require("net").createServer((socket) => {

@@ -49,8 +49,9 @@ GRACE_S: Final = 10.0
 
 
 def _python_path(environment: Mapping[str, str]) -> dict[str, str]:
-    given = environment.get("PYTHONPATH", "").split(os.pathsep)
-    others = [each for each in given if each and each != str(BOOTSTRAP)]
+    given = environment.get("PYTHONPATH", "")
+    # An empty part stands for the present folder.
+    others = [each for each in given.split(os.pathsep) if each != str(BOOTSTRAP)] if given else []
     return {"PYTHONPATH": os.pathsep.join([str(BOOTSTRAP), *others])}
 
 
