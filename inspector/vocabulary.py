@@ -36,19 +36,27 @@ interval is unknown.
 Of attached programs, the frames of one loop are told by the events of frames, those of the others
 by events with ``LOOP_`` before their names. ``LOOP_FOUND`` precedes the first frame of every loop;
 the first loop found is the one, see :mod:`inspector.events.loop_frames`.
+
+``SAMPLED`` is a look at the thread of a loop that has been busy for long, or was kept from running;
+the numbers stand for the time since the look before. It ends the events that belong to it:
+``STACK_FRAME`` replaces one frame of the stack that the sample before has told, the outermost being
+number 0; ``RUNNING_CALL`` is told when it changes; ``OTHER_THREAD`` has run for a good part of the
+time. The first sample of a turn, and every 32nd, tell everything.
 """
+
+from __future__ import annotations
 
 from enum import IntEnum
 from fractions import Fraction
 from functools import lru_cache
 from itertools import takewhile
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 #: Raised when the meaning of a number changes, or for numbers unknown to older readers; readers
 #: refuse newer versions. Version 2 added :attr:`Field.OWNER`, version 3 loops, child clocks,
 #: timeouts and hooks among the members, version 4 :data:`FRAME_SHARES`, version 5 the frames of
-#: several loops.
-VOCABULARY_VERSION: Final = 5
+#: several loops, version 6 samples of loops.
+VOCABULARY_VERSION: Final = 6
 
 #: Rates are exact multiples of one over this: halves to sixteenths, thirds,
 #: sevenths, elevenths, thirteenths, sixtieths and four decimals are exact.
@@ -103,6 +111,13 @@ CALL_ENDED: Final = 68
 STATE_ENTERED: Final = 69
 TRANSITION_REFUSED: Final = 70
 MEMBER_MOVED: Final = 71
+STACK_FRAME: Final = 80
+RUNNING_CALL: Final = 81
+OTHER_THREAD: Final = 82
+SAMPLE_TIMES: Final = 83
+SAMPLED: Final = 84
+COLLECTED: Final = 85
+PROCESS_STOPPED: Final = 86
 
 
 class EventKind(IntEnum):
@@ -148,6 +163,13 @@ class EventKind(IntEnum):
     STATE_ENTERED = STATE_ENTERED
     TRANSITION_REFUSED = TRANSITION_REFUSED
     MEMBER_MOVED = MEMBER_MOVED
+    STACK_FRAME = STACK_FRAME
+    RUNNING_CALL = RUNNING_CALL
+    OTHER_THREAD = OTHER_THREAD
+    SAMPLE_TIMES = SAMPLE_TIMES
+    SAMPLED = SAMPLED
+    COLLECTED = COLLECTED
+    PROCESS_STOPPED = PROCESS_STOPPED
 
 
 class NamedNumber(IntEnum):
@@ -191,6 +213,52 @@ class LoopKind(NamedNumber):
     DRAWS_FRAMES = 0
     #: Turns of a loop that waits for events, such as asyncio's.
     WAITS_FOR_EVENTS = 1
+
+
+class CallKind(NamedNumber):
+    """What a loop was calling when it was sampled."""
+
+    CALLBACK = 0
+    #: A step of a task.
+    TASK = 1
+    #: The program's own loop, a part of its frame.
+    FRAME = 2
+
+
+#: Bits of :attr:`SampleForm.flags`: the interpreter was not free before, so the stack is that of
+#: the first moment afterwards; the innermost frame calls what waits; times of threads are not
+#: known here; the loop was between two turns; the rest of a turn after its last sample.
+SAW_AFTERWARDS: Final = 1
+SAW_WAIT: Final = 2
+SAW_NO_TIMES: Final = 4
+SAW_BETWEEN_TURNS: Final = 8
+SAW_END: Final = 16
+
+
+class SampleForm(NamedTuple):
+    """The second number of ``SAMPLED``.
+
+    Attributes:
+        part: How many other calls the samples of this turn have seen before, at most 65,535.
+        number: How many samples of this turn there were before, modulo 65,536.
+        depth: Number of frames of the stack, 0 without one.
+        flags: Bits that begin with ``SAW_``.
+    """
+
+    part: int
+    number: int
+    depth: int
+    flags: int
+
+    @property
+    def packed(self) -> int:
+        """The form as one number."""
+        return self.part << 32 | self.number << 16 | self.depth << 8 | self.flags
+
+    @staticmethod
+    def of(number: int) -> SampleForm:
+        """Return what a number stands for."""
+        return SampleForm(number >> 32, number >> 16 & 0xFFFF, number >> 8 & 0xFF, number & 0xFF)
 
 
 class Share(NamedNumber):

@@ -19,6 +19,7 @@ from inspector.events.members import TIMED_CALLS
 from inspector.vocabulary import (
     RATE_DENOMINATOR,
     VOCABULARY_VERSION,
+    CallKind,
     EventKind,
     Field,
     LifeCycle,
@@ -84,6 +85,13 @@ class Unit(Enum):
     COLLECTION_AND_LATE = (
         "microseconds of garbage collection times 2**32, plus those by which the host was late"
     )
+    SAMPLED_CLOCK = "number of the clock whose loop or process was looked at"
+    CALL_KIND = "a CallKind"
+    PLACE_IN_STACK = "place of a frame in the stack, 0 for the outermost"
+    SAMPLE_FORM = (
+        "other calls before times 2**32, plus samples before times 2**16, plus frames of the stack "
+        "times 2**8, plus flags"
+    )
     READ_VALUE = "nanoseconds of the time source, or from frame to frame, see Reading"
 
     @property
@@ -102,6 +110,7 @@ NUMBERS: Final[dict[Unit, type[NamedNumber | TimerKind | Reading]]] = {
     Unit.MODE: Mode,
     Unit.READING: Reading,
     Unit.LOOP_KIND: LoopKind,
+    Unit.CALL_KIND: CallKind,
 }
 _TEXTS: Final = frozenset({Unit.NAME, Unit.TEXT, Unit.SITE, Unit.ASKER, Unit.TRACEBACK, Unit.JSON})
 
@@ -144,6 +153,7 @@ class EventGroup(IntEnum):
     CALLS = 9
     FRAMES = 10
     READINGS = 11
+    SAMPLES = 12
 
     @property
     def title(self) -> str:
@@ -182,6 +192,10 @@ _GROUP_TEXTS: Final = {
     EventGroup.READINGS: (
         "∘ reading",
         "Readings of the time source and data of commands, for replays",
+    ),
+    EventGroup.SAMPLES: (
+        "≡ sample",
+        "What loops were at while they were busy for long, garbage collections, stops",
     ),
 }
 
@@ -316,6 +330,21 @@ _ROWS: Final = (
              "{s} refused “{a}”: {b}", Fold.NONE, asked="a:transition"),
     EventRow(_K.MEMBER_MOVED, _U.MEMBER, _U.MEMBER, _U.NOTHING, _G.MEMBERS,
              "{s} moved under {a}"),
+    EventRow(_K.STACK_FRAME, _U.SAMPLED_CLOCK, _U.PLACE_IN_STACK, _U.SITE, _G.SAMPLES,
+             "{s}: frame {a} of the stack is [{b}|not known]", Fold.NONE, measured="sab"),
+    EventRow(_K.RUNNING_CALL, _U.SAMPLED_CLOCK, _U.TEXT, _U.CALL_KIND, _G.SAMPLES,
+             "{s} runs a {b}[, “{a}”]", Fold.NONE, measured="sab"),
+    EventRow(_K.OTHER_THREAD, _U.SAMPLED_CLOCK, _U.DURATION, _U.TEXT, _G.SAMPLES,
+             "{s}: another thread used {a} of processor time[, {b}]", Fold.NONE, measured="sab"),
+    EventRow(_K.SAMPLE_TIMES, _U.SAMPLED_CLOCK, _U.DURATION, _U.DURATION, _G.SAMPLES,
+             "{s}: {a} of processor time, {b} ready without a processor", Fold.NONE,
+             measured="sab"),
+    EventRow(_K.SAMPLED, _U.SAMPLED_CLOCK, _U.DURATION, _U.SAMPLE_FORM, _G.SAMPLES,
+             "{s} sampled: {b}, for {a}", Fold.NONE, measured="sab"),
+    EventRow(_K.COLLECTED, _U.SAMPLED_CLOCK, _U.DURATION, _U.COUNT, _G.SAMPLES,
+             "garbage of generation {b} collected in {a}", Fold.NONE, measured="sab"),
+    EventRow(_K.PROCESS_STOPPED, _U.SAMPLED_CLOCK, _U.DURATION, _U.NOTHING, _G.SAMPLES,
+             "the process was stopped for {a}", Fold.NONE, measured="sab"),
 )
 # fmt: on
 
@@ -435,6 +464,7 @@ QUIET_GROUPS: Final = frozenset(EventGroup) - {
     EventGroup.CALLS,
     EventGroup.FRAMES,
     EventGroup.READINGS,
+    EventGroup.SAMPLES,
 }
 
 

@@ -11,11 +11,14 @@ from inspector.events.schema import FIELDS, NUMBERS, SCHEMA, EventRow, FieldRow,
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import (
     NEVER,
+    SAW_BETWEEN_TURNS,
+    SAW_END,
     EventKind,
     Field,
     Phase,
     RawEvent,
     Reading,
+    SampleForm,
     Share,
     durations_of,
     frame_and_phase_in,
@@ -51,6 +54,7 @@ _NAMED: Final = {
     Unit.CLOCK: "clock",
     Unit.CLOCK_OR_NONE: "clock",
     Unit.LOOP: "clock",
+    Unit.SAMPLED_CLOCK: "clock",
     Unit.TIMER: "timer",
     Unit.MEMBER: "member",
     Unit.MACHINE: "machine",
@@ -133,6 +137,8 @@ class _Describer:
             case Unit.CALLBACKS_AND_INSPECTOR | Unit.COLLECTION_AND_LATE:
                 pairs = zip(_SHARES[unit], durations_of(value), strict=True)
                 return ", ".join(f"{share.text} {format_duration(ns)}" for share, ns in pairs)
+            case Unit.SAMPLE_FORM:
+                return _sample_text(SampleForm.of(value))
             case Unit.FRAME_AND_PHASE:
                 frame, phase = frame_and_phase_in(value)
                 return f"frame {frame}: {Phase(phase).text}"
@@ -185,3 +191,11 @@ def _parts(template: str) -> tuple[_Part, ...]:
     """Split a template into its parts."""
     pieces = _OPTIONAL.split(template)
     return tuple(_Part(text, is_optional=at % 2 == 1) for at, text in enumerate(pieces) if text)
+
+
+def _sample_text(form: SampleForm) -> str:
+    if form.flags & SAW_BETWEEN_TURNS:
+        return "between two turns"
+    if form.flags & SAW_END:
+        return "the end of the turn"
+    return f"sample {form.number + 1} of the turn, {form.depth} frames deep"

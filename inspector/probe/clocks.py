@@ -63,6 +63,8 @@ class Clock:
         thread: Name of the thread that its timers are called on, empty if it is not known.
         before_first_change: Called once, the lock held, before local time ceases to pass as fast
             as real time; ``None`` afterwards.
+        threads: The numbers of that thread: Python's and the system's; those of the main thread if
+            it is not known.
     """
 
     __slots__ = (
@@ -84,6 +86,7 @@ class Clock:
         "parent",
         "rate_n",
         "thread",
+        "threads",
     )
 
     def __init__(
@@ -106,6 +109,7 @@ class Clock:
         self.cause = 0
         self.thread = ""
         self.before_first_change: Optional[Callable[[], None]] = None
+        self.threads = (0, 0)
 
     def __repr__(self) -> str:
         return f"<Clock {self.number} {self.name!r} at {self.local_ns():,} ns>"

@@ -5,7 +5,7 @@ A copy, because a probe imports nothing else of the inspector; a test compares t
 
 from __future__ import annotations
 
-VOCABULARY_VERSION = 5
+VOCABULARY_VERSION = 6
 
 #: Rates are multiples of one over this.
 RATE_DENOMINATOR = 720_720_000
@@ -33,6 +33,25 @@ DELTA_CUT = 35
 CALLBACK_FAILED = 48
 MARK = 49
 TRANSPORT = 51
+STACK_FRAME = 80
+RUNNING_CALL = 81
+OTHER_THREAD = 82
+SAMPLE_TIMES = 83
+SAMPLED = 84
+COLLECTED = 85
+PROCESS_STOPPED = 86
+
+# The second number of RUNNING_CALL.
+RUNS_CALLBACK = 0
+RUNS_TASK = 1
+RUNS_FRAME = 2
+
+# Bits of the second number of SAMPLED.
+SAW_AFTERWARDS = 1
+SAW_WAIT = 2
+SAW_NO_TIMES = 4
+SAW_BETWEEN_TURNS = 8
+SAW_END = 16
 
 # The subject of TRANSPORT.
 MODE_RUNNING = 1

@@ -69,6 +69,7 @@ class Attachment:
         self._tell_changes()
         self._say("Events.keyframe", state="begun")
         program.attach(self.sink.emit, self.sink.extend)
+        program.sampler.begin()
         self.keyframe: Optional[Keyframe] = Keyframe(program, is_first=True)
         self._slices = 0
         self._busy: list[tuple[int, str, int]] = []
@@ -84,7 +85,7 @@ class Attachment:
         ends_ns = self._program.clocks.step_ends_ns
         if ends_ns is not None:
             wait_ns = max(min(wait_ns, ends_ns - monotonic_ns()), 0)
-        return wait_ns
+        return self._program.sampler.wait_ns(wait_ns)
 
     def turn(self, *, has_news: bool) -> None:
         """Do what is due.
@@ -97,6 +98,7 @@ class Attachment:
             WireError: It does not follow the protocol.
         """
         connection, program = self._connection, self._program
+        program.sampler.look()
         now_ns = monotonic_ns()
         if now_ns - self._turned_ns > wire.PING_NS:
             # This thread could not run: that is not the inspector's silence.
@@ -233,6 +235,7 @@ class Attachment:
 
     def end(self, *last: dict[str, Any], patience_ns: int = 0) -> None:
         """Let the program go on, send what it has done until now, and close."""
+        self._program.sampler.end()
         self._program.detach()
         self._send_events(is_last=True)
         self._tell_loss(is_last=True)

@@ -10,7 +10,15 @@ import sys
 import threading
 from functools import partial, wraps
 from itertools import count
-from threading import Condition, Lock, RLock, current_thread, main_thread
+from threading import (
+    Condition,
+    Lock,
+    RLock,
+    current_thread,
+    get_ident,
+    get_native_id,
+    main_thread,
+)
 from time import monotonic_ns
 from types import ModuleType
 
@@ -40,6 +48,7 @@ from .kinds import (
     TIMER_FIRED,
     TIMER_ORIGIN,
 )
+from .sampler import Sampler
 from .wire import cut_text
 
 TYPE_CHECKING = False
@@ -161,6 +170,7 @@ class Frames:
         length_ns: Time since the start of the frame before, 0 if that is not known.
         ended_ns: When the latest frame ended, 0 without one.
         busy_ns: How long that one worked.
+        threads: The numbers of the thread of the loop: Python's and the system's.
     """
 
     __slots__ = (
@@ -174,6 +184,7 @@ class Frames:
         "ended_ns",
         "index",
         "length_ns",
+        "threads",
     )
 
     def __init__(self) -> None:
@@ -181,6 +192,7 @@ class Frames:
         self._began_local_ns = self._ended_local_ns = 0
         self._stood_at_began_ns = self._stood_at_ended_ns = 0
         self.began_held = False
+        self.threads = get_ident(), get_native_id()
         self.forget()
 
     def forget(self) -> None:
@@ -227,6 +239,8 @@ class Program:
         changes: Incremented when clocks, capabilities or adapters change.
         holds: Incremented when the program's clock is paused or resumed or has another rate.
         next_frame: Index of the frame that follows the latest.
+        loops: The frames of each loop that has run one, by the number of its clock.
+        sampler: Looks at the loops while an inspector is attached.
         keep_alive: Called again and again while the main thread is held in a sleep that is not its
             library's own, to keep a window alive.
     """
@@ -255,7 +269,8 @@ class Program:
         self.keep_alive: Optional[Callable[[], object]] = None
         # One call, so that no two threads take the same number.
         self._next_timer = count(1).__next__
-        self._frames: dict[int, Frames] = {}
+        self.loops: dict[int, Frames] = {}
+        self.sampler = Sampler(self, name_of)
         self._frames_left = 0
         # One lock for both, so that no two threads take them in different orders.
         self._woken = Condition(self.clocks.lock)
@@ -339,7 +354,7 @@ class Program:
         """Begin to report, with the clocks as they are."""
         for adapter in list(self.adapters.values()):
             self.guarded(adapter, adapter.attached)
-        for frames in self._frames.values():
+        for frames in self.loops.values():
             frames.forget()
         with self.clocks.lock:
             self.timers.clear()
@@ -368,6 +383,7 @@ class Program:
         self._text_lock = Lock()
         self.clocks.lock = RLock()
         self._woken = Condition(self.clocks.lock)
+        self.sampler.end()
         self.detach()
         for adapter in list(self.adapters.values()):
             self.guarded(adapter, adapter.forked)
@@ -381,7 +397,7 @@ class Program:
         found: dict[str, Union[bool, str]] = dict.fromkeys(CAPABILITIES, True)
         adapter = clock.adapter
         if adapter is None:
-            if not self._frames:
+            if not self.loops:
                 found["step_frame"] = "No frames have been seen in this program."
         else:
             found["step_frame"] = "Frames are stepped with the clock of the program."
@@ -401,6 +417,10 @@ class Program:
         thread = current_thread().name
         # The probe's own finds what was there before it came.
         clock.thread = "" if thread == PROBE_THREAD else thread
+        clock.threads = get_ident(), get_native_id()
+        if not clock.thread:
+            main = main_thread()
+            clock.threads = main.ident or 0, main.native_id or 0
         self.mention_change()
         return clock
 
@@ -631,9 +651,9 @@ class Program:
 
     def frames(self, clock: Clock) -> Frames:
         """Return the frames of a clock's loop, which begin with this call."""
-        found = self._frames.get(clock.number)
+        found = self.loops.get(clock.number)
         if found is None:
-            found = self._frames[clock.number] = Frames()
+            found = self.loops[clock.number] = Frames()
             self.mention_change()
         return found
 

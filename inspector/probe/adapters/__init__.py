@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
-    from typing import Any, Callable, Union
+    from typing import Any, Callable, Optional, Union
 
     from ..clocks import Clock
     from ..program import Program, Timer
@@ -43,6 +43,10 @@ class Adapter:
             program is held.
         has_own_rates: Whether its clocks have rates and pauses of the program's own, which it
             restores by itself when the inspector goes.
+        has_hidden_turns: Whether its loops report no frames, or not all that they do in them: the
+            stacks of their threads tell when they are busy.
+        is_loop_in_c: Whether such a loop waits in a function that has no frame of its own.
+        waits_for_events: Whether its frames are turns of a loop that calls one thing after another.
         hides: Names of the packages whose frames are skipped when a call site is looked for.
         program: The program.
         version: Version of the library, empty if unknown.
@@ -55,6 +59,9 @@ class Adapter:
     calls_in_frames = False
     has_own_rates = False
     reads_anywhere = False
+    has_hidden_turns = False
+    is_loop_in_c = False
+    waits_for_events = False
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -101,6 +108,13 @@ class Adapter:
         Of :data:`CAPABILITIES`, with the reason where it cannot be done: a sentence for people.
         """
         return {}
+
+    def running_task(self, clock: Clock) -> Optional[tuple[str, object]]:
+        """Return the name of the task whose step runs now, and what tells it from others.
+
+        Called on the probe's thread; ``None`` if none runs, or the library has no tasks.
+        """
+        return None
 
     def changed(self, clock: Clock) -> None:
         """A clock, or one above it, was paused or resumed, or has another rate.

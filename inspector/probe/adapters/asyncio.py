@@ -52,6 +52,7 @@ class AsyncioAdapter(Adapter):
     library = "asyncio"
     hides: tuple[str, ...] = ("asyncio", "selectors")
     reads_anywhere = True
+    waits_for_events = True
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -146,6 +147,11 @@ class AsyncioAdapter(Adapter):
         if hooks is not None and hooks.refusal:
             return dict.fromkeys(("pause", "rate", "step_timer", "step_time"), hooks.refusal)
         return {}
+
+    def running_task(self, clock: Clock) -> Optional[tuple[str, object]]:
+        hooks = self._by_clock.get(clock.number)
+        task = None if hooks is None else self._current_task(hooks.loop())
+        return None if task is None else (_task_name(task), id(task))
 
     def changed(self, clock: Clock) -> None:
         hooks = self._by_clock.get(clock.number)

@@ -40,6 +40,8 @@ class QtAdapter(Adapter):
 
     library = "Qt"
     hides: tuple[str, ...] = ("PySide6", "PyQt6", "shiboken6")
+    has_hidden_turns = True
+    is_loop_in_c = True
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)

@@ -42,6 +42,7 @@ class TkinterAdapter(Adapter):
 
     library = "tkinter"
     hides: tuple[str, ...] = ("tkinter",)
+    has_hidden_turns = True
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)

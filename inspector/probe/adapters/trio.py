@@ -32,6 +32,7 @@ class TrioAdapter(Adapter):
     library = "trio"
     hides: tuple[str, ...] = ("trio", "outcome", "contextlib")
     reads_anywhere = True
+    has_hidden_turns = True
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)

@@ -36,6 +36,7 @@ class TwistedAdapter(Adapter):
     library = "Twisted"
     hides: tuple[str, ...] = ("twisted",)
     reads_anywhere = True
+    has_hidden_turns = True
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)

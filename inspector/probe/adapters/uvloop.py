@@ -31,6 +31,8 @@ class UvloopAdapter(Adapter):
     library = "uvloop"
     hides: tuple[str, ...] = ("uvloop", "asyncio")
     reads_anywhere = True
+    has_hidden_turns = True
+    is_loop_in_c = True
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -95,6 +97,13 @@ class UvloopAdapter(Adapter):
 
     def _loop_of(self, clock: Clock) -> Optional[_Loop]:
         return next((loop for loop in list(self._loops.values()) if loop.clock is clock), None)
+
+    def running_task(self, clock: Clock) -> Optional[tuple[str, object]]:
+        known = self._loop_of(clock)
+        task: Any = None if known is None else asyncio.current_task(known.loop())
+        if task is None:
+            return None
+        return getattr(task.get_coro(), "__qualname__", task.get_name()), id(task)
 
     def changed(self, clock: Clock) -> None:
         known = self._loop_of(clock)

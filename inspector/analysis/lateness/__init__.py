@@ -1,0 +1,1 @@
+"""What made calls late: samples of the loops, and the shares of each lateness."""

@@ -1,0 +1,250 @@
+"""Samples of loops, put together from their events."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from inspector.events.handlers import handlers_of
+from inspector.events.schema import EventGroup, kinds_with
+from inspector.timebase import NS_PER_MS
+from inspector.vocabulary import (
+    SAW_AFTERWARDS,
+    SAW_BETWEEN_TURNS,
+    SAW_END,
+    SAW_NO_TIMES,
+    SAW_WAIT,
+    CallKind,
+    SampleForm,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from inspector.events.history import History
+    from inspector.vocabulary import RawEvent
+
+#: Numbers of the kinds of events of samples.
+SAMPLE_KINDS: Final = kinds_with(group=EventGroup.SAMPLES)
+#: A probe tells the whole stack at least as often; a sample that covers an instant may come so much
+#: later.
+_WHOLE_NS: Final = 1_500 * NS_PER_MS
+_LATER_NS: Final = 200 * NS_PER_MS
+#: The most events to read for one window.
+_MOST_EVENTS: Final = 400_000
+#: Every so many samples the whole stack is told.
+_WHOLE_EVERY: Final = 32
+
+_PLACE: Final = re.compile(r"(.*):(\d+) in (.*)", re.DOTALL)
+
+
+class Place(Struct, frozen=True):
+    """A place in a program, as it is told: ``file:line in function``."""
+
+    file: str
+    line: int
+    function: str
+
+    @classmethod
+    def of(cls, text: str) -> Place:
+        """Return the place that a text names."""
+        found = _PLACE.fullmatch(text)
+        if found is None:
+            return cls("", 0, text)
+        return cls(found[1], int(found[2]), found[3])
+
+    @property
+    def file_name(self) -> str:
+        """The file without its folders."""
+        return self.file.replace("\\", "/").rpartition("/")[2]
+
+    @property
+    def short(self) -> str:
+        """The place in a sentence: ``crunch() (server.py:4)``."""
+        name = self.function.rpartition("<locals>.")[2]
+        call = name if name.startswith("<") else f"{name}()"
+        return f"{call} ({self.file_name}:{self.line})" if self.line else call
+
+
+class Sample(Struct, frozen=True):
+    """A look at the thread of a loop, which stands for the time before it.
+
+    Attributes:
+        at_ns: Session instant of the look.
+        covers_ns: For how much time before it stands.
+        executed_ns: Processor time of the thread.
+        ready_ns: For how long the thread was ready to run without a processor.
+        other_ns: Processor time of another thread of the program, 0 if little.
+        other: That thread and where it was, as ``name: place``.
+        stack: The places on the stack, outermost first; empty if not known.
+        name: What the loop was calling: a task, a callback; empty for its own frame.
+        kind: What that is.
+        form: What else was seen.
+    """
+
+    at_ns: int
+    covers_ns: int
+    executed_ns: int
+    ready_ns: int
+    other_ns: int
+    other: str
+    stack: tuple[str, ...]
+    name: str
+    kind: CallKind
+    form: SampleForm
+
+    @property
+    def begin_ns(self) -> int:
+        """Session instant from which on it stands."""
+        return self.at_ns - self.covers_ns
+
+    @property
+    def is_between_turns(self) -> bool:
+        """Whether the loop was not in a turn that was long."""
+        return bool(self.form.flags & SAW_BETWEEN_TURNS)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the innermost frame calls something that waits."""
+        return bool(self.form.flags & SAW_WAIT)
+
+    @property
+    def is_look(self) -> bool:
+        """Whether the thread was looked at, rather than the rest of a turn told."""
+        return not self.form.flags & (SAW_END | SAW_BETWEEN_TURNS)
+
+    @property
+    def has_times(self) -> bool:
+        """Whether the times of the thread are known."""
+        return not self.form.flags & SAW_NO_TIMES
+
+    @property
+    def is_afterwards(self) -> bool:
+        """Whether the stack is that of the first moment after the interpreter was not free."""
+        return bool(self.form.flags & SAW_AFTERWARDS)
+
+
+class Span(Struct, frozen=True):
+    """A stretch of session time in which the program as a whole stood still."""
+
+    begin_ns: int
+    end_ns: int
+
+
+class Samples:
+    """Samples, collections and stops of all loops, in the order of their events.
+
+    Attributes:
+        by_clock: The samples of each loop, by the number of its clock.
+        collections: Garbage collections, by the number of their program's clock.
+        stops: When processes were stopped, by the number of their program's clock.
+    """
+
+    def __init__(self, strings: Sequence[str]) -> None:
+        self.by_clock: defaultdict[int, list[Sample]] = defaultdict(list)
+        self.collections: defaultdict[int, list[Span]] = defaultdict(list)
+        self.stops: defaultdict[int, list[Span]] = defaultdict(list)
+        self._strings = strings
+        self._open: defaultdict[int, _Open] = defaultdict(_Open)
+        self._steps = handlers_of(self)
+
+    def take(self, events: Iterable[RawEvent]) -> None:
+        """Take events; others than those of samples pass by."""
+        steps = self._steps
+        for at_ns, kind, subject, a, b in events:
+            step = steps.get(kind)
+            if step is not None:
+                step(at_ns, subject, a, b)
+
+    def _text(self, number: int) -> str:
+        return self._strings[number] if 0 <= number < len(self._strings) else ""
+
+    def _on_stack_frame(self, _at_ns: int, clock_id: int, place: int, site: int) -> None:
+        stack = self._open[clock_id].stack
+        if 0 <= place <= len(stack):
+            if place == len(stack):
+                stack.append(self._text(site))
+            else:
+                stack[place] = self._text(site)
+
+    def _on_running_call(self, _at_ns: int, clock_id: int, name: int, kind: int) -> None:
+        opened = self._open[clock_id]
+        opened.name = self._text(name)
+        opened.kind = CallKind(kind) if kind in set(CallKind) else CallKind.CALLBACK
+
+    def _on_other_thread(self, _at_ns: int, clock_id: int, ran_ns: int, text: int) -> None:
+        opened = self._open[clock_id]
+        opened.other_ns, opened.other = ran_ns, self._text(text)
+
+    def _on_sample_times(self, _at_ns: int, clock_id: int, run_ns: int, ready_ns: int) -> None:
+        self._open[clock_id].times = run_ns, ready_ns
+
+    def _on_sampled(self, at_ns: int, clock_id: int, covers_ns: int, form: int) -> None:
+        opened = self._open[clock_id]
+        seen = SampleForm.of(form)
+        self.by_clock[clock_id].append(opened.sample(at_ns, covers_ns, seen))
+
+    def _on_collected(self, at_ns: int, clock_id: int, took_ns: int, _generation: int) -> None:
+        self.collections[clock_id].append(Span(at_ns - took_ns, at_ns))
+
+    def _on_process_stopped(self, at_ns: int, clock_id: int, lasted_ns: int, _b: int) -> None:
+        self.stops[clock_id].append(Span(at_ns - lasted_ns, at_ns))
+
+
+class _Open:
+    """What is known of a loop's sample before its last event."""
+
+    __slots__ = ("expected", "kind", "name", "other", "other_ns", "stack", "times")
+
+    def __init__(self) -> None:
+        self.stack: list[str] = []
+        self.name = ""
+        self.kind = CallKind.CALLBACK
+        self.other = ""
+        self.other_ns = 0
+        self.times = (0, 0)
+        #: Number of the sample that continues the stack; -1: it is not known any more.
+        self.expected = -1
+
+    def sample(self, at_ns: int, covers_ns: int, form: SampleForm) -> Sample:
+        """Return the sample that has ended, and begin the next."""
+        name, kind, stack = self.name, self.kind, self.stack
+        if form.flags & SAW_BETWEEN_TURNS:
+            name, stack = "", []
+        elif form.flags & SAW_END:
+            stack = stack if form.number == self.expected else []
+        else:
+            is_whole = form.number % _WHOLE_EVERY == 0
+            if (is_whole or form.number == self.expected) and len(stack) >= form.depth:
+                del stack[form.depth :]
+                self.expected = form.number + 1
+            else:
+                # Events are missing before: the frames may be those of another stack.
+                self.expected = -1
+                stack.clear()
+        found = Sample(
+            at_ns,
+            covers_ns,
+            *self.times,
+            self.other_ns,
+            self.other,
+            tuple(stack),
+            name,
+            kind,
+            form,
+        )
+        self.other, self.other_ns, self.times = "", 0, (0, 0)
+        return found
+
+
+def samples_around(history: History, begin_ns: int, end_ns: int) -> Samples:
+    """Return the samples that stand for a span of session time, and some around it."""
+    found = Samples(history.strings)
+    start = history.cursor_at(begin_ns - _WHOLE_NS - 1)
+    end = history.cursor_at(end_ns + _LATER_NS)
+    start = max(start, history.first, end - _MOST_EVENTS)
+    found.take(history.events(start, end))
+    return found

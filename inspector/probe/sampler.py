@@ -1,0 +1,666 @@
+"""Looks at the threads of loops while they are busy for too long, and says what they are at.
+
+Runs on the thread of the link, which wakes every few milliseconds anyway: while every turn is
+short, each look is a comparison of numbers. Of a turn that lasts, it notes every few milliseconds
+the stack, what the loop is calling, how much processor time its thread has used, for how long the
+thread was ready to run without a processor, and which other thread has run instead.
+
+Nothing of the program is kept: a frame is read in one go and let go, because whoever holds the last
+reference to it has to destroy what it refers to.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+from time import monotonic_ns, process_time_ns
+
+try:
+    from time import clock_gettime_ns
+except ImportError:  # Windows
+    clock_gettime_ns = None  # type: ignore[assignment]
+
+from .kinds import (
+    COLLECTED,
+    OTHER_THREAD,
+    PROCESS_STOPPED,
+    RUNNING_CALL,
+    RUNS_CALLBACK,
+    RUNS_FRAME,
+    RUNS_TASK,
+    SAMPLE_TIMES,
+    SAMPLED,
+    SAW_AFTERWARDS,
+    SAW_BETWEEN_TURNS,
+    SAW_END,
+    SAW_NO_TIMES,
+    SAW_WAIT,
+    STACK_FRAME,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any, Callable, Optional
+
+    from .clocks import Clock
+    from .program import Frames, Program
+
+    Events = list[tuple[int, int, int, int, int]]
+
+#: A turn is long from this on, and from so many times what is usual of its loop.
+LONG_NS = 10_000_000
+_TIMES_USUAL = 1.5
+#: Time between samples: at first, once a turn has lasted for a tenth of a second, for a second.
+_PACES = ((100_000_000, 5_000_000), (1_000_000_000, 10_000_000), (1 << 62, 20_000_000))
+#: Every so many samples the stack is told in full, so that readers need not go back to the first.
+WHOLE_EVERY = 32
+#: Deeper stacks lose their outermost frames.
+MOST_FRAMES = 120
+#: Other threads whose processor time is read.
+_MOST_THREADS = 32
+#: What keeps the sampler from looking for less than this is not told.
+_GAP_NS = 4_000_000
+#: A process counts as stopped from here on.
+_STOP_NS = 50_000_000
+#: A thread that waits for the interpreter wakes once in this time.
+_SWITCH_NS = 20_000_000
+#: Shorter collections are not told.
+_COLLECTION_NS = 500_000
+#: Behind the beginning of a function, in bytes of its code.
+_BEGINNING = 8
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_HAS_TIMES = sys.platform == "linux"
+
+#: Where loops wait for what comes next: the function, and a part of its file.
+_POLLING = {
+    "select": "selectors.py",
+    "get_events": "_io_",
+    "doPoll": "twisted",
+    "doSelect": "twisted",
+    "doKEvent": "twisted",
+    "mainloop": "tkinter",
+}
+#: What a library calls one thing after another with: the function, a part of its file, and the
+#: variable that has the thing.
+_RUNNERS = {
+    "_run": ("asyncio", "self"),
+    "runUntilCurrent": ("twisted", "call"),
+    "unrolled_run": ("trio", "task"),
+    "call_scheduled_functions": ("pyglet", "item"),
+}
+#: Files of the standard library whose functions wait for something when they use no processor.
+_WAITING_FILES = (
+    "threading.py",
+    "socket.py",
+    "ssl.py",
+    "subprocess.py",
+    "selectors.py",
+    "queue.py",
+    os.path.join("multiprocessing", "connection.py"),
+    os.path.join("multiprocessing", "popen_fork.py"),
+    os.path.join("concurrent", "futures", "_base.py"),
+    "fcntl.py",
+)
+#: What programs call when they wait in a function of the probe.
+_PROBE_WAITS = {"sleep": "time.sleep", "wait": "Condition.wait", "join": "Thread.join"}
+#: Names of what waits, as programs call it.
+_WAITING_NAMES = frozenset(
+    (  # noqa: SIM905 - a list would be 40 lines
+        "sleep acquire wait join recv recv_into recvfrom accept connect send sendall read readline "
+        "readinto readlines write flush fsync select poll epoll waitpid wait4 system get put "
+        "result communicate getaddrinfo gethostbyname run check_output check_call call urlopen "
+        "flock lockf execute commit input pause sigwait usleep nanosleep msleep delay tick"
+    ).split()
+)
+#: Less than this of the time before a turn is not told.
+_TOLD_NS = 1_000_000
+
+
+class Watched:
+    """A loop that is looked at.
+
+    Attributes:
+        clock: Its clock.
+        thread: The thread that it runs on.
+        frames: Its frames where these are its turns; ``None``: its stack tells when it is busy.
+    """
+
+    __slots__ = (
+        "base",
+        "clock",
+        "cpu_clock",
+        "cpu_ns",
+        "frames",
+        "index",
+        "is_certain",
+        "looked_ns",
+        "number",
+        "others",
+        "part",
+        "ready_ns",
+        "running",
+        "schedstat",
+        "stack",
+        "thread",
+        "turn_ns",
+        "usual_ns",
+    )
+
+    def __init__(self, clock: Clock, threads: tuple[int, int], frames: Optional[Frames]) -> None:
+        self.clock = clock
+        self.thread, native = threads
+        self.frames = frames
+        # The clock of the processor time of a thread, as Linux numbers it: for a thread that has
+        # ended it is an error, where ``pthread_getcpuclockid`` may crash.
+        self.cpu_clock = (~native << 3) | 6
+        self.schedstat = _opened_schedstat(native)
+        #: When it was last looked at, and what its thread had used by then.
+        self.looked_ns = 0
+        self.cpu_ns = self.ready_ns = -1
+        self.others: dict[int, int] = {}
+        #: When the turn began that is long, 0 without one; whether it was seen twice.
+        self.turn_ns = 0
+        self.is_certain = False
+        self.usual_ns = self.index = 0
+        #: Of the turn's samples: how many there are, of how many calls, what was told last.
+        self.number = self.part = 0
+        self.stack: list[int] = []
+        self.running: tuple[object, int] = (None, 0)
+        #: Where a loop in C waits: depth of its innermost frame, its code and its place in that.
+        self.base: Optional[tuple[int, CodeType, int]] = None
+
+    def times(self) -> tuple[int, int]:
+        """Return processor time and time without a processor so far; -1 where not known."""
+        if self.schedstat < 0:
+            return -1, -1
+        try:
+            return clock_gettime_ns(self.cpu_clock), _scheduled(self.schedstat)[1]
+        except (OSError, ValueError, IndexError):
+            return -1, -1
+
+    def end_turn(self) -> None:
+        """Forget the turn that was long."""
+        self.turn_ns = self.number = self.part = 0
+        self.is_certain = False
+        self.stack, self.running = [], (None, 0)
+
+    def close(self) -> None:
+        """Let go of the system's file."""
+        _close(self.schedstat)
+        self.schedstat = -1
+
+
+class Sampler:
+    """Looks at the loops of a program, on the thread of the link.
+
+    Attributes:
+        is_busy: Whether a turn is long now, so that the next look should come soon.
+    """
+
+    def __init__(self, program: Program, name_of: Callable[[Any], str]) -> None:
+        self._program = program
+        self._name_of = name_of
+        self._watched: dict[int, Watched] = {}
+        self._changes = -1
+        self._asked_ns = self._process_ns = 0
+        self._own = (-1, -1)
+        self._own_times = (0, 0, 0)
+        self._collection_ns = 0
+        self.is_busy = False
+
+    def begin(self) -> None:
+        """An inspector has come."""
+        self._changes, self._asked_ns = -1, 0
+        gc.callbacks.append(self._collected)
+
+    def end(self) -> None:
+        """It has gone, or this is a child that was forked."""
+        if self._collected in gc.callbacks:
+            gc.callbacks.remove(self._collected)
+        for watched in self._watched.values():
+            watched.close()
+        self._watched.clear()
+        _close(self._own[1])
+        self._own = (-1, -1)
+        self.is_busy = False
+
+    def wait_ns(self, most_ns: int) -> int:
+        """Return how long to wait for the next look, at most so long."""
+        now_ns = monotonic_ns()
+        if self.is_busy:
+            turn_ns = min((w.turn_ns for w in self._watched.values() if w.turn_ns), default=now_ns)
+            most_ns = min(most_ns, _pace_ns(now_ns - turn_ns))
+        # poll() counts in milliseconds.
+        self._asked_ns = now_ns + most_ns + 1_000_000
+        return most_ns
+
+    def look(self) -> None:
+        """Look at every loop, and tell what is long."""
+        program = self._program
+        if program.emit is None:
+            return
+        now_ns = monotonic_ns()
+        late_ns = max(now_ns - self._asked_ns, 0) if self._asked_ns else 0
+        self._asked_ns = 0
+        if program.changes != self._changes:
+            self._changes = program.changes
+            self._find_loops()
+        if not self._watched:
+            return
+        is_busy = False
+        stop_ns = self._stopped_ns(late_ns)
+        others: Optional[dict[int, int]] = None
+        for watched in list(self._watched.values()):
+            if now_ns - watched.looked_ns < _PACES[0][1] // 2:
+                is_busy = is_busy or watched.turn_ns > 0
+                continue
+            if others is None:
+                others = self._other_times()
+            if self._look_at(watched, now_ns, 0 if stop_ns else late_ns, others):
+                is_busy = True
+        if stop_ns:
+            program.emit((now_ns, PROCESS_STOPPED, program.own_clock.number, stop_ns, 0))
+        self.is_busy = is_busy
+
+    # ----------------------------------------------------------------- which loops
+
+    def _find_loops(self) -> None:
+        program, watched = self._program, self._watched
+        clocks = program.clocks.by_number
+        for number in [number for number in watched if number not in clocks]:
+            watched.pop(number).close()
+        for number, frames in list(program.loops.items()):
+            clock = clocks.get(number)
+            if clock is None or number in watched:
+                continue
+            if not getattr(clock.adapter, "has_hidden_turns", False):
+                watched[number] = Watched(clock, frames.threads, frames)
+        for number, clock in list(clocks.items()):
+            if getattr(clock.adapter, "has_hidden_turns", False) and number not in watched:
+                watched[number] = Watched(clock, clock.threads, None)
+
+    def _other_times(self) -> dict[int, int]:
+        """Return the processor time of the threads of the program, by their identity."""
+        found: dict[int, int] = {}
+        if not _HAS_TIMES:
+            return found
+        own = threading.get_ident()
+        for thread in list(threading._active.values())[:_MOST_THREADS]:  # type: ignore[attr-defined]
+            if thread.ident != own and thread.native_id:
+                try:
+                    found[thread.ident] = clock_gettime_ns((~thread.native_id << 3) | 6)
+                except OSError:
+                    pass
+        return found
+
+    def _stopped_ns(self, late_ns: int) -> int:
+        """Return for how long the process was stopped before this look."""
+        if not _HAS_TIMES:
+            return 0
+        native = threading.get_native_id()
+        if native != self._own[0]:
+            _close(self._own[1])
+            self._own = native, _opened_schedstat(native)
+            late_ns = 0
+        try:
+            times = _scheduled(self._own[1])
+        except (OSError, ValueError, IndexError):
+            return 0
+        before, self._own_times = self._own_times, times
+        process_ns, self._process_ns = self._process_ns, process_time_ns()
+        if late_ns < _STOP_NS or self._process_ns - process_ns > late_ns // 10:
+            return 0
+        waited_ns, wakes = times[1] - before[1], times[2] - before[2]
+        # A thread that waits for the interpreter asks for it again and again.
+        is_stopped = waited_ns < late_ns // 10 and wakes <= 3 + late_ns // _SWITCH_NS // 2
+        return late_ns if is_stopped else 0
+
+    # -------------------------------------------------------------------- one loop
+
+    def _look_at(self, watched: Watched, now_ns: int, late_ns: int, others: dict[int, int]) -> bool:
+        """Look at a loop; returns whether its turn is long."""
+        since_ns = watched.looked_ns
+        cpu_ns, ready_ns = watched.times()
+        took_ns = cpu_ns - watched.cpu_ns if watched.cpu_ns >= 0 <= cpu_ns else -1
+        waited_ns = ready_ns - watched.ready_ns if watched.cpu_ns >= 0 <= cpu_ns else -1
+        before, watched.others = watched.others, others
+        watched.looked_ns, watched.cpu_ns, watched.ready_ns = now_ns, cpu_ns, ready_ns
+        if not since_ns:
+            return False
+        if watched.clock.is_held:
+            watched.end_turn()
+            return False
+        passed_ns = now_ns - since_ns
+        other, other_ns = _busiest(others, before, watched.thread)
+        times = (took_ns, waited_ns, min(other_ns, passed_ns))
+        turn_ns = self._busy_since(watched, since_ns, now_ns, took_ns, waited_ns)
+        if watched.number and turn_ns != watched.turn_ns:
+            self._tell_end(watched, since_ns, times, passed_ns)
+            late_ns = waited_ns = 0
+        if turn_ns != watched.turn_ns:
+            watched.end_turn()
+            watched.turn_ns = turn_ns
+        least_ns = max(LONG_NS, int(watched.usual_ns * _TIMES_USUAL))
+        if turn_ns and watched.is_certain and now_ns - turn_ns >= least_ns:
+            has_run = took_ns * 10 >= late_ns and (took_ns + waited_ns) * 2 >= late_ns
+            is_after = late_ns >= _GAP_NS and has_run
+            self._sample_turn(watched, now_ns, passed_ns, times, other, is_after=is_after)
+            return True
+        watched.is_certain = turn_ns > 0 or watched.frames is not None
+        if late_ns >= _GAP_NS or waited_ns >= _GAP_NS // 2:
+            flags = SAW_BETWEEN_TURNS | (SAW_NO_TIMES if took_ns < 0 else 0)
+            events = self._other(watched, now_ns, other, other_ns, passed_ns)
+            self._tell(watched, now_ns, passed_ns, times, flags, events)
+        return turn_ns > 0 and watched.frames is None
+
+    def _sample_turn(  # noqa: PLR0913 - what there is to tell
+        self,
+        watched: Watched,
+        now_ns: int,
+        passed_ns: int,
+        times: tuple[int, int, int],
+        other: int,
+        *,
+        is_after: bool,
+    ) -> None:
+        """Tell a sample of a turn that is long; the first is for all of the turn so far."""
+        covers_ns = passed_ns if watched.number else now_ns - watched.turn_ns
+        took_ns, waited_ns, other_ns = times
+        if took_ns >= 0 and covers_ns > passed_ns:
+            # It was not looked at when the turn began.
+            took_ns = took_ns * covers_ns // passed_ns
+            waited_ns = waited_ns * covers_ns // passed_ns
+        elif took_ns >= 0 and covers_ns < passed_ns:
+            # What it has used since the turn began, and before.
+            took_ns = min(took_ns, covers_ns)
+            in_turn_ns = min(waited_ns, covers_ns - took_ns)
+            before_ns = min(waited_ns - in_turn_ns, passed_ns - covers_ns)
+            if before_ns >= _TOLD_NS:
+                told = (0, before_ns, 0)
+                until_ns, between_ns = watched.turn_ns, passed_ns - covers_ns
+                self._tell(watched, until_ns, between_ns, told, SAW_BETWEEN_TURNS, [])
+            waited_ns = in_turn_ns
+        flags = SAW_AFTERWARDS if is_after else 0
+        seen_times = (took_ns, waited_ns, min(other_ns, covers_ns))
+        self._sample(watched, now_ns, covers_ns, seen_times, flags, other)
+
+    def _busy_since(
+        self, watched: Watched, since_ns: int, now_ns: int, took_ns: int, waited_ns: int
+    ) -> int:
+        """Return when the running turn has begun, 0 between turns."""
+        frames = watched.frames
+        if frames is not None:
+            began_ns, ended_ns, index = frames.began_ns, frames.ended_ns, frames.index
+            ran = index - watched.index
+            watched.index = index
+            is_running = began_ns > ended_ns
+            if ran > 0 and not watched.number:
+                took = (now_ns - since_ns) // ran if is_running else frames.busy_ns
+                took = min(took, 4 * watched.usual_ns + 1_000_000)
+                watched.usual_ns += (took - watched.usual_ns) // 8
+            return began_ns if is_running else 0
+        if self._is_idle(watched):
+            return 0
+        if watched.turn_ns:
+            return watched.turn_ns
+        used_ns = took_ns + waited_ns if took_ns >= 0 else 0
+        return now_ns - min(used_ns, now_ns - since_ns)
+
+    def _is_idle(self, watched: Watched) -> bool:
+        """Return whether a loop waits for what comes next, by the innermost frame."""
+        frame = sys._current_frames().get(watched.thread)
+        if frame is None:
+            return True
+        code, place = frame.f_code, frame.f_lasti
+        depth = 0
+        while frame is not None:
+            depth += 1
+            frame = frame.f_back
+        part = _POLLING.get(code.co_name)
+        if part is not None and part in code.co_filename:
+            return True
+        if not getattr(watched.clock.adapter, "is_loop_in_c", False):
+            return False
+        base = watched.base
+        if base is None or depth < base[0]:
+            watched.base = base = (depth, code, place)
+        return base == (depth, code, place)
+
+    # ------------------------------------------------------------------- one sample
+
+    def _sample(  # noqa: PLR0913, PLR0917 - what there is to tell
+        self,
+        watched: Watched,
+        now_ns: int,
+        covers_ns: int,
+        times: tuple[int, ...],
+        flags: int,
+        other: int,
+    ) -> None:
+        program, number = self._program, watched.clock.number
+        is_after = bool(flags & SAW_AFTERWARDS)
+        seen, runner = _stack_of(watched.thread, self._name_of, is_after=is_after)
+        name, kind, identity = self._running(watched, runner)
+        if watched.number == 0 or identity != watched.running[0]:
+            watched.part += watched.number > 0
+        events: Events = []
+        told = (program.text(name) if name else 0, kind)
+        is_whole = watched.number % WHOLE_EVERY == 0
+        if is_whole or (identity, told[0]) != watched.running:
+            events.append((now_ns, RUNNING_CALL, number, *told))
+        watched.running = (identity, told[0])
+        sites = [program.code_site(code, line) for code, line in seen]
+        if seen:
+            waits, what = _wait_of(seen, runner.probe_call)
+            if waits:
+                flags |= SAW_WAIT
+                if what:
+                    sites.append(program.text(f"<built-in>:0 in {what}"))
+        before = [] if is_whole else watched.stack
+        events += [
+            (now_ns, STACK_FRAME, number, depth, site)
+            for depth, site in enumerate(sites)
+            if depth >= len(before) or before[depth] != site
+        ]
+        watched.stack = sites
+        events += self._other(watched, now_ns, other, times[2], covers_ns)
+        if times[0] < 0:
+            flags |= SAW_NO_TIMES
+        self._tell(watched, now_ns, covers_ns, times, flags, events)
+        watched.number += 1
+
+    def _other(
+        self, watched: Watched, now_ns: int, other: int, other_ns: int, covers_ns: int
+    ) -> Events:
+        """Return which other thread has run, if it has for a good part of the time."""
+        program = self._program
+        if not other or other_ns * 4 < covers_ns:
+            return []
+        name = threading._active.get(other)  # type: ignore[attr-defined]
+        seen, _ = _stack_of(other, self._name_of, is_after=False)
+        if not seen:
+            return []
+        own = [each for each in seen if _is_own(each[0].co_filename)] or seen
+        site = program.code_site(*own[-1])
+        place = program.texts[site]
+        text = program.text(f"{name.name if name is not None else 'a thread'}: {place}")
+        return [(now_ns, OTHER_THREAD, watched.clock.number, other_ns, text)]
+
+    def _tell(  # noqa: PLR0913, PLR0917 - what there is to tell
+        self,
+        watched: Watched,
+        now_ns: int,
+        covers_ns: int,
+        times: tuple[int, ...],
+        flags: int,
+        events: Events,
+    ) -> None:
+        """Tell a sample, with the events that belong to it before."""
+        number = watched.clock.number
+        took_ns, waited_ns = max(times[0], 0), max(times[1], 0)
+        depth = 0 if flags & (SAW_BETWEEN_TURNS | SAW_END) else len(watched.stack)
+        told = (min(watched.part, 0xFFFF) << 32) | ((watched.number & 0xFFFF) << 16)
+        events.append((now_ns, SAMPLE_TIMES, number, took_ns, waited_ns))
+        events.append((now_ns, SAMPLED, number, covers_ns, told | depth << 8 | flags))
+        self._program.extend(tuple(events))
+
+    def _tell_end(
+        self, watched: Watched, since_ns: int, times: tuple[int, ...], passed_ns: int
+    ) -> None:
+        """Tell for how long a turn went on after its last sample, if that is known."""
+        frames = watched.frames
+        ended_ns = since_ns if frames is None else frames.ended_ns
+        if frames is None:
+            # It may have ended right after that.
+            ended_ns = since_ns + min(max(times[0], 0) + max(times[1], 0), passed_ns)
+        covers_ns = ended_ns - since_ns
+        if not 0 < covers_ns <= passed_ns:
+            return
+        flags = SAW_END | (SAW_NO_TIMES if times[0] < 0 else 0)
+        times = tuple(min(each, covers_ns) for each in times)
+        self._tell(watched, ended_ns, covers_ns, times, flags, [])
+
+    def _running(self, watched: Watched, runner: _Runner) -> tuple[str, int, object]:
+        """Return what a loop is calling: its name, what it is, and what tells it from others."""
+        program, clock = self._program, watched.clock
+        adapter = clock.adapter
+        name, kind = "", RUNS_FRAME
+        if adapter is not None:
+            task = program.guarded(adapter, adapter.running_task, clock)
+            if task is not None:
+                return task[0], RUNS_TASK, task[1]
+        if runner.name:
+            return runner.name, RUNS_TASK if runner.is_task else RUNS_CALLBACK, runner.identity
+        if watched.frames is None or getattr(adapter, "waits_for_events", False):
+            kind = RUNS_CALLBACK
+        return name, kind, runner.identity if kind == RUNS_CALLBACK else 0
+
+    def _collected(self, phase: str, info: dict[str, int]) -> None:
+        """Called by the garbage collector, on the thread that it runs on."""
+        if phase == "start":
+            self._collection_ns = monotonic_ns()
+            return
+        now_ns = monotonic_ns()
+        took_ns = now_ns - self._collection_ns
+        if took_ns >= _COLLECTION_NS:
+            emit = self._program.emit
+            if emit is not None:
+                number = self._program.own_clock.number
+                emit((now_ns, COLLECTED, number, took_ns, info.get("generation", 0)))
+
+
+class _Runner:
+    """What a library's loop is calling, by the variables of its frame."""
+
+    __slots__ = ("identity", "is_task", "name", "probe_call")
+
+    def __init__(self) -> None:
+        self.identity: object = 0
+        self.is_task = False
+        self.name = ""
+        self.probe_call = ""
+
+
+def _stack_of(
+    thread: int, name_of: Callable[[Any], str], *, is_after: bool
+) -> tuple[list[tuple[CodeType, int]], _Runner]:
+    """Return the stack of a thread, outermost first, without frames of the probe."""
+    runner = _Runner()
+    found: list[tuple[CodeType, int]] = []
+    at_beginning = is_after
+    below = 0
+    frame: Optional[FrameType] = sys._current_frames().get(thread)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename.startswith(_HERE):
+            if all(inner.co_filename.endswith(_WAITING_FILES) for inner, _ in found):
+                # The outermost of its frames is what the program has called.
+                runner.probe_call = code.co_name
+                found.clear()
+        elif at_beginning and frame.f_lasti < _BEGINNING:
+            # The interpreter was let go on the way in: nothing of the time was spent here.
+            pass
+        else:
+            at_beginning = False
+            found.append((code, frame.f_lineno))
+        known = _RUNNERS.get(code.co_name)
+        if known is not None and known[0] in code.co_filename and not runner.name:
+            _read_runner(runner, frame.f_locals.get(known[1]), name_of)
+        if not runner.name:
+            runner.identity = below
+        below = id(frame)
+        frame = frame.f_back
+    del found[MOST_FRAMES:]
+    found.reverse()
+    return found, runner
+
+
+def _read_runner(runner: _Runner, called: Any, name_of: Callable[[Any], str]) -> None:
+    callback = getattr(called, "_callback", None) or getattr(called, "func", None)
+    task: Any = getattr(callback, "__self__", None)
+    if hasattr(called, "coro"):
+        runner.name, runner.is_task = str(getattr(called, "name", "")), True
+    elif hasattr(task, "get_coro"):
+        runner.name, runner.is_task = name_of(task.get_coro()), True
+    elif callback is not None:
+        runner.name = name_of(callback)
+    runner.identity = id(called)
+
+
+def _wait_of(seen: list[tuple[CodeType, int]], probe_wait: str) -> tuple[bool, str]:
+    """Return whether the innermost frame calls what waits, and what that is if it is certain."""
+    code = seen[-1][0]
+    if code.co_filename.endswith(_WAITING_FILES):
+        return True, ""
+    if probe_wait:
+        return True, _PROBE_WAITS.get(probe_wait, probe_wait)
+    names = _WAITING_NAMES.intersection(code.co_names)
+    return bool(names), next(iter(names)) if len(names) == 1 else ""
+
+
+def _is_own(file: str) -> bool:
+    return not (file.startswith((_LIBRARY, "<")) or "site-packages" in file)
+
+
+_LIBRARY = os.path.dirname(os.path.abspath(os.__file__))
+
+
+def _busiest(now: dict[int, int], before: dict[int, int], without: int) -> tuple[int, int]:
+    """Return the other thread that has used most processor time, and how much."""
+    best, most_ns = 0, 0
+    for thread, ns in now.items():
+        used_ns = ns - before.get(thread, ns)
+        if used_ns > most_ns and thread != without:
+            best, most_ns = thread, used_ns
+    return best, most_ns
+
+
+def _pace_ns(lasted_ns: int) -> int:
+    return next(pace_ns for until_ns, pace_ns in _PACES if lasted_ns < until_ns)
+
+
+def _opened_schedstat(native: int) -> int:
+    if not _HAS_TIMES:
+        return -1
+    try:
+        return os.open(f"/proc/self/task/{native}/schedstat", os.O_RDONLY)
+    except OSError:
+        return -1
+
+
+def _scheduled(file: int) -> tuple[int, int, int]:
+    """Return how long a thread has run and waited for a processor, and how often it has run."""
+    run, waited, times = os.pread(file, 100, 0).split()[:3]
+    return int(run), int(waited), int(times)
+
+
+def _close(file: int) -> None:
+    if file >= 0:
+        try:
+            os.close(file)
+        except OSError:
+            pass
