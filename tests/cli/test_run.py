@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -169,7 +168,7 @@ def test_that_progress_is_shown_to_a_terminal_only(
     monkeypatch.setattr("inspector.sessions.runs.virtual._PROGRESS_EVERY_NS", -1)
     assert run("run 4 --frames 6400 --quiet") == (ExitCode.OK, "", "")
     try:
-        reader, writer = pty.openpty()
+        reader, writer = os.openpty()
     except OSError as error:
         pytest.skip(f"this machine has no pseudo-terminals: {error}")
     shown = bytearray()

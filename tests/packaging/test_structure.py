@@ -21,6 +21,12 @@ ROOMS_WITH_CIRCLES = {"inspector/clocks", "inspector/frames/creator"}
 PAIR = {"inspector/probe/adapters/__init__.py", "inspector/probe/program.py"}
 
 
+#: Modules that Windows, or all others, have not.
+OF_ONE_SYSTEM = {
+    *("curses", "fcntl", "grp", "msvcrt", "pty", "pwd", "resource", "termios", "tty", "winreg"),
+}
+
+
 def source_files() -> list[Path]:
     return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
@@ -88,3 +94,15 @@ def test_that_files_import_each_other_only_where_they_always_have() -> None:
         for circle in circles
         if len(circle) > 1 and commonpath(circle) not in ROOMS_WITH_CIRCLES and circle != PAIR
     ] == []
+
+
+def test_that_every_test_can_be_collected_on_every_system() -> None:
+    found = [
+        f"{path}:{part.lineno}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for part in ast.parse(path.read_text(encoding="utf-8")).body
+        if (isinstance(part, ast.Import) and OF_ONE_SYSTEM & {each.name for each in part.names})
+        or (isinstance(part, ast.ImportFrom) and part.module in OF_ONE_SYSTEM)
+    ]
+
+    assert found == [], "import it in the test that needs it"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import random
-import resource
 import signal
 import sqlite3
 import subprocess
@@ -142,6 +141,7 @@ def test_that_a_killed_program_leaves_what_was_committed(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("limit", [0, 1_000, 20_000, 150_000, 400_000])
 def test_that_a_full_disk_ends_the_recording_and_nothing_else(tmp_path: Path, limit: int) -> None:
+    resource = pytest.importorskip("resource")
     path = tmp_path / "a.tlrec"
     finished = subprocess.run(
         [sys.executable, "-c", _CHILD, str(path), "0", "20000"],

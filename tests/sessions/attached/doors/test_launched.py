@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import shlex
 import signal
 import subprocess
@@ -176,7 +175,7 @@ def test_that_what_runs_a_program_is_not_listed_as_one(folder: Path) -> None:
 
 
 def test_that_a_terminal_is_restored_that_a_program_leaves_unusable() -> None:
-    pid, terminal = pty.fork()
+    pid, terminal = os.forkpty()
     if pid == 0:
         os.environ["PYTHONPATH"] = str(Path(__file__).parents[4])
         code = (
