@@ -88,14 +88,26 @@ def text_of(history: History, sid: int) -> str:
     return history.strings[sid] if 0 <= sid < len(history.strings) else "?"
 
 
-def frame_at(timeline: Timeline, at_ns: int) -> int:
-    """Return the frame that an instant belongs to.
+def frame_at(timeline: Timeline, at_ns: int) -> int | None:
+    """Return the frame that an instant belongs to; ``None`` in a program without frames.
 
     The first frame that began at or after it, as timers fire before their frame; possibly
     the next frame to come.
     """
     frames = timeline.frames
+    if not frames.end and not timeline.scene_path:
+        return None
     return frames.first + bisect_left(frames.at_ns, at_ns)
+
+
+def since_when(frame: int | None, at_ns: int) -> str:
+    """Return an instant in words, by its frame if it has one: ``frame 12``, ``00:01.250``."""
+    return format_instant(at_ns) if frame is None else f"frame {frame:,}"
+
+
+def when(frame: int | None, at_ns: int) -> str:
+    """Return at what instant, by its frame if it has one: ``in frame 12``, ``at 00:01.250``."""
+    return f"{'at' if frame is None else 'in'} {since_when(frame, at_ns)}"
 
 
 def frame_after(history: History, cursor: int, end: int) -> int | None:

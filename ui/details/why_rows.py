@@ -192,6 +192,6 @@ def _named(reason: Reason, timeline: Timeline) -> list[tuple[str, Selection]]:
         named.append((f"“{member.name}”", Selection.member(member.id)))
     frames = timeline.frames
     frame = frame_at(timeline, reason.at_ns) if reason.frame is None else reason.frame
-    if frames.first <= frame < frames.end:
+    if frame is not None and frames.first <= frame < frames.end:
         named.append((f"frame {frame:,}", Selection.frame(frame)))
     return named

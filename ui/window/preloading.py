@@ -24,6 +24,7 @@ _MODULES: Final = (
     "..details.why_rows",
     "inspector.analysis.lint.seen",
     "inspector.analysis.lint.survey",
+    "inspector.analysis.lint.mistakes",
     "inspector.analysis.lint.over_budget",
     "inspector.analysis.lint.rules",
     "..findings.panel",

@@ -14,6 +14,8 @@ from inspector.analysis.evidence import (
     last_event,
     listed,
     pauser,
+    since_when,
+    when,
 )
 from inspector.analysis.explain.story import CallStory
 from inspector.calls.blockers import Blocker, BlockerKind
@@ -69,7 +71,8 @@ def _pause(history: History, timeline: Timeline, blocker: Blocker) -> Reason:
     frame = frame_at(timeline, at_ns)
     kind = timeline.members.by_id[blocker.member_id].kind.text
     its = "It" if blocker.is_own else f"Its {kind} “{blocker.name}”"
-    text = f"{its} has been paused since frame {frame:,}, {by_whom(timeline, blocker.cause)}."
+    since = since_when(frame, at_ns)
+    text = f"{its} has been paused since {since}, {by_whom(timeline, blocker.cause)}."
     return Reason(text, at_ns, cursor, frame=frame, member_id=blocker.member_id)
 
 
@@ -103,15 +106,15 @@ def _stopped_clock(history: History, timeline: Timeline, blocker: Blocker) -> Re
     if blocker.kind is BlockerKind.CLOCK_PAUSED:
         cursor = change_at(history, at_ns, number, "pause")
         who = pauser(history, timeline, cursor, blocker.cause)
-        text = f"{name} has been paused since frame {frame:,}, {who}."
+        text = f"{name} has been paused since {since_when(frame, at_ns)}, {who}."
     elif (cursor := change_at(history, at_ns, number, "rate")) is not None:
         who = by_whom(timeline, blocker.cause)
-        text = f"{name} has had rate 0 since frame {frame:,}, set {who}."
+        text = f"{name} has had rate 0 since {since_when(frame, at_ns)}, set {who}."
     elif (cursor := find_event(history, at_ns, _BEGINNINGS, number)) is not None:
         text = f"{name} has had rate 0 since it was created."
     else:
         cursor = change_at(history, at_ns, number, "pause")
-        text = f"{name} has rate 0, and was also paused in frame {frame:,}."
+        text = f"{name} has rate 0, and was also paused {when(frame, at_ns)}."
     return Reason(text, at_ns, cursor, clock_id=number, frame=frame)
 
 
@@ -158,7 +161,8 @@ def _rated(timeline: Timeline, story: CallStory, clock: ClockState) -> Reason:
     change = story.rates.get(clock.id)
     if change is not None:
         frame = frame_at(timeline, change.at_ns)
-        text = f"{text} since frame {frame:,}, set {by_whom(timeline, change.cause or 0)}."
+        since = since_when(frame, change.at_ns)
+        text = f"{text} since {since}, set {by_whom(timeline, change.cause or 0)}."
         return Reason(text, change.at_ns, change.cursor, clock_id=clock.id, frame=frame)
     since = " since it was created" if story.first == 0 else ""
     return Reason(f"{text}{since}.", clock.created_ns, None, clock_id=clock.id)
@@ -171,9 +175,14 @@ def slowness(timeline: Timeline, clock_id: int, took_ns: int) -> str:
     return f"At an effective rate of {effective} that takes {took} of session time."
 
 
+def is_held(timeline: Timeline) -> bool:
+    """Return whether a scene is held; what is held of programs are their clocks."""
+    return not timeline.is_running and bool(timeline.scene_path)
+
+
 def held_reason(timeline: Timeline, story: CallStory) -> Reason | None:
     """Return since when the session is held; ``None`` if it runs."""
-    if timeline.is_running:
+    if not is_held(timeline):
         return None
     text = "The session is held: nothing is called until it is run or stepped."
     held = story.transport

@@ -12,6 +12,7 @@ from inspector.analysis.evidence import Explanation, Reason, missing_text
 from inspector.analysis.explain.blocker_reasons import (
     blocker_reason,
     held_reason,
+    is_held,
     rate_reasons,
     slowness,
     what_would_help,
@@ -125,7 +126,7 @@ class _Present:
             if call.session_due_ns is None:
                 return "Its due instant cannot be reached."
             again = " again" if call.calls else ""
-            held = "; the session is held" if not timeline.is_running else ""
+            held = "; the session is held" if is_held(timeline) else ""
             return (
                 f"It is not due{again} yet: it {self.fires} in "
                 f"{format_duration(call.session_due_ns - timeline.at_ns)}, at "
@@ -133,7 +134,7 @@ class _Present:
             )
         if waiting:
             return waiting[0].text
-        what = "Nothing keeps" if timeline.is_running else "Only the held session keeps"
+        what = "Only the held session keeps" if is_held(timeline) else "Nothing keeps"
         return f"{what} it waiting."
 
     def _blocked(self, reason: Reason) -> str:
@@ -188,6 +189,13 @@ class _Present:
             reasons.append(Reason(text, at_ns))
         return reasons
 
+    def _overdue(self) -> list[Reason]:
+        if any(each.kind is BlockerKind.DETACHED for each in self.call.blockers):
+            # Its program has ended, or is no longer seen.
+            return []
+        once = "once its clock runs" if self.is_stopped else "with the next wake-up"
+        return [Reason(f"It is due and {self.fires} {once}.", self.timeline.at_ns)]
+
     def _due(self) -> list[Reason]:
         call, timeline = self.call, self.timeline
         at_ns, members = timeline.at_ns, timeline.members
@@ -201,7 +209,7 @@ class _Present:
         if call.due_ns is None:
             return [Reason(f"{left} of its time remained when it was paused.", at_ns)]
         if call.left_ns <= 0 and call.waits_on_clock:
-            return [Reason(f"It is due and {self.fires} with the next wake-up.", at_ns)]
+            return self._overdue()
         due = f"It is due at {format_instant(call.due_ns)} in the time of"
         if not call.waits_on_clock:
             scheduler = members.scheduler_of(call.id.number)

@@ -38,14 +38,14 @@ class _End:
         at_ns: Session instant.
         headline: A short sentence.
         text: A full sentence, with the instant.
-        frame: Index of the frame.
+        frame: Index of the frame, ``None`` in a program without frames.
     """
 
     cursor: int
     at_ns: int
     headline: str
     text: str
-    frame: int
+    frame: int | None
 
     @property
     def reason(self) -> Reason:
@@ -90,7 +90,8 @@ class _Gone:
 
     def _ended(self, moment: Moment, headline: str, text: str) -> _End:
         frame = frame_at(self.timeline, moment.at_ns)
-        text = f"{text}, at {format_instant(moment.at_ns)} (frame {frame:,})."
+        in_frame = "" if frame is None else f" (frame {frame:,})"
+        text = f"{text}, at {format_instant(moment.at_ns)}{in_frame}."
         return _End(moment.cursor, moment.at_ns, headline, text, frame)
 
     # ------------------------------------------------------------------ timers of clocks
@@ -105,10 +106,8 @@ class _Gone:
             return self._removed_with_clock("It was removed with its branch.")
         late = slightly(last) + "," if last.late_ns >= LATE_NS else ""
         frame = frame_at(self.timeline, last.at_ns)
-        text = (
-            f"It fired at {format_instant(last.at_ns)}, in frame {frame:,}: a timeout fires only "
-            "once."
-        )
+        in_frame = "" if frame is None else f", in frame {frame:,}"
+        text = f"It fired at {format_instant(last.at_ns)}{in_frame}: a timeout fires only once."
         headline = f"It has fired{late} and is no longer pending."
         return _End(last.cursor, last.at_ns, headline, text, frame)
 

@@ -12,6 +12,7 @@ from inspector.analysis.evidence import (
     last_event,
     text_of,
     times,
+    when,
 )
 from inspector.analysis.explain.lateness import lateness_reasons, repetition_reasons, ties_before
 from inspector.analysis.explain.story import CallStory, Firing, Stretch
@@ -41,7 +42,7 @@ def member_past(history: History, timeline: Timeline, story: CallStory) -> list[
         return [Reason(f"{text}.", timeline.at_ns)]
     cursor, (at_ns, *_) = last
     frame = frame_at(timeline, at_ns)
-    text += f", the last time in frame {frame:,}; that took {format_duration(member.took_ns)}."
+    text += f", the last time {when(frame, at_ns)}; that took {format_duration(member.took_ns)}."
     return [Reason(text, at_ns, cursor, frame=frame)]
 
 
@@ -71,7 +72,7 @@ def timer_past(history: History, timeline: Timeline, story: CallStory, fired: in
         on_time = "" if late else ", on time" if not last.late_ns else slightly(last)
         frame = frame_at(timeline, last.at_ns)
         count = times(fired) if fired else "never"
-        text = f"It has fired {count}, the last time in frame {frame:,}{on_time}."
+        text = f"It has fired {count}, the last time {when(frame, last.at_ns)}{on_time}."
         reasons.append(Reason(text, last.at_ns, last.cursor, frame=frame))
         reasons += late
         reasons += repetition_reasons(history, story, story.cursor)
@@ -114,7 +115,10 @@ def timer_origin(
     added, armed, last = story.added, story.armed, story.last
     if is_open and last is not None:
         local_ns = last.due_ns
-        if last.late_ns < 0 or last.next_ns == last.due_ns:
+        if local_ns is not None and not timeline.scene_path:
+            # A scene tells when a timer was due, a program when it called it.
+            local_ns += last.late_ns
+        elif last.late_ns < 0 or last.next_ns == last.due_ns:
             # It was called before it was due, so the state then tells its local time.
             then = history.state_at(last.at_ns)
             there = call.clock_id in then.clocks
