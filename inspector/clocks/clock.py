@@ -13,7 +13,6 @@ from inspector.clocks.mistakes import (
     checked_clock,
     checked_name,
     checked_seconds_ns,
-    missing_attribute,
     refused_seconds,
 )
 from inspector.clocks.node import NOTHING_IS_EARLIER, ClockNode
@@ -88,9 +87,6 @@ class Clock(ClockNode):
     """
 
     __slots__ = ()
-
-    if not TYPE_CHECKING:
-        __getattr__ = missing_attribute
 
     def __repr__(self) -> str:
         state = ", removed" if self.is_removed else ", paused" if self.is_paused else ""

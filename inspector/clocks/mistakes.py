@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from inspector.clocks.callbacks import label_of
 from inspector.foreign.numbers import shown
@@ -75,23 +75,29 @@ _NAMES_ELSEWHERE: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-def missing_attribute(self: object, name: str) -> NoReturn:
-    """Refuse an unknown attribute and suggest a similar or equivalent one.
+def suggest_name(error: BaseException) -> None:
+    """Add a similar or equivalent name to the error of an unknown attribute of ours.
 
-    For ``__getattr__``; hidden from type checkers, which know the missing names.
-
-    Raises:
-        AttributeError: Always.
+    For an error about to be shown. A ``__getattr__`` that did this at once would make every
+    access to a clock's attributes slower: without one, Python finds them by their place.
     """
-    kind = type(self)
-    if hasattr(kind, name):
-        # A property has raised: reading it again tells why.
-        object.__getattribute__(self, name)
-    message = f"{kind.__name__!r} object has no attribute {name!r}"
-    suggestion = None if name.startswith("_") else _suggestion(self, name)
+    if not isinstance(error, AttributeError) or not isinstance(error.name, str):
+        return
+    name, owner = error.name, error.obj
+    suggestion = None
+    if not name.startswith("_") and _is_ours(owner) and not hasattr(type(owner), name):
+        suggestion = _suggestion(owner, name)
     if suggestion is not None:
-        message += f"; did you mean {suggestion!r}?"
-    raise AttributeError(message, name=name, obj=self)
+        error.args = (f"{error}; did you mean {suggestion!r}?",)
+        # Newer versions of Python would add a suggestion of their own.
+        error.name = None
+
+
+def _is_ours(owner: object) -> bool:
+    kind = type(owner)
+    if kind.__getattribute__ is not object.__getattribute__:
+        return False
+    return any(str(base.__module__).startswith("inspector.") for base in kind.__mro__)
 
 
 def _suggestion(owner: object, name: str) -> str | None:

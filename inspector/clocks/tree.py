@@ -11,7 +11,7 @@ from inspector.clocks.callbacks import label_of, refuse_unfinished
 from inspector.clocks.clock import Clock
 from inspector.clocks.failures import CALLBACK_ERRORS, CallbackFailure, EndlessInstantError
 from inspector.clocks.members import Members
-from inspector.clocks.mistakes import missing_attribute
+from inspector.clocks.mistakes import suggest_name
 from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, TimerQueue
 from inspector.clocks.timer import NO_ARGUMENTS, CallSite, Interval, Timer
 from inspector.timebase import MAX_NS, format_instant
@@ -94,9 +94,6 @@ class ClockTree:
         members: What hangs under the clocks besides timers.
         last_order: The last order number used.
     """
-
-    if not TYPE_CHECKING:
-        __getattr__ = missing_attribute
 
     def __init__(self, sink: Sink | None = None, *, root_name: str = "root") -> None:
         self.now_ns = 0
@@ -317,6 +314,7 @@ class ClockTree:
 
         The only place for this, for timers, frame callbacks and everything built on them.
         """
+        suggest_name(error)
         failure = CallbackFailure(clock.id, timer_id, label, error)
         if self.record is not None:
             text = failure.traceback_text

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.clocks.callbacks import checked_callable, label_of, refuse_unfinished
 from inspector.clocks.clock import Clock
 from inspector.clocks.failures import CALLBACK_ERRORS
-from inspector.clocks.mistakes import checked_clock, missing_attribute
+from inspector.clocks.mistakes import checked_clock
 from inspector.timebase import ns_to_seconds
 from inspector.vocabulary import (
     DELTA_CUT,
@@ -87,9 +87,6 @@ class Director:
         frame_index: Number of frames begun.
         delta_ns: Delta of the current or last frame.
     """
-
-    if not TYPE_CHECKING:
-        __getattr__ = missing_attribute
 
     def __init__(self, clock: Clock) -> None:
         checked_clock("Director(clock)", clock)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.clocks.callbacks import checked_callable, label_of, refuse_unfinished
 from inspector.clocks.clock import Clock
-from inspector.clocks.mistakes import missing_attribute
 from inspector.clocks.timer import Timer
 from inspector.clocks.tree import ClockTree
 from inspector.frames.reporting import Reporter
@@ -146,9 +145,6 @@ class OpenFlashClock:
     """
 
     is_removed = False
-
-    if not TYPE_CHECKING:
-        __getattr__ = missing_attribute
 
     def __init__(
         self,

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from inspector.clocks.failures import CALLBACK_ERRORS, SCENE_MODULE, UserInterruptError, as_shown
+from inspector.clocks.mistakes import suggest_name
 from inspector.errors import SceneError, UnreadableFileError
 from inspector.foreign.files import read_whole
 from inspector.foreign.paths import expanded, is_file, is_folder
@@ -316,6 +317,7 @@ def _compiled(path: Path) -> CodeType:
 
 
 def _problem(path: Path, step: str, error: BaseException) -> SceneProblem:
+    suggest_name(error)
     place, line = _place(path, error)
     if isinstance(error, SystemExit):
         what = f"it called exit ({_short(repr(error.code))}); a scene sets things up and returns"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from typing_extensions import override
 
 from inspector.clocks.callbacks import label_of
-from inspector.clocks.mistakes import checked_clock, missing_attribute
+from inspector.clocks.mistakes import checked_clock
 from inspector.clocks.rate import DEFAULT_FRAME_RATE, checked_frame_rate
 from inspector.frames.egret.ticker import Ticker
 from inspector.frames.scheduler.scheduler import Scheduler
@@ -60,9 +60,6 @@ class Stage:
         worked_ns: Virtual time that :meth:`work` has taken outside of frames, until the host
             takes it back to 0.
     """
-
-    if not TYPE_CHECKING:
-        __getattr__ = missing_attribute
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from inspector.clocks import ClockTree, ManualTimeSource, Transport
+from inspector.clocks.mistakes import suggest_name
 from inspector.frames import Director
 from inspector.frames.cocos.dialects import CREATOR_2_4
 from inspector.frames.cocos.scheduler import DialectScheduler
@@ -56,6 +57,7 @@ def stand() -> Stand:
 def refusal(call: Callable[[], object], kind: type[Exception] = TypeError) -> str:
     with pytest.raises(kind) as caught:
         call()
+    suggest_name(caught.value)
     return str(caught.value)
 
 

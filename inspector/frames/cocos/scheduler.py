@@ -10,11 +10,10 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 from inspector.clocks.callbacks import checked_callable, refuse_unfinished
 from inspector.clocks.clock import Clock
-from inspector.clocks.mistakes import check_order, missing_attribute
+from inspector.clocks.mistakes import check_order
 from inspector.frames.cocos.dialects import (
     CREATOR_2_4,
     Complaint,
@@ -55,9 +54,6 @@ class DialectScheduler(RunByClock):
         number: Its number in events; 0 without a clock or while nothing records.
         reports: Reports its changes; ``None`` while nothing records.
     """
-
-    if not TYPE_CHECKING:
-        __getattr__ = missing_attribute
 
     def __init__(  # noqa: PLR0913 - the last two are for a director that it belongs to
         self,

@@ -23,7 +23,6 @@ from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from inspector.clocks.callbacks import checked_callable
-from inspector.clocks.mistakes import missing_attribute
 from inspector.frames.creator.destruction import DestructionState, LifeComplaint
 
 if TYPE_CHECKING:
@@ -86,9 +85,6 @@ class Component:
 
     execution_order: ClassVar[int] = 0
     life: ComponentState
-
-    if not TYPE_CHECKING:
-        __getattr__ = missing_attribute
 
     def __new__(cls, *_args: object, **_fields: object) -> Self:
         """Set up ``life`` here, so that a subclass need not call ``super().__init__()``."""

@@ -9,11 +9,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from inspector.clocks.callbacks import checked_callable, refuse_unfinished
 from inspector.clocks.clock import Clock
-from inspector.clocks.mistakes import missing_attribute
 from inspector.frames.cocos.scheduler import Diagnostic, DialectScheduler
 from inspector.frames.creator.activation import Activator
 from inspector.frames.creator.component_phases import ComponentPhases
@@ -100,9 +99,6 @@ class CreatorDirector:
         number: Its number in events; 0 without a clock or while nothing records.
         reports: Reports what happens; ``None`` while nothing records.
     """
-
-    if not TYPE_CHECKING:
-        __getattr__ = missing_attribute
 
     def __init__(  # noqa: PLR0913 - every one of them is a user's choice
         self,

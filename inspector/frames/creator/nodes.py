@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from inspector.clocks.mistakes import missing_attribute
 from inspector.foreign.numbers import shown
 from inspector.frames.creator.components import check_methods
 from inspector.frames.creator.destruction import DestructionState, LifeComplaint
@@ -33,9 +32,6 @@ class Node:
         is_deactivating: Inside its own deactivation; kept by the engine.
         is_ending: During or after its real destruction.
     """
-
-    if not TYPE_CHECKING:
-        __getattr__ = missing_attribute
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ from inspector.clocks.callbacks import (
     refuse_unfinished,
 )
 from inspector.clocks.clock import Clock
-from inspector.clocks.mistakes import check_order, missing_attribute
+from inspector.clocks.mistakes import check_order
 from inspector.frames.egret.timer import (
     ASSUMED_RATE,
     BY_CALLS,
@@ -157,8 +157,6 @@ class Ticker:
         number: Its number in events; 0 without a clock or while nothing records.
     """
 
-    if not TYPE_CHECKING:
-        __getattr__ = missing_attribute
     if TYPE_CHECKING:
         on_render: Callable[[], object] | None
         on_enter_frame: Callable[[], object] | None

@@ -18,11 +18,11 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from inspector.clocks.callbacks import checked_callable
 from inspector.clocks.clock import Clock
-from inspector.clocks.mistakes import check_order, checked_clock, missing_attribute
+from inspector.clocks.mistakes import check_order, checked_clock
 from inspector.clocks.rate import D, rate_numerator
 from inspector.frames.reporting import Reporter
 from inspector.frames.scheduler.call_list import CallList
@@ -69,9 +69,6 @@ class Scheduler(RunByClock):
         reporter: Reports what happens here.
         number: Its number in events; 0 while nothing records.
     """
-
-    if not TYPE_CHECKING:
-        __getattr__ = missing_attribute
 
     def __init__(
         self,
