@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappush
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from inspector.clocks.callbacks import checked_callable, label_of
@@ -90,7 +91,9 @@ class Clock(ClockNode):
 
     def __repr__(self) -> str:
         state = ", removed" if self.is_removed else ", paused" if self.is_paused else ""
-        return f"<Clock {self.id} {self.name!r} at {self.time:.6f} s, rate {self.rate}{state}>"
+        is_own = self._tree.owner == get_ident()
+        at = f"at {self.time:.6f} s" if is_own else "of another thread"
+        return f"<Clock {self.id} {self.name!r} {at}, rate {self.rate}{state}>"
 
     # ------------------------------------------------------------------ time
 
@@ -207,6 +210,7 @@ class Clock(ClockNode):
             RuntimeError: This clock was removed.
         """
         self._check_alive()
+        self._tree.sync()
         numerator = rate_numerator(rate)
         if epoch is None:
             epoch_ns = self._within_reach(self.time_ns)
@@ -308,8 +312,8 @@ class Clock(ClockNode):
             TypeError: ``callback`` cannot be called, is swapped with the delay, or is an async or
                 generator function (checked here in a session or if the timer has a name,
                 otherwise when it is called).
-            RuntimeError: The clock was removed, or another thread drives its tree (checked in
-                a session, while a source runs or if the timer has a name); see :meth:`post`.
+            RuntimeError: The clock was removed, or another thread drives its tree; see
+                :meth:`post`.
         """
         try:
             delay_ns = seconds_to_ns(delay)
@@ -318,7 +322,7 @@ class Clock(ClockNode):
             raise refused_seconds(call, "delay", delay, error, callback) from None
         return self.set_timeout_ns(delay_ns, callback, *args, name=name)
 
-    def set_timeout_ns(
+    def set_timeout_ns(  # noqa: C901, PLR0912 - not split up: the most frequent call of all
         self,
         delay_ns: int,
         callback: Callable[..., object],
@@ -326,15 +330,15 @@ class Clock(ClockNode):
         name: str = "",
     ) -> Timer:
         """Do what :meth:`set_timeout` does, with the delay in nanoseconds."""
-        # Not split up: the most frequent call of all. Comparing integers beyond 2**30 is slow
-        # (20 ns and more); shifting them is not.
+        # Comparing integers beyond 2**30 is slow (20 ns and more); shifting them is not.
         if delay_ns.__class__ is not int or delay_ns >> MAX_NS_BITS:
             delay_ns = max(0, checked_ns(delay_ns))
         if not callable(callback):
             checked_callable(callback)  # type: ignore[unreachable]
         tree = self._tree
-        if tree.present is not None:
+        if get_ident() != tree.owner:
             tree.check_thread()
+        if tree.present is not None:
             tree.present()
         # Compared by identity, which is fast; at worst the time is computed again.
         if self._cache_now_ns is tree.now_ns and self._cache_version is tree.version:
@@ -425,7 +429,7 @@ class Clock(ClockNode):
         if checked_ns(interval_ns) <= 0:
             raise ValueError(f"an interval must be longer than 0 ns: {interval_ns}")
         self._check_alive()
-        self._tree.check_thread()
+        self._tree.sync()
         checked_callable(callback)
         first_ns = interval_ns if delay_ns is None else max(0, checked_ns(delay_ns))
         tree = self._tree
@@ -458,7 +462,7 @@ class Clock(ClockNode):
         self._check_alive()
         delay_ns = max(0, checked_ns(delay_ns))
         tree = self._tree
-        tree.check_thread()
+        tree.sync()
         due_ns = self._within_reach(self.time_ns + delay_ns)
         timer = UnlistedTimer()
         timer.clock = self
@@ -502,6 +506,8 @@ class Clock(ClockNode):
         if clock is not self or timer.callback is None or self.is_removed:
             return False
         tree = self._tree
+        if get_ident() != tree.owner:
+            tree.check_thread()
         if tree.record is not None and timer.is_listed:
             tree.sync()
             site = None if cause else self._call_site()
@@ -561,7 +567,6 @@ class Clock(ClockNode):
         if name:
             checked_name("set_timeout(delay, callback, name=…)", name)
         self._check_alive()
-        self._tree.check_thread()
         self._within_reach(due_ns)
         checked_callable(callback)
         timer = LabelledTimer(self, due_ns, order, callback, args, name, self._call_site())

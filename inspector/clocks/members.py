@@ -136,9 +136,9 @@ class Members:
         """Report a member's new parent; ignored for number 0."""
         tree = self._tree
         if number and parent and tree.record is not None:
+            tree.sync()
             self._places.get(number, set()).discard(number)
             self._place(number, self._below.setdefault(parent, set()))
-            tree.sync()
             tree.record((tree.now_ns, MEMBER_MOVED, number, parent, 0))
 
     def remove(self, number: int) -> None:
@@ -146,10 +146,10 @@ class Members:
         tree = self._tree
         if number not in self._owners:
             return
+        tree.sync()
         self._release(number)
         del self._owners[number]
         if tree.record is not None:
-            tree.sync()
             tree.record((tree.now_ns, MEMBER_REMOVED, number, 0, 0))
 
     def clock_removed(self, clock_id: int) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from heapq import heappop, heappush
+from threading import get_ident
 from typing import TYPE_CHECKING, Literal
 
 from inspector.clocks.queue import TimerQueue
@@ -162,6 +163,9 @@ class ClockNode:
     def _resolve(self) -> int:
         """Compute the local time from the nearest clock above that knows its own."""
         tree = self._tree
+        if get_ident() != tree.owner:
+            # The values kept below are those of its thread.
+            tree.check_thread()
         now_ns, version = tree.now_ns, tree.version
         path = []
         clock: ClockNode = self

@@ -24,7 +24,7 @@ class Transport:
     While *running*, session time follows the source; while *held*, it stands still and moves
     only by steps. Holding, stepping and the user's own pauses are independent, so running
     again resumes exactly what ran before. Frames are due on a fixed grid of session time.
-    Belongs to the thread of its source.
+    Belongs to the thread of its source, which is the only one that may call it.
 
     Attributes:
         tree: The tree that it drives.
@@ -83,6 +83,7 @@ class Transport:
 
     @frame_period_ns.setter
     def frame_period_ns(self, period_ns: int | None) -> None:
+        self.tree.check_thread()
         if period_ns is not None and period_ns <= 0:
             raise ValueError(f"a frame period must be longer than 0 ns: {period_ns}")
         self._frame_period_ns = period_ns
@@ -96,7 +97,11 @@ class Transport:
         return None if self._frame_period_ns is None else self._frame_due_ns
 
     def present_ns(self) -> int:
-        """Return session time as of now, also between two wake-ups of the source."""
+        """Return session time as of now, also between two wake-ups of the source.
+
+        Raises:
+            RuntimeError: Another thread drives the tree.
+        """
         self.tree.sync()
         return self.tree.now_ns
 
@@ -104,6 +109,7 @@ class Transport:
 
     def run(self) -> None:
         """Let session time follow the source from now on."""
+        self.tree.check_thread()
         if self._is_running:
             return
         self._is_running = True
@@ -117,6 +123,7 @@ class Transport:
         Inside a callback, and right after a wake-up, it stops at once: nothing else is called, a
         running frame is finished, and a step ends.
         """
+        self.tree.check_thread()
         is_between = not (self.tree.is_draining or self._is_busy or self._is_finishing)
         if is_between and not self._is_virtual:
             self._wake()
@@ -183,6 +190,7 @@ class Transport:
     # ------------------------------------------------------------ internals
 
     def _check_can_step(self) -> None:
+        self.tree.check_thread()
         if self._is_running or self._is_busy or self.tree.is_draining:
             raise RuntimeError("session time can be stepped only while it is held")
 
@@ -245,6 +253,7 @@ class Transport:
 
     def _follow_source(self) -> None:
         """Bring session time up to the source without calling anything."""
+        self.tree.check_thread()
         if not self._is_running:
             # Held inside a callback, which restored this on its return.
             self.tree.present = None

@@ -93,6 +93,8 @@ class ClockTree:
         on_posted: Called on the posting thread when a call is posted.
         members: What hangs under the clocks besides timers.
         last_order: The last order number used.
+        owner: The thread that may use the tree: the one that drives it, or has used it last
+            while none does.
     """
 
     def __init__(self, sink: Sink | None = None, *, root_name: str = "root") -> None:
@@ -101,8 +103,8 @@ class ClockTree:
         self.last_order = 0
         self.record: Callable[[RawEvent], None] | None = None if sink is None else sink.append
         self._sink = sink
-        # The thread that drives the tree; 0 until one does.
-        self._owner = 0
+        self.owner = get_ident()
+        self._is_driven = False
         self._posted: deque[tuple[ClockNode, Callable[..., object], tuple[Any, ...]]] = deque()
         self.on_posted: Callable[[], None] | None = None
         self.members = Members(self)
@@ -171,7 +173,8 @@ class ClockTree:
         """
         if self._is_draining:
             raise RuntimeError("time is already being advanced; a callback cannot advance it")
-        self._owner = get_ident()
+        self.owner = get_ident()
+        self._is_driven = True
         if self._posted:
             self._run_posted()
         root = self.root
@@ -244,11 +247,14 @@ class ClockTree:
         Raises:
             RuntimeError: Another thread does.
         """
-        if self._owner and get_ident() != self._owner:
+        if get_ident() == self.owner:
+            return
+        if self._is_driven:
             raise RuntimeError(
                 "a clock belongs to the thread that drives its tree: from another thread use "
                 "clock.post(callback), which calls it on that thread"
             )
+        self.owner = get_ident()
 
     def _run_posted(self) -> None:
         """Make the calls posted so far; calls posted meanwhile wait."""
@@ -266,7 +272,13 @@ class ClockTree:
     # -------------------------------------------------- services for clocks
 
     def sync(self) -> None:
-        """Bring session time up to a running source, outside callbacks."""
+        """Bring session time up to a running source, outside callbacks; before any change.
+
+        Raises:
+            RuntimeError: Another thread drives this tree.
+        """
+        if get_ident() != self.owner:
+            self.check_thread()
         if self.present is not None:
             self.present()
 

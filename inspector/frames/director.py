@@ -130,6 +130,7 @@ class Director:
         checked_callable(callback)
         label = name or label_of(callback)
         whose = clock or self.clock
+        whose.tree.sync()
         registration = FrameCallback(
             wanted, callback, label, whose, is_in_every_frame=whose is self.clock
         )
@@ -141,6 +142,7 @@ class Director:
         """Remove a callback at once; returns whether it was active."""
         if not registration.is_active:
             return False
+        registration.clock.tree.sync()
         registration.is_active = False
         registration.clock.tree.members.remove(registration.number)
         kept = [other for other in self._callbacks[registration.phase] if other is not registration]
@@ -180,6 +182,7 @@ class Director:
         Raises:
             RuntimeError: Called from inside a frame.
         """
+        self.clock.tree.check_thread()
         if self._is_in_frame:
             raise RuntimeError("a frame is running; a frame callback cannot run another")
         self._is_in_frame = True

@@ -49,6 +49,15 @@ class Reporter:
         # Objects per class that are named after it.
         self._counts: dict[str, int] = {}
 
+    def check_thread(self) -> None:
+        """Refuse a thread other than the one that drives the clock.
+
+        Raises:
+            RuntimeError: It is another thread.
+        """
+        if self.clock is not None:
+            self.clock.tree.check_thread()
+
     def add(self, owner: object, kind: MemberKind, name: str, parent: int = 0) -> int:
         """Report a new member; returns its number, 0 while nothing records.
 

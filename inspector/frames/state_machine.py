@@ -243,6 +243,7 @@ class StateMachine(Generic[StateT, NameT]):
             EndlessTransitionsError: Queued transitions keep requesting others.
         """
         self.edges(name)
+        self._reporter.check_thread()
         if self._is_transiting and self._rules.queues_transitions:
             self._waiting.append(name)
             return False
@@ -268,6 +269,7 @@ class StateMachine(Generic[StateT, NameT]):
         Returns:
             Whether it was reset; not within a hook, which is an error like a transition there.
         """
+        self._reporter.check_thread()
         if self._is_in_hooks:
             text = "This is transiting now. It cannot be reset before that is done."
             return self._refuse(RESET, TransitionError.IS_TRANSITING, text)

@@ -9,14 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from inspector.clocks import Clock, ClockTree, ManualTimeSource, Transport
+from inspector.clocks import ClockTree, ManualTimeSource, Sink, Transport
 from inspector.clocks.sources.asyncio_source import AsyncioTimeSource
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.transport import StepFrames
 from inspector.events.log import EventLog
+from inspector.frames.director import Director
 from inspector.frames.loop import start_loop
+from inspector.frames.scheduler.scheduler import Scheduler
+from inspector.frames.state_machine import Edge, StateMachine
+from inspector.sessions.stage import Stage
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
-from inspector.vocabulary import EventKind
+from inspector.vocabulary import EventKind, Phase
 
 SECOND = 1_000_000_000
 
@@ -37,25 +41,113 @@ def in_thread(call: Callable[[], object]) -> BaseException | None:
     return raised[0] if raised else None
 
 
-SETTINGS: dict[str, Callable[[Clock], object]] = {
-    "timeout": lambda clock: clock.set_timeout(1, print),
-    "interval": lambda clock: clock.set_interval(1, print),
-    "loop": lambda clock: start_loop(clock, 10, int),
+class _Ground:
+    """A tree with something of everything, driven by the thread of the test."""
+
+    def __init__(self, sink: Sink | None = None) -> None:
+        self.tree = ClockTree(sink)
+        self.source = SystemTimeSource(clock=lambda: 0)
+        self.transport = Transport(self.tree, self.source)
+        self.root = self.tree.root
+        self.child = self.root.child("child")
+        self.other = self.root.child("other")
+        self.paused = self.root.child("paused")
+        self.paused.pause()
+        self.timer = self.root.set_interval(1, int)
+        self.director = Director(self.root)
+        self.callback = self.director.on("update", abs)
+        self.scheduler = Scheduler(self.root)
+        self.call = self.scheduler.schedule(abs, 1)
+        self.machine = StateMachine("off", {"start": Edge("off", "on")}, clock=self.root)
+        self.stage = Stage(self.transport, self.director, lambda _: False)
+        self.tree.run_to(SECOND)
+
+    def state(self) -> object:
+        """What other threads must not change."""
+        clocks = [
+            (clock.name, clock.parent and clock.parent.name, clock.is_paused, clock.rate)
+            for clock in self.root.walk()
+        ]
+        timers = [(timer.id, timer.due_ns) for timer in self.root.pending()]
+        callbacks = [self.director.callbacks(phase) for phase in Phase]
+        calls = [str(call) for call in self.scheduler.timers()]
+        return clocks, timers, callbacks, calls, self.machine.state, self.transport.is_running
+
+
+#: Everything public that changes something.
+CHANGES: dict[str, Callable[[_Ground], object]] = {
+    "set_timeout": lambda it: it.root.set_timeout(1, print),
+    "set_interval": lambda it: it.root.set_interval(1, print),
+    "clear": lambda it: it.root.clear(it.timer),
+    "fire_now": lambda it: it.root.fire_now(it.timer),
+    "child": lambda it: it.root.child("new"),
+    "pause": lambda it: it.child.pause(),
+    "resume": lambda it: it.paused.resume(),
+    "set_rate": lambda it: it.child.set_rate(2),
+    "rate": lambda it: setattr(it.child, "rate", 2),
+    "move_to": lambda it: it.child.move_to(it.other),
+    "remove": lambda it: it.child.remove(),
+    "run": lambda it: it.transport.run(),
+    "hold": lambda it: it.transport.hold(),
+    "step": lambda it: it.transport.step_ns(1),
+    "step_frame": lambda it: it.transport.step_frame(1),
+    "frame_rate": lambda it: setattr(it.stage, "frame_rate", 30),
+    "mark": lambda it: it.stage.mark("here"),
+    "every_frame": lambda it: it.stage.every_frame(abs),
+    "stage.scheduler": lambda it: it.stage.scheduler(),
+    "director.on": lambda it: it.director.on("update", abs),
+    "director.remove": lambda it: it.director.remove(it.callback),
+    "run_frame": lambda it: it.director.run_frame(1),
+    "schedule": lambda it: it.scheduler.schedule(print, 1),
+    "schedule_update": lambda it: it.scheduler.schedule_update(int, callback=abs),
+    "unschedule": lambda it: it.scheduler.unschedule(abs),
+    "unschedule_all": lambda it: it.scheduler.unschedule_all(),
+    "pause_target": lambda it: it.scheduler.pause_target(abs),
+    "pause_all": lambda it: it.scheduler.pause_all(),
+    "time_scale": lambda it: setattr(it.scheduler, "time_scale", 2),
+    "call.pause": lambda it: it.call.pause(),
+    "call.unschedule": lambda it: it.call.unschedule(),
+    "machine.go": lambda it: it.machine.go("start"),
+    "machine.reset": lambda it: it.machine.reset(),
+    "loop": lambda it: start_loop(it.root, 10, int),
 }
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_that_another_thread_is_refused_and_told_what_to_use(setting: str) -> None:
-    tree = ClockTree(EventLog())
-    tree.run_to(SECOND)
+@pytest.mark.parametrize("make_sink", [EventLog, lambda: None], ids=["recorded", "unrecorded"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_that_another_thread_is_refused_and_told_what_to_use(
+    change: str, make_sink: Callable[[], Sink | None]
+) -> None:
+    ground = _Ground(make_sink())
+    before = ground.state()
 
-    error = in_thread(lambda: SETTINGS[setting](tree.root))
+    error = in_thread(lambda: CHANGES[change](ground))
 
     assert str(error) == (
         "a clock belongs to the thread that drives its tree: from another thread use "
         "clock.post(callback), which calls it on that thread"
     )
-    assert tree.root.pending_count == 0
+    assert ground.state() == before
+
+
+def test_that_another_thread_cannot_bring_time_up_to_a_running_source() -> None:
+    ground = _Ground()
+    ground.transport.run()
+
+    assert isinstance(in_thread(lambda: ground.root.time), RuntimeError)
+    assert isinstance(in_thread(ground.transport.present_ns), RuntimeError)
+    assert in_thread(lambda: repr(ground.root)) is None
+
+
+def test_that_another_thread_keeps_no_local_time_for_the_driving_one() -> None:
+    tree = ClockTree()
+    errors: list[BaseException | None] = []
+    child = tree.root.child("child")
+    tree.root.set_timeout_ns(5, lambda: errors.append(in_thread(lambda: child.time_ns)))
+
+    tree.run_to(10)
+
+    assert [type(error) for error in errors] == [RuntimeError]
 
 
 def test_that_it_is_refused_within_a_callback_too() -> None:

@@ -96,6 +96,7 @@ class ScheduledCall(ABC):
 
     def pause(self) -> bool:
         """Pause this call at once; returns whether anything changed."""
+        self._record.reporter.check_thread()
         if self.is_paused_itself or not self.is_pending:
             return False
         if not self.is_paused:
@@ -106,6 +107,7 @@ class ScheduledCall(ABC):
 
     def resume(self) -> bool:
         """Resume this call where it stopped, unless its target is paused."""
+        self._record.reporter.check_thread()
         if not self.is_paused_itself:
             return False
         self.is_paused_itself = False
@@ -116,6 +118,7 @@ class ScheduledCall(ABC):
 
     def unschedule(self) -> bool:
         """Remove this call at once; returns whether anything changed."""
+        self._record.reporter.check_thread()
         if not self.is_pending:
             return False
         self.forget()
@@ -192,6 +195,7 @@ class UpdateCallback(ScheduledCall):
 
     @priority.setter
     def priority(self, priority: int) -> None:
+        self._record.reporter.check_thread()
         if self.is_pending and priority != self._slot.priority:
             self.scheduler.update_calls.move(self._slot, priority)
             self._record.reporter.set(self.number, Field.PRIORITY, priority)

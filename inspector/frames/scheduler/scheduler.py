@@ -132,6 +132,7 @@ class Scheduler(RunByClock):
 
     @time_scale.setter
     def time_scale(self, scale: float | Fraction | str) -> None:
+        self.reporter.check_thread()
         self._scale_n = rate_numerator(scale)
         self.reporter.set(self.number, Field.RATE, self._scale_n)
 
@@ -389,6 +390,7 @@ class Scheduler(RunByClock):
 
         A target's priority is that of its update callback, 0 without one.
         """
+        self.reporter.check_thread()
         for record in self._targets.all(min_priority):
             record.remove_all()
 
@@ -406,6 +408,7 @@ class Scheduler(RunByClock):
         Returns:
             The pause: what was paused before stays paused when it is resumed.
         """
+        self.reporter.check_thread()
         return Pause(self._targets.all(min_priority))
 
     def resume(self, paused: Pause) -> None:

@@ -231,10 +231,12 @@ class Targets:
 
     def known(self, target: object) -> TargetRecord | None:
         """Return the record of a target, ``None`` without one."""
+        self._reporter.check_thread()
         return self._records.get(id(target))
 
     def of(self, target: object) -> TargetRecord:
         """Return the record of a target, a new one if there is none."""
+        self._reporter.check_thread()
         key = id(target)
         record = self._records.get(key)
         if record is None:
