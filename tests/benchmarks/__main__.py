@@ -13,6 +13,7 @@ import ast
 import platform
 import subprocess
 import sys
+import tarfile
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -22,6 +23,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from tests.benchmarks.core_paths import PATHS, count_instructions, instruction_counter
 from tests.benchmarks.measuring import Effort
 from tests.benchmarks.report import (
     Row,
@@ -111,6 +113,11 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FOLDER",
         help="where results.txt, .md and .json go (%(default)s)",
     )
+    parser.add_argument(
+        "--against",
+        metavar="COMMIT",
+        help="count the machine instructions of the core paths here and at a commit instead",
+    )
     parser.add_argument("--rows-of", metavar="FILE", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
@@ -121,6 +128,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     effort = Effort(is_quick=options.quick)
     if options.rows_of:
         return _run_file(options.rows_of, options.names, effort, options.output)
+    if options.against:
+        return _compare_instructions(options.against)
     chosen = _choose(options.names)
     if not chosen:
         print(
@@ -140,6 +149,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"written: {path}", file=sys.stderr)
     missed = any(row.verdict is Verdict.FALLS_SHORT for row in rows)
     return 1 if options.strict and missed else 0
+
+
+def _compare_instructions(commit: str) -> int:
+    """Print what the core paths execute at a commit and here; returns the exit code."""
+    if instruction_counter() is None:
+        print("counting instructions needs valgrind or perf (Linux)", file=sys.stderr)
+        return 2
+    with TemporaryDirectory() as folder:
+        archive = Path(folder) / "then.tar"
+        git = ["git", "-C", str(PROJECT), "archive", "--output", str(archive), commit, "inspector"]
+        if subprocess.run(git, check=False).returncode:
+            return 2
+        with tarfile.open(archive) as files:
+            files.extractall(folder, filter="data")
+        print(f"{'instructions of one operation':30}{commit[:12]:>12}{'here':>12}{'change':>10}")
+        for name in PATHS:
+            then, now = (count_instructions(name, root) for root in (Path(folder), PROJECT))
+            change = f"{now / then - 1:+.1%}" if now and then else "–"
+            print(f"{name:30}{then or '–':>12}{now or '–':>12}{change:>10}", flush=True)
+    return 0
 
 
 def _choose(wanted: Sequence[str]) -> dict[str, list[str]]:
