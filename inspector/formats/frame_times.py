@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from inspector.analysis.statistics.frame_budget import FrameBudget
     from inspector.analysis.statistics.frame_series import FrameFacts
+    from inspector.formats.tables.number_cells import TextCells
 
 NsColumn: TypeAlias = "NDArray[np.int64]"
 
@@ -68,6 +69,38 @@ class FrameDetails(Protocol):
 
     def between(self, start: int, stop: int) -> FrameDetails:
         """Return those of the frames at places ``start`` up to, not including, ``stop``."""
+
+
+class Beside(Protocol):
+    """The columns of a capture beside the frame times, which are read whenever they are needed.
+
+    Attributes:
+        names: The names of all columns, as the file has them.
+        numeric: The places of those that hold numbers.
+    """
+
+    @property
+    def names(self) -> tuple[str, ...]: ...  # noqa: D102 - above
+
+    @property
+    def numeric(self) -> frozenset[int]: ...  # noqa: D102 - above
+
+    def between(self, start: int, stop: int) -> Beside:
+        """Return those of the frames at places ``start`` up to, not including, ``stop``."""
+
+    def cells(self, columns: Sequence[int]) -> Iterator[list[TextCells]]:
+        """Yield some columns by their places, as they are written, in parts of the frames.
+
+        Raises:
+            CaptureError: The file has changed.
+        """
+
+    def numbers(self, at: int) -> NDArray[np.float64]:
+        """Return a column as numbers, not a number where there is none.
+
+        Raises:
+            CaptureError: The file has changed.
+        """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,6 +202,7 @@ class FrameTimes:
         samples: Why these are samples and not every frame, so that nothing can be said that
             depends on every frame; empty if they are all.
         facts: What a capture says of the frames besides; ``None`` for nothing.
+        beside: The columns of a capture beside the frame times; ``None`` for none.
     """
 
     index: NsColumn
@@ -179,6 +213,7 @@ class FrameTimes:
     landmarks: tuple[Landmark, ...] = ()
     samples: str = ""
     facts: FrameFacts | None = None
+    beside: Beside | None = None
 
     def __len__(self) -> int:
         return len(self.index)
@@ -283,6 +318,7 @@ class FrameTimes:
             interval_ns=self.interval_ns[start:stop],
             details=self.details.between(start, stop),
             facts=None if self.facts is None else self.facts.kept(slice(start, stop)),
+            beside=None if self.beside is None else self.beside.between(start, stop),
             interventions=tuple(
                 each
                 for each in self.interventions

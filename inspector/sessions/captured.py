@@ -66,6 +66,7 @@ class CapturedSession(UniformSession):
         column: What the file calls the frame times.
         samples: Why these are samples and not every frame; empty if they are all.
         facts: What the file says of the frames besides their times, ``None`` for nothing.
+        beside: The columns of the file beside the frame times, ``None`` for none.
         unknown: What the file does not say of frames: ``delta``, ``busy``, both or nothing.
     """
 
@@ -181,6 +182,7 @@ class CapturedSession(UniformSession):
         self.provenance: Provenance = file.provenance
         self.notes = file.notes
         self.samples, self.column, self.facts = file.samples, file.column, file.frames.facts
+        self.beside = file.frames.beside
         has_delta = file.provenance.source != CAPTURED
         has_busy = bool(file.frames.busy_ns.any())
         missing = {"delta": not has_delta, "busy": not has_busy}

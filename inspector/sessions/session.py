@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.analysis.statistics.frame_series import FrameFacts
+    from inspector.formats.frame_times import Beside
     from inspector.pictures.pictures import Picture
 
     # Loaded with a scene, as only scenes are recorded.
@@ -272,6 +273,10 @@ class ShowsCapture(Protocol):
     @property
     def unknown(self) -> frozenset[str]:
         """What the file does not say of frames: ``delta``, ``busy``, both or nothing."""
+
+    @property
+    def beside(self) -> Beside | None:
+        """The columns of the file beside the frame times, ``None`` for none."""
 
     def choose_stream(self, name: str) -> None:
         """Show another stream."""

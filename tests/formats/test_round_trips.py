@@ -93,7 +93,7 @@ def frames_and_provenance(draw: st.DrawFn) -> tuple[FrameTimes, Provenance]:
 
 def test_that_every_exporter_is_known_here() -> None:
     assert set(CARRIED) == {each.key for each in exporters()}
-    of_other_tools = {"samples", "facts"}
+    of_other_tools = {"samples", "facts", "beside"}
     names = {each.name for of in (FrameTimes, KnownDetails) for each in fields(of)}
     names -= {"details"} | of_other_tools
     assert names == _ALL - {"provenance"}

@@ -35,7 +35,14 @@ from inspector.formats.export import (
     exporters,
 )
 from inspector.formats.frame_graph.graph_pages import frame_pages
-from inspector.formats.frame_times import CAPTURED, FrameTimes, Part, Provenance, parse_range
+from inspector.formats.frame_times import (
+    CAPTURED,
+    Beside,
+    FrameTimes,
+    Part,
+    Provenance,
+    parse_range,
+)
 from inspector.formats.options import (
     LARGEST_SIDE_PT,
     SMALLEST_HEIGHT_PT,
@@ -116,6 +123,7 @@ class ExportSource(Struct, frozen=True):
         samples: Why the frames are samples; empty if they are all.
         facts: What a capture says of the frames besides; ``None`` for nothing.
         unknown: What is not known of frames: ``delta``, ``busy``, both or nothing.
+        beside: The columns of a capture beside the frame times; ``None`` for none.
     """
 
     history: FrameColumns
@@ -127,6 +135,7 @@ class ExportSource(Struct, frozen=True):
     samples: str = ""
     facts: FrameFacts | None = None
     unknown: frozenset[str] = frozenset()
+    beside: Beside | None = None
 
 
 class ExportChoices(Struct, frozen=True):
@@ -187,6 +196,7 @@ class ExportDialog(QDialog):
             landmarks=source.landmarks,
             samples=source.samples,
             facts=source.facts,
+            beside=source.beside,
         )
         self._provenance = source.provenance
         self._events = source.events

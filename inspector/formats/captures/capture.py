@@ -22,7 +22,7 @@ from inspector.display_text import in_quotes, one_line
 from inspector.errors import CaptureError
 from inspector.foreign.paths import is_there
 from inspector.formats.captures.trace_extras import NO_EXTRAS, Extras
-from inspector.formats.frame_times import FrameTimes, KnownDetails, NsColumn
+from inspector.formats.frame_times import Beside, FrameTimes, KnownDetails, NsColumn
 from inspector.vocabulary import Phase
 
 #: Whole numbers in as few bytes as they need: slices come by the million.
@@ -53,6 +53,7 @@ class Stream:
         samples: Why these are samples and not every frame; empty if they are all.
         track: The track of its slices, -1 without slices.
         facts: What else is known of the frames.
+        beside: The columns beside their times, ``None`` if there are none to read.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Stream:
     samples: str = ""
     track: int = -1
     facts: FrameFacts = NO_FACTS
+    beside: Beside | None = None
 
     def __len__(self) -> int:
         return len(self.interval_ns)
@@ -87,6 +89,7 @@ class Stream:
             ),
             samples=self.samples,
             facts=self.facts,
+            beside=self.beside,
         )
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from array import array
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -22,6 +24,7 @@ from inspector.analysis.statistics.frame_series import NO_FACTS, FrameFacts
 from inspector.display_text import in_quotes
 from inspector.errors import CaptureError, ColumnChoiceError
 from inspector.foreign.numbers import count_in
+from inspector.formats.captures.beside import TableColumns
 from inspector.formats.captures.capture import (
     MOST_STREAMS,
     Capture,
@@ -123,6 +126,7 @@ class FrameTableReader:
         """
         self._source = CaptureSource(path)
         self._path = path
+        self._wanted = column
         self._table = table = read_table(self._source, FRAME_TIME_COLUMNS, column)
         self._loose = [comparable(name) for name in table.columns]
         self._refuse_summaries()
@@ -202,7 +206,20 @@ class FrameTableReader:
 
     # ------------------------------------------------------------------ rows
 
-    def _take(self, rows: Rows) -> None:
+    def rows_of(self, owner: int) -> Iterator[tuple[Rows, NDArray[np.intp]]]:
+        """Yield all rows, with the places of the frames of a stream among them.
+
+        For a reader that has read nothing; it keeps none of them.
+        """
+        for rows in self._blocks:
+            places, owners = self._take(rows)
+            held: list[array[Any]] = [self._values, self._owners, self._instants]
+            for each in held + self._fact_values:
+                del each[:]
+            yield rows, places[owners == owner]
+
+    def _take(self, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+        """Keep the frames in some rows; return which rows they are, and the streams they are of."""
         limit = MAX_NS - 1 if self._is_cumulative else _LONGEST_NS
         values = rows.values_ns(self._at, self._digits, limit)
         odd = np.flatnonzero(values == DAMAGED).tolist()
@@ -231,6 +248,7 @@ class FrameTableReader:
             for owner in np.flatnonzero(found).tolist():
                 self._streams[owner].counts[code] += int(found[owner])
         usable = values >= 0
+        places = np.arange(len(values)) if self._is_cumulative else np.flatnonzero(kept)
         self._values.frombytes(values[usable].tobytes())
         if self._clock is not None:
             self._instants.frombytes(self._instants_of(rows, self._clock)[kept][usable].tobytes())
@@ -240,6 +258,7 @@ class FrameTableReader:
             # What was not displayed has no time of display.
             known = known if place else np.where(known > 0, known, np.nan)
             kept_values.frombytes(known.tobytes())
+        return places[usable], owners[usable]
 
     def _instants_of(self, rows: Rows, clock: Clock) -> NsColumn:
         """Return when the frame times of rows end, negative where that is unknown."""
@@ -363,9 +382,21 @@ class FrameTableReader:
                 skipped=sum(stream.counts.values()),
                 notes=tuple(_skip_notes(stream)),
                 samples=_SAMPLES if self._timing.is_sampled else "",
+                beside=self._beside(owner, len(values[part])),
             )
-            for stream, part, ends in zip(self._streams, places, instants, strict=True)
+            for owner, (stream, part, ends) in enumerate(
+                zip(self._streams, places, instants, strict=True)
+            )
         ]
+
+    def _beside(self, owner: int, count: int) -> TableColumns | None:
+        """Return the columns beside the frame times of a stream."""
+        table = self._table
+        if self._is_cumulative or not table.has_names:
+            return None
+        numeric = frozenset(at for at in range(len(table.columns)) if table.is_numeric(at))
+        read = partial(_rows_again, self._path, self._wanted, owner)
+        return TableColumns(self._path, table.columns, numeric, read, 0, count)
 
     def _ends(self, lengths: NsColumn, instants: NsColumn) -> NsColumn | None:
         """Return when frame times end by the clock of the file, ``None`` if it has none for all."""
@@ -470,6 +501,13 @@ class FrameTableReader:
             raise CaptureError(message)
         message = f"{self._path} has more than one column that could be frame times. {how}"
         raise ColumnChoiceError(message, tuple(map(table.name_of, likely)))
+
+
+def _rows_again(
+    path: Path, column: str | None, owner: int
+) -> Iterator[tuple[Rows, NDArray[np.intp]]]:
+    """Yield what :meth:`FrameTableReader.rows_of` does, of a file that was read before."""
+    return FrameTableReader(path, column).rows_of(owner)
 
 
 def _date_of(found: re.Match[str]) -> datetime | None:

@@ -43,6 +43,11 @@ _NEWLINE, _RETURN, _SPACE, _ZERO, _POINT, _COMMA, _MINUS = b"\n\r 0.,-"
 #: Characters of a number that are parsed for all rows at once; longer ones one by one.
 _MOST_DIGITS: Final = 19
 _MOST_BLANKS: Final = 64
+#: Characters of numbers, and of what stands in place of one.
+_IN_NUMBERS: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789+-.eEnNaA/", np.uint8))
+_DECIMALS: Final = 6
+#: The largest number that is read, with its decimals.
+_MOST: Final = 10**18
 _MOST_KEY_BYTES: Final = 256
 _POWERS: Final = 10 ** np.arange(19, dtype=np.int64)
 
@@ -239,6 +244,28 @@ class Rows:
         """Return a cell."""
         start, end = self.cells(at)
         return _text(self._bytes[start[row] : end[row]].tobytes())
+
+    def characters(
+        self, at: int, places: NDArray[np.intp]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return cells of some rows, with a decimal point, and how long they are.
+
+        What has other characters than numbers and ``NA`` have is empty.
+        """
+        start, end = (each[places] for each in self.cells(at))
+        lengths = end - start
+        lengths[lengths > _MOST_DIGITS + 1] = 0
+        width = np.arange(max(1, int(lengths.max(initial=0))))
+        found = self._bytes[start[:, None] + np.minimum(width, lengths[:, None])]
+        if self._point == _COMMA:
+            found = np.where(found == _COMMA, np.uint8(_POINT), found)
+        is_odd = (~_IN_NUMBERS[found] & (width < lengths[:, None])).any(axis=1)
+        return found, np.where(is_odd, 0, lengths)
+
+    def numbers(self, at: int) -> NDArray[np.float64]:
+        """Return a column as numbers to six decimals, not a number where there is none."""
+        found, is_there = self.signed_ns(at, _DECIMALS, _MOST)
+        return np.where(is_there, found / 10.0**_DECIMALS, np.nan)
 
     def texts(self, at: int) -> list[str]:
         """Return all cells of a column."""

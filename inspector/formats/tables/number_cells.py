@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -11,10 +12,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from inspector.formats.frame_times import NsColumn
 
-#: A text that all rows share, or numbers and how many of their digits follow the point.
-Cells: TypeAlias = "bytes | tuple[NsColumn, int]"
+@dataclass(frozen=True, slots=True, eq=False)
+class TextCells:
+    """Texts as they are to be written.
+
+    Attributes:
+        characters: Those of each, a row each, with anything behind them.
+        lengths: How many of them count.
+    """
+
+    characters: NDArray[np.uint8]
+    lengths: NDArray[np.int64]
+
+
+#: A text that all rows share, texts, or numbers and how many of their digits follow the point.
+Cells: TypeAlias = "bytes | TextCells | tuple[NDArray[np.int64], int]"
 
 _BLOCK: Final = 20_000
 _POWERS: Final = 10 ** np.arange(19, dtype=np.int64)
@@ -47,6 +60,14 @@ def _block(columns: Sequence[Cells], rows: slice) -> bytes:
             parts.append(_repeated(column + end, count))
             kept.append(np.ones(parts[-1].shape, dtype=np.bool_))
             continue
+        if isinstance(column, TextCells):
+            written = column.characters[rows]
+            parts += [written, _repeated(end, count)]
+            kept += [
+                np.arange(written.shape[1]) < column.lengths[rows, None],
+                np.ones((count, len(end)), dtype=np.bool_),
+            ]
+            continue
         values, decimals = column[0][rows], column[1]
         digits = known.get(id(column[0]))
         if digits is None or digits.shape[1] <= decimals:
@@ -70,7 +91,7 @@ def _repeated(text: bytes, count: int) -> NDArray[np.uint8]:
     return np.broadcast_to(np.frombuffer(text, dtype=np.uint8), (count, len(text)))
 
 
-def _digits(values: NsColumn, least: int) -> NDArray[np.uint8]:
+def _digits(values: NDArray[np.int64], least: int) -> NDArray[np.uint8]:
     """Return the digits of numbers, a row each, with zeros in front."""
     if len(values) and values.min() < 0:
         raise ValueError(f"numbers in cells are at least 0, not {values.min()}")

@@ -1,6 +1,7 @@
 """Frame times in the columns of other capture tools, so that what reads those reads ours.
 
 A session knows less than these tools capture: what it has no value for is 0, as they write it.
+A capture that has their columns keeps them as they are, in PresentMon's with all others behind.
 Their instants are a frame time apart, so they are here, also where session time stood still;
 those of a capture are its own.
 """
@@ -81,7 +82,8 @@ def write_presentmon(
         "TimeInSeconds": (_instants_ns(frames, provenance), _DECIMALS_OF_S),
         "MsBetweenPresents": (frames.interval_ns, DECIMALS_OF_MS),
     }
-    _write(_PRESENTMON, columns, len(frames), stream)
+    others = () if frames.beside is None else frames.beside.names
+    _write((*_PRESENTMON, *others), columns, frames, stream)
 
 
 def write_mangohud(
@@ -107,7 +109,7 @@ def write_mangohud(
         "frametime": (times_ns, DECIMALS_OF_MS),
         "elapsed": (_instants_ns(frames, provenance), 0),
     }
-    _write(_MANGOHUD, columns, len(frames), stream)
+    _write(_MANGOHUD, columns, frames, stream)
 
 
 def _instants_ns(frames: FrameTimes, provenance: Provenance) -> NsColumn:
@@ -117,11 +119,41 @@ def _instants_ns(frames: FrameTimes, provenance: Provenance) -> NsColumn:
 
 
 def _write(
-    names: tuple[str, ...], columns: Mapping[str, Cells], count: int, stream: BinaryIO
+    names: tuple[str, ...], columns: Mapping[str, Cells], frames: FrameTimes, stream: BinaryIO
 ) -> None:
-    stream.write(",".join(names).encode() + b"\r\n")
-    cells = [columns.get(name, b"0") for name in names]
-    stream.writelines(text for _rows, text in number_rows(cells, count))
+    """Write columns: numbers that are given, else those of the capture, else what is given, or 0.
+
+    Args:
+        names: Their names; of several that differ only in case, the first is written.
+        columns: Those that are given.
+        frames: The frames.
+        stream: Takes them.
+    """
+    beside = frames.beside
+    known = {} if beside is None else {name.lower(): at for at, name in enumerate(beside.names)}
+    chosen = {name.lower(): name for name in reversed(names) if name}
+    own = [name for name in dict.fromkeys(names) if chosen.get(name.lower()) == name]
+    cells = [columns.get(name, b"0") for name in own]
+    taken = [
+        place
+        for place, (name, cell) in enumerate(zip(own, cells, strict=True))
+        if isinstance(cell, bytes) and name.lower() in known
+    ]
+    heading = ",".join(quoted(text_cell(plain(name))) for name in own)
+    stream.write(heading.encode(errors="replace") + b"\r\n")
+    if beside is None or not taken:
+        stream.writelines(text for _rows, text in number_rows(cells, len(frames)))
+        return
+    start = 0
+    for parts in beside.cells([known[own[place].lower()] for place in taken]):
+        stop = start + len(parts[0].lengths)
+        here = [
+            (cell[0][start:stop], cell[1]) if isinstance(cell, tuple) else cell for cell in cells
+        ]
+        for place, part in zip(taken, parts, strict=True):
+            here[place] = part
+        stream.writelines(text for _rows, text in number_rows(here, stop - start))
+        start = stop
 
 
 def _text(text: str) -> bytes:

@@ -86,7 +86,7 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
             landmarks_between(session.timeline, session.annotations),
             Events(session.history, end_ns=session.history.last_ns),
             *(
-                (session.samples, session.facts, session.unknown)
+                (session.samples, session.facts, session.unknown, session.beside)
                 if isinstance(session, ShowsCapture)
                 else ()
             ),

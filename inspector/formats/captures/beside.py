@@ -1,0 +1,106 @@
+"""The columns of a table beside its frame times, read from the file whenever they are needed.
+
+They are not kept: twenty columns of ten million frames would take more memory than most machines
+have, and few readers need any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.errors import CaptureError
+from inspector.formats.captures.text_table import Rows
+from inspector.formats.csv_cells import quoted, text_cell
+from inspector.formats.tables.number_cells import TextCells
+
+if TYPE_CHECKING:
+    Parts: TypeAlias = Iterator[tuple[Rows, NDArray[np.intp]]]
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumns:
+    """The columns of a table beside the frame times of one of its streams.
+
+    Attributes:
+        path: The file.
+        names: The names of all columns.
+        numeric: The places of those that hold numbers.
+        read: Reads all rows of the file in parts, with the places of the frames among them.
+        start: The first frame.
+        stop: The frame after the last.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    numeric: frozenset[int]
+    read: Callable[[], Parts]
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def between(self, start: int, stop: int) -> TableColumns:
+        """Return those of the frames at places ``start`` up to, not including, ``stop``."""
+        begin, end, _step = slice(start, stop).indices(len(self))
+        return replace(self, start=self.start + begin, stop=self.start + max(begin, end))
+
+    def cells(self, columns: Sequence[int]) -> Iterator[list[TextCells]]:
+        """Yield some columns as they are written, in parts; quoted where a CSV needs it.
+
+        Raises:
+            CaptureError: The file has changed.
+        """
+        known: dict[str, bytes] = {}
+        for rows, places in self._parts():
+            yield [
+                TextCells(*rows.characters(at, places))
+                if at in self.numeric
+                else _text_cells(rows, at, places, known)
+                for at in columns
+            ]
+
+    def numbers(self, at: int) -> NDArray[np.float64]:
+        """Return a column as numbers, not a number where there is none.
+
+        Raises:
+            CaptureError: The file has changed.
+        """
+        return np.concatenate(
+            [np.zeros(0), *(rows.numbers(at)[places] for rows, places in self._parts())]
+        )
+
+    def _parts(self) -> Parts:
+        """Yield the rows of these frames: some of the file, and the places among them."""
+        before = 0
+        for rows, places in self.read():
+            part = places[max(self.start - before, 0) : max(self.stop - before, 0)]
+            before += len(places)
+            if len(part):
+                yield rows, part
+            if before >= self.stop:
+                return
+        raise CaptureError(f"{self.path} has changed since it was opened. Open it again.")
+
+
+def _text_cells(
+    rows: Rows, at: int, places: NDArray[np.intp], known: dict[str, bytes]
+) -> TextCells:
+    """Return cells of any text; few are different ones, which are known once they were met."""
+    texts = rows.texts(at)
+    found = []
+    for place in places.tolist():
+        text = texts[place]
+        if text not in known:
+            known[text] = quoted(text_cell(text)).encode(errors="replace")
+        found.append(known[text])
+    lengths = np.array(list(map(len, found)), dtype=np.int64)
+    width = max(1, int(lengths.max(initial=0)))
+    cells = np.array(found, dtype=f"S{width}").view(np.uint8).reshape(len(found), width)
+    return TextCells(cells, lengths)
