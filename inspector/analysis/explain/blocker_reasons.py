@@ -175,14 +175,16 @@ def slowness(timeline: Timeline, clock_id: int, took_ns: int) -> str:
     return f"At an effective rate of {effective} that takes {took} of session time."
 
 
-def is_held(timeline: Timeline) -> bool:
-    """Return whether a scene is held; what is held of programs are their clocks."""
-    return not timeline.is_running and bool(timeline.scene_path)
+def is_held(timeline: Timeline, story: CallStory) -> bool:
+    """Return whether the session is held: a program runs before the session tells so."""
+    held = story.transport
+    was_held = bool(timeline.scene_path) or (held is not None and held.a == Mode.HELD)
+    return was_held and not timeline.is_running
 
 
 def held_reason(timeline: Timeline, story: CallStory) -> Reason | None:
     """Return since when the session is held; ``None`` if it runs."""
-    if not is_held(timeline):
+    if not is_held(timeline, story):
         return None
     text = "The session is held: nothing is called until it is run or stepped."
     held = story.transport

@@ -126,7 +126,7 @@ class _Present:
             if call.session_due_ns is None:
                 return "Its due instant cannot be reached."
             again = " again" if call.calls else ""
-            held = "; the session is held" if is_held(timeline) else ""
+            held = "; the session is held" if is_held(timeline, self.story) else ""
             return (
                 f"It is not due{again} yet: it {self.fires} in "
                 f"{format_duration(call.session_due_ns - timeline.at_ns)}, at "
@@ -134,7 +134,7 @@ class _Present:
             )
         if waiting:
             return waiting[0].text
-        what = "Only the held session keeps" if is_held(timeline) else "Nothing keeps"
+        what = "Only the held session keeps" if is_held(timeline, self.story) else "Nothing keeps"
         return f"{what} it waiting."
 
     def _blocked(self, reason: Reason) -> str:

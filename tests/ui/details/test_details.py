@@ -123,7 +123,7 @@ def test_that_a_waiting_timer_says_what_would_make_it_fire(stand: Stand) -> None
     assert stand.value("Fires in") == "waiting: “game” is paused"
     assert "It fires 4.00 s after “game” is resumed." in stand.lines()
     assert (
-        "00:04.000  “game”, above its clock, has been paused since frame 0, by command 2."
+        "00:04.000  “game”, above its clock, has been paused since 00:04.000, by command 2."
         in stand.lines()
     )
 
