@@ -1,4 +1,4 @@
-# make run | make test | make test-full | make check | make bench | make probe-wheel
+# make run | make test | make test-full | make check | make bench | make probe-wheel | make bundle
 #
 # Needs Python 3.11 or newer with pip and venv, make and git; the rest is installed into .venv,
 # which is kept until pyproject.toml changes.
@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-full check bench probe-wheel
+.PHONY: help run test test-full check bench probe-wheel bundle
 
 help:
 	@echo "make run    open the window on a lively scene (ARGS=\"my_scene.py\" for another)"
@@ -27,6 +27,7 @@ help:
 	@echo "make test-full  the same with more and other random examples, for an hour of the night"
 	@echo "make check  the quick half of make test: style, types, import rules"
 	@echo "make bench  measure against other libraries and write the table"
+	@echo "make bundle  build dist/timeline-inspector/ and one file of it, for people without Python"
 	@echo "make probe-wheel  build dist/timeline_probe-*.whl, for programs that let themselves be inspected"
 
 run: $(VENV)/.installed
@@ -55,6 +56,13 @@ bench: $(VENV)/.installed-bench
 probe-wheel: $(VENV)/.installed-dev
 	$(PYTHON) -m build --wheel --no-isolation --outdir dist .ci/probe-wheel
 
+bundle: $(VENV)/.installed-bundle
+	@.ci/qt-libraries $(PYTHON)
+	$(PYTHON) -m PyInstaller --noconfirm --log-level ERROR --distpath dist --workpath build/bundle \
+		.ci/bundle/timeline-inspector.spec
+	cp .ci/bundle/linux/* resources/icons/timeline-inspector.svg dist/timeline-inspector/
+	tar -C dist -cJf dist/timeline-inspector.tar.xz timeline-inspector
+
 # Each stamp says that one set of requirements is installed; --group needs pip 25.1.
 $(VENV)/.installed: pyproject.toml
 	@.ci/virtual-environment "$(SYSTEM_PYTHON)" $(VENV)
@@ -63,6 +71,10 @@ $(VENV)/.installed: pyproject.toml
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(PYTHON) -m pip install --quiet --group dev
+	@touch $@
+
+$(VENV)/.installed-bundle: $(VENV)/.installed
+	$(PYTHON) -m pip install --quiet --group bundle
 	@touch $@
 
 $(VENV)/.installed-bench: $(VENV)/.installed-dev

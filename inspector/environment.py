@@ -226,8 +226,10 @@ def _libraries_sentence(libraries: list[SystemLibrary]) -> str:
 
 
 def _loads(file: str) -> bool:
+    # A bundled application brings libraries along, in a folder that the loader does not search.
+    bundled = Path(getattr(sys, "_MEIPASS", ""), file)
     try:
-        ctypes.CDLL(file)
+        ctypes.CDLL(str(bundled) if bundled.is_absolute() and bundled.exists() else file)
     except OSError:
         return False
     return True
