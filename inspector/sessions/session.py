@@ -282,6 +282,11 @@ class ShowsCapture(Protocol):
         """Show another stream."""
 
 
+def samples_of(session: object) -> str:
+    """Return why the frames of a session are samples, empty if they are all."""
+    return session.samples if isinstance(session, ShowsCapture) else ""
+
+
 def unknown_of_frames(session: object) -> frozenset[str]:
     """Return what a session does not know of its frames: ``delta``, ``busy``, both or nothing."""
     return session.unknown if isinstance(session, ShowsCapture) else frozenset()

@@ -14,6 +14,7 @@ from inspector.sessions.session import (
     AttachesPrograms,
     Session,
     pictures_of,
+    samples_of,
     time_name,
 )
 from inspector.timebase import format_duration, format_instant
@@ -67,7 +68,7 @@ def overview_rows(
         for program in session.programs.values():
             rows += program_rows(program)
     rows.append(heading("So far"))
-    rows += _counted_rows(timeline, clock_counts)
+    rows += _counted_rows(timeline, clock_counts, are_samples=bool(samples_of(session)))
     rows += _failure_overview(timeline)
     rows.append(heading("Event log"))
     rows += _log_rows(session)
@@ -95,15 +96,18 @@ def limit_rows(session: Session, clock_id: int) -> list[DetailRow]:
     return [*found, *program_rows(program)]
 
 
-def _counted_rows(timeline: Timeline, clock_counts: ClockCounts) -> list[DetailRow]:
+def _counted_rows(
+    timeline: Timeline, clock_counts: ClockCounts, *, are_samples: bool
+) -> list[DetailRow]:
     frames = timeline.frames
     kept = f", {frames.first:,} no longer in the log" if frames.first else ""
-    rows = [DetailRow("Frames", f"{frames.end:,}{kept}")]
+    rows = [DetailRow("Samples" if are_samples else "Frames", f"{frames.end:,}{kept}")]
     if len(frames):
         newest = frames.end - 1
         link = Link(f"frame {newest:,}", Selection.frame(newest))
         took = format_duration(frames.interval_ns[-1])
-        rows.append(linked("Newest", (link, Link(f", {took} after the previous frame"))))
+        after = "" if are_samples else " after the previous frame"
+        rows.append(linked("Newest", (link, Link(f", {took}{after}"))))
     still = clock_counts.standing_still(timeline)
     timeline.resolve_dues()
     waiting = int(np.count_nonzero(timeline.timers.numpy("session_due") == NEVER))

@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, OVER_RULE, FrameBudget
 from inspector.analysis.statistics.frame_statistics import FrameStatistics, frame_statistics
+from inspector.display_text import counted
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import Measure, Share
 
@@ -173,12 +174,12 @@ def statistics_parts(
         return ()
     what = "Selected" if wanted.is_chosen else "In view"
     frames, is_interval = wanted.frames, wanted.measure == "interval"
-    noun = "frame" if found.count == 1 else "frames"
+    noun = "sample" if wanted.are_samples else "frame"
     has_rate = is_interval and not wanted.are_samples
     rate = f" ({found.mean_rate:.1f} fps)" if has_rate else ""
     span = f"({frames[0]:,}–{frames[-1]:,})"
     parts = [
-        StatisticsPart(0, f"{what}: {found.count:,} {noun}"),
+        StatisticsPart(0, f"{what}: {counted(found.count, noun)}"),
         StatisticsPart(9, span),
         StatisticsPart(2, f"mean {format_duration(found.mean_ns)}{rate}"),
         StatisticsPart(5, f"median {format_duration(found.median_ns)}"),

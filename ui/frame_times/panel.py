@@ -16,7 +16,13 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.sessions.session import AttachesPrograms, file_word, time_name, unknown_of_frames
+from inspector.sessions.session import (
+    AttachesPrograms,
+    file_word,
+    samples_of,
+    time_name,
+    unknown_of_frames,
+)
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 from ..kit.clipboard import add_copying
@@ -368,7 +374,7 @@ class FrameTimesPanel(QWidget):
         session: object = self._bridge.session
         wanted = StatisticsWanted(
             *(series, frames, self.measure, self.plot.budgets_ns[:1], chosen is not None),
-            are_samples=bool(getattr(session, "samples", "")),
+            are_samples=bool(samples_of(session)),
             without_inspector=left_out,
         )
         self._statistics.request(wanted)

@@ -17,7 +17,7 @@ from inspector.analysis.statistics.metrics import MetricValue, metric_values
 from inspector.display_text import counted
 from inspector.formats.distribution_chart import ChartKind, Curve, band_text
 from inspector.formats.series import facts_in
-from inspector.sessions.session import ShowsCapture
+from inspector.sessions.session import ShowsCapture, samples_of
 from inspector.timebase import NS_PER_MS
 
 from ..kit.background import Background
@@ -258,7 +258,7 @@ class StatisticsPanel(QWidget):
         if counted is not None:
             times_ns, facts = times_ns[counted], facts.kept(counted)
         sampled_ms = None
-        if capture is not None and capture.samples:
+        if samples_of(session):
             at_ns = shown.history.numpy("at_ns", shown.frames.start, shown.frames.stop)
             sampled_ms = float(at_ns[-1] - at_ns[0]) / NS_PER_MS
         series = FrameSeries(times_ns / NS_PER_MS, refresh_ms, facts, sampled_ms)

@@ -22,7 +22,7 @@ from typing_extensions import override
 from inspector.commands.command import Capability
 from inspector.commands.transport import MAX_STEP_FRAMES
 from inspector.display_text import as_plain, one_line
-from inspector.sessions.session import SessionPhase, file_word
+from inspector.sessions.session import SessionPhase, file_word, samples_of
 from inspector.timebase import format_instant
 
 from ..actions.descriptions import NOT_CHANGED
@@ -335,7 +335,7 @@ class TransportBar(QToolBar):
         return 0 if self._bridge is None else driven_clock(self._bridge)
 
     def _show_frame_rate(self, session: Session, shown: Timeline) -> None:
-        measured = measured_frame_rate(shown)
+        measured = None if samples_of(session) else measured_frame_rate(shown)
         is_running = session.status.phase is SessionPhase.RUNNING or session.is_recorded
         is_measured = is_running and measured is not None
         text = f"{measured:,.1f} fps" if is_measured else _NO_FPS

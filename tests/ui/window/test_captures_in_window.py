@@ -33,6 +33,8 @@ from tests.sessions.test_captured import Clock, read_to_the_end, table, trace
 from tests.sessions.test_compared import capture
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
+from ui.details.detail_rows import ClockCounts
+from ui.details.session_details import overview_rows
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.frame_statistics_label import (
     SAMPLES_TEXT,
@@ -367,7 +369,16 @@ def test_that_samples_have_no_statistics_that_need_every_frame(
 
     text = statistics_text(statistics_parts(found, shown))
     assert text.endswith(SAMPLES_TEXT)
+    assert text.startswith("In view: 59 samples")
     assert "P99" not in text
+    assert "fps" not in text
+    session = shell.bridge.session
+    assert session is not None
+    details = overview_rows(session, (), ClockCounts(), session.timeline)
+    assert {"Samples": "59", "Newest": "frame 58, 18.0 ms"}.items() <= {
+        row.key: row.text for row in details
+    }.items()
+    assert shell.window.transport.fps_button.text() == "– fps"
     assert "samples, not every frame" in bar_of(shell).label.text()
 
 
