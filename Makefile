@@ -1,4 +1,5 @@
-# make run | make test | make test-full | make check | make bench | make probe-wheel | make bundle
+# make run | make test | make test-full | make check | make mutants | make bench | make probe-wheel
+# make bundle
 #
 # Needs Python 3.11 or newer with pip and venv, make and git; the rest is installed into .venv,
 # which is kept until pyproject.toml changes.
@@ -9,7 +10,7 @@ PYTHON = $(VENV)/bin/python
 SYSTEM_PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; \
 	done)
-# What `make run` opens or `make bench` measures: make run ARGS="my_scene.py"
+# What `make run` opens, `make bench` measures or `make mutants` changes: make run ARGS="my_scene.py"
 ARGS ?=
 # Processes that share the tests, or 0 for a debugger: make test WORKERS=0
 WORKERS ?= auto
@@ -19,13 +20,14 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-full check bench probe-wheel bundle
+.PHONY: help run test test-full check mutants bench probe-wheel bundle
 
 help:
 	@echo "make run    open the window on a lively scene (ARGS=\"my_scene.py\" for another)"
 	@echo "make test   everything that must hold before a change goes in"
 	@echo "make test-full  the same with more and other random examples, for an hour of the night"
 	@echo "make check  the quick half of make test: style, types, import rules"
+	@echo "make mutants  put small faults into the code, and tell which of them no test notices"
 	@echo "make bench  measure against other libraries and write the table"
 	@echo "make bundle  build dist/timeline-inspector/ and one file of it, for people without Python"
 	@echo "make probe-wheel  build dist/timeline_probe-*.whl, for programs that let themselves be inspected"
@@ -48,6 +50,10 @@ check: $(VENV)/.installed-dev
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
 	$(VENV)/bin/lint-imports
+
+mutants: $(VENV)/.installed-dev
+	@.ci/qt-libraries $(PYTHON)
+	nice $(PYTHON) -m tests.mutants $(ARGS)
 
 bench: $(VENV)/.installed-bench
 	@.ci/qt-libraries $(PYTHON)

@@ -255,16 +255,16 @@ def test_that_a_file_that_cannot_be_read_does_not_stop_the_others(
 ) -> None:
     (tmp_path / "empty.csv").touch()
 
-    code, out, err = run(f"stats empty.csv {uneven} nowhere.csv")
-    _, text, _ = run(f"stats empty.csv {uneven} nowhere.csv --json")
+    code, out, err = run(f"stats empty.csv {uneven.name} nowhere.csv")
+    _, text, _ = run(f"stats empty.csv {uneven.name} nowhere.csv --json")
     failed, nothing, said = run("stats empty.csv nowhere.csv")
 
     assert (code, failed) == (ExitCode.FAILED, ExitCode.FAILED)
-    assert [line.split()[0] for line in out.splitlines()[2:]] == [str(uneven)]
+    assert [line.split()[0] for line in out.splitlines()[2:]] == [uneven.name]
     assert "empty.csv is left out: empty.csv is empty." in err
     assert "nowhere.csv is left out: There is no file nowhere.csv." in err
     values = json.loads(text)
-    assert [each["file"] for each in values["files"]] == [str(uneven)]
+    assert [each["file"] for each in values["files"]] == [uneven.name]
     assert [each["file"] for each in values["unread"]] == ["empty.csv", "nowhere.csv"]
     assert nothing == ""
     assert len(said.splitlines()) == 2

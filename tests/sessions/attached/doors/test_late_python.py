@@ -30,7 +30,8 @@ class Target(Process):
     """A process as it is said to be."""
 
     pid: int = 4_194_305
-    user_id: int = field(default_factory=os.geteuid)
+    # Windows has no such function, and collects this file too.
+    user_id: int = field(default_factory=lambda: os.geteuid())  # noqa: PLW0108
     argv: tuple[str, ...] = ("python3.14", "server.py")
     executable: str = "/usr/bin/python3.14"
     runs_on: Runtime | None = Runtime("python", (3, 14))  # noqa: RUF009 - frozen

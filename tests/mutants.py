@@ -1,0 +1,306 @@
+"""How much the tests notice: small faults are put into the code, one at a time.
+
+``python -m tests.mutants --count 300 --seed 1`` draws places at random, changes each in a copy of
+the project, and runs the tests that import the changed module or stand beside it. A fault that no
+test notices is printed; too many of them fail.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+PROJECT: Final = Path(__file__).resolve().parents[1]
+#: What decides about time, numbers and what is said about them.
+SUBJECTS: Final = (
+    "inspector/analysis/explain",
+    "inspector/analysis/statistics",
+    "inspector/calls",
+    "inspector/clocks",
+    "inspector/commands",
+    "inspector/events",
+    "inspector/frames/scheduler",
+    "inspector/probe",
+    "inspector/sessions",
+)
+_COPIED: Final = ("inspector", "ui", "tests", "resources", "pyproject.toml", "README.md", ".ci")
+#: Tests that take longer than this in a mutant have noticed it, in seconds.
+_TEST_LIMIT_S: Final = 60
+_MUTANT_LIMIT_S: Final = 900
+
+_OPPOSITES: Final[dict[type[ast.AST], type[ast.AST]]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.FloorDiv,
+    ast.FloorDiv: ast.Mult,
+    ast.Div: ast.Mult,
+    ast.Mod: ast.FloorDiv,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One place that is changed.
+
+    Attributes:
+        path: The file, below the project.
+        start: Where the replaced text begins, in the text of the file.
+        end: Where it ends.
+        before: The replaced text.
+        after: What takes its place.
+        line: Number of its first line.
+    """
+
+    path: Path
+    start: int
+    end: int
+    before: str
+    after: str
+    line: int
+
+    def __str__(self) -> str:
+        before, after = (" ".join(text.split()) for text in (self.before, self.after))
+        return f"{self.path.as_posix()}:{self.line}: {before}  →  {after}"
+
+
+def mutants_of(path: Path) -> Iterator[Mutant]:
+    """Go through every fault that can be put into a file."""
+    text = (PROJECT / path).read_text(encoding="utf-8")
+    # Columns of the syntax tree count bytes.
+    lines = [line.encode() for line in text.splitlines(keepends=True)]
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line.decode()))
+
+    def place(line: int, column: int) -> int:
+        return starts[line - 1] + len(lines[line - 1][:column].decode())
+
+    for node, changed in _changes(ast.parse(text)):
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        start = place(node.lineno, node.col_offset)
+        end = place(node.end_lineno, node.end_col_offset)
+        yield Mutant(path, start, end, text[start:end], changed, node.lineno)
+
+
+def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
+    """Go through nodes and the texts that may take their places."""
+    if _is_without_effect(node):
+        return
+    if isinstance(node, ast.stmt):
+        yield from ((node, changed) for changed in _statements(node))
+        if isinstance(node, ast.If | ast.While) and not isinstance(node.test, ast.Constant):
+            yield node.test, f"(not ({ast.unparse(node.test)}))"
+    elif isinstance(node, ast.expr):
+        yield from ((node, f"({ast.unparse(changed)})") for changed in _expressions(node))
+    for name, value in ast.iter_fields(node):
+        if name in {"annotation", "returns", "decorator_list", "type_params", "bases"}:
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from _changes(child)
+
+
+def _is_without_effect(node: ast.AST) -> bool:  # noqa: PLR0911 - a row of cases
+    """Whether nothing can notice a change: texts, and what is for readers and type checkers."""
+    match node:
+        case ast.JoinedStr() | ast.Assert() | ast.Import() | ast.ImportFrom():
+            return True
+        case ast.Expr(value=ast.Constant()):
+            return True
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            return True
+        case ast.Assign(targets=[ast.Name(id="__all__" | "__slots__")]):
+            return True
+        case ast.AnnAssign(value=None):
+            return True
+        case ast.ClassDef(bases=bases):
+            return any(ast.unparse(base).startswith("Protocol") for base in bases)
+        case ast.FunctionDef(decorator_list=decorators):
+            return any(ast.unparse(each) in {"overload", "abstractmethod"} for each in decorators)
+    return False
+
+
+def _statements(node: ast.stmt) -> Iterator[str]:
+    match node:
+        case ast.Expr(value=ast.Call()) | ast.AugAssign() | ast.Raise() | ast.Delete():
+            yield "pass"
+        case ast.Break() | ast.Continue():
+            yield "pass"
+        case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
+            yield "pass"
+
+
+def _expressions(node: ast.expr) -> Iterator[ast.expr]:
+    match node:
+        case ast.Compare(ops=ops):
+            for i, op in enumerate(ops):
+                changed = deepcopy(node)
+                changed.ops[i] = _opposite(op)
+                yield changed
+        case ast.BoolOp(op=op):
+            changed_op = deepcopy(node)
+            changed_op.op = _opposite(op)
+            yield changed_op
+        case ast.BinOp(op=op, left=left) if type(op) in _OPPOSITES:
+            if not isinstance(left, ast.JoinedStr) and not _is_text(left):
+                changed_bin = deepcopy(node)
+                changed_bin.op = _opposite(op)
+                yield changed_bin
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield operand
+        case ast.IfExp(test=test):
+            changed_if = deepcopy(node)
+            changed_if.test = ast.UnaryOp(ast.Not(), test)
+            yield changed_if
+        case ast.Constant(value=bool() as value):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int() as value):
+            yield ast.Constant(value + 1)
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _opposite(op: ast.AST) -> Any:  # noqa: ANN401 - of the same kind
+    return _OPPOSITES[type(op)]()
+
+
+def tests_for(path: Path, tests: Path) -> list[str]:
+    """Return the test files that import a module or stand beside it; the nearest first."""
+    module = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+    package, _, name = module.rpartition(".")
+    beside = tests.joinpath(*path.parts[1:-1])
+    while not beside.is_dir():
+        beside = beside.parent
+    near, importing, rest = [], [], []
+    for file in sorted(tests.rglob("test_*.py")):
+        source = file.read_text(encoding="utf-8")
+        imports = f"from {module} import" in source or f"from {package} import {name}" in source
+        if name in file.stem and beside in file.parents:
+            near.append(file)
+        elif imports:
+            importing.append(file)
+        elif beside in file.parents:
+            rest.append(file)
+    in_folder = sorted(importing, key=lambda file: beside not in file.parents)
+    return [str(file.relative_to(tests.parent)) for file in [*near, *in_folder, *rest]]
+
+
+class Copy:
+    """A copy of the project, to be changed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in _COPIED:
+            source = PROJECT / name
+            if source.is_dir():
+                leave_out = shutil.ignore_patterns("__pycache__")
+                shutil.copytree(source, folder / name, ignore=leave_out)
+            else:
+                shutil.copy(source, folder / name)
+        #: Bytecode is compiled anew when the time of the source has changed, in whole seconds.
+        self._mtime = int(time.time()) - 1_000_000
+
+    def failure_of(self, mutant: Mutant) -> str:
+        """Return the test that notices a mutant, or an empty text."""
+        text = (PROJECT / mutant.path).read_text(encoding="utf-8")
+        self._write(mutant.path, text[: mutant.start] + mutant.after + text[mutant.end :])
+        try:
+            return self.first_failure(tests_for(mutant.path, self.folder / "tests"))
+        finally:
+            self._write(mutant.path, text)
+
+    def _write(self, path: Path, text: str) -> None:
+        self._mtime += 2
+        (self.folder / path).write_text(text, encoding="utf-8")
+        os.utime(self.folder / path, (self._mtime, self._mtime))
+
+    def first_failure(self, tests: list[str]) -> str:
+        """Run tests up to the first that fails; return its name, or an empty text."""
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no"]
+        command += ["-p", "no:cacheprovider", "-o", f"timeout={_TEST_LIMIT_S}", *tests]
+        environment = {**os.environ, "PYTHONPATH": str(self.folder)}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        try:
+            done = subprocess.run(
+                command,
+                cwd=self.folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=_MUTANT_LIMIT_S,
+            )
+        except subprocess.TimeoutExpired:
+            return "it never ends"
+        if done.returncode == 0:
+            return ""
+        said = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        return said[0] if said else (done.stdout + done.stderr)[-300:]
+
+
+def drawn(subjects: list[str], count: int, seed: int) -> list[Mutant]:
+    """Draw mutants; every place has the same chance."""
+    found = []
+    for subject in subjects:
+        paths = sorted((PROJECT / subject).rglob("*.py")) or [PROJECT / subject]
+        for path in paths:
+            found += list(mutants_of(path.relative_to(PROJECT)))
+    return Random(seed).sample(found, min(count, len(found)))
+
+
+def main() -> int:
+    """Try mutants, and print those that no test notices."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser.add_argument("subjects", nargs="*", default=SUBJECTS, help="files or folders")
+    parser.add_argument("--count", type=int, default=300, help="how many are drawn")
+    parser.add_argument("--seed", type=int, default=1, help="draws others")
+    parser.add_argument("--skip", type=int, default=0, help="how many of these to pass over")
+    parser.add_argument("--take", type=int, help="how many of the rest to try, if not all")
+    parser.add_argument("--at-least", type=float, default=92, metavar="PERCENT")
+    options = parser.parse_args()
+    mutants = drawn(list(options.subjects), options.count, options.seed)
+    mutants = mutants[options.skip :][: options.take]
+    unnoticed = []
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        copy = Copy(Path(folder))
+        for number, mutant in enumerate(mutants, options.skip + 1):
+            noticed = copy.failure_of(mutant)
+            if not noticed:
+                unnoticed.append(mutant)
+            print(f"{number} {mutant}\n    {noticed or 'NOT NOTICED'}", flush=True)
+    share = 100 - 100 * len(unnoticed) / max(1, len(mutants))
+    print(f"{share:.1f} % of {len(mutants)} noticed; not these:")
+    print("\n".join(map(str, unnoticed)))
+    return 0 if share >= options.at_least else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
