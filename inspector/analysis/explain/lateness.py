@@ -6,6 +6,7 @@ of the frame that was still running, and the timers called before it; the host t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from inspector.analysis.evidence import (
@@ -20,17 +21,27 @@ from inspector.analysis.evidence import (
 from inspector.analysis.explain.story import CallStory, Firing
 from inspector.analysis.explain.suspects import innermost_call, suspect
 from inspector.analysis.frame_events import FrameEvents, frames_in
-from inspector.analysis.interval_shares import KEPT_BY, largest_share, named_shares, shares_text
+from inspector.analysis.interval_shares import (
+    KEPT_BY,
+    UNKNOWN,
+    largest_share,
+    named_shares,
+    shares_text,
+)
+from inspector.analysis.lateness.late_calls import lateness_at, window_of
+from inspector.analysis.lateness.words import lateness_text, stack_text
 from inspector.commands.timers import FireTimer
 from inspector.display_text import counted
 from inspector.events.history import History
 from inspector.events.schema import ADDED, FIRINGS, FRAME_ENDS, FRAME_STARTS, Unit
 from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, format_duration
-from inspector.vocabulary import NEVER, Share
+from inspector.vocabulary import NEVER
 
 #: Every host has lateness below this.
 LATE_NS: Final = NS_PER_MS
+#: Stacks beyond this number are not listed.
+_MOST_STACKS: Final = 3
 #: Timers beyond this number are counted, not named.
 _MOST_NAMED: Final = 4
 
@@ -45,6 +56,14 @@ def lateness_reasons(
         return []
     context = _Context(history, timeline, firing.cursor)
     index = None if context.frame is None else context.frame.index
+    before = history.state_before(firing.cursor)
+    window = window_of(before, story.id.number, firing.at_ns, firing.late_ns)
+    if window is not None:
+        # The event of an attached program has the instant of the call, not that it was for.
+        firing = replace(firing, at_ns=window[0])
+        sampled = _sampled(history, before, story.id.number, window, firing, index)
+        if sampled:
+            return [*sampled, *_cut(context)]
     due_ns = firing.read_ns - firing.late_ns
     late = format_duration(firing.late_ns)
     reasons = [Reason(f"It was called {late} late.", firing.at_ns, firing.cursor, frame=index)]
@@ -56,7 +75,7 @@ def lateness_reasons(
     left_ns = firing.late_ns - frame_ns - timers_ns
     if context.frame is not None and left_ns >= LATE_NS and left_ns * 2 > firing.late_ns:
         named = named_shares(context.frame.shares, context.frame.interval_ns)
-        kept = KEPT_BY[largest_share(named) if named else Share.HOST_LATE.text]
+        kept = KEPT_BY[largest_share(named) if named else UNKNOWN]
         text = (
             f"{kept[0].upper()}{kept[1:]}: the clocks were read {late} after the due instant; no "
             "measured callback delayed it."
@@ -66,6 +85,28 @@ def lateness_reasons(
         if named:
             text += f" Since the frame before: {shares_text(named)}."
         reasons.append(Reason(text, due_ns, firing.cursor, frame=index))
+    return reasons
+
+
+def _sampled(  # noqa: PLR0913, PLR0917 - the call, its past and its place
+    history: History,
+    before: Timeline,
+    timer_id: int,
+    window: tuple[int, int],
+    firing: Firing,
+    frame: int | None,
+) -> list[Reason]:
+    """Return what samples of the loop say about a late call; nothing if there are none."""
+    lateness = lateness_at(history, before, timer_id, *window)
+    if not lateness.shares:
+        return []
+    begin_ns = lateness.begin_ns
+    reasons = [Reason(f"It was {lateness_text(lateness)}", begin_ns, firing.cursor, frame=frame)]
+    reasons += [
+        Reason(f"Most often seen: {stack_text(share.stack)}.", begin_ns)
+        for share in lateness.shares[:_MOST_STACKS]
+        if share.stack
+    ]
     return reasons
 
 

@@ -1,0 +1,565 @@
+"""Which shares of a lateness are due to what.
+
+A sample stands for the time since the one before. Of that time the collections and stops are known
+exactly, then the processor time of the thread, and the time that it was ready without a processor;
+the rest is what it waited for, or what ran instead. What no sample stands for is not known.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from enum import Enum
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, structs
+
+from inspector.analysis.lateness.samples import Place
+from inspector.timebase import NS_PER_MS
+from inspector.vocabulary import CallKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from inspector.analysis.lateness.samples import Sample, Samples, Span
+
+#: A function is named instead of its caller from this share of the time on.
+_INNER_SHARE: Final = 0.8
+#: Functions of a frame are told apart from this share on.
+_PART_SHARE: Final = 0.15
+#: Less than this of a sample is not told from the rest of it.
+_LEAST_PART: Final = 0.15
+_LEAST_NS: Final = NS_PER_MS
+#: Many short calls: from so many samples on, of so many different calls among them, none of which
+#: has more than this share.
+_LEAST_SAMPLES: Final = 5
+_DIFFERENT: Final = 0.5
+_SHORT: Final = 0.3
+#: Files whose functions call what a loop calls: what follows is the program's.
+#: The lack of a processor counts as the cause if it is so many times as long as anything else.
+_STARVED: Final = 1.5
+_at_ns: Final = attrgetter("at_ns")
+#: Samples this far outside of a window may stand for a part of it, or tell what they do.
+_AROUND_NS: Final = 1_000 * NS_PER_MS
+#: What nothing but the lack of work of a thread speaks for counts as a wait from this share of the
+#: lateness and so many looks on.
+_LONG_WAIT: Final = 0.4
+_WAIT_LOOKS: Final = 3
+_LOOP_FILES: Final = (
+    "/asyncio/base_events.py",
+    "/asyncio/events.py",
+    "/asyncio/runners.py",
+    "/trio/_core/_run.py",
+    "/twisted/internet/base.py",
+    "/twisted/internet/defer.py",
+    "/twisted/internet/task.py",
+    "/tkinter/__init__.py",
+    "/threading.py",
+)
+_LIBRARIES: Final = ("/site-packages/", "/dist-packages/", "/lib/python3", "/Lib/")
+
+
+class Cause(Enum):
+    """Why a call was late."""
+
+    #: The program computed in a callback.
+    CALLBACK = "callback"
+    #: The program computed in a step of a task.
+    TASK_STEP = "task-step"
+    #: It waited inside a turn.
+    BLOCKING_CALL = "blocking-call"
+    GARBAGE_COLLECTION = "garbage-collection"
+    #: Another thread had the interpreter.
+    GIL = "gil"
+    #: It was ready to run, but had no processor.
+    PROCESSOR = "processor"
+    #: Many calls, none of them long.
+    MANY_SHORT = "many-short"
+    #: A function of a frame.
+    FRAME_FUNCTION = "frame-function"
+    #: The job waited for something before it set its next call.
+    AWAITING = "awaiting"
+    #: Each period grows by the work.
+    DRIFT = "drift"
+    #: The process was stopped.
+    STOPPED = "stopped"
+    #: The inspector held it.
+    HELD = "held"
+    NOT_LATE = "not-late"
+    UNKNOWN = "unknown"
+
+
+_COMPUTING: Final = {
+    CallKind.CALLBACK: Cause.CALLBACK,
+    CallKind.TASK: Cause.TASK_STEP,
+    CallKind.FRAME: Cause.FRAME_FUNCTION,
+}
+
+
+class Culprit(Struct, frozen=True):
+    """Who it was.
+
+    Attributes:
+        place: The function, with the line that most samples have seen.
+        task: The task in whose step it was, if any.
+        thread: The other thread that it ran on, if it was not the loop's.
+        what: What it waited for, if that is certain.
+    """
+
+    place: Place
+    task: str | None = None
+    thread: str | None = None
+    what: str = ""
+
+
+class Share(Struct, frozen=True):
+    """A part of a lateness.
+
+    Attributes:
+        cause: Why.
+        culprit: Who, ``None`` if there is no single one.
+        ns: How much of the lateness.
+        samples: How many looks have seen it.
+        stack: The commonest stack, outermost first.
+        calls: Of many short calls, how many different ones were seen.
+        name: The name of the callback or of the family of calls.
+    """
+
+    cause: Cause
+    culprit: Culprit | None
+    ns: int
+    samples: int
+    stack: tuple[str, ...] = ()
+    calls: int = 0
+    name: str = ""
+
+
+def _weight(share: Share) -> float:
+    return share.ns / _STARVED if share.cause is Cause.PROCESSOR else share.ns
+
+
+class Lateness(Struct, frozen=True):
+    """What a lateness is made of; the shares and what is not known add up to it.
+
+    Attributes:
+        begin_ns: Session instant at which the call was due.
+        end_ns: Session instant at which it was made.
+        shares: The shares, the largest first.
+        families: Of many short calls, those with the largest sums.
+        samples: How many looks there were in all.
+    """
+
+    begin_ns: int
+    end_ns: int
+    shares: tuple[Share, ...]
+    families: tuple[Share, ...]
+    samples: int
+
+    @property
+    def late_ns(self) -> int:
+        """How late it was."""
+        return self.end_ns - self.begin_ns
+
+    @property
+    def unknown_ns(self) -> int:
+        """How much of it is not known."""
+        return self.late_ns - sum(share.ns for share in self.shares)
+
+    @property
+    def main(self) -> Share | None:
+        """The largest share, ``None`` if most is not known.
+
+        The lack of a processor makes everything longer, so it comes first only if it is much more
+        than what the program itself did.
+        """
+        first = max(self.shares, key=_weight, default=None)
+        return None if first is None or first.ns < self.unknown_ns else first
+
+    @property
+    def cause(self) -> Cause:
+        """The cause of the largest part."""
+        return Cause.UNKNOWN if self.main is None else self.main.cause
+
+
+class _Piece(Struct):
+    """The part of a sample that lies within the window, for one cause."""
+
+    sample: Sample
+    ns: float
+    turn: int
+
+
+def attribute(
+    samples: Samples, clocks: Iterable[int], program: int, begin_ns: int, end_ns: int
+) -> Lateness:
+    """Return what the time between two session instants was spent with.
+
+    Args:
+        samples: The samples around the window.
+        clocks: The clocks of the loop.
+        program: The clock of its program, for collections and stops.
+        begin_ns: When the call was due.
+        end_ns: When it was made.
+    """
+    window = _Window(samples, program, begin_ns, end_ns)
+    turn = 0
+    reached_ns = begin_ns
+    mine = [each for n in clocks for each in _settled(samples.by_clock[n], begin_ns, end_ns)]
+    mine.sort(key=lambda sample: sample.at_ns)
+    seen: Sample | None = None
+    for sample in mine:
+        if sample.is_look:
+            turn += sample.form.number == 0
+            seen = sample
+        first_ns = max(sample.begin_ns, reached_ns)
+        last_ns = min(sample.at_ns, end_ns)
+        if first_ns < last_ns:
+            window.add(sample, seen, turn, first_ns, last_ns)
+            reached_ns = last_ns
+    return window.lateness()
+
+
+def _settled(samples: Sequence[Sample], begin_ns: int, end_ns: int) -> list[Sample]:
+    """Return the samples around a window, their times without a processor where they were.
+
+    The system counts such a time when it is over, so a sample may have some of those before.
+    """
+    first = bisect_left(samples, begin_ns - _AROUND_NS, key=_at_ns)
+    last = bisect_left(samples, end_ns + _AROUND_NS, key=_at_ns)
+    found = list(samples[first:last])
+    owed_ns, until_ns = 0, 0
+    for place in range(len(found) - 1, -1, -1):
+        sample = found[place]
+        if abs(sample.at_ns - until_ns) > _LEAST_NS:
+            owed_ns = 0
+        until_ns = sample.begin_ns
+        ready_ns = sample.ready_ns + owed_ns
+        most_ns = max(sample.covers_ns - sample.executed_ns, 0)
+        owed_ns = max(ready_ns - most_ns, 0)
+        ready_ns = min(ready_ns, most_ns)
+        if ready_ns != sample.ready_ns:
+            found[place] = structs.replace(sample, ready_ns=ready_ns)
+    return found
+
+
+class _Window:
+    def __init__(self, samples: Samples, program: int, begin_ns: int, end_ns: int) -> None:
+        self.begin_ns, self.end_ns = begin_ns, end_ns
+        self.looks = 0
+        self.collections = samples.collections[program]
+        self.stops = samples.stops[program]
+        self.computing: list[_Piece] = []
+        self.waiting: list[_Piece] = []
+        self.others: dict[str, list[_Piece]] = defaultdict(list)
+        self.ready: list[_Piece] = []
+        self.idle: list[_Piece] = []
+
+    def add(
+        self, sample: Sample, seen: Sample | None, turn: int, first_ns: int, last_ns: int
+    ) -> None:
+        """Split the part of a sample that lies within the window."""
+        self.looks += sample.is_look
+        part_ns, run_ns, ready_ns = self._times(sample, first_ns, last_ns)
+        rest_ns = part_ns - run_ns - ready_ns
+        if part_ns <= 0:
+            return
+        if sample.is_between_turns:
+            # A loop that has nothing to do but is late was kept from running.
+            _put(self.ready, sample, ready_ns, turn)
+            if sample.other and sample.other_ns * 2 >= sample.covers_ns:
+                _put(self.others[sample.other], sample, rest_ns, turn)
+            return
+        told = sample if sample.is_look or seen is None else seen
+        if not sample.has_times:
+            _put(self.waiting if told.waits else self.computing, told, part_ns, turn)
+            return
+        least_ns = max(_LEAST_PART * part_ns, _LEAST_NS)
+        if rest_ns < least_ns and run_ns >= ready_ns:
+            run_ns, rest_ns = run_ns + rest_ns, 0
+        if ready_ns < least_ns and run_ns > ready_ns:
+            run_ns, ready_ns = run_ns + ready_ns, 0
+        _put(self.computing, told, run_ns, turn)
+        _put(self.ready, told, ready_ns, turn)
+        if told.waits and run_ns * 2 < part_ns:
+            _put(self.waiting, told, rest_ns, turn)
+        elif sample.other and sample.other_ns * 2 >= rest_ns:
+            _put(self.others[sample.other], sample, rest_ns, turn)
+        elif run_ns * 10 < part_ns and told.stack:
+            _put(self.idle, told, rest_ns, turn)
+
+    def _times(self, sample: Sample, first_ns: int, last_ns: int) -> tuple[float, float, float]:
+        """Return how long a part of a sample was, without what stood still, ran and was ready."""
+        spans = (*self.stops, *self.collections)
+        covers_ns = sample.covers_ns - _overlap(spans, sample.begin_ns, sample.at_ns)
+        part_ns = last_ns - first_ns - _overlap(spans, first_ns, last_ns)
+        if covers_ns <= 0 or part_ns <= 0:
+            return 0, 0, 0
+        collected_ns = _overlap(self.collections, sample.begin_ns, sample.at_ns)
+        scale = part_ns / covers_ns
+        run_ns = max(sample.executed_ns - collected_ns, 0) * scale
+        ready_ns = sample.ready_ns * scale
+        less = min(1.0, part_ns / (run_ns + ready_ns)) if run_ns + ready_ns else 1.0
+        return part_ns, run_ns * less, ready_ns * less
+
+    def lateness(self) -> Lateness:
+        """Put everything together."""
+        begin_ns, end_ns = self.begin_ns, self.end_ns
+        shares: list[Share] = []
+        if stopped_ns := _overlap(self.stops, begin_ns, end_ns):
+            shares.append(Share(Cause.STOPPED, None, stopped_ns, 0))
+        if collected_ns := _overlap(self.collections, begin_ns, end_ns):
+            shares.append(Share(Cause.GARBAGE_COLLECTION, None, collected_ns, 0))
+        if self.ready:
+            shares.append(Share(Cause.PROCESSOR, None, _sum(self.ready), _looks(self.ready)))
+        families: list[Share] = []
+        if _is_many_short(self.computing):
+            parts = {(piece.turn, piece.sample.form.part) for piece in self.computing}
+            families = [
+                Share(Cause.MANY_SHORT, share.culprit, share.ns, share.samples, name=share.name)
+                for share in _computing_shares(self.computing)
+            ]
+            total_ns = _sum(self.computing)
+            shares.append(
+                Share(Cause.MANY_SHORT, None, total_ns, _looks(self.computing), calls=len(parts))
+            )
+        else:
+            shares += _computing_shares(self.computing)
+        is_wait = _sum(self.idle) >= _LONG_WAIT * (end_ns - begin_ns)
+        if self.idle and is_wait and _looks(self.idle) >= _WAIT_LOOKS:
+            self.waiting += self.idle
+        shares += _waiting_shares(self.waiting)
+        for other, pieces in self.others.items():
+            thread, _, place = other.partition(": ")
+            culprit = Culprit(Place.of(place), thread=thread)
+            shares.append(Share(Cause.GIL, culprit, _sum(pieces), _looks(pieces)))
+        shares = _merged([share for share in shares if share.ns > 0])
+        shares.sort(key=lambda share: -_weight(share))
+        families.sort(key=lambda share: -share.ns)
+        return Lateness(begin_ns, end_ns, tuple(shares), tuple(families), self.looks)
+
+
+def _overlap(spans: Iterable[Span], begin_ns: int, end_ns: int) -> int:
+    """Return how much of a stretch lies within spans, which do not overlap."""
+    return sum(max(0, min(span.end_ns, end_ns) - max(span.begin_ns, begin_ns)) for span in spans)
+
+
+def _put(pieces: list[_Piece], sample: Sample, ns: float, turn: int) -> None:
+    if ns > 0:
+        pieces.append(_Piece(sample, ns, turn))
+
+
+def _sum(pieces: Iterable[_Piece]) -> int:
+    return round(sum(piece.ns for piece in pieces))
+
+
+def _looks(pieces: Iterable[_Piece]) -> int:
+    return len({piece.sample.at_ns for piece in pieces if piece.sample.is_look})
+
+
+def _merged(shares: list[Share]) -> list[Share]:
+    """Put shares of the same function together, whichever call has made them."""
+    found: dict[object, Share] = {}
+    for share in shares:
+        culprit = share.culprit
+        key: object = (share.cause, None, None, share.name)
+        if culprit is not None:
+            place = culprit.place
+            key = (share.cause, place.file, place.function, culprit.task, culprit.thread)
+        former = found.get(key)
+        if former is None:
+            found[key] = share
+            continue
+        larger = share if share.ns > former.ns else former
+        found[key] = Share(
+            larger.cause,
+            larger.culprit,
+            share.ns + former.ns,
+            share.samples + former.samples,
+            larger.stack,
+            larger.calls,
+            larger.name,
+        )
+    return list(found.values())
+
+
+# ------------------------------------------------------------------- computing
+
+
+def _is_many_short(pieces: Sequence[_Piece]) -> bool:
+    by_part: dict[tuple[int, int], float] = defaultdict(float)
+    for piece in pieces:
+        if piece.sample.kind is CallKind.FRAME:
+            return False
+        by_part[piece.turn, piece.sample.form.part] += piece.ns
+    looks = _looks(pieces)
+    return (
+        looks >= _LEAST_SAMPLES
+        and len(by_part) >= _DIFFERENT * looks
+        and max(by_part.values()) <= _SHORT * sum(by_part.values())
+    )
+
+
+def _computing_shares(pieces: Iterable[_Piece]) -> list[Share]:
+    by_call: dict[tuple[CallKind, str], list[_Piece]] = defaultdict(list)
+    for piece in pieces:
+        by_call[piece.sample.kind, piece.sample.name].append(piece)
+    shares = []
+    for (kind, name), mine in by_call.items():
+        for place, group, stack in _functions(mine, splits=kind is CallKind.FRAME):
+            culprit = None if place is None else Culprit(place, _task(kind, name))
+            cause = _COMPUTING[kind]
+            if culprit is None:
+                # Nothing was seen of it but its time.
+                continue
+            shares.append(Share(cause, culprit, _sum(group), _looks(group), stack, name=name))
+    return shares
+
+
+def _waiting_shares(pieces: Iterable[_Piece]) -> list[Share]:
+    by_call: dict[tuple[CallKind, str], list[_Piece]] = defaultdict(list)
+    for piece in pieces:
+        by_call[piece.sample.kind, piece.sample.name].append(piece)
+    shares = []
+    for (kind, name), mine in by_call.items():
+        for place, group, stack in _functions(mine, splits=True):
+            if place is None:
+                continue
+            whats = {_what(piece.sample.stack) for piece in group}
+            what = whats.pop() if len(whats) == 1 else ""
+            culprit = Culprit(place, _task(kind, name), what=what)
+            shares.append(
+                Share(Cause.BLOCKING_CALL, culprit, _sum(group), _looks(group), stack, name=name)
+            )
+    return shares
+
+
+def _task(kind: CallKind, name: str) -> str | None:
+    return (name or None) if kind is CallKind.TASK else None
+
+
+def _what(stack: Sequence[str]) -> str:
+    """Return what the innermost frame waits for, by its name or that of the library's function."""
+    if not stack:
+        return ""
+    innermost = Place.of(stack[-1])
+    if innermost.file == "<built-in>":
+        return innermost.function
+    return innermost.function if _is_library(innermost) else ""
+
+
+def _is_library(place: Place) -> bool:
+    file = place.file.replace("\\", "/")
+    return (file.startswith("<") and file not in {"<string>", "<stdin>"}) or any(
+        part in file for part in _LIBRARIES
+    )
+
+
+def own_places(stack: Sequence[str]) -> list[Place]:
+    """Return the places that can be named: those of the program below its loop.
+
+    Without any, those of libraries.
+    """
+    places = [Place.of(text) for text in stack]
+    places = [place for place in places if place.file != "<built-in>"]
+    for index in range(len(places) - 1, -1, -1):
+        if places[index].file.replace("\\", "/").endswith(_LOOP_FILES):
+            below = places[index + 1 :]
+            if below:
+                places = below
+            break
+    own = [place for place in places if not _is_library(place)]
+    named = [place for place in own or places if _is_named(place)]
+    return named or own or places
+
+
+def _is_named(place: Place) -> bool:
+    """Return whether a place is a function with a name of its own, rather than a part of one."""
+    name = place.function.rpartition(".")[2]
+    return name == "<module>" or not name.startswith("<")
+
+
+class _Seen(Struct):
+    piece: _Piece
+    places: list[Place]
+
+
+def _functions(
+    pieces: Iterable[_Piece], *, splits: bool
+) -> list[tuple[Place | None, list[_Piece], tuple[str, ...]]]:
+    """Return the functions that account for pieces, each with its pieces and commonest stack.
+
+    Args:
+        pieces: What was seen of one call.
+        splits: Whether several functions may be named, where none has most of the time.
+    """
+    known, unknown = [], []
+    for piece in pieces:
+        if piece.sample.stack:
+            known.append(_Seen(piece, own_places(piece.sample.stack)))
+        else:
+            unknown.append(piece)
+    found: list[tuple[Place | None, list[_Piece], tuple[str, ...]]] = []
+    if known:
+        found += _descended(known, 0, splits=splits)
+    if unknown:
+        found.append((None, unknown, ()))
+    return found
+
+
+def _descended(
+    seen: list[_Seen], depth: int, *, splits: bool
+) -> list[tuple[Place | None, list[_Piece], tuple[str, ...]]]:
+    """Go down from a depth that all have in common to the function that has nearly everything."""
+    total_ns = _time_of(seen)
+    inner = seen
+    while True:
+        children: dict[tuple[str, str], list[_Seen]] = defaultdict(list)
+        for each in inner:
+            if len(each.places) > depth:
+                place = each.places[depth]
+                children[place.file, place.function].append(each)
+        best = max(children.values(), key=_time_of, default=None)
+        if best is None or _time_of(best) < _INNER_SHARE * total_ns:
+            break
+        inner = best
+        depth += 1
+    taken = {id(each) for each in inner}
+    rest = [each for each in seen if id(each) not in taken]
+    if rest and _time_of(rest) < (1 - _INNER_SHARE) / 2 * total_ns:
+        inner, rest = seen, []
+    parts = [mine for mine in children.values() if _time_of(mine) >= _PART_SHARE * total_ns]
+    found = []
+    if len(parts) > 1 and (splits or not depth):
+        for mine in parts:
+            found += _descended(mine, depth + 1, splits=splits)
+            taken = {id(each) for each in mine}
+            inner = [each for each in inner if id(each) not in taken]
+    if inner:
+        found.append(_named(inner, depth))
+    if rest:
+        found += _descended(rest, 0, splits=splits)
+    return found
+
+
+def _time_of(seen: Iterable[_Seen]) -> float:
+    return sum(each.piece.ns for each in seen)
+
+
+def _named(seen: list[_Seen], depth: int) -> tuple[Place | None, list[_Piece], tuple[str, ...]]:
+    """Return the function at a depth that most of the time was in, with its commonest line."""
+    pieces = [each.piece for each in seen]
+    lines: dict[Place, float] = defaultdict(float)
+    stacks: dict[tuple[str, ...], float] = defaultdict(float)
+    for each in seen:
+        if len(each.places) >= depth > 0:
+            lines[each.places[depth - 1]] += each.piece.ns
+            stacks[each.piece.sample.stack] += each.piece.ns
+    if not lines:
+        return None, pieces, ()
+    by_function: dict[tuple[str, str], float] = defaultdict(float)
+    for place, ns in lines.items():
+        by_function[place.file, place.function] += ns
+    file, function = max(by_function, key=lambda key: by_function[key])
+    mine = {p: ns for p, ns in lines.items() if (p.file, p.function) == (file, function)}
+    return max(mine, key=lambda p: mine[p]), pieces, max(stacks, key=lambda s: stacks[s])

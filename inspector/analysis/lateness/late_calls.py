@@ -1,0 +1,160 @@
+"""The late calls of a session, each with what made it late."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, structs
+
+from inspector.analysis.lateness.attribution import Lateness, attribute
+from inspector.analysis.lateness.samples import Samples, samples_around
+from inspector.events.schema import FIRINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from inspector.events.history import History
+    from inspector.events.timeline import Timeline
+
+_STRETCH: Final = 20_000
+
+
+class LateCall(Struct, frozen=True):
+    """A call of a timer that was late.
+
+    Attributes:
+        timer_id: The timer.
+        name: Its name.
+        clock_id: Its clock.
+        clock: The name of that.
+        site: Where it was set, empty if that is not known.
+        cursor: The event of its firing.
+        lateness: What made it late.
+    """
+
+    timer_id: int
+    name: str
+    clock_id: int
+    clock: str
+    site: str
+    cursor: int
+    lateness: Lateness
+
+
+def loop_clocks(timeline: Timeline, samples: Samples, clock_id: int) -> set[int]:
+    """Return the sampled clocks whose loop calls the timers of a clock."""
+    sampled = {number for number in samples.by_clock if number in timeline.clocks}
+    if clock_id in sampled:
+        return {clock_id}
+    above = {clock.id for clock in timeline.path(clock_id)}
+    below = set(timeline.branch(clock_id))
+    return sampled & (above | below)
+
+
+def program_clock(timeline: Timeline, clock_id: int, samples: Samples) -> int:
+    """Return the clock that collections and stops of a clock's program are told of."""
+    told = {*samples.collections, *samples.stops}
+    return next((clock.id for clock in timeline.path(clock_id) if clock.id in told), 0)
+
+
+def window_of(
+    timeline: Timeline, timer_id: int, at_ns: int, late_ns: int
+) -> tuple[int, int] | None:
+    """Return when a timer was due and when it was called, in session time.
+
+    An event of a scene has the instant that the timer was called for, that of an attached program
+    the instant of the call.
+
+    Args:
+        timeline: The state right before the call.
+        timer_id: The timer.
+        at_ns: The instant of the event.
+        late_ns: Its lateness, in the time of its clock.
+
+    Returns:
+        ``None`` if the clock stands still, or the timer is not known.
+    """
+    if timer_id not in timeline.timers:
+        return None
+    clock_id = timeline.timers.clock[timeline.timers.index(timer_id)]
+    if clock_id not in timeline.clocks:
+        return None
+    rate = timeline.effective_rate(clock_id)
+    if not rate:
+        return None
+    real_ns = int(late_ns / rate)
+    due_ns = timeline.session_due_ns(timer_id)
+    if due_ns is not None and due_ns <= at_ns - real_ns // 2:
+        return at_ns - real_ns, at_ns
+    return at_ns, at_ns + real_ns
+
+
+def lateness_at(
+    history: History, timeline: Timeline, timer_id: int, begin_ns: int, end_ns: int
+) -> Lateness:
+    """Return what made one call late.
+
+    Args:
+        history: The past.
+        timeline: The state right before the call.
+        timer_id: The timer.
+        begin_ns: When it was due.
+        end_ns: When it was called.
+    """
+    samples = samples_around(history, begin_ns, end_ns)
+    clock_id = timeline.timers.clock[timeline.timers.index(timer_id)]
+    clocks = loop_clocks(timeline, samples, clock_id)
+    program = program_clock(timeline, clock_id, samples)
+    return attribute(samples, clocks, program, begin_ns, end_ns)
+
+
+def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
+    """Yield the calls that were later than a duration, in their order."""
+    samples = Samples(history.strings)
+    late: list[tuple[LateCall, list[int]]] = []
+    start = history.first
+    timeline = history.state_before(start)
+    timeline.skips_misfits = True
+    while start < history.end:
+        end = min(start + _STRETCH, history.end)
+        cursors, events = history.numbered(start, end)
+        samples.take(events)
+        folded = 0
+        for place, (cursor, event) in enumerate(zip(cursors, events, strict=True)):
+            at_ns, kind, timer_id, late_ns, _ = event
+            if kind not in FIRINGS or late_ns <= over_ns:
+                continue
+            timeline.apply_all(events[folded:place])
+            folded = place
+            window = window_of(timeline, timer_id, at_ns, late_ns)
+            if window is not None:
+                late.append(_described(timeline, timer_id, cursor, window))
+        timeline.apply_all(events[folded:])
+        start = end
+    sampled = samples.by_clock.keys()
+    told = samples.collections.keys() | samples.stops.keys()
+    for call, related in late:
+        clocks = {call.clock_id} if call.clock_id in sampled else sampled & set(related)
+        program = next((number for number in related if number in told), 0)
+        due = call.lateness
+        found = attribute(samples, clocks, program, due.begin_ns, due.end_ns)
+        yield structs.replace(call, lateness=found)
+
+
+def _described(
+    timeline: Timeline, timer_id: int, cursor: int, window: tuple[int, int]
+) -> tuple[LateCall, list[int]]:
+    """Return a late call of which is not known why, and the clocks that its own depends on."""
+    row = timeline.timers.row(timer_id)
+    clock_id = row.clock_id
+    related = [clock.id for clock in timeline.path(clock_id)] + timeline.branch(clock_id)
+    call = LateCall(
+        timer_id,
+        row.label,
+        clock_id,
+        timeline.clocks[clock_id].name,
+        row.call_site,
+        cursor,
+        Lateness(*window, (), (), 0),
+    )
+    return call, related

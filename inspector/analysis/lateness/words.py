@@ -1,0 +1,93 @@
+"""What made a call late, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from inspector.analysis.lateness.attribution import Cause
+from inspector.analysis.lateness.samples import Place
+from inspector.timebase import NS_PER_MS, format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from inspector.analysis.lateness.attribution import Lateness, Share
+
+#: A share from here on is the whole time.
+_WHOLE: Final = 0.95
+#: The most shares and families to name.
+_MOST_NAMED: Final = 4
+#: The most frames of a stack to list.
+_MOST_FRAMES: Final = 12
+#: Less is not worth a word.
+_LEAST_NS: Final = NS_PER_MS
+
+_PLAIN: Final = {
+    Cause.GARBAGE_COLLECTION: "garbage was collected",
+    Cause.PROCESSOR: "its thread was ready but had no processor",
+    Cause.STOPPED: "the process was stopped",
+    Cause.HELD: "the inspector held it",
+}
+
+
+def lateness_text(lateness: Lateness) -> str:
+    """Return what made a call late as a sentence: ``258 ms late: task “rebuild” was in …``."""
+    late_ns = lateness.late_ns
+    late = f"{format_duration(late_ns)} late"
+    shares = [share for share in lateness.shares if share.ns >= _LEAST_NS]
+    if not shares:
+        return f"{late}: what kept it was not measured."
+    first = shares[0]
+    if first.ns >= _WHOLE * late_ns:
+        return f"{late}: {share_text(first, lateness)} the whole time{_looks(first, lateness)}."
+    parts = [
+        f"{share_text(share, lateness)} for {format_duration(share.ns)}{_looks(share, lateness)}"
+        for share in shares[:_MOST_NAMED]
+    ]
+    others_ns = sum(share.ns for share in shares[_MOST_NAMED:])
+    if others_ns >= _LEAST_NS:
+        parts.append(f"others took {format_duration(others_ns)}")
+    if lateness.unknown_ns >= _LEAST_NS:
+        parts.append(f"{format_duration(lateness.unknown_ns)} are not known")
+    return f"{late}: {'; '.join(parts)}."
+
+
+def _looks(share: Share, lateness: Lateness) -> str:
+    if not share.samples or not lateness.samples:
+        return ""
+    return f", {share.samples} of {max(lateness.samples, share.samples)} samples"
+
+
+def share_text(share: Share, lateness: Lateness) -> str:
+    """Return what a share of a lateness is due to."""
+    culprit = share.culprit
+    if share.cause is Cause.MANY_SHORT:
+        names = [
+            f"“{family.name}” ({format_duration(family.ns)})"
+            for family in lateness.families[:_MOST_NAMED]
+        ]
+        return f"at least {share.calls} short calls were made, mostly {', '.join(names)},"
+    if culprit is None:
+        return _PLAIN.get(share.cause, str(share.cause.value))
+    where = culprit.place.short
+    if share.cause is Cause.GIL:
+        return f"the thread “{culprit.thread}” had the interpreter, in {where},"
+    who = "the frame"
+    if culprit.task:
+        who = f"task “{culprit.task}”"
+    elif share.name:
+        who = f"“{share.name}”"
+    elif share.cause is Cause.CALLBACK:
+        who = "a callback"
+    if share.cause is Cause.BLOCKING_CALL:
+        what = f" for {culprit.what}" if culprit.what else ""
+        return f"{who} waited{what} in {where}"
+    return f"{who} was in {where}"
+
+
+def stack_text(stack: Sequence[str]) -> str:
+    """Return a stack in a line, the innermost frame last."""
+    places = [Place.of(text) for text in stack]
+    shown = places[-_MOST_FRAMES:]
+    more = "… → " if len(shown) < len(places) else ""
+    return more + " → ".join(place.short for place in shown)

@@ -1,0 +1,318 @@
+"""What made a call late, from samples of its loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.analysis.explain.explain import explain
+from inspector.analysis.lateness.attribution import Cause, Lateness
+from inspector.analysis.lateness.late_calls import late_calls
+from inspector.analysis.lateness.words import lateness_text
+from inspector.calls.call import CallId
+from inspector.events.history import LogHistory
+from inspector.events.log import EventLog
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    CLOCK_ANCHORED,
+    COLLECTED,
+    NEVER,
+    OTHER_THREAD,
+    PROCESS_STOPPED,
+    RATE_DENOMINATOR,
+    RUNNING_CALL,
+    SAMPLE_TIMES,
+    SAMPLED,
+    SAW_BETWEEN_TURNS,
+    SAW_WAIT,
+    STACK_FRAME,
+    TIMER_ADDED,
+    TIMER_ARMED,
+    TIMER_FIRED,
+    TIMER_ORIGIN,
+    CallKind,
+    SampleForm,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MS = 1_000_000
+ROOT, PROGRAM, LOOP, TIMER = 1, 2, 3, 7
+DUE_NS = 1_000 * MS
+LIBRARY = "/usr/lib/python3.11/asyncio/events.py:80 in Handle._run"
+MAIN = "/srv/server.py:40 in main"
+REBUILD = "/srv/server.py:10 in rebuild"
+CRUNCH = "/srv/server.py:4 in crunch"
+LOAD = "/srv/server.py:20 in load"
+
+
+@dataclass
+class Program:
+    """The events of an attached program with one timer, and samples of its loop."""
+
+    log: EventLog = field(default_factory=EventLog)
+    at_ns: int = 0
+    number: int = 0
+
+    def __post_init__(self) -> None:
+        text = self.log.intern
+        for event in (
+            (0, CLOCK_ADDED, ROOT, 0, text("session")),
+            (0, CLOCK_ANCHORED, ROOT, 0, RATE_DENOMINATOR),
+            (0, CLOCK_ADDED, PROGRAM, ROOT, text("server.py")),
+            (0, CLOCK_ANCHORED, PROGRAM, 0, RATE_DENOMINATOR),
+            (0, CLOCK_ADDED, LOOP, PROGRAM, text("asyncio loop")),
+            (0, CLOCK_ANCHORED, LOOP, 0, RATE_DENOMINATOR),
+            (0, TIMER_ADDED, TIMER, LOOP, text("tick")),
+            (0, TIMER_ORIGIN, TIMER, text("/srv/server.py:30 in tick"), 0),
+            (0, TIMER_ARMED, TIMER, DUE_NS, 0),
+        ):
+            self.log.append(event)
+
+    def sample(  # noqa: PLR0913 - what a sample tells
+        self,
+        *stack: str,
+        until_ms: int,
+        covers_ms: int = 10,
+        ran_ms: float | None = None,
+        ready_ms: float = 0,
+        name: str = "rebuild",
+        kind: CallKind = CallKind.TASK,
+        other: str = "",
+        other_ms: float = 0,
+        flags: int = 0,
+        part: int = 0,
+        begins: bool = False,
+    ) -> None:
+        """Tell one sample; the whole stack each time, in turns of 32 samples at most."""
+        self.at_ns = DUE_NS + until_ms * MS
+        number = 0 if begins else self.number
+        self.number = number + 1
+        text, at_ns = self.log.intern, self.at_ns
+        self.log.append((at_ns, RUNNING_CALL, LOOP, text(name), int(kind)))
+        for place, site in enumerate(stack):
+            self.log.append((at_ns, STACK_FRAME, LOOP, place, text(site)))
+        if other:
+            self.log.append((at_ns, OTHER_THREAD, LOOP, int(other_ms * MS), text(other)))
+        ran_ns = int((covers_ms if ran_ms is None else ran_ms) * MS)
+        self.log.append((at_ns, SAMPLE_TIMES, LOOP, ran_ns, int(ready_ms * MS)))
+        form = SampleForm(part, number, len(stack), flags).packed
+        self.log.append((at_ns, SAMPLED, LOOP, covers_ms * MS, form))
+
+    def stand(self, kind: int, begin_ms: int, end_ms: int) -> None:
+        self.log.append((DUE_NS + end_ms * MS, kind, PROGRAM, (end_ms - begin_ms) * MS, 0))
+
+    def fire(self, late_ms: int) -> Lateness:
+        """Fire the timer, and return what made it late."""
+        at_ns = DUE_NS + late_ms * MS
+        self.log.append((max(at_ns, self.at_ns), TIMER_FIRED, TIMER, late_ms * MS, NEVER))
+        (call,) = late_calls(LogHistory(self.log), 20 * MS)
+        return call.lateness
+
+
+def test_that_the_function_that_had_the_whole_time_is_named_with_its_task() -> None:
+    program = Program()
+    for until_ms in range(10, 261, 10):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms)
+    lateness = program.fire(258)
+    assert lateness.cause is Cause.TASK_STEP
+    assert lateness_text(lateness) == (
+        "258 ms late: task “rebuild” was in crunch() (server.py:4) the whole time, 26 of 26 "
+        "samples."
+    )
+
+
+def test_that_an_explanation_says_the_same_with_the_stack() -> None:
+    program = Program()
+    for until_ms in range(10, 261, 10):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms)
+    program.fire(258)
+    history = LogHistory(program.log)
+    explanation = explain(history, CallId(TIMER), history.last_ns)
+    texts = [reason.text for reason in explanation.reasons]
+    assert (
+        "It was 258 ms late: task “rebuild” was in crunch() (server.py:4) the whole time, 26 of "
+        "26 samples."
+    ) in texts
+    assert (
+        "Most often seen: main() (server.py:40) → Handle._run() (events.py:80) → rebuild() "
+        "(server.py:10) → crunch() (server.py:4)."
+    ) in texts
+
+
+def test_that_several_causes_have_their_shares_and_the_rest_is_not_known() -> None:
+    program = Program()
+    for until_ms in range(30, 131, 10):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms)
+    for until_ms in range(140, 201, 10):
+        program.sample(
+            MAIN, LIBRARY, LOAD, until_ms=until_ms, name="load", kind=CallKind.CALLBACK, part=1
+        )
+    program.stand(COLLECTED, 150, 170)
+    lateness = program.fire(200)
+    assert [(share.cause, share.ns // MS) for share in lateness.shares] == [
+        (Cause.TASK_STEP, 110),
+        (Cause.CALLBACK, 50),
+        (Cause.GARBAGE_COLLECTION, 20),
+    ]
+    assert lateness.unknown_ns == 20 * MS
+
+
+def test_that_a_wait_is_named_with_what_waits_and_who_called_it() -> None:
+    program = Program()
+    stack = (MAIN, LIBRARY, REBUILD, LOAD, "<built-in>:0 in time.sleep")
+    for until_ms in range(10, 101, 10):
+        program.sample(*stack, until_ms=until_ms, ran_ms=0.01, flags=SAW_WAIT)
+    lateness = program.fire(100)
+    assert lateness.cause is Cause.BLOCKING_CALL
+    assert lateness_text(lateness).startswith(
+        "100 ms late: task “rebuild” waited for time.sleep in load() (server.py:20) the whole time"
+    )
+
+
+def test_that_another_thread_that_had_the_interpreter_is_named() -> None:
+    program = Program()
+    for until_ms in range(10, 101, 10):
+        program.sample(
+            until_ms=until_ms,
+            ran_ms=0,
+            other="worker: /srv/server.py:50 in hog",
+            other_ms=9.5,
+            flags=SAW_BETWEEN_TURNS,
+        )
+    lateness = program.fire(100)
+    assert lateness.cause is Cause.GIL
+    assert lateness.main is not None
+    assert lateness.main.culprit is not None
+    assert (lateness.main.culprit.thread, lateness.main.culprit.place.function) == ("worker", "hog")
+
+
+def test_that_the_lack_of_a_processor_is_told_from_work() -> None:
+    program = Program()
+    for until_ms in range(10, 101, 10):
+        program.sample(MAIN, LIBRARY, CRUNCH, until_ms=until_ms, ran_ms=2, ready_ms=8)
+    assert program.fire(100).cause is Cause.PROCESSOR
+
+
+def test_that_time_without_a_processor_belongs_to_when_it_was_not_when_it_was_counted() -> None:
+    program = Program()
+    for until_ms in range(10, 51, 10):
+        program.sample(MAIN, LIBRARY, CRUNCH, until_ms=until_ms, ran_ms=0)
+    program.sample(MAIN, LIBRARY, CRUNCH, until_ms=60, ran_ms=5, ready_ms=55)
+    program.sample(MAIN, LIBRARY, CRUNCH, until_ms=70, ran_ms=10)
+    lateness = program.fire(70)
+    assert [(share.cause, share.ns // MS) for share in lateness.shares] == [
+        (Cause.PROCESSOR, 55),
+        (Cause.TASK_STEP, 15),
+    ]
+
+
+def test_that_many_short_calls_have_no_culprit_but_families() -> None:
+    program = Program()
+    for part, until_ms in enumerate(range(10, 201, 10)):
+        program.sample(
+            MAIN,
+            LIBRARY,
+            LOAD if part % 4 else CRUNCH,
+            until_ms=until_ms,
+            name="load" if part % 4 else "crunch",
+            kind=CallKind.CALLBACK,
+            part=part,
+        )
+    lateness = program.fire(200)
+    assert lateness.cause is Cause.MANY_SHORT
+    assert lateness.main is not None
+    assert lateness.main.culprit is None
+    assert [(each.name, each.ns // MS) for each in lateness.families] == [
+        ("load", 150),
+        ("crunch", 50),
+    ]
+
+
+def test_that_a_stop_of_the_process_is_not_blamed_on_who_was_running() -> None:
+    program = Program()
+    program.sample(MAIN, LIBRARY, CRUNCH, until_ms=10)
+    program.stand(PROCESS_STOPPED, 10, 390)
+    program.sample(MAIN, LIBRARY, CRUNCH, until_ms=400, covers_ms=390, ran_ms=10)
+    lateness = program.fire(400)
+    assert [(share.cause, share.ns // MS) for share in lateness.shares] == [
+        (Cause.STOPPED, 380),
+        (Cause.TASK_STEP, 20),
+    ]
+
+
+def test_that_parts_of_a_frame_are_told_apart() -> None:
+    program = Program()
+    for until_ms in range(10, 201, 10):
+        part = "/srv/game.py:5 in update" if until_ms <= 120 else "/srv/game.py:9 in draw"
+        program.sample(
+            "/srv/game.py:30 in main", part, until_ms=until_ms, name="", kind=CallKind.FRAME
+        )
+    lateness = program.fire(200)
+    named = [
+        (share.cause, share.culprit.place.function, share.ns // MS)
+        for share in lateness.shares
+        if share.culprit is not None
+    ]
+    assert named == [
+        (Cause.FRAME_FUNCTION, "update", 120),
+        (Cause.FRAME_FUNCTION, "draw", 80),
+    ]
+
+
+def test_that_nobody_is_named_without_samples() -> None:
+    lateness = Program().fire(100)
+    assert lateness.cause is Cause.UNKNOWN
+    assert lateness.unknown_ns == 100 * MS
+    assert lateness_text(lateness) == "100 ms late: what kept it was not measured."
+
+
+_SAMPLES = st.lists(
+    st.tuples(
+        st.integers(1, 60),
+        st.integers(1, 80),
+        st.floats(0, 1.3),
+        st.floats(0, 1.3),
+        st.sampled_from([(MAIN, LIBRARY, CRUNCH), (MAIN, LIBRARY, REBUILD, LOAD), (CRUNCH,), ()]),
+        st.sampled_from([0, SAW_WAIT, SAW_BETWEEN_TURNS]),
+        st.sampled_from(["", "worker: /srv/server.py:50 in hog"]),
+        st.sampled_from(list(CallKind)),
+    ),
+    max_size=20,
+)
+
+
+@given(samples=_SAMPLES, late_ms=st.integers(21, 600), stands=st.lists(st.integers(0, 500)))
+def test_that_shares_and_what_is_not_known_add_up_to_the_lateness(
+    samples: Sequence[tuple[int, int, float, float, tuple[str, ...], int, str, CallKind]],
+    late_ms: int,
+    stands: list[int],
+) -> None:
+    program = Program()
+    until_ms = 0
+    for step, covers, ran, ready, stack, flags, other, kind in samples:
+        until_ms += step
+        program.sample(
+            *stack,
+            until_ms=until_ms,
+            covers_ms=covers,
+            ran_ms=ran * covers,
+            ready_ms=ready * covers,
+            flags=flags,
+            other=other,
+            other_ms=covers,
+            kind=kind,
+        )
+    reached_ms = 0
+    for number, begin_ms in enumerate(sorted(set(stands))):
+        if begin_ms >= reached_ms:
+            reached_ms = begin_ms + 10
+            program.stand(COLLECTED if number % 2 else PROCESS_STOPPED, begin_ms, reached_ms)
+    lateness = program.fire(late_ms)
+    assert lateness.unknown_ns >= -2 * MS
+    assert all(share.ns > 0 for share in lateness.shares)
+    assert sum(share.ns for share in lateness.shares) <= lateness.late_ns + 2 * MS
