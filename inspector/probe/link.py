@@ -19,6 +19,7 @@ from .keyframe import Keyframe
 from .kinds import VOCABULARY_VERSION
 from .program import PROBE_THREAD
 from .requests import Requests
+from .sampler import Sampler
 from .sink import Sink
 from .wire import WireError
 
@@ -48,6 +49,7 @@ class Attachment:
 
     Attributes:
         sink: The events on their way to it.
+        sampler: Looks at the loops of the program.
         keyframe: The keyframe that is being made.
     """
 
@@ -69,7 +71,8 @@ class Attachment:
         self._tell_changes()
         self._say("Events.keyframe", state="begun")
         program.attach(self.sink.emit, self.sink.extend)
-        program.sampler.begin()
+        self.sampler = Sampler(program)
+        self.sampler.begin()
         self.keyframe: Optional[Keyframe] = Keyframe(program, is_first=True)
         self._slices = 0
         self._busy: list[tuple[int, str, int]] = []
@@ -85,7 +88,7 @@ class Attachment:
         ends_ns = self._program.clocks.step_ends_ns
         if ends_ns is not None:
             wait_ns = max(min(wait_ns, ends_ns - monotonic_ns()), 0)
-        return self._program.sampler.wait_ns(wait_ns)
+        return self.sampler.wait_ns(wait_ns)
 
     def turn(self, *, has_news: bool) -> None:
         """Do what is due.
@@ -98,7 +101,7 @@ class Attachment:
             WireError: It does not follow the protocol.
         """
         connection, program = self._connection, self._program
-        program.sampler.look()
+        self.sampler.look()
         now_ns = monotonic_ns()
         if now_ns - self._turned_ns > wire.PING_NS:
             # This thread could not run: that is not the inspector's silence.
@@ -235,7 +238,7 @@ class Attachment:
 
     def end(self, *last: dict[str, Any], patience_ns: int = 0) -> None:
         """Let the program go on, send what it has done until now, and close."""
-        self._program.sampler.end()
+        self.sampler.end()
         self._program.detach()
         self._send_events(is_last=True)
         self._tell_loss(is_last=True)
@@ -340,6 +343,8 @@ class Link:
     def abandon(self) -> None:
         """Close this process's copies of the sockets, in a child that was forked."""
         self._thread = None
+        if self._attachment is not None:
+            self._attachment.sampler.end()
         for stranger in self._strangers:
             stranger.connection.abandon()
         if self._dialled is not None:

@@ -48,7 +48,6 @@ from .kinds import (
     TIMER_FIRED,
     TIMER_ORIGIN,
 )
-from .sampler import Sampler
 from .wire import cut_text
 
 TYPE_CHECKING = False
@@ -240,7 +239,6 @@ class Program:
         holds: Incremented when the program's clock is paused or resumed or has another rate.
         next_frame: Index of the frame that follows the latest.
         loops: The frames of each loop that has run one, by the number of its clock.
-        sampler: Looks at the loops while an inspector is attached.
         keep_alive: Called again and again while the main thread is held in a sleep that is not its
             library's own, to keep a window alive.
     """
@@ -270,7 +268,6 @@ class Program:
         # One call, so that no two threads take the same number.
         self._next_timer = count(1).__next__
         self.loops: dict[int, Frames] = {}
-        self.sampler = Sampler(self, name_of)
         self._frames_left = 0
         # One lock for both, so that no two threads take them in different orders.
         self._woken = Condition(self.clocks.lock)
@@ -383,7 +380,6 @@ class Program:
         self._text_lock = Lock()
         self.clocks.lock = RLock()
         self._woken = Condition(self.clocks.lock)
-        self.sampler.end()
         self.detach()
         for adapter in list(self.adapters.values()):
             self.guarded(adapter, adapter.forked)

@@ -39,11 +39,12 @@ from .kinds import (
     SAW_WAIT,
     STACK_FRAME,
 )
+from .program import name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType, FrameType
-    from typing import Any, Callable, Optional
+    from typing import Any, Optional
 
     from .clocks import Clock
     from .program import Frames, Program
@@ -201,9 +202,8 @@ class Sampler:
         is_busy: Whether a turn is long now, so that the next look should come soon.
     """
 
-    def __init__(self, program: Program, name_of: Callable[[Any], str]) -> None:
+    def __init__(self, program: Program) -> None:
         self._program = program
-        self._name_of = name_of
         self._watched: dict[int, Watched] = {}
         self._changes = -1
         self._asked_ns = self._process_ns = 0
@@ -443,7 +443,7 @@ class Sampler:
     ) -> None:
         program, number = self._program, watched.clock.number
         is_after = bool(flags & SAW_AFTERWARDS)
-        seen, runner = _stack_of(watched.thread, self._name_of, is_after=is_after)
+        seen, runner = _stack_of(watched.thread, is_after=is_after)
         name, kind, identity = self._running(watched, runner)
         if watched.number == 0 or identity != watched.running[0]:
             watched.part += watched.number > 0
@@ -481,7 +481,7 @@ class Sampler:
         if not other or other_ns * 4 < covers_ns:
             return []
         name = threading._active.get(other)  # type: ignore[attr-defined]
-        seen, _ = _stack_of(other, self._name_of, is_after=False)
+        seen, _ = _stack_of(other, is_after=False)
         if not seen:
             return []
         own = [each for each in seen if _is_own(each[0].co_filename)] or seen
@@ -565,9 +565,7 @@ class _Runner:
         self.probe_call = ""
 
 
-def _stack_of(
-    thread: int, name_of: Callable[[Any], str], *, is_after: bool
-) -> tuple[list[tuple[CodeType, int]], _Runner]:
+def _stack_of(thread: int, *, is_after: bool) -> tuple[list[tuple[CodeType, int]], _Runner]:
     """Return the stack of a thread, outermost first, without frames of the probe."""
     runner = _Runner()
     found: list[tuple[CodeType, int]] = []
@@ -589,7 +587,7 @@ def _stack_of(
             found.append((code, frame.f_lineno))
         known = _RUNNERS.get(code.co_name)
         if known is not None and known[0] in code.co_filename and not runner.name:
-            _read_runner(runner, frame.f_locals.get(known[1]), name_of)
+            _read_runner(runner, frame.f_locals.get(known[1]))
         if not runner.name:
             runner.identity = below
         below = id(frame)
@@ -599,7 +597,7 @@ def _stack_of(
     return found, runner
 
 
-def _read_runner(runner: _Runner, called: Any, name_of: Callable[[Any], str]) -> None:
+def _read_runner(runner: _Runner, called: Any) -> None:
     callback = getattr(called, "_callback", None) or getattr(called, "func", None)
     task: Any = getattr(callback, "__self__", None)
     if hasattr(called, "coro"):
