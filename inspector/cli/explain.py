@@ -92,7 +92,7 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         if options.timer is None:
             message = "Argument TIMER: name a timer, or use --preview."
         raise ArgumentError(message)
-    with _past(options, err, options.at) as past:
+    with open_past(options, err, options.at) as past:
         at_ns = past.end_ns if options.at is None else options.at
         if at_ns > past.end_ns:
             raise ArgumentError(
@@ -172,7 +172,7 @@ def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         SceneError: The scene could not be loaded.
         InspectorError: The recording cannot be read.
     """
-    with _past(options, err, None) as past:
+    with open_past(options, err, None) as past:
         history = past.history
         state = history.state_before(history.end)
         budget = loop_budget(state, past.frame_rate, waits=past.waits)
@@ -228,7 +228,7 @@ def _findings_text(title: str, end_ns: int, found: list[Finding], within: str) -
 
 
 @contextmanager
-def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]:
+def open_past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]:
     """Open a recording, or run a scene in virtual or real time."""
     path = Path(options.past)
     if _is_recording(path):

@@ -38,6 +38,7 @@ _RECORD = "run game.py --seconds 50 --record"
 _GIVEN = {
     "exporting": (f"{_RECORD} game.tlrec --quiet",),
     "explain": (f"{_RECORD} crash.tlrec --quiet",),
+    "late": (f"{_RECORD} crash.tlrec --quiet",),
     "statistics": (
         f"{_RECORD} run.tlrec --quiet",
         "run game.py --seconds 5 --record before.tlrec --quiet",
@@ -95,7 +96,7 @@ def test_that_every_command_of_a_page_can_be_typed_as_it_stands(
 def _type(line: str) -> int:
     """Run a command line, or only read it where it would open a window or take real time."""
     words = [word for each in shlex.split(line) for word in _as_shells_expand(each)]
-    if words[0] == "attach" or "--real-time" in words:
+    if words[0] == "attach" or {"--real-time", "--"} & {*words}:
         options = cli.build_parser(words[:1]).parse_args(words)
         assert isinstance(options, Namespace)
         options.the_command.check(options)

@@ -23,6 +23,7 @@ CONTENTS: Final[tuple[tuple[str, tuple[PageEntry, ...]], ...]] = (
         PageEntry("getting-started", "Getting started"),
         PageEntry("window", "The window"),
         PageEntry("explain", "Diagnosing timers"),
+        PageEntry("late", "Why late"),
         PageEntry("words", "Glossary"),
     )),
     ("Scenes", (

@@ -72,6 +72,13 @@ COMMANDS: Final = Registry(
             ".explain:EXPLAIN",
         ),
         CommandEntry(
+            "late",
+            "FILE | SCENE | -- PROGRAM",
+            "list the calls that were late, each with what made it late",
+            ".late:LATE",
+            runs_another=True,
+        ),
+        CommandEntry(
             "lint", "SCENE", "find problems in the timers of a scene or recording", ".explain:LINT"
         ),
         CommandEntry(

@@ -68,7 +68,7 @@ def test_that_signs_of_markdown_are_not_searched() -> None:
     ("text", "pages"),
     [
         ("pause", {"getting-started", "window"}),
-        ("late", {"explain"}),
+        ("late", {"late"}),
         ("1 % low", {"statistics"}),
         ("attach", {"attach"}),
         ("embedding", {"embedding"}),

@@ -1,0 +1,184 @@
+"""The command ``late``, after its arguments are parsed."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from threading import Event
+from typing import TextIO
+
+from inspector.analysis.lateness.attribution import Cause, Lateness, Share
+from inspector.analysis.lateness.late_calls import LateCall, late_calls
+from inspector.analysis.lateness.samples import Place
+from inspector.analysis.lateness.words import lateness_text, stack_text
+from inspector.cli.commands.late import DEFAULT_SECONDS
+from inspector.cli.explain import open_past
+from inspector.cli.progress import Progress
+from inspector.cli.terminal import say, write_json
+from inspector.display_text import counted
+from inspector.events.history import History
+from inspector.exit_codes import ExitCode
+from inspector.sessions.attached.doors.launch import Launch
+from inspector.sessions.attached.session import AttachedSession
+from inspector.sessions.sources.time_sources import SYSTEM
+from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
+
+#: Without news, the session is looked at so often.
+_TURN_S = 0.02
+#: After the end, for samples that are under way.
+_AFTER_NS = 100_000_000
+#: Calls that are listed; JSON has all.
+_MOST_LISTED = 40
+
+
+def late(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """List the late calls of a recording, a scene or a program.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        AttachError: The program cannot be started or attached to.
+        SceneError: The scene could not be loaded.
+        InspectorError: The recording cannot be read.
+    """
+    with _history(options, err) as history:
+        found = sorted(late_calls(history, options.over), key=lambda call: -call.lateness.late_ns)
+    if options.json:
+        write_json(out, late_values(found))
+    else:
+        out.write(_text(found, options.over))
+    most_ns = found[0].lateness.late_ns if found else 0
+    is_too_late = options.fail_over is not None and most_ns > options.fail_over
+    return ExitCode.FAILED if is_too_late else ExitCode.OK
+
+
+@contextmanager
+def _history(options: Namespace, err: TextIO) -> Iterator[History]:
+    if options.program:
+        with _watched(options, err) as history:
+            yield history
+        return
+    if not options.source_argument:
+        options.source = SYSTEM
+    with open_past(options, err, None) as past:
+        yield past.history
+
+
+@contextmanager
+def _watched(options: Namespace, err: TextIO) -> Iterator[History]:
+    """Launch a program, and yield its past once the time is over or it has ended."""
+    door = Launch(tuple(options.program), hold=False, grant="read-only", output_to_errors=True)
+    news = Event()
+    session = AttachedSession(door)
+    session.inlet.on_news = news.set
+    wanted_ns = options.seconds or DEFAULT_SECONDS * NS_PER_SECOND
+    begun_ns: int | None = None
+    try:
+        with closing(Progress(err)) as progress:
+            while session.expects_news:
+                news.wait(_TURN_S)
+                news.clear()
+                session.refresh()
+                if session.opening_problem is not None:
+                    raise session.opening_problem
+                if session.programs and begun_ns is None:
+                    begun_ns = session.now_ns
+                if begun_ns is not None:
+                    passed_ns = session.present_ns - begun_ns
+                    if passed_ns >= wanted_ns + _AFTER_NS:
+                        break
+                    progress.show(min(1.0, max(0.0, passed_ns / wanted_ns)))
+        say(err, *session.notes)
+        yield session.history
+    finally:
+        session.end_program()
+        session.close()
+
+
+# --------------------------------------------------------------------------- JSON
+
+
+def late_values(calls: list[LateCall]) -> dict[str, object]:
+    """Return late calls as JSON-compatible data, as the help page “Why late” documents it."""
+    late_ns: Counter[str] = Counter()
+    count: Counter[str] = Counter()
+    for call in calls:
+        count[call.lateness.cause.value] += 1
+        late_ns[call.lateness.cause.value] += call.lateness.late_ns
+    return {
+        "late": [_call_value(call) for call in calls],
+        "causes": {
+            cause: {"calls": count[cause], "late_ns": late_ns[cause]} for cause in sorted(count)
+        },
+    }
+
+
+def _call_value(call: LateCall) -> dict[str, object]:
+    lateness, common = call.lateness, _common(call)
+    main = lateness.main
+    others = [share for share in lateness.shares if share is not main]
+    return {
+        **common,
+        **_share_value(main, lateness),
+        "others": [
+            {**common, **_share_value(share, lateness), "others": []}
+            for share in (*others, *lateness.families)
+        ],
+    }
+
+
+def _common(call: LateCall) -> dict[str, object]:
+    site = Place.of(call.site) if call.site else None
+    set_at = None
+    if site is not None and site.line:
+        set_at = {"file": site.file, "line": site.line, "function": site.function}
+    return {
+        "timer": call.name,
+        "clock": call.clock,
+        "set_at": set_at,
+        "due_ns": call.lateness.begin_ns,
+        "late_ns": call.lateness.late_ns,
+    }
+
+
+def _share_value(share: Share | None, lateness: Lateness) -> dict[str, object]:
+    if share is None:
+        return {"cause": Cause.UNKNOWN.value, "culprit": None, "share": 0.0, "samples": 0}
+    culprit = share.culprit
+    named = None
+    if culprit is not None:
+        named = {
+            "function": culprit.place.function,
+            "file": culprit.place.file,
+            "line": culprit.place.line,
+            "task": culprit.task,
+            "thread": culprit.thread,
+        }
+    return {
+        "cause": share.cause.value,
+        "culprit": named,
+        "share": round(min(share.ns / lateness.late_ns, 1.0), 4) if lateness.late_ns else 0.0,
+        "samples": share.samples,
+    }
+
+
+# --------------------------------------------------------------------------- text
+
+
+def _text(calls: list[LateCall], over_ns: int) -> str:
+    if not calls:
+        return f"No call was later than {format_duration(over_ns)}.\n"
+    lines = [f"{counted(len(calls), 'call')} later than {format_duration(over_ns)}, worst first:"]
+    for call in calls[:_MOST_LISTED]:
+        lateness = call.lateness
+        at = format_instant(lateness.end_ns)
+        lines.append(f"  {at}  “{call.name}” on “{call.clock}”: {lateness_text(lateness)}")
+        main = lateness.main
+        if main is not None and main.stack:
+            lines.append(f"      {stack_text(main.stack)}")
+    if len(calls) > _MOST_LISTED:
+        lines.append(f"  … and {len(calls) - _MOST_LISTED:,} more; --json lists all.")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,65 @@
+"""The command ``late``."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.exit_codes import ExitCode
+from tests.cli.answers import Run
+
+#: A task computes while a timer of another is due.
+_SERVER = """
+import asyncio, time
+def crunch(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+async def rebuild():
+    await asyncio.sleep(0.2)
+    crunch(0.25)
+async def tick():
+    await asyncio.sleep(0.21)
+async def main():
+    await asyncio.gather(rebuild(), tick())
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="times of threads are Linux's")
+def test_that_the_function_that_made_a_call_late_is_listed(run: Run, tmp_path: Path) -> None:
+    server = tmp_path / "server.py"
+    server.write_text(_SERVER)
+    command = f"late --json --fail-over 100ms -- {shlex.quote(sys.executable)} {server}"
+    code, out, err = run(command)
+    assert code == ExitCode.FAILED, err
+    values = json.loads(out)
+    first = values["late"][0]
+    assert first["timer"] == "sleep in tick"
+    assert first["set_at"] == {"file": str(server), "line": 11, "function": "tick"}
+    assert first["late_ns"] >= 200_000_000
+    everything = [first, *first["others"]]
+    culprits = [each["culprit"] for each in everything if each["cause"] == "task-step"]
+    assert [(each["function"], each["task"]) for each in culprits] == [("crunch", "rebuild")]
+    shares = sum(each["share"] for each in everything)
+    assert 0.8 <= shares <= 1.01
+
+
+def test_that_a_recording_without_late_calls_says_so(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "game.tlrec"
+    assert run(f"run 1 --seconds 2 --record {path} --quiet")[0] == ExitCode.OK
+    code, out, _ = run(f"late {path} --fail-over 1ms")
+    assert (code, out) == (ExitCode.OK, "No call was later than 20.0 ms.\n")
+    code, out, _ = run(f"late {path} --json")
+    assert json.loads(out) == {"late": [], "causes": {}}
+
+
+@pytest.mark.parametrize(
+    "line", ["late", "late --", "late a.tlrec b.tlrec", "late --stream x -- a"]
+)
+def test_that_what_to_look_at_has_to_be_named(run: Run, line: str) -> None:
+    assert run(line)[0] == ExitCode.USAGE
