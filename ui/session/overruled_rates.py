@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from inspector.analysis.evidence import last_event
 from inspector.commands.command import ClockEffect, Command, command_in
 from inspector.commands.scene import Undo, undone
+from inspector.events.history import History
 from inspector.sessions.session import AttachesPrograms
 from inspector.timebase import format_instant
 from inspector.vocabulary import CLOCK_RATE, rate_text
@@ -24,7 +25,7 @@ class OverruledRate(Struct, frozen=True):
         rate_n: The rate in force, over the fixed denominator.
         wanted_n: The rate that was set from outside.
         is_back: Whether the rate in force is that of before.
-        at: When that was, as text; empty if it is no longer in the log.
+        at: When that was, as text.
     """
 
     who: str
@@ -38,17 +39,15 @@ class OverruledRate(Struct, frozen=True):
     def sentence(self) -> str:
         """What has happened."""
         back = " back" if self.is_back else ""
-        at = f" at {self.at}" if self.at else ""
         return (
-            f"The {self.who} set “{self.name}”{back} to {rate_text(self.rate_n)}×{at}; "
+            f"The {self.who} set “{self.name}”{back} to {rate_text(self.rate_n)}× at {self.at}; "
             f"you had set {rate_text(self.wanted_n)}×"
         )
 
     @property
     def note(self) -> str:
         """The same, where the clock and its rate are named already."""
-        at = f" at {self.at}" if self.at else ""
-        return f"the {self.who}{at}; you had set {rate_text(self.wanted_n)}×"
+        return f"the {self.who} at {self.at}; you had set {rate_text(self.wanted_n)}×"
 
 
 class OverruledRates(QObject):
@@ -68,7 +67,8 @@ class OverruledRates(QObject):
         super().__init__(bridge)
         self.by_clock: dict[int, OverruledRate] = {}
         self._bridge = bridge
-        self._wanted: dict[int, tuple[int, int]] = {}
+        # By clock: the command, the rate that it set, and the one before.
+        self._wanted: dict[int, tuple[int, int, int]] = {}
         self._seen = 0
         bridge.refreshed.connect(self._take_news)
         bridge.session_changed.connect(self._begin)
@@ -98,7 +98,8 @@ class OverruledRates(QObject):
                 self._forget(0 if change is None else change.clock_id)
             elif wanted_n := self._rate_n_of(command):
                 self._forget(record.clock_id)
-                self._wanted[record.clock_id] = wanted_n, self._former_n(record.number)
+                number = record.number
+                self._wanted[record.clock_id] = number, wanted_n, self._former_n(number)
         self._seen = len(commands)
         if self._wanted:
             self._look()
@@ -121,15 +122,17 @@ class OverruledRates(QObject):
 
     def _look(self) -> None:
         session, clocks = self._bridge.session, self._bridge.timeline.clocks
-        for clock_id, (wanted_n, former_n) in list(self._wanted.items()):
+        for clock_id, (number, wanted_n, former_n) in list(self._wanted.items()):
             clock = clocks.get(clock_id)
-            if clock is not None and clock.rate_n == wanted_n:
+            if session is None or clock is None:
+                del self._wanted[clock_id]
+                continue
+            changed_ns = None
+            if clock.rate_n != wanted_n:
+                changed_ns = _changed_since(session.history, clock_id, number, wanted_n)
+            if changed_ns is None:
                 continue
             del self._wanted[clock_id]
-            if clock is None or session is None:
-                continue
-            history = session.history
-            event = last_event(history, history.end, {CLOCK_RATE}, clock_id)
             is_attached = isinstance(session, AttachesPrograms)
             self.by_clock[clock_id] = found = OverruledRate(
                 who="program" if is_attached else "scene",
@@ -137,6 +140,18 @@ class OverruledRates(QObject):
                 rate_n=clock.rate_n,
                 wanted_n=wanted_n,
                 is_back=clock.rate_n == former_n,
-                at="" if event is None else format_instant(event[1][0]),
+                at=format_instant(changed_ns),
             )
             self.found.emit(found)
+
+
+def _changed_since(history: History, clock_id: int, number: int, wanted_n: int) -> int | None:
+    """Return when a clock was given another rate after that of a command, by no command.
+
+    ``None`` if it was not: an attached program tells of a rate some time after the command.
+    """
+    last = last_event(history, history.end, {CLOCK_RATE}, clock_id)
+    if last is None or last[1][4]:
+        return None
+    wanted = last_event(history, last[0], {CLOCK_RATE}, clock_id, wanted_n)
+    return None if wanted is None or wanted[1][4] != number else last[1][0]
