@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import http
+import re
+import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.errors import AttachError
-from inspector.probe.wire import EVENTS, JSON, MAX_FRAME_BYTES
+from inspector.probe.wire import EVENTS, HELLO_NS, JSON, MAX_FRAME_BYTES
 from inspector.sessions.attached.doors.browser_pages import QueuedCarrier
 from inspector.sessions.attached.doors.door import Inlet
 from inspector.sessions.attached.doors.launch import PROBE_JS
+from inspector.timebase import NS_PER_SECOND
 
 if TYPE_CHECKING:
     from websockets.http11 import Request, Response
     from websockets.sync.server import ServerConnection
 
 _HOST: Final = "127.0.0.1"
-_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+#: This machine as it is written in ``Host``, and in ``Origin`` behind the scheme.
+_THIS_MACHINE: Final = r"(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?"
+_OUR_HOST: Final = re.compile(_THIS_MACHINE)
+_OUR_ORIGIN: Final = re.compile(f"https?://{_THIS_MACHINE}")
 _MOST_PAGES: Final = 64
+#: Each takes some threads until it has said hello.
+_MOST_STRANGERS: Final = 16
+_Serve: TypeAlias = "Callable[[socket.socket, object], None]"
 _PROBE_PATH: Final = "/probe.js"
 
 
@@ -70,6 +78,10 @@ class OpenedListener:
         self._inlet = inlet
         self._origins = frozenset(door.origins)
         self._room = threading.Semaphore(_MOST_PAGES)
+        self._strangers = threading.Semaphore(_MOST_STRANGERS)
+        self._leaving = threading.Lock()
+        # Whether the connection that a thread serves is no longer one of a stranger.
+        self._place = threading.local()
         # Only pages that dial need the server, which takes 100 ms.
         import websockets.sync.server  # noqa: PLC0415
 
@@ -80,12 +92,14 @@ class OpenedListener:
                 _HOST,
                 door.port,
                 process_request=self._refusal,
+                open_timeout=HELLO_NS / NS_PER_SECOND,
                 max_size=MAX_FRAME_BYTES,
                 compression=None,
             )
         except OSError as error:
             message = f"The inspector cannot listen on port {door.port}: {error.strerror}."
             raise AttachError(message) from None
+        self._server.handler = self._meet(self._server.handler)
         port = self._server.socket.getsockname()[1]
         self.url = f"ws://{_HOST}:{port}"
         self.note = (
@@ -114,12 +128,12 @@ class OpenedListener:
 
     def _refusal(self, connection: ServerConnection, request: Request) -> Response | None:
         """Refuse pages of others, which a browser lets reach this machine; else nothing."""
-        host = _host_of(f"//{request.headers.get('Host', '')}")
-        origin = request.headers.get("Origin")
-        if host not in _LOOPBACK:
+        # A header may be there several times; then a proxy may have looked at another one.
+        hosts, origins = (request.headers.get_all(name) for name in ("Host", "Origin"))
+        if len(hosts) != 1 or _OUR_HOST.fullmatch(hosts[0]) is None:
             return connection.respond(http.HTTPStatus.FORBIDDEN, "Host is not this machine.\n")
-        if origin is not None and origin not in self._origins and _host_of(origin) not in _LOOPBACK:
-            return connection.respond(http.HTTPStatus.FORBIDDEN, f"{origin} may not dial.\n")
+        if len(origins) > 1 or not all(map(self._may_dial, origins)):
+            return connection.respond(http.HTTPStatus.FORBIDDEN, "This origin may not dial.\n")
         if request.path == _PROBE_PATH:
             script = connection.respond(http.HTTPStatus.OK, PROBE_JS.read_text(encoding="utf-8"))
             del script.headers["Content-Type"]
@@ -127,12 +141,15 @@ class OpenedListener:
             return script
         return None
 
+    def _may_dial(self, origin: str) -> bool:
+        return origin in self._origins or _OUR_ORIGIN.fullmatch(origin) is not None
+
     def _talk(self, connection: ServerConnection) -> None:
         if not self._room.acquire(blocking=False):
             return
         carrier = QueuedCarrier("WebSocket", self._sender(connection), connection.close)
         threading.Thread(
-            target=self._adopt, args=(carrier,), name="attach: page", daemon=True
+            target=self._adopt, args=(carrier, self._place.left), name="attach: page", daemon=True
         ).start()
         try:
             for message in connection:
@@ -154,14 +171,30 @@ class OpenedListener:
 
         return send
 
-    def _adopt(self, carrier: QueuedCarrier) -> None:
+    def _adopt(self, carrier: QueuedCarrier, left: threading.Event) -> None:
         # A stranger is told nothing, and no other page suffers.
         with suppress(AttachError):
             self._inlet.adopt(carrier, dials=False)
+            self._leave(left)
 
+    def _meet(self, serve: _Serve) -> _Serve:
+        """Return what serves a connection if there are few others that have not said hello."""
 
-def _host_of(address: str) -> str | None:
-    try:
-        return urlsplit(address).hostname
-    except ValueError:
-        return None
+        def meet(connected: socket.socket, address: object) -> None:
+            if not self._strangers.acquire(blocking=False):
+                connected.close()
+                self._server.handler_threads.discard(threading.current_thread())
+                return
+            self._place.left = left = threading.Event()
+            try:
+                serve(connected, address)
+            finally:
+                self._leave(left)
+
+        return meet
+
+    def _leave(self, left: threading.Event) -> None:
+        with self._leaving:
+            if not left.is_set():
+                left.set()
+                self._strangers.release()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import http.client
 import random
+import socket
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from typing import cast
 
 import pytest
@@ -64,6 +67,9 @@ def test_that_a_page_with_the_token_may_dial(
         ({}, "https://localhost.example.com"),
         ({}, "http://127.0.0.1.example.com"),
         ({}, "http://[::1"),
+        ({}, "chrome-extension://localhost"),
+        ({}, "http://evil.com@localhost"),
+        ({"Host": "evil.com@localhost"}, None),
         ({"Host": "example.com"}, None),
         ({"Host": "localhost6:1234"}, None),
         ({"Host": "127.0.0.1.example.com"}, None),
@@ -73,6 +79,16 @@ def test_that_a_page_with_the_token_may_dial(
 def test_that_pages_of_others_are_refused(
     listener: OpenedListener, headers: dict[str, str], origin: str | None
 ) -> None:
+    assert _status(listener, headers, origin) == http.HTTPStatus.FORBIDDEN
+
+
+def test_that_a_host_that_is_named_twice_is_refused(listener: OpenedListener) -> None:
+    assert _status(listener, {}, None, is_twice=True) == http.HTTPStatus.FORBIDDEN
+
+
+def _status(
+    listener: OpenedListener, headers: dict[str, str], origin: str | None, *, is_twice: bool = False
+) -> int:
     address = listener.url.removeprefix("ws://")
     connection = http.client.HTTPConnection(address, timeout=10)
     upgrade = {
@@ -86,9 +102,48 @@ def test_that_pages_of_others_are_refused(
     connection.putrequest("GET", "/", skip_host=True)
     for name, value in {**upgrade, **more, **headers}.items():
         connection.putheader(name, value)
+    if is_twice:
+        connection.putheader("Host", address)
     connection.endheaders()
-    assert connection.getresponse().status == http.HTTPStatus.FORBIDDEN
+    status = connection.getresponse().status
     connection.close()
+    return status
+
+
+def test_that_few_connections_may_be_silent_and_pages_with_the_token_are_not_among_them(
+    listener: OpenedListener, inlet: Inlet
+) -> None:
+    before = threading.active_count()
+    address = listener.url.removeprefix("ws://").partition(":")
+    place = (address[0], int(address[2]))
+    with ExitStack() as stack:
+        pages = [stack.enter_context(connect(listener.url)) for _ in range(3)]
+        for page in pages:
+            page.send(hello(inlet.token))
+            assert said(page)["result"]
+        strangers = [stack.enter_context(socket.create_connection(place)) for _ in range(100)]
+        # Those that are turned away are closed; the others are waited for.
+        end_s = time.monotonic() + 30
+        while sum(_is_closed(each) for each in strangers) < 80:
+            assert time.monotonic() < end_s
+            time.sleep(0.005)
+        assert threading.active_count() < before + 60
+    while True:
+        with suppress(OSError, WebSocketException), connect(listener.url) as page:
+            page.send(hello(inlet.token))
+            assert said(page)["result"]
+            return
+        assert time.monotonic() < end_s
+
+
+def _is_closed(stranger: socket.socket) -> bool:
+    stranger.setblocking(False)
+    try:
+        return stranger.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
 
 
 def test_that_a_wrong_token_is_refused(listener: OpenedListener) -> None:
