@@ -6,6 +6,13 @@ import re
 from typing import Final
 
 _BROKEN: Final = re.compile("\r\n|[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
+#: What moves the cursor of a terminal, or changes the direction of writing, but tab and line feed.
+_HARMFUL: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]"
+)
+#: Longest texts of other programs, in characters: a name or a place, and a traceback.
+_MOST_OF_LINE: Final = 500
+_MOST_OF_LINES: Final = 20_000
 #: Longest text of a tool tip, in characters.
 _MOST_SHOWN: Final = 4_000
 _HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
@@ -16,6 +23,21 @@ def one_line(text: str) -> str:
     if _BROKEN.search(text) is None:  # nearly always, and for every cell
         return text
     return _BROKEN.sub(lambda found: "⇥" if found.group() == "\t" else "⏎", text)
+
+
+def foreign_line(text: str) -> str:
+    """Return a name that another program gives, in one line; a very long one lacks its middle."""
+    return foreign_lines(one_line(text), _MOST_OF_LINE)
+
+
+def foreign_lines(text: str, most: int = _MOST_OF_LINES) -> str:
+    """Return a text of another program as it may be printed: control characters as ``\ufffd``."""
+    if len(text) > most:
+        half = (most - 1) // 2
+        text = f"{text[:half]}…{text[-half:]}"
+    if text.isascii() and text.isprintable():  # nearly always
+        return text
+    return _HARMFUL.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
 def in_quotes(text: str, most: int = 60) -> str:

@@ -19,6 +19,7 @@ from selectors import EVENT_READ, DefaultSelector
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from inspector import __version__
+from inspector.display_text import foreign_line, foreign_lines
 from inspector.errors import AttachError
 from inspector.probe.wire import (
     BYTES_PER_EVENT,
@@ -274,9 +275,9 @@ class Link:
         elif kind != JSON:
             raise WireError(NOT_POSSIBLE, "the first message is not a hello")
         elif dials:
-            self._take_answered_hello(unpacked_json(payload))
+            self._take_answered_hello(_message(payload))
         else:
-            self._take_hello(unpacked_json(payload), token)
+            self._take_hello(_message(payload), token)
 
     def _take_answered_hello(self, message: dict[str, Any]) -> None:
         if "error" in message:
@@ -412,7 +413,7 @@ class Link:
             self._received += events
             self._put(Batch(self, payload, self._now_ns()))
             return
-        message = unpacked_json(payload)
+        message = _message(payload)
         method, number = message.get("method"), message.get("id")
         if method is None:
             done = self._pending.pop(number, None)  # type: ignore[arg-type] # checked by the wire
@@ -448,6 +449,23 @@ class Link:
             self._early_bytes += len(news.payload) if isinstance(news, Batch) else size
         else:
             self._inlet.put(news, size)
+
+
+def _message(payload: bytes) -> dict[str, Any]:
+    """Return a message whose texts can be printed and shown; raises a :class:`WireError`."""
+    message = unpacked_json(payload)
+    clean = foreign_lines if message.get("method") == "Events.texts" else foreign_line
+    return {name: _cleaned(value, clean) for name, value in message.items()}
+
+
+def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:  # noqa: ANN401 - any value of JSON
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_cleaned(each, clean) for each in value]
+    if isinstance(value, dict):
+        return {name: _cleaned(each, clean) for name, each in value.items()}
+    return value
 
 
 class _RefusedError(Exception):

@@ -49,7 +49,9 @@ def _what_is_busy(program: Program) -> Iterator[str]:
         if (clock := program.clocks.get(clock_id)) is not None:
             name = f"its thread “{thread}”" if thread else "its thread"
             since = "is busy"
-            if since_ns is not None:
+            if since_ns is not None and since_ns < 0:
+                since = "has been busy since before it was attached"
+            elif since_ns is not None:
                 since = f"has been busy since {format_instant(since_ns)}"
             what = f"Timers of “{clock.title}” in “{program.name}” are not known yet"
             yield f"{what}: {name} {since}."

@@ -92,6 +92,9 @@ _SETTLED_LATEST_NS: Final = 500 * NS_PER_MS
 #: The launched process is looked after so often, and loss is marked so often at most.
 _LOOKED_AFTER_NS: Final = NS_PER_SECOND // 2
 _MARKED_NS: Final = NS_PER_SECOND
+#: No program makes more events, and not many more before it connects.
+_NS_PER_EVENT: Final = 10
+_MOST_LOST: Final = 10_000_000
 #: A process ends at most so long after its connection.
 _EXITS_WITHIN_NS: Final = NS_PER_SECOND
 _POSSIBLE: Final = frozenset(Capability) - NEVER_POSSIBLE.keys()
@@ -528,6 +531,10 @@ class AttachedSession:
             raise WireError(BAD_PARAMS, message)
 
     def _take_loss(self, program: Program, lost: Lost) -> None:
+        most = _MOST_LOST + (self._now_ns() - program.link.began_ns) // _NS_PER_EVENT
+        if program.lost.total() + sum(lost.counts.values()) > most:
+            message = "more events were lost than there can have been"
+            raise WireError(BAD_PARAMS, message)
         self._lost_since_mark += program.take_loss(lost.counts)
 
     def _take_held(self, program: Program, held: Held) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from inspector.clocks.rate import MAX_RATE
+from inspector.display_text import foreign_line
 from inspector.events.schema import (
     ABOUT_FIELDS,
     ADDED,
@@ -54,6 +55,7 @@ KINDS: Final = {
     and row.subject is not Unit.LOOP
     and kind not in {EventKind.SCENE, EventKind.FRAME_SHARES}
 }
+_OF_LINES: Final = {Unit.TRACEBACK, Unit.JSON}
 _SPAN: Final = (0, MAX_NS)
 _INSTANT: Final = (-MAX_NS, MAX_NS)
 _CLOCKS: Final = {Unit.CLOCK, Unit.CLOCK_OR_NONE, Unit.DIRECTOR, Unit.SAMPLED_CLOCK}
@@ -89,7 +91,8 @@ class Translation:
         self.unusable: Counter[int] = Counter()
         self._intern = intern
         self._base = index << NUMBER_BITS
-        self._texts = np.zeros(1, np.int64)
+        # Numbers of the texts in one line, and of those that may have several.
+        self._texts = np.zeros((2, 1), np.int64)
         self._text_count = 1
         self._characters = 0
         self._top_clocks: set[int] = set()
@@ -113,14 +116,12 @@ class Translation:
         end = first + len(texts)
         if not 0 < first <= self._text_count or end > _MOST_TEXTS:
             return False
-        if end > len(self._texts):
-            grown = np.zeros(max(end, 2 * len(self._texts)), np.int64)
-            grown[: self._text_count] = self._texts[: self._text_count]
-            self._texts = grown
+        if end > (size := self._texts.shape[1]):
+            self._texts = np.pad(self._texts, ((0, 0), (0, max(end, 2 * size) - size)))
         for number, text in enumerate(texts, first):
             self._characters += len(text)
             kept = text if self._characters <= _MOST_CHARACTERS else _TOO_MANY
-            self._texts[number] = self._intern(kept)
+            self._texts[:, number] = self._intern(foreign_line(kept)), self._intern(kept)
         self._text_count = max(self._text_count, end)
         return True
 
@@ -169,7 +170,7 @@ class Translation:
         """Return numbers of a unit in terms of the session, and which of them can be."""
         if unit.is_text:
             fits = (values >= 0) & (values < self._text_count)
-            return self._texts[np.where(fits, values, 0)], fits
+            return self._texts[int(unit in _OF_LINES), np.where(fits, values, 0)], fits
         if unit in _CLOCKS or unit in _OTHERS:
             fits = (values >= 0) & (values < ABOVE_PROGRAM)
             shift = self._base + (ROOT_ID if unit in _CLOCKS else 0)

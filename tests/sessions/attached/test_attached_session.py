@@ -34,6 +34,7 @@ from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import format_instant
 from inspector.vocabulary import (
+    CALLBACK_FAILED,
     CLOCK_ADDED,
     CLOCK_RATE,
     COMMAND,
@@ -732,3 +733,47 @@ def test_that_a_flood_is_taken_in_pieces_in_which_the_window_lives() -> None:
     assert instants == sorted(instants)
     assert session.notes == ()
     session.close()
+
+
+def test_that_what_a_program_calls_things_can_be_printed_and_tracebacks_keep_their_lines(
+    attachment: Attachment,
+) -> None:
+    session = attachment.session
+    evil = "\x1b[2J\u202egame\n"
+    probe = attachment.join(name=evil, adapters=[{"name": "x" * 60_000, "message": evil}])
+    probe.keyframe((5, "tick" + "!" * 60_000, 10**12))
+    attachment.settle(lambda: 5 in session.timeline.timers)
+    now_ns = attachment.hand.now_ns
+    text, traceback = probe.text(evil), probe.text("Traceback\nError: \x07")
+    probe.events((now_ns, CALLBACK_FAILED, 5, text, traceback), (now_ns, MARK, 0, text, 0))
+    attachment.settle(lambda: session.timeline.marks)
+
+    program = session.programs[0]
+    assert program.name == session.timeline.marks[-1].text == "\ufffd[2J\ufffdgame⏎"
+    assert len(program.adapters[0].name) < 1_000
+    assert len(session.timeline.timers.row(5).label) < 1_000
+    assert session.timeline.failures[0].label == program.name
+    assert session.timeline.failures[0].traceback == "Traceback\nError: \ufffd"
+
+
+def test_that_a_program_cannot_have_lost_more_than_there_can_have_been(
+    attachment: Attachment,
+) -> None:
+    probe = attachment.join()
+    probe.keyframe()
+    probe.tell("Events.lost", counts={str(TIMER_FIRED): 10**18})
+    attachment.until(lambda: attachment.session.programs[0].ended)
+    assert "more events were lost than there can have been" in attachment.session.programs[0].ended
+    assert attachment.session.programs[0].lost == {}
+
+
+def test_that_a_thread_that_was_busy_before_it_was_attached_is_said_to_have_been(
+    attachment: Attachment,
+) -> None:
+    probe = attachment.join()
+    probe.keyframe()
+    thread = {"clock": 1, "since_ns": attachment.hand.now_ns - 5 * MS, "thread": "worker"}
+    probe.tell("Program.changed", clocks=[{"clock": 1, "adapter": "qt", "title": "loop"}])
+    probe.tell("Events.keyframe", state="partial", waits_for=[1], threads=[thread])
+    attachment.until(lambda: attachment.session.programs[0].waits_for)
+    assert "busy since before it was attached" in " ".join(attachment.session.notes)

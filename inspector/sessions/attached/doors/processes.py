@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from inspector.display_text import foreign_line
 from inspector.errors import AttachError
 from inspector.sessions.attached.doors.command_lines import program_title
 
@@ -62,7 +63,7 @@ class Process:
     @property
     def title(self) -> str:
         """The name by which people know it."""
-        return program_title(self.argv) or f"process {self.pid}"
+        return foreign_line(program_title(self.argv)) or f"process {self.pid}"
 
     @property
     def barrier(self) -> str:
