@@ -12,7 +12,7 @@ from inspector.events.recording import as_far_as_it_goes
 from inspector.foreign.paths import is_recording_name
 from inspector.formats.captures.capture import CaptureReader
 from inspector.sessions.frame_files import file_of, open_frame_file, recording_showing
-from inspector.sessions.session import loops_of
+from inspector.sessions.session import loops_of, samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,8 +59,7 @@ def run_of_file(
         chosen = capture.stream(stream)
         streams, read_stream = tuple(each.name for each in capture.streams), chosen.name
         read = file_of(capture, chosen)
-    if read.samples:
-        raise CaptureError(f"{path}: {read.samples} Captures of every frame can be compared.")
+    _refuse_samples(str(path), read.samples)
     times_ns = read.frames.interval_ns
     name = f"{path.name} – {read_stream}" if len(streams) > 1 else path.name
     return ComparedRun(
@@ -83,10 +82,18 @@ def run_of_session(session: Session, name: str) -> Callable[[Progress], Compared
     if not session.is_recorded:
         events = list(history.events(history.first, history.end))
 
+    samples = samples_of(session)
+
     def make(on_progress: Progress) -> ComparedRun:
+        _refuse_samples(name, samples)
         on_progress(0.0)
         fold = CallFold(base, strings)
         fold.take(events)
         return ComparedRun(name, times_ns[times_ns > 0], fold.calls(length_ns))
 
     return make
+
+
+def _refuse_samples(name: str, samples: str) -> None:
+    if samples:
+        raise CaptureError(f"{name}: {samples} Captures of every frame can be compared.")

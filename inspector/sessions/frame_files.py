@@ -26,6 +26,7 @@ from inspector.foreign.numbers import shown
 from inspector.formats.captures.capframex_json import CapFrameXReader, is_capframex
 from inspector.formats.captures.capture import (
     NO_FRAMES,
+    SAMPLES,
     Capture,
     CaptureReader,
     Slices,
@@ -53,6 +54,8 @@ from inspector.timebase import MAX_NS
 from inspector.vocabulary import Phase, Share
 
 _HEAD_BYTES: Final = 4096
+#: Samples are further apart by this than the frames are long.
+_FURTHER: Final = 1.25
 _SQLITE: Final = b"SQLite format 3"
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 #: Characters of a column of numbers that are decoded at a time.
@@ -73,7 +76,6 @@ class FrameFile:
         notes: Sentences that the user should read.
         has_work: Whether the file says how long the callbacks took.
         column: What the file calls the frame times; empty if it has no name for them.
-        samples: Why these are samples and not every frame; empty if they are all.
         slices: The slices of a trace, ``None`` for a table of frames.
     """
 
@@ -82,8 +84,12 @@ class FrameFile:
     notes: tuple[str, ...]
     has_work: bool
     column: str = "interval_ns"
-    samples: str = ""
     slices: Slices | None = None
+
+    @property
+    def samples(self) -> str:
+        """Why these are samples and not every frame; empty if they are all."""
+        return self.frames.samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +190,6 @@ def file_of(capture: Capture, stream: Stream) -> FrameFile:
         capture.notes_on(stream),
         has_work=stream.busy_ns is not None,
         column=stream.column,
-        samples=stream.samples,
         slices=capture.slices,
     )
 
@@ -320,13 +325,15 @@ def _own_file(path: Path, head: dict[str, Any], columns: dict[str, NsColumn]) ->
     interventions = interventions_from_values(head.get("interventions"))
     landmarks = landmarks_from_values(head.get("landmarks"))
     frames = _frames(path, columns)
-    frames = replace(frames, interventions=interventions, landmarks=landmarks)
+    samples = SAMPLES if head.get("samples") else ""
+    frames = replace(frames, interventions=interventions, landmarks=landmarks, samples=samples)
     there = sum(_count(head.get(name)) for name in ("interventions", "landmarks"))
     damaged = there - len(interventions) - len(landmarks)
     what = "entry" if damaged == 1 else "entries"
     note = f"{damaged:,} {what} among interventions and landmarks cannot be read and were skipped."
     provenance = _provenance(path, head.get("provenance"))
-    return FrameFile(frames, provenance, (note,) if damaged else (), has_work=True)
+    notes = (samples,) if samples else ()
+    return FrameFile(frames, provenance, (note, *notes) if damaged else notes, has_work=True)
 
 
 def _count(values: object) -> int:
@@ -393,7 +400,23 @@ def _read_csv(path: Path) -> FrameFile:
             parts[name].append(column.copy() if column.any() else _zeros(len(column)))
     columns = {name: _joined(parts.pop(name, [])) for name in names or _NS_COLUMNS}
     provenance = Provenance(path.stem, None, __version__)
-    return FrameFile(_frames(path, columns), provenance, (), True)
+    frames = _frames(path, columns)
+    if _are_samples(frames):
+        return FrameFile(replace(frames, samples=SAMPLES), provenance, (SAMPLES,), has_work=False)
+    return FrameFile(frames, provenance, (), True)
+
+
+def _are_samples(frames: FrameTimes) -> bool:
+    """Return whether these are of a capture whose frames are further apart than they are long.
+
+    Where the time of a session passes at another rate than that of its source, deltas show it.
+    """
+    if len(frames) <= 1 or frames.busy_ns.any():
+        return False
+    if not np.array_equal(frames.delta_ns, frames.interval_ns):
+        return False
+    usual_ns = float(np.median(np.diff(frames.at_ns)))
+    return usual_ns > _FURTHER * float(np.median(frames.interval_ns[1:]))
 
 
 def _is_row(line: bytes) -> bool:

@@ -204,6 +204,25 @@ def test_that_a_log_at_an_interval_has_samples_at_its_own_time(tmp_path: Path, n
     assert stream.frames().length_ns == 29_900 * MS
 
 
+@pytest.mark.parametrize("exporter", ["csv", "json", "parquet"])
+def test_that_samples_are_samples_after_an_export(tmp_path: Path, exporter: str) -> None:
+    rows = [(60, 16 + each % 3, each * 100_000_000) for each in range(1, 50)]
+    path = tmp_path / "a.csv"
+    path.write_text(lines("fps,frametime,elapsed", rows))
+    read = read_frame_file(path)
+    (chosen,) = (each for each in exporters() if each.key == exporter)
+    if chosen.missing:
+        pytest.skip(chosen.missing)
+    again = tmp_path / f"again{chosen.suffix}"
+
+    export_frames(read.frames, read.provenance, ExportOptions(), again, exporter=chosen)
+
+    found = read_frame_file(again)
+    assert found.samples == read.samples
+    assert found.notes == read.notes
+    assert found.frames.length_ns == read.frames.length_ns == 4_800 * MS
+
+
 def test_that_samples_at_unknown_instants_are_refused(tmp_path: Path) -> None:
     rows = [(60, 16 + each % 3, 333_000_000 + each * 100_000_000) for each in range(300)]
     with pytest.raises(CaptureError, match=r"samples and not every frame, .* as in “time \(s\)”"):

@@ -11,6 +11,7 @@ from inspector.analysis.statistics.compared_calls import CallSamples, SessionCal
 from inspector.analysis.statistics.comparison import Verdict
 from inspector.analysis.statistics.runs import ComparedRun, differences
 from inspector.errors import CaptureError
+from inspector.sessions.captured import CapturedSession
 from inspector.sessions.compared import run_of_file, run_of_session
 from inspector.testing import scene_file, virtual_session
 
@@ -165,3 +166,5 @@ def test_that_a_log_of_samples_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(CaptureError, match="Captures of every frame can be compared"):
         run_of_file(path)
+    with pytest.raises(CaptureError, match="Captures of every frame can be compared"):
+        run_of_session(CapturedSession(path), "open")(lambda _done: None)

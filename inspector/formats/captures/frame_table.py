@@ -27,6 +27,7 @@ from inspector.foreign.numbers import count_in
 from inspector.formats.captures.beside import TableColumns
 from inspector.formats.captures.capture import (
     MOST_STREAMS,
+    SAMPLES,
     Capture,
     Stream,
     date_in,
@@ -381,7 +382,7 @@ class FrameTableReader:
                 facts=self._facts_of(part),
                 skipped=sum(stream.counts.values()),
                 notes=tuple(_skip_notes(stream)),
-                samples=_SAMPLES if self._timing.is_sampled else "",
+                samples=SAMPLES if self._timing.is_sampled else "",
                 beside=self._beside(owner, len(values[part])),
             )
             for owner, (stream, part, ends) in enumerate(
@@ -532,9 +533,6 @@ def _spread(seconds: NsColumn) -> NsColumn:
     gaps = np.minimum(np.diff(values, append=values[-1:] + NS_PER_SECOND), NS_PER_SECOND)
     place = np.arange(len(seconds)) - np.repeat(first, counts)
     return seconds + place * np.repeat(gaps // counts, counts)
-
-
-_SAMPLES: Final = "The log holds samples, not every frame: spikes between them are missing."
 
 
 def _stream_name(cells: list[str]) -> str:
