@@ -336,6 +336,9 @@ class StateBar(QToolBar):
                 format_duration(each) for each in (frames.interval_ns[place], found.limit_ns)
             )
             return f"Stopped: frame {hit.frame:,} took {took}, over {limit}"
+        if not frames.end and not self._bridge.timeline.scene_path:
+            # A program without frames.
+            return f"Stopped: {hit.text}"
         return f"Stopped in frame {hit.frame:,}: {hit.text}"
 
     def _show_log(self) -> None:

@@ -199,14 +199,15 @@ ADAPTERS: tuple[AdapterEntry, ...] = (
     AdapterEntry("panda3d", ("direct.task.Task",), "PandaAdapter"),
 )
 
-_KEEPS_TIME = "its timers are not seen, and keep the machine's time"
+#: What is missing of a library whose loop goes on while the program is held.
+KEEPS_TIME = "its timers are not seen, and keep the machine's time"
 #: Libraries with timers, but without an adapter: the module by which each is noticed, what people
 #: call it, and what is missing.
 UNSEEN: tuple[tuple[str, str, str], ...] = (
-    ("gevent", "gevent", _KEEPS_TIME),
-    ("eventlet", "eventlet", _KEEPS_TIME),
-    ("wx", "wxPython", _KEEPS_TIME),
-    ("gi", "GLib", _KEEPS_TIME),
+    ("gevent", "gevent", KEEPS_TIME),
+    ("eventlet", "eventlet", KEEPS_TIME),
+    ("wx", "wxPython", KEEPS_TIME),
+    ("gi", "GLib", KEEPS_TIME),
     ("pgzero.clock", "Pygame Zero", "what its clock schedules is not seen, but follows pygame's"),
 )
 

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from inspector.commands.command import Capability
+from inspector.probe.adapters import KEEPS_TIME
 from inspector.sessions.attached.doors.processes import parent_of
 from inspector.sessions.attached.messages import FIRST_PAGE_PID
 from inspector.sessions.attached.session_numbers import own_clock, own_number
@@ -136,6 +137,11 @@ class Program:
     def unseen(self) -> list[AdapterState]:
         """The adapters whose libraries are loaded, but cannot be seen."""
         return [each for each in self.adapters if each.state == "failed"]
+
+    @property
+    def unheld(self) -> list[AdapterState]:
+        """Those of them whose loops go on while the program is held."""
+        return [each for each in self.unseen if each.message == KEEPS_TIME]
 
     @property
     def is_attached(self) -> bool:

@@ -26,7 +26,9 @@ def what_they_do(programs: Sequence[Program], broken_by: str, *, is_running: boo
     if is_running:
         return f"{names} {verb} running."
     because = f" because {broken_by}" if broken_by else ""
-    return f"{names} {verb} held{because}."
+    unheld = {each.library: None for program in programs for each in program.unheld}
+    but = f", but what {' and '.join(unheld)} calls runs on" if unheld else ""
+    return f"{names} {verb} held{because}{but}."
 
 
 def more_about(programs: Iterable[Program], *, is_reachable: bool) -> Iterator[str]:

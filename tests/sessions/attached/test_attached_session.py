@@ -26,6 +26,7 @@ from inspector.commands.transport import Hold, Run, StepFrames, StepToNextTimer
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.events.recording import open_recording
 from inspector.events.states import PauseReason
+from inspector.probe.adapters import KEEPS_TIME
 from inspector.probe.wire import packed_events
 from inspector.sessions.attached.link import Attached, Batch, Notice
 from inspector.sessions.attached.messages import Hello
@@ -530,6 +531,17 @@ def test_that_what_does_not_fit_is_left_out_and_told(attachment: Attachment) -> 
         "server: 3 events were not valid and were left out.",
         "1 events did not fit the state and were left out.",
     )
+
+
+def test_that_what_is_not_held_of_a_held_program_is_named(attachment: Attachment) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    gevent = {"name": "gevent", "library": "gevent", "state": "failed", "message": KEEPS_TIME}
+    probe.tell("Program.changed", adapters=[gevent])
+    session.submit(Hold())
+    attachment.settle(lambda: not session.is_running)
+
+    assert session.status.message.startswith("“server” is held, but what gevent calls runs on.")
 
 
 def test_that_a_breakpoint_holds_the_program(attachment: Attachment) -> None:
