@@ -23,6 +23,8 @@ APPLICATION_ID: Final = 0x544C_4952
 #: Most events in a row of ``chunks``.
 CHUNK_EVENTS: Final = 8_192
 
+#: Of a table, in characters; ours are a quarter of that.
+_LONGEST_DEFINITION: Final = 4_000
 #: Most tables and indexes checked in a file.
 _MOST_TABLES: Final = 1_000
 
@@ -118,9 +120,12 @@ def check_tables(connection: sqlite3.Connection, path: Path) -> None:
         RecordingError: It has something else.
         sqlite3.Error: It cannot be read.
     """
-    rows = connection.execute("SELECT type, name, rootpage FROM sqlite_master")
-    for kind, name, page in rows.fetchmany(_MOST_TABLES):
-        is_plain = kind in {"table", "index"} and type(page) is int and page > 0
+    rows = connection.execute(
+        "SELECT type, name, rootpage, length(sql) > ? OR sql LIKE '%CHECK%' FROM sqlite_master",
+        (_LONGEST_DEFINITION,),
+    )
+    for kind, name, page, computes in rows.fetchmany(_MOST_TABLES):
+        is_plain = kind in {"table", "index"} and type(page) is int and page > 0 and not computes
         if is_plain and kind == "table":
             text = "SELECT max(hidden) FROM pragma_table_xinfo(?)"
             (hidden,) = connection.execute(text, (name,)).fetchone()

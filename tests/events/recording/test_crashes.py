@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import random
 import signal
@@ -13,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -27,7 +29,8 @@ from inspector.events.recording import (
     open_recording,
 )
 from inspector.events.recording.writing import file as file_module
-from inspector.events.recording.writing.file import RecordingFile
+from inspector.events.recording.writing.file import About, RecordingFile
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import MARK
 from tests.events.recording.recorded_worlds import record, scene_log
 
@@ -44,7 +47,8 @@ from pathlib import Path
 from inspector.events.log import EventLog
 from inspector.events.recording import RecordingWriter
 from inspector.events.recording.writing import file, writer
-from inspector.events.recording.writing.file import RecordingFile
+from inspector.events.recording.writing.file import About, RecordingFile
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import MARK, RawEvent
 writer.COMMIT_NS = 0
 file.KEYFRAME_EVERY = file.KEYFRAME_AT_MOST = 300
@@ -214,9 +218,55 @@ def test_that_a_disk_that_fills_up_ends_the_recording_with_what_was_committed(
     recorder.stop()
 
     assert recorder.problem.startswith("The disk is full: a.tlrec ends here.")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.tlrec"]
     past = open_recording(tmp_path / "a.tlrec")
     assert past.end == committed
     assert past.events(0, past.end) == log.slice(0, past.end)
+    assert past.notes == (
+        "The recording ended early: the disk was full. All that was committed before is there.",
+    )
+
+
+def test_that_a_disk_without_room_for_a_recording_is_left_without_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(file_module, "_spare_space", refuse)
+    recorder = RecordingWriter(tmp_path / "a.tlrec", EventLog())
+    recorder.start()
+    recorder.stop()
+
+    assert recorder.problem.startswith("The disk is full: a.tlrec ends here.")
+    assert not list(tmp_path.iterdir())
+
+
+def test_that_a_file_cut_short_before_its_first_commit_is_said_to_be_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: list[bytes] = []
+    path = tmp_path / "a.tlrec"
+
+    class Watched(sqlite3.Connection):
+        def execute(self, *given: Any) -> sqlite3.Cursor:  # noqa: ANN401
+            files.append(path.read_bytes())
+            return super().execute(*given)
+
+    real = sqlite3.connect
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda *given, **more: real(*given, **more, factory=Watched)
+    )
+    RecordingFile(path, About(), Timeline([]), 0).finish()
+    monkeypatch.undo()
+
+    states = list(dict.fromkeys(files))
+    assert len(states) > 2
+    for number, state in enumerate(states[:-1]):
+        cut = tmp_path / f"{number}.tlrec"
+        cut.write_bytes(state)
+        with pytest.raises(RecordingError, match="is empty"):
+            open_recording(cut)
 
 
 @pytest.mark.parametrize("harm", ["removed", "moved", "replaced"])
@@ -260,6 +310,7 @@ def test_that_a_recording_in_a_read_only_folder_can_be_opened(tmp_path: Path) ->
     tmp_path.chmod(0o500)
     opens = f"""
 from pathlib import Path
+from typing import Any
 from inspector.events.recording import Annotation, RecordingError, annotate, open_recording
 path = Path({str(path)!r})
 print(open_recording(path).end)

@@ -410,6 +410,8 @@ def test_that_the_first_sentence_says_what_is_damaged_and_from_where_on(
         ("CREATE TRIGGER t AFTER INSERT ON annotations BEGIN SELECT 1; END", "a trigger"),
         ("CREATE TABLE t (a, b AS (a + 1))", "a computed table"),
         ("CREATE VIRTUAL TABLE t USING fts5(a)", "a computed table"),
+        ("CREATE TABLE t (a CHECK (length(printf('%.*c', 2e9, 'x')) > a))", "a computed table"),
+        (f"CREATE TABLE t (a DEFAULT '{'x' * 5_000}')", "a computed table"),
     ],
 )
 def test_that_a_file_with_more_than_tables_is_refused(

@@ -54,7 +54,7 @@ _INSTRUCTIONS_A_STEP: Final = 100_000
 _LEAST_STEPS: Final = 200
 _BYTES_A_STEP: Final = 2_000
 #: Longest text or block.
-_LONGEST_BYTES: Final = 512 * 1024 * 1024
+_LONGEST_BYTES: Final = 128 * 1024 * 1024
 _LONGEST_REASON: Final = 200
 
 #: Names of the contents of tables.
@@ -206,7 +206,12 @@ class OpenFile:
             )
         if schema > SCHEMA_VERSION or vocabulary > VOCABULARY_VERSION:
             raise RecordingError(_newer(self.path, f"{schema}.{vocabulary}"))
-        if "ended_at" not in meta:
+        if reason := meta.get("ended_because"):
+            self._notes.append(
+                f"The recording ended early: {one_line(str(reason))[:_LONGEST_REASON]}. All that "
+                "was committed before is there."
+            )
+        elif "ended_at" not in meta:
             missing = "Up to a second is missing at the end."
             if self._is_wal_missing:
                 missing = (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Final
 from zlib import crc32
 
 import numpy as np
@@ -55,6 +57,8 @@ _FOLDED_AT_ONCE: Final = 16 * CHUNK_EVENTS
 _PAGE_BYTES: Final = 16_384
 #: Up to 4 MB, and about one second of events, stay in the WAL while recording.
 _CHECKPOINT_PAGES: Final = 256
+#: Kept on the disk for bringing that into the file when nothing else fits any more.
+_SPARE_BYTES: Final = _CHECKPOINT_PAGES * _PAGE_BYTES + 1_048_576
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,7 @@ class RecordingFile:
         # First what is written and not folded yet, then what is new.
         self._block = np.empty((EVENT_COLUMNS, _FOLDED_AT_ONCE), np.int64)
         self._unfolded = self._fresh = 0
+        self._spare = _spare_space(path.parent)
         self._live = begin_writing(path)
         self._connection = sqlite3.connect(path, isolation_level=None)
         self.pictures = PictureBlocks(self._connection)
@@ -140,13 +145,15 @@ class RecordingFile:
         connection = self._connection
         try:
             connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA cache_size = -16000")
+            # At once, so that a file that is cut short here is empty and nothing else.
+            connection.executescript(
+                f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; "
+                f"PRAGMA user_version = {SCHEMA_VERSION}; {SCHEMA} COMMIT;"
+            )
+            connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
-            connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
             connection.execute("BEGIN")
             started = datetime.now(UTC).isoformat(timespec="milliseconds")
             self._write_meta(
@@ -349,9 +356,21 @@ class RecordingFile:
             self._connection.execute("PRAGMA journal_mode = DELETE")
         self._close()
 
-    def abandon(self) -> None:
-        """Leave the file as last committed; never raises."""
-        for step in (lambda: self._connection.execute("ROLLBACK"), self._close):
+    def abandon(self, reason: str) -> None:
+        """Leave the file as last committed, in one piece where the disk lets it; never raises.
+
+        Args:
+            reason: Why nothing more is written, as a part of a sentence; readers say it.
+        """
+        execute = self._connection.execute
+        # The last changes and what joins the files need the space that was kept for them.
+        self._spare.close()
+        for step in (
+            lambda: execute("ROLLBACK"),
+            lambda: self._write_meta({"ended_because": reason, "end_cursor": self._cursor}),
+            lambda: execute("PRAGMA journal_mode = DELETE"),
+            self._close,
+        ):
             try:
                 step()
             except sqlite3.Error:
@@ -359,9 +378,29 @@ class RecordingFile:
 
     def _close(self) -> None:
         try:
+            self._spare.close()
             self._connection.close()
         finally:
             end_writing(self._live)
+
+
+def _spare_space(folder: Path) -> IO[bytes]:
+    """Return a file without a name that keeps space on a disk until it is closed.
+
+    Raises:
+        OSError: The disk has not even that.
+    """
+    spare = TemporaryFile(dir=folder)  # noqa: SIM115 - it is closed with the recording
+    try:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(spare.fileno(), 0, _SPARE_BYTES)
+        else:
+            spare.write(bytes(_SPARE_BYTES))
+            spare.flush()
+    except BaseException:
+        spare.close()
+        raise
+    return spare
 
 
 def _storable(text: str) -> str:

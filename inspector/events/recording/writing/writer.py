@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic_ns, sleep
@@ -35,6 +37,8 @@ ENOUGH: Final = 4 * CHUNK_EVENTS
 _COMMITTED_AT_ONCE: Final = 16 * CHUNK_EVENTS
 _GATHERED_NUMBERS: Final = CHUNK_EVENTS * EVENT_COLUMNS
 _PATIENCE_S: Final = 0.001
+#: Error of writing to a full disk.
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class _Portion:
@@ -258,12 +262,19 @@ class RecordingWriter:
             file.finish()
         except (sqlite3.Error, OSError, RecordingError) as error:
             self._problem = disk_problem(self.path, error)
-            if file is not None:
-                file.abandon()
+            self._abandon(file, error)
         except Exception as error:  # noqa: BLE001 - a fault here must not stop the session
             self._problem = f"{self.path.name} could not be recorded any further: {error!r}."
-            if file is not None:
-                file.abandon()
+            self._abandon(file, error)
+
+    def _abandon(self, file: RecordingFile | None, error: Exception) -> None:
+        """Keep what was committed; of a recording that did not begin, nothing remains."""
+        if file is not None:
+            file.abandon(end_reason(error))
+        else:
+            with suppress(OSError):
+                if not self.path.stat().st_size:
+                    self.path.unlink()
 
     def _write_portions(self, file: RecordingFile) -> None:
         # The start is committed at once: without it the file is not a recording.
@@ -349,10 +360,20 @@ def disk_problem(path: Path, error: Exception) -> str:
     text = str(error)
     if isinstance(error, RecordingError):
         return text
-    if "full" in text:
+    if is_full(error):
         return f"The disk is full: {path.name} ends here. Free some space and record again."
     reason = getattr(error, "strerror", None) or text
     return f"{path.name} can no longer be written ({reason}); it ends here."
+
+
+def is_full(error: Exception) -> bool:
+    """Return whether a disk takes nothing more."""
+    return getattr(error, "errno", None) in _FULL or "disk is full" in str(error)
+
+
+def end_reason(error: Exception) -> str:
+    """Return why a recording ends early, as a part of a sentence about the past."""
+    return "the disk was full" if is_full(error) else f"it could not be written ({error})"
 
 
 def save_last(
@@ -387,6 +408,6 @@ def save_last(
         file.add(events)
         file.finish()
     except (sqlite3.Error, OSError, RecordingError) as error:
-        file.abandon()
+        file.abandon(end_reason(error))
         raise RecordingError(disk_problem(path, error)) from error
     return len(events)
