@@ -31,6 +31,7 @@ class FrameEvents:
         cut_ns: Time cut from its delta.
         shares: Where the interval went, by code of the share; empty if that was not measured.
         fired: The timers that fired before it, each with its lateness, in order.
+        fired_within: Those that fired in it, as those of attached programs do.
         phases: Measured time of each phase.
         calls: The calls of each phase in the order of their ends; those of timers come before
             the frame.
@@ -44,6 +45,7 @@ class FrameEvents:
     def __init__(self, start: int) -> None:
         self.start = start
         self.fired: list[tuple[int, int]] = []
+        self.fired_within: list[tuple[int, int]] = []
         self.phases: dict[int, int] = {}
         self.calls: dict[int, list[MeasuredCall]] = {}
 
@@ -94,8 +96,8 @@ class FrameReader:
         self._open: list[MeasuredCall] = []
 
     def _on_timer_fired(self, _at_ns: int, timer_id: int, late_ns: int, _next_ns: int) -> None:
-        if self._frame.cursor < 0:
-            self._frame.fired.append((timer_id, late_ns))
+        frame = self._frame
+        (frame.fired if frame.cursor < 0 else frame.fired_within).append((timer_id, late_ns))
 
     def _on_call_ended(self, _at_ns: int, member_id: int, began_ns: int, took_ns: int) -> None:
         self._open.append((began_ns, took_ns, member_id))

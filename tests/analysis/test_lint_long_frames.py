@@ -32,6 +32,9 @@ from inspector.vocabulary import (
     MEMBER_ORIGIN,
     PHASE_ENDED,
     RATE_DENOMINATOR,
+    TIMER_ADDED,
+    TIMER_ARMED,
+    TIMER_FIRED,
     LoopKind,
     MemberKind,
     Phase,
@@ -222,6 +225,37 @@ def test_that_frames_of_a_program_that_was_slowed_are_as_long_as_in_its_own_time
         played.frame(33 * MS)
 
     assert not played.found_in_program()
+
+
+@pytest.mark.parametrize("is_same_turn", [True, False])
+def test_that_a_turn_that_made_timers_late_is_found(*, is_same_turn: bool) -> None:
+    """Timers of programs fire in a turn, not before it."""
+    log = EventLog()
+    root, tick = log.intern("server"), log.intern("tick")
+    log.append((0, CLOCK_ADDED, 1, 0, root))
+    log.append((0, CLOCK_ANCHORED, 1, 0, RATE_DENOMINATOR))
+    log.append((0, LOOP_FOUND, 1, log.intern("asyncio"), LoopKind.WAITS_FOR_EVENTS))
+    log.append((0, TIMER_ADDED, 1, 1, tick))
+    log.append((0, TIMER_ARMED, 1, 50 * MS, 50 * MS))
+    at_ns = 0
+    for index in range(40):
+        is_long = index % 10 == 5
+        is_late = is_long if is_same_turn else index % 10 == 6
+        busy_ns = 300 * MS if is_long else MS
+        log.append((at_ns, FRAME_BEGAN, 1, index, 50 * MS))
+        fired = (at_ns, TIMER_FIRED, 1, 250 * MS if is_late else 0, at_ns + 50 * MS)
+        log.append(fired)
+        at_ns += busy_ns
+        log.append((at_ns, FRAME_ENDED, 1, 51 * MS, busy_ns))
+        at_ns += 50 * MS
+    budget = FrameBudget(FRAME_NS, by_busy=True)
+
+    found = {finding.kind: finding for finding in findings(LogHistory(log), budget=budget)}
+    assert found[BLOCKING].text.startswith(
+        "What the loop called took 300 ms in frame 5; the limit for a frame is 16.7 ms + 15 %. "
+        "“tick” had to wait for it and fired up to 250 ms late. It took too long 4 times."
+    )
+    assert found[BLOCKING].frame == 5
 
 
 def test_that_turns_of_a_loop_that_waits_have_no_usual_length() -> None:

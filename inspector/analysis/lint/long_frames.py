@@ -13,7 +13,7 @@ from typing import Final
 from inspector.analysis.explain.suspects import innermost_call
 from inspector.analysis.frame_events import FrameEvents, MeasuredCall
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.vocabulary import Phase, Share
+from inspector.vocabulary import NEVER, Phase, Share
 
 _ONE: Final = Fraction(1)
 
@@ -27,7 +27,7 @@ class LongFrame:
         at_ns: Session instant of its end.
         cursor: Its end in the log.
         took_ns: Time in its timers or in its other callbacks, whichever is longer.
-        phase: The longest phase.
+        phase: The longest phase, ``None`` in a loop that has none.
         call: The call that took most of that time, ``None`` if none was measured.
         fired: The timers that may have taken the time; empty if other callbacks did.
         late: The timers it delayed, with their lateness.
@@ -38,7 +38,7 @@ class LongFrame:
     at_ns: int
     cursor: int
     took_ns: int
-    phase: Phase = Phase.UPDATE
+    phase: Phase | None = Phase.UPDATE
     call: int | None = None
     fired: tuple[int, ...] = ()
     late: dict[int, int] = field(default_factory=dict)
@@ -123,7 +123,10 @@ class LongFrames:
                 self._blame_timers(long, frame, is_over=is_over, is_first=former is None)
             else:
                 long.call = _longest_call(frame.own_calls, long.took_ns)
-                long.phase = frame.longest_phase
+                long.phase = frame.longest_phase if frame.phases else None
+                if former is None:
+                    # What was called after it in the same turn, but for what was late before.
+                    self._note_late(long, frame.fired_within, frame.busy_ns)
             self.long.append(long)
             self._former = long
 
@@ -159,8 +162,13 @@ class LongFrames:
             long.is_frame_late = is_over
 
     def _make_late(self, long: LongFrame, frame: FrameEvents, place: int) -> None:
-        for number, late_ns in frame.fired[place:]:
-            if late_ns > self._tolerance_ns:
+        self._note_late(long, frame.fired[place:] + frame.fired_within)
+
+    def _note_late(
+        self, long: LongFrame, fired: list[tuple[int, int]], most_ns: int = NEVER
+    ) -> None:
+        for number, late_ns in fired:
+            if self._tolerance_ns < late_ns <= most_ns:
                 long.late[number] = max(late_ns, long.late.get(number, 0))
 
 

@@ -142,7 +142,7 @@ def _culprit(seen: Survey, long: LongFrame) -> _Culprit:
     if long.call is not None:
         return "member", long.call
     if not long.fired:
-        return "phase", int(long.phase)
+        return "phase", -1 if long.phase is None else int(long.phase)
     fired = (seen.timers[timer_id] for timer_id in long.fired if timer_id in seen.timers)
     return "timers", frozenset((timer.clock_id, timer.label) for timer in fired)
 
@@ -241,7 +241,8 @@ def _named(seen: Survey, culprit: _Culprit, worst: LongFrame) -> tuple[str, int,
         member = seen.members.get(names) if culprit[0] == "member" else None
         if member is not None:
             return f"“{member.name}”", 0, member.clock_id
-        return f"The calls in {worst.phase.text}", 0, 0
+        what = "What the loop called" if worst.phase is None else f"The calls in {worst.phase.text}"
+        return what, 0, 0
     blamed = [
         timer
         for timer_id in worst.fired
