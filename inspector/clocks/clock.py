@@ -125,6 +125,8 @@ class Clock(ClockNode):
             return
         tree = self._tree
         tree.sync()
+        if numerator > D:
+            tree.note_fast_clock()
         if numerator == 0 and not self.is_paused:
             self._stopped_since_ns = tree.now_ns
         if tree.record is not None:
@@ -223,6 +225,8 @@ class Clock(ClockNode):
             above_id = self.id if self._above is not None else 0
             tree.record((tree.now_ns, CLOCK_ADDED, clock.id, above_id, tree.intern(name)))
             tree.record((tree.now_ns, CLOCK_ANCHORED, clock.id, epoch_ns, numerator))
+        if numerator > D:
+            tree.note_fast_clock()
         clock._rate_n = clock._n = numerator
         clock._off = -epoch_ns * numerator
         clock._shift_ns = clock._off // D if numerator == D else None
@@ -515,7 +519,10 @@ class Clock(ClockNode):
             tree.record((tree.now_ns, TIMER_CLEARED, timer.id, sid, cause))
         timer.callback = None
         timer.args = NO_ARGUMENTS
-        self.is_wake_doubtful = True
+        if tree.has_fast_clocks:
+            self.doubt_wake()
+        else:
+            self.is_wake_doubtful = True
         queue = self.queue
         bucket = queue.buckets.get(timer.due_ns >> BUCKET_SHIFT)
         if bucket is not None:

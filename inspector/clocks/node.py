@@ -211,7 +211,7 @@ class ClockNode:
                 at_ns = above._resolve()
                 if clock._floor_ns < at_ns:
                     clock._floor_ns = at_ns
-                    clock.is_wake_doubtful = True
+                    clock.doubt_wake()
                     self._tree.interrupt()
             clock = above
 
@@ -286,15 +286,46 @@ class ClockNode:
         """Replace the wake entry in the clock above; returns its due time and order."""
         above = self._above
         assert above is not None
-        if self.wake is not None:
+        wake_ns = max(self.to_above_ns(due_ns), self._floor_ns)
+        order = max(order, self._reordered)
+        replaced = self.wake
+        if replaced is not None:
             above.queue.cancelled()
         self.is_wake_doubtful = False
         self._armed_ns = due_ns
-        wake_ns = max(self.to_above_ns(due_ns), self._floor_ns)
-        order = max(order, self._reordered)
         self.wake = entry = (wake_ns, order, self)
         above.queue.push_entry(entry)
+        if replaced is not None and replaced[:2] < entry[:2]:
+            # On a fast clock, an earlier due time may be the same instant above.
+            above.doubt_wake()
         return wake_ns, order
+
+    def doubt_wake(self) -> None:
+        """Take note that the first entry here may be later than the wake entry.
+
+        The wake entry is corrected when the drain loop comes to it, which is once it is due. On a
+        clock faster than its parent that is too late: there, a later due time may be the same
+        instant above, with an earlier order.
+        """
+        if not self._tree.has_fast_clocks:
+            self.is_wake_doubtful = True
+            return
+        clock: ClockNode = self
+        while (above := clock._above) is not None and not clock._on_path:
+            clock.is_wake_doubtful = False
+            wake, head = clock.wake, clock.queue.head()
+            expected = clock.wake_for(head)
+            if wake is None or wake[:2] == expected:
+                return
+            above.queue.cancelled()
+            clock.wake = None
+            clock._armed_ns = NEVER
+            if head is not None and expected is not None:
+                clock._armed_ns = head[0]
+                clock.wake = entry = (*expected, clock)
+                above.queue.push_entry(entry)
+            clock = above
+        self._tree.interrupt()
 
     def _disarm(self) -> None:
         """Remove the wake entry from the clock above."""
@@ -303,7 +334,7 @@ class ClockNode:
             above = self._above
             assert above is not None
             above.queue.cancelled()
-            above.is_wake_doubtful = True
+            above.doubt_wake()
         self._armed_ns = NOTHING_IS_EARLIER if self._n == 0 or self.is_removed else NEVER
         self._tree.interrupt()
 

@@ -93,6 +93,7 @@ class ClockTree:
         on_posted: Called on the posting thread when a call is posted.
         members: What hangs under the clocks besides timers.
         last_order: The last order number used.
+        has_fast_clocks: Whether a clock has ever been faster than its parent.
         owner: The thread that may use the tree: the one that drives it, or has used it last
             while none does.
     """
@@ -116,6 +117,7 @@ class ClockTree:
         # By identity of the code object, which is kept so that the identity stays unique.
         self._sites: dict[tuple[int, int], tuple[CodeType, CallSite]] = {}
         self._last_clock_id = 0
+        self.has_fast_clocks = False
         self._is_draining = False
         self._is_interrupted = False
         self._is_halted = False
@@ -291,6 +293,15 @@ class ClockTree:
         """Invalidate all cached local times."""
         self.version += 1
         self._is_interrupted = True
+
+    def note_fast_clock(self) -> None:
+        """Keep all wake entries exact from now on, because a clock is faster than its parent."""
+        if self.has_fast_clocks:
+            return
+        self.has_fast_clocks = True
+        for clock in reversed(list(self.root.walk())):
+            if clock.is_wake_doubtful:
+                clock.doubt_wake()
 
     def interrupt(self) -> None:
         """Make the drain loop look again for the next timer."""
@@ -542,8 +553,8 @@ class ClockTree:
         else:
             next_ns = NEVER
             timer.callback = timer.args = None
-            clock.is_wake_doubtful = True
             clock.queue.cancelled()
+            clock.doubt_wake()
         if self.record is not None:
             self.record((self.now_ns, TIMER_FIRED, timer.id, late_ns, next_ns))
         present, self.present = self.present, None

@@ -114,3 +114,38 @@ def _tied_change(random: Random, rates: Sequence[Fraction]) -> Operation:
     ]
     no_delay: Operation = ("set", clock, random.randint(0, 99), 0, 0, [])
     return random.choice([no_delay, no_delay, no_delay, *changes])
+
+
+#: Rates at which several instants lie within one nanosecond of the time above.
+FAST_RATES = [Fraction(n) for n in (1, 2, 3, 7, 11)]
+
+
+def fast_operations(random: Random) -> list[Operation]:
+    """Return operations on fast clocks with intervals of a few nanoseconds, full of ties."""
+    operations: list[Operation] = [("rate", 0, Fraction(3))] if random.random() < 2 / 3 else []
+    operations += [
+        ("child", above, name, random.choice(FAST_RATES), 0)
+        for name, above in ((1, 0), (2, 1), (3, 0))
+    ]
+    for _ in range(random.randint(2, 5)):
+        operations += (_fast_timer(random) for _ in range(random.randint(1, 4)))
+        if random.random() < 1 / 4:
+            operations.append(("rate", random.randint(0, 3), random.choice(FAST_RATES)))
+        operations.append(("advance", random.randint(0, 6)))
+    return operations
+
+
+def _fast_timer(random: Random) -> Operation:
+    clock = random.randint(0, 3)
+    script = random.choice(
+        [
+            [],
+            [],
+            [("set", clock, random.randint(100, 199), random.randint(0, 5), 0, [])],
+            [(random.choice(["pause", "resume", "bounce"]), clock)],
+            [("clear", clock, random.randint(0, 99))],
+        ]
+    )
+    interval_ns = random.choice([0, random.randint(1, 10)])
+    number = random.randint(0, 99)
+    return ("set", random.randint(0, 3), number, random.randint(0, 12), interval_ns, script)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from tests.clocks.brute_force import PunctualModelTree
-from tests.clocks.operations import SLOW_RATES, operation_lists, tied_operations
+from tests.clocks.operations import SLOW_RATES, fast_operations, operation_lists, tied_operations
 from tests.clocks.pair import Operation, Pair
 from tests.fuzz import rounds
 
@@ -34,6 +34,13 @@ def test_that_ties_of_branches_are_settled_as_in_the_model(rates: list[Fraction]
             pair.perform(operation)
 
         pair.perform(("advance", 10**9))
+
+
+def test_that_ticks_of_fast_clocks_within_one_instant_fire_in_the_order_of_their_setting() -> None:
+    for seed in rounds(150):
+        pair = Pair()
+        for operation in fast_operations(Random(seed)):
+            pair.perform(operation)
 
 
 def test_that_nothing_on_slow_branches_is_due_before_now_if_the_source_is_punctual() -> None:
