@@ -117,11 +117,13 @@ def test_that_children_are_held_with_their_program_and_go_on_with_it(
         "    time.sleep(0.01)\n"
     )
     values = _values(run, f"attach --seconds 4 --hold-at 1 --json {_PYTHON} family.py")
-    states = [each["state"] for each in values["clocks"] if each["name"] == "family.py"]
-    assert len(states) == len(values["programs"]) == 2
+    family = {"family.py", "family.py, child 1"}
+    states = [each["state"] for each in values["clocks"] if each["name"] in family]
+    assert {each["name"] for each in values["programs"]} == family
+    assert len(states) == 2
     assert all(each.startswith("paused") for each in states)
     values = _values(run, f"attach --seconds 4 --hold-at 0 --hold-for 2 --json {_PYTHON} family.py")
-    states = [each["state"] for each in values["clocks"] if each["name"] == "family.py"]
+    states = [each["state"] for each in values["clocks"] if each["name"] in family]
     assert states == ["running", "running"]
 
 
@@ -177,6 +179,14 @@ def test_that_a_program_that_ends_at_once_is_reported(run: Run) -> None:
     code, _, err = run(f"attach --seconds 60 {_PYTHON} -c 'print(1)'")
     assert code == ExitCode.OK, err
     assert "ended with exit code 0" in err
+
+
+def test_that_a_python_that_is_too_old_is_said_at_once(run: Run) -> None:
+    code, out, err = run(
+        f"attach --seconds 60 {interpreter('3.8')} -c 'import time; time.sleep(9)'"
+    )
+    assert (code, out) == (ExitCode.NOT_ATTACHED, "")
+    assert "it runs on Python 3.8, and the probe needs 3.9 or newer" in err
 
 
 def test_that_a_program_without_frames_is_reported_without_them(run: Run) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
+from inspector.probe.wire import FrameReader, unpacked_json
 from tests.interpreters import VERSIONS, interpreter
 
 _BOOTSTRAP = Path(__file__).resolve().parents[2] / "inspector" / "probe" / "bootstrap"
@@ -267,15 +270,32 @@ def test_that_processes_of_multiprocessing_start_with_the_probe_and_its_helpers_
     assert starts == [False, method == "forkserver"]
 
 
-def test_that_a_python_that_is_too_old_runs_as_ever(programs: Programs) -> None:
-    old = interpreter("3.8")
-    assert programs.run(old, "-c", "print('old')") == "old\n"
+@pytest.mark.parametrize("version", ["2.7", "3.8"])
+def test_that_a_python_that_is_too_old_says_so_and_runs_as_ever(
+    programs: Programs, tmp_path: Path, version: str
+) -> None:
+    old = interpreter(version)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "socket"))
+        listener.listen()
+        address = f"unix:{tmp_path / 'socket'}"
+        said: list[bytes] = []
+
+        def take() -> None:
+            connected, _ = listener.accept()
+            with connected:
+                said.append(connected.recv(1 << 16))
+
+        taking = Thread(target=take)
+        taking.start()
+        shown = programs.run(old, "-c", "print('old')", TIMELINE_PROBE_CONNECT=address)
+        taking.join()
+    assert shown == "old\n"
     assert programs.probes == []
-
-
-def test_that_the_bootstrap_has_the_syntax_of_python_2(programs: Programs) -> None:
-    old = interpreter("2.7")
-    assert programs.run(old, "-c", "print('older')") == "older\n"
+    ((_, payload),) = FrameReader().feed(said[0])
+    params = unpacked_json(payload)["params"]
+    assert params["token"] == _TOKEN
+    assert params["unable"] == f"it runs on Python {version}, and the probe needs 3.9 or newer"
 
 
 def test_that_loading_imports_nothing_that_takes_long(programs: Programs, python: str) -> None:

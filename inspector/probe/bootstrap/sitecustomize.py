@@ -12,11 +12,16 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 # The program's path is as it would be without us.
 _OTHERS = [each for each in sys.path if os.path.abspath(each) != _FOLDER]
 
-if sys.version_info >= (3, 9) and "TIMELINE_PROBE_CONNECT" in os.environ:
+_IS_NEW_ENOUGH = sys.version_info >= (3, 9)
+
+if "TIMELINE_PROBE_CONNECT" in os.environ:
     try:
-        start = __import__("timeline_probe_start")
-        sys.path[:] = _OTHERS
-        start.from_environment()
+        if _IS_NEW_ENOUGH:
+            start = __import__("timeline_probe_start")
+            sys.path[:] = _OTHERS
+            start.from_environment()
+        else:
+            __import__("too_old").tell()
     except Exception as error:
         sys.stderr.write("timeline probe: not loaded, the program runs without it: %r\n" % (error,))
 

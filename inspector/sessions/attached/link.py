@@ -50,7 +50,7 @@ from inspector.sessions.attached.carriers import (
     Waker,
     dialled,
 )
-from inspector.sessions.attached.messages import Bye, Hello, Time, decoded
+from inspector.sessions.attached.messages import Bye, Hello, Time, UnableHello, decoded
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import VOCABULARY_VERSION
 
@@ -95,6 +95,21 @@ class Attached:
     hello: Hello
     offset_ns: int
     error_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unable:
+    """A program in which there can be no probe.
+
+    Attributes:
+        pid: Its process as this system numbers it.
+        name: Its name.
+        reason: Why, as part of a sentence.
+    """
+
+    pid: int
+    name: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +166,7 @@ class Ended:
     at_ns: int
 
 
-News: TypeAlias = Attached | Batch | Notice | Answered | Compared | Ended
+News: TypeAlias = Attached | Unable | Batch | Notice | Answered | Compared | Ended
 
 
 def _own_hello() -> dict[str, Any]:
@@ -299,6 +314,11 @@ class Link:
         given = message["params"].get("token")
         if not isinstance(given, str) or not hmac.compare_digest(given.encode(), token.encode()):
             raise WireError(WRONG_TOKEN, "this is not the token of this inspector")
+        if "unable" in message["params"]:
+            unable = decoded(message["params"], UnableHello)
+            pid = self.peer_pid or unable.pid
+            self._inlet.put(Unable(pid, unable.name, unable.unable))
+            raise WireError(NOT_POSSIBLE, unable.unable)
         return self._checked(decoded(message["params"], Hello))
 
     @staticmethod

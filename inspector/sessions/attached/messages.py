@@ -63,6 +63,14 @@ class Hello(Message, frozen=True):
     adapters: Annotated[list[AdapterState], msgspec.Meta(max_length=_MOST)] = []
 
 
+class UnableHello(Message, frozen=True):
+    """What a program says instead in which there can be no probe."""
+
+    pid: Whole
+    name: Name
+    unable: Text
+
+
 class Time(Message, frozen=True):
     """The present instant of a program."""
 

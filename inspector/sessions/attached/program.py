@@ -58,6 +58,8 @@ _STEP_GRANT: Final = frozenset(
     }
 )
 _PERCENT: Final = 100
+#: What the probe calls a process that has nothing of its own to be called by.
+_OF_MULTIPROCESSING: Final = "child of multiprocessing"
 #: The adapters whose loops wait for events; their frames are turns of these.
 _WAITING: Final = frozenset({"asyncio", "tkinter", "trio", "Twisted", "uvloop"})
 _STATES: Final = {
@@ -71,7 +73,7 @@ class Program:
 
     Attributes:
         index: Its number in the session.
-        name: Its name.
+        name: Its name; of a child that has that of its parent, with a number.
         pid: Its process, and that of its parent, as this system numbers them.
         link: The connection.
         translation: Puts its events in terms of the session.
@@ -96,7 +98,8 @@ class Program:
     def __init__(self, index: int, attached: Attached, translation: Translation) -> None:
         hello = attached.hello
         self.index = index
-        self.name = hello.name or f"process {hello.pid}"
+        self.name = self._own_name = hello.name or f"process {hello.pid}"
+        self._namesakes = 0
         self.pid, self.parent_pid = hello.pid, hello.parent_pid
         peer_pid = attached.link.peer_pid
         if peer_pid not in {0, hello.pid, os.getpid()}:
@@ -119,6 +122,16 @@ class Program:
         self.waits_for: dict[int, tuple[str, int | None]] = {}
         self.is_stepping = self.has_step_begun = False
         self.ended = ""
+
+    def name_for_namesake(self, name: str) -> str:
+        """Return what a child is called instead that names itself as this, as workers do.
+
+        Empty for one that has a name of its own.
+        """
+        if name not in {self._own_name, _OF_MULTIPROCESSING}:
+            return ""
+        self._namesakes += 1
+        return f"{self.name}, child {self._namesakes}"
 
     @property
     def is_page(self) -> bool:

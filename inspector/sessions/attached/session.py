@@ -36,6 +36,7 @@ from inspector.sessions.attached.link import (
     Link,
     News,
     Notice,
+    Unable,
 )
 from inspector.sessions.attached.messages import (
     Changed,
@@ -177,6 +178,7 @@ class AttachedSession:
         self._owner = threading.get_ident()
         self._commands: deque[Command] = deque()
         self._ending: dict[Program, Ended] = {}
+        self._unable: list[Unable] = []
         self._broken_by: BreakpointHit | None = None
         self._end = ""
         self._is_closed = self._is_ending = False
@@ -330,6 +332,7 @@ class AttachedSession:
     def notes(self) -> tuple[str, ...]:
         """Sentences on what is missing or inexact, or should be known of the way in."""
         found = [self._opened.note] if self._opened is not None and self._opened.note else []
+        found += [_why_unable(each) for each in self._unable]
         return (*found, *what_is_missing(self.programs.values(), self._intake))
 
     @property
@@ -457,6 +460,8 @@ class AttachedSession:
             self._attach(news)
         elif isinstance(news, Answered):
             news.done(news.result, news.refusal)
+        elif isinstance(news, Unable):
+            self._unable.append(news)
         else:
             program = self._by_link.get(news.link)
             if program is None or not program.is_attached:
@@ -475,6 +480,8 @@ class AttachedSession:
         translation.last_ns = self._intake.at_ns
         program = Program(index, news, translation)
         if (parent := self._joined.parent_of(program)) is not None:
+            if name := parent.name_for_namesake(program.name):
+                program.name = translation.name = name
             self._put_below(parent, translation)
         self.programs[index] = self._by_link[news.link] = program
 
@@ -668,9 +675,14 @@ class AttachedSession:
         if self.programs:
             if not opened.may_bring_more():
                 self._finish(self._last_end, self.now_ns)
-        elif problem := opened.problem():
+        elif problem := self._why_no_probe(opened) or opened.problem():
             self.opening_problem = self.opening_problem or AttachError(problem)
             self._finish(problem, self.now_ns)
+
+    def _why_no_probe(self, opened: Opened) -> str:
+        """Return why there can be no probe in the program behind the door; empty if there can."""
+        found = next((each for each in self._unable if each.pid == opened.pid), None)
+        return "" if found is None else f"{_why_unable(found)} {opened.note}".rstrip()
 
     def frames_text(self, clock_id: int) -> str:
         """Return how many frames a clock's loop has run; empty without one."""
@@ -742,3 +754,7 @@ class AttachedSession:
         self.inlet.close()
         self.recorder.close()
         self._is_closed = True
+
+
+def _why_unable(program: Unable) -> str:
+    return f"{program.name} (process {program.pid}) cannot be attached: {program.reason}."

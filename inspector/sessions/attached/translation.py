@@ -80,6 +80,7 @@ class Translation:
         shift_ns: What is added to its instants.
         last_ns: Session time of its last event.
         above: The clock at session time under which its own clock is.
+        name: What its own clock is called; empty for what the program calls it.
         unusable: How many events were refused, by kind.
     """
 
@@ -88,6 +89,7 @@ class Translation:
         self.shift_ns = shift_ns
         self.last_ns = 0
         self.above = ROOT_ID
+        self.name = ""
         self.unusable: Counter[int] = Counter()
         self._intern = intern
         self._base = index << NUMBER_BITS
@@ -209,6 +211,8 @@ class Translation:
         """
         added = is_good & (sent[:, 1] == ADDED[Unit.CLOCK]) & (sent[:, 3] == 0)
         rows[added, 3] = self.above
+        if self.name:
+            rows[added, 4] = self._intern(self.name)
         self._top_clocks.update(sent[added, 2].tolist())
         anchored = is_good & (sent[:, 1] == CLOCK_ANCHORED)
         if anchored.any():

@@ -789,3 +789,20 @@ def test_that_a_thread_that_was_busy_before_it_was_attached_is_said_to_have_been
     probe.tell("Events.keyframe", state="partial", waits_for=[1], threads=[thread])
     attachment.until(lambda: attachment.session.programs[0].waits_for)
     assert "busy since before it was attached" in " ".join(attachment.session.notes)
+
+
+def test_that_workers_that_call_themselves_as_their_parent_have_names_of_their_own(
+    attachment: Attachment,
+) -> None:
+    said = ["gunicorn", "gunicorn", "child of multiprocessing", "tool.py"]
+    for pid, name in enumerate(said, 100):
+        probe = attachment.join(name=name, pid=pid, parent_pid=100 if pid > 100 else 1)
+        probe.keyframe()
+    session = attachment.session
+    attachment.settle(lambda: len(session.own_clocks()) == len(said))
+
+    names = ["gunicorn", "gunicorn, child 1", "gunicorn, child 2"]
+    assert [each.name for each in session.programs.values()] == [*names, "tool.py"]
+    clocks = [session.timeline.clocks[clock_id].name for _, clock_id in session.own_clocks()]
+    # The probe of this test calls the clock of every program “server”.
+    assert sorted(clocks) == [*names[1:], "server", "server"]
