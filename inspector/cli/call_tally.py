@@ -343,7 +343,7 @@ class CallTally:
             group = timer.group
             # A timer that was just being set is not armed yet; the next events arm it.
             group.kind = kind or group.kind
-            if due_ns != NEVER:
+            if due_ns != NEVER and interval_ns:
                 group.intervals_ns.take(interval_ns)
             group.calls += fired
             timer.due_ns, timer.interval_ns, timer.fired = due_ns, interval_ns, fired
@@ -413,7 +413,8 @@ class CallTally:
             timer.fired = timer.left_out = 0
             timer.first_due_ns = timer.due_ns = due_ns
             timer.interval_ns = interval_ns
-            timer.group.intervals_ns.take(interval_ns)
+            if interval_ns:
+                timer.group.intervals_ns.take(interval_ns)
 
     def _on_ticks_missed(self, _at_ns: int, timer_id: int, ticks: int, _kind: int) -> None:
         if (timer := self._waiting.get(timer_id)) is not None:
@@ -481,7 +482,8 @@ class CallTally:
             group.late += 1
             group.max_lateness_ns = max(group.max_lateness_ns, late_ns)
         if next_ns == NEVER:
-            del self._waiting[timer_id]
+            # Also before it repeats: an attached program's timer shows that by its second call.
+            self._forget(timer_id)
 
     def _forget(self, timer_id: int) -> None:
         timer = self._waiting.pop(timer_id, None)

@@ -13,7 +13,7 @@ only then reads the present, so a reader that still saw the shift was earlier.
 from __future__ import annotations
 
 from threading import RLock
-from time import monotonic_ns
+from time import monotonic, monotonic_ns
 
 from .kinds import (
     CLOCK_ADDED,
@@ -22,7 +22,6 @@ from .kinds import (
     CLOCK_RATE,
     CLOCK_REMOVED,
     CLOCK_RESUMED,
-    NEVER,
 )
 from .kinds import (
     RATE_DENOMINATOR as D,
@@ -35,17 +34,19 @@ if TYPE_CHECKING:
 
     Emit = Callable[[tuple[int, int, int, int, int]], None]
 
+#: 73 years: what takes longer is taken to take as long.
+FAR_NS = 2**61
 #: Selectors, Qt and SDL count at most 2**31 milliseconds; who has waited so long looks again.
 LONGEST_WAIT_NS = 86_400_000_000_000
 
 
 def whole_ns(seconds: float) -> int:
-    """Return seconds in nanoseconds; what is endless or not a number takes until ``NEVER``.
+    """Return seconds in nanoseconds; what is endless or not a number takes :data:`FAR_NS`.
 
     Libraries take such waits, and some wait for ever by one.
     """
     # In this order, as comparisons with what is not a number are false.
-    return round(max(-NEVER, min(NEVER, seconds * 1e9)))
+    return round(max(-FAR_NS, min(FAR_NS, seconds * 1e9)))
 
 
 class Clock:
@@ -129,6 +130,16 @@ class Clock:
     def now_s(self) -> float:
         """Local time in seconds."""
         return self.local_ns() / 1e9
+
+    def reader_s(self, base_ns: int) -> Callable[[], float]:
+        """Return what reads local time plus ``base_ns`` in seconds, as it is read quickest."""
+        local_ns = self.local_ns
+
+        def reading() -> float:
+            return (local_ns() + base_ns) / 1e9
+
+        is_machine_time = self._now_ns is monotonic_ns and self._shift == -base_ns
+        return monotonic if is_machine_time else reading
 
     def local_at(self, raw_ns: int) -> int:
         """Return the local time at an instant since the last change."""

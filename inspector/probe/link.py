@@ -226,10 +226,13 @@ class Attachment:
     def _tell_cost(self, now_ns: int) -> None:
         sink = self.sink
         made, dropped = sum(sink.by_kind.values()), sink.dropped
+        spent_ns, interval_ns = self._cost.spent_ns(sink.by_kind), now_ns - self._cost_ns
+        for adapter in list(self._program.adapters.values()):
+            self._program.guarded(adapter, adapter.thin_out, spent_ns / interval_ns)
         self._say(
             "Program.cost",
-            cpu_ns=self._cost.spent_ns(sink.by_kind),
-            interval_ns=now_ns - self._cost_ns,
+            cpu_ns=spent_ns,
+            interval_ns=interval_ns,
             events=made - self._made,
             dropped=dropped - self._dropped,
             queued_bytes=sink.unacknowledged * wire.BYTES_PER_EVENT,

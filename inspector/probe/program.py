@@ -6,6 +6,7 @@ at. Everything else here is only called while it is not.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from functools import partial, wraps
@@ -69,6 +70,9 @@ _MOST_CALLERS = -20
 _wait = Condition.wait
 #: Name of the thread of the link.
 PROBE_THREAD = "timeline-probe"
+#: What the paths of installed packages have, and what those of Python itself begin with.
+_INSTALLED = ("site-packages", "dist-packages")
+_PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen")
 #: How long a thread that is held waits before it keeps its window alive again.
 PUMP_S = 0.01
 
@@ -93,7 +97,7 @@ class Timer:
     @property
     def clock(self) -> Clock:
         """The clock it waits on."""
-        return self._program.clocks.by_number[self._program.timers[self.number][_CLOCK]]
+        return self._program.clocks.by_number[self._program.timers[self.number][CLOCK]]
 
     @property
     def due_ns(self) -> int:
@@ -103,7 +107,7 @@ class Timer:
     @property
     def period_ns(self) -> int:
         """From one due instant to the next, 0 for a one-shot."""
-        return self._program.timers.get(self.number, _GONE)[_PERIOD]
+        return self._program.timers.get(self.number, _GONE)[PERIOD]
 
     def armed(self, due_ns: int, period_ns: Optional[int] = None) -> None:
         """The timer is due at another local instant."""
@@ -131,7 +135,7 @@ class Timer:
         program = self._program
         record, emit = program.timers.get(self.number), program.emit
         if record is not None and emit is not None:
-            emit((monotonic_ns(), TICKS_MISSED, self.number, ticks, record[_KIND]))
+            emit((monotonic_ns(), TICKS_MISSED, self.number, ticks, record[KIND]))
 
     def cleared(self, site: int = 0, cause: int = 0) -> None:
         """The timer was cleared: by the program at a call site, or by a command."""
@@ -140,14 +144,15 @@ class Timer:
 
 #: What is known of a timer: clock, name, call site and kind by their numbers, due time, period.
 Record = tuple[int, int, int, int, int, int]
-_CLOCK, _NAME, _SITE, _KIND, _DUE, _PERIOD = range(6)
+CLOCK, NAME, SITE, KIND, DUE, PERIOD = range(6)
 _GONE: Record = (0, 0, 0, 0, 0, 0)
 
 
-def _described(number: int, record: Record) -> tuple[tuple[int, int, int, int, int], ...]:
+def _described(
+    number: int, record: Record, at_ns: int
+) -> tuple[tuple[int, int, int, int, int], ...]:
     """Return the events that describe a pending timer."""
     clock, name, site, kind, due_ns, period_ns = record
-    at_ns = monotonic_ns()
     return (
         (at_ns, TIMER_ADDED, number, clock, name),
         (at_ns, TIMER_ORIGIN, number, site, kind),
@@ -249,10 +254,12 @@ class Program:
         self.texts = [""]
         self._numbers = {"": 0}
         self._text_lock = Lock()
+        #: By code and line, or by code and minus the place in its instructions.
         self._sites: dict[tuple[int, int], int] = {}
         # Keeps the identity of code objects in the keys of _sites.
         self._codes: dict[int, CodeType] = {}
         self._is_hidden: dict[str, bool] = {}
+        self._is_library: dict[str, bool] = {}
         self._hidden = [__package__.partition(".")[0], "importlib"]
         self.clocks = Clocks(now_ns)
         self.clocks.text = self.text
@@ -425,7 +432,7 @@ class Program:
         with self.clocks.lock:
             gone = {below.number for below in self.clocks.branch(clock)}
             for number, record in list(self.timers.items()):
-                if record[_CLOCK] in gone:
+                if record[CLOCK] in gone:
                     self.forget(number)
             self.clocks.remove(clock)
         self.mention_change()
@@ -543,19 +550,23 @@ class Program:
         due_ns: int,
         period_ns: int = 0,
         kind: int = TIMEOUT,
+        at_ns: Optional[int] = None,
     ) -> int:
-        """Do as :meth:`timer` does, and return the number: for adapters with very many timers."""
+        """Do as :meth:`timer` does, and return the number: for adapters with very many timers.
+
+        ``at_ns`` is the instant at which it was set, if that is known.
+        """
         numbers = self._numbers
         number = self._next_timer()
         known = numbers[name] if name in numbers else self.text(name)
         record = self.timers[number] = (clock.number, known, site, kind, due_ns, period_ns)
         if self.emit is not None:
-            self.extend(_described(number, record))
+            self.extend(_described(number, record, monotonic_ns() if at_ns is None else at_ns))
         return number
 
     def due_ns(self, number: int) -> int:
         """Return the local time at which a timer should fire; 0 if it is gone."""
-        return self.timers.get(number, _GONE)[_DUE]
+        return self.timers.get(number, _GONE)[DUE]
 
     def fired(self, number: int, late_ns: int, next_due_ns: Optional[int] = None) -> None:
         """Report that a timer is being called, see :meth:`Timer.fired`."""
@@ -600,7 +611,7 @@ class Program:
         earliest: dict[int, int] = {}
         overdue: set[int] = set()
         for record in list(self.timers.values()):
-            number, due_ns = record[_CLOCK], record[_DUE]
+            number, due_ns = record[CLOCK], record[DUE]
             if due_ns <= now_ns.get(number, NEVER - 1):
                 overdue.add(number)
             elif due_ns < earliest.get(number, NEVER):
@@ -618,9 +629,9 @@ class Program:
     def is_call_due(self) -> bool:
         """Whether a timer is due that is called in the next frame, and not before."""
         return any(
-            record[_DUE] <= clock.local_ns()
+            record[DUE] <= clock.local_ns()
             for record in list(self.timers.values())
-            if (clock := self.clocks.by_number.get(record[_CLOCK])) is not None
+            if (clock := self.clocks.by_number.get(record[CLOCK])) is not None
             and clock.adapter is not None
             and clock.adapter.calls_in_frames
             and clock.due_above(0, self.own_clock) is not None
@@ -636,7 +647,7 @@ class Program:
         """Describe all pending timers that are known, after a loss."""
         for number, record in list(self.timers.items()):
             if number in self.timers:
-                self.extend(_described(number, self.timers.get(number, record)))
+                self.extend(_described(number, self.timers.get(number, record), monotonic_ns()))
                 emit = self.emit
                 if number not in self.timers and emit is not None:
                     # It has fired on another thread in between.
@@ -765,9 +776,14 @@ class Program:
             if hidden is None:
                 hidden = self._hides(frame)
             if not hidden:
-                key = (id(code), frame.f_lineno)
+                # To work out the line takes longer than all the rest.
+                key = (id(code), -1 - frame.f_lasti)
                 number = self._sites.get(key)
-                return self._new_site(key, code) if number is None else number
+                if number is None:
+                    number = self.code_site(code, frame.f_lineno)
+                    if number:
+                        self._sites[key] = number
+                return number
             frame = frame.f_back
         return 0
 
@@ -776,6 +792,16 @@ class Program:
         key = (id(code), line)
         number = self._sites.get(key)
         return self._new_site(key, code) if number is None else number
+
+    def is_library(self, code: CodeType) -> bool:
+        """Return whether code belongs to Python or an installed package, not to the program."""
+        path = code.co_filename
+        known = self._is_library.get(path)
+        if known is None:
+            known = self._is_library[path] = path.startswith(_PYTHON) or any(
+                each in path for each in _INSTALLED
+            )
+        return known
 
     def is_hidden(self, frame: FrameType) -> bool:
         """Return whether a frame is of a library that is skipped."""

@@ -15,6 +15,7 @@ from time import monotonic, process_time_ns
 from typing import TYPE_CHECKING, Any
 
 from inspector.probe.adapters.asyncio import AsyncioAdapter
+from inspector.probe.adapters.python_time import Replacement
 from inspector.probe.program import Program
 from inspector.probe.sink import Sink
 from tests.benchmarks.measuring import Case, Effort, empty_call_ns, measure
@@ -23,7 +24,7 @@ from tests.probe.adapters.libraries import can_import, pythons
 from tests.probe.receiver import LOADER, TOKEN, Receiver, dialled, program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tests.benchmarks.measuring import Work
 
@@ -443,6 +444,91 @@ def probe_cost_meter(effort: Effort) -> Iterator[Row]:
     )
 
 
+_MANY = """
+import asyncio, json, sys, time
+slept = 0
+async def sleeping():
+    global slept
+    while True:
+        await asyncio.sleep(0.01)
+        slept += 1
+async def main():
+    loop = asyncio.get_running_loop()
+    tasks = [asyncio.create_task(sleeping()) for _ in range(500)]
+    while True:
+        line = await loop.run_in_executor(None, sys.stdin.readline)
+        before, began_s, cpu_ns = slept, time.perf_counter(), time.process_time_ns()
+        await asyncio.sleep(float(line))
+        count, took_s = slept - before, time.perf_counter() - began_s
+        print(json.dumps([count / took_s, (time.process_time_ns() - cpu_ns) / count]), flush=True)
+asyncio.run(main())
+"""
+
+
+def probe_many_timers(effort: Effort) -> Iterator[Row]:
+    """Have 500 tasks sleep for 10 ms again and again, with and without an inspector."""
+    seconds = 0.5 if effort.is_quick else 2.0
+    alone, watched, told = [], [], []
+    with _served(_MANY) as (process, address):
+        _said(process, "0.5")
+        for _ in range(effort.repeats(9)):
+            alone.append(_said(process, str(seconds)))
+            receiver = dialled(address)
+            receiver.wait_until_complete()
+            # What hooks cost is measured first, and what is too much is thinned out then.
+            receiver.listen(1.2)
+            assert process.stdin is not None
+            process.stdin.write(f"{seconds}\n")
+            process.stdin.flush()
+            receiver.listen(seconds + 1.1)
+            watched.append(_said(process))
+            said = receiver.said("Program.cost")[-1]
+            told.append(said["cpu_ns"] / said["interval_ns"])
+            receiver.close()
+    alone_ns, watched_ns = (min(cost for _, cost in each) for each in (alone, watched))
+    rate = median(rate for rate, _ in watched)
+    yield Row(
+        "probe_many_timers/sleeps",
+        rate / median(rate for rate, _ in alone),
+        0.85,
+        at_most=False,
+        unit="x",
+        detail=f"of 500 tasks, {rate:,.0f} a second, to the same alone",
+    )
+    yield Row(
+        "probe_many_timers/meter off by",
+        abs(median(told) / ((watched_ns - alone_ns) * rate / 1e9) - 1),
+        0.2,
+        unit="x",
+        detail=f"told {median(told):.1%} of a processor; a sleep takes {alone_ns / 1e3:.1f} µs "
+        f"alone and {watched_ns / 1e3:.1f} µs attached",
+    )
+
+
+def probe_reading(effort: Effort) -> Iterator[Row]:
+    """Read what replaces ``time.monotonic`` before anything was held or slowed."""
+
+    def case(name: str, read: Callable[[], float]) -> Case:
+        @contextmanager
+        def prepare() -> Iterator[Work]:
+            def work() -> None:
+                for _ in range(_TIMERS):
+                    read()
+
+            yield work
+
+        return Case(name, prepare, _TIMERS)
+
+    cases = [case("machine's", monotonic), case("replaced", Replacement(monotonic))]
+    yield Row(
+        "probe_reading/before a change",
+        measure(cases, effort.repeats(31)).ratio("replaced", "machine's"),
+        1.2,
+        unit="x",
+        detail="time.monotonic in a program with a probe, to the machine's own",
+    )
+
+
 BENCHMARKS = (
     probe_import,
     probe_event,
@@ -450,4 +536,6 @@ BENCHMARKS = (
     probe_keyframe,
     probe_frame_rate,
     probe_cost_meter,
+    probe_many_timers,
+    probe_reading,
 )

@@ -17,6 +17,7 @@ from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
+    NEVER,
     RATE_DENOMINATOR,
     TIMER_ADDED,
     TIMER_ARMED,
@@ -197,6 +198,26 @@ def test_that_a_timer_that_is_armed_again_is_expected_from_there_on() -> None:
     (count,) = tally.timers(timeline)
     assert (count.fired, count.expected, count.is_exact) == (3, 3, True)
     assert count.delay_ns == count.longest_delay_ns == 300 * ms
+
+
+def test_that_a_timer_that_is_seen_to_repeat_by_its_second_call_counts_the_first() -> None:
+    log = EventLog()
+    label, tally, ms = log.intern("tick"), CallTally(log), 1_000_000
+    log.append((0, CLOCK_ADDED, 1, 0, log.intern("loop")))
+    log.append((0, CLOCK_ANCHORED, 1, 0, RATE_DENOMINATOR))
+    for number, period_ns in ((7, 0), (8, 300 * ms)):
+        at_ns = 300 * ms * (number - 7)
+        log.append((at_ns, TIMER_ADDED, number, 1, label))
+        log.append((at_ns, TIMER_ARMED, number, at_ns + 300 * ms, period_ns))
+        next_ns = at_ns + 600 * ms if period_ns else NEVER
+        log.append((at_ns + 300 * ms, TIMER_FIRED, number, 0, next_ns))
+    timeline = Timeline(log.strings)
+    timeline.apply_all(log.read().events)
+    tally.update()
+    timeline.set_present(700 * ms)
+
+    (count,) = tally.timers(timeline)
+    assert (count.fired, count.expected, count.interval_ns) == (2, 2, 300 * ms)
 
 
 def test_that_timers_of_one_name_are_expected_by_their_own_intervals(tmp_path: Path) -> None:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, contextmanager
+from functools import partial
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from inspector.events.timeline import Timeline
+from inspector.probe.adapters.asyncio import AsyncioAdapter
 from inspector.probe.kinds import (
     CLOCK_RATE,
     FRAME_BEGAN,
     FRAME_ENDED,
     RATE_DENOMINATOR,
     TIMER_ADDED,
+    TIMER_ARMED,
     TIMER_CLEARED,
     TIMER_FIRED,
 )
+from inspector.probe.program import Program
+from inspector.probe.sink import Sink
 from tests.interpreters import VERSIONS, interpreter
 from tests.probe.frame_tiles import SLACK_NS, check_frames_tile
 from tests.probe.receiver import TOKEN, Receiver, attached, inlet, program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 D = RATE_DENOMINATOR
 
@@ -301,3 +311,137 @@ threads = [threading.Thread(target=run, args=(n,), name=f"worker {n}") for n in 
             if kind == TIMER_FIRED
         )
         assert set(fired) == {receiver.clocks()[names[0]], receiver.clocks()[names[2]]}
+
+
+@contextmanager
+def followed() -> Iterator[tuple[asyncio.AbstractEventLoop, AsyncioAdapter, Sink]]:
+    """Have a loop in this process whose timers are followed."""
+    program, loop = Program("test"), asyncio.SelectorEventLoop()
+    adapter = AsyncioAdapter(program)
+    adapter._learn(asyncio.base_events)
+    program.adapters["asyncio"] = adapter
+    program.hide(*adapter.hides)
+    adapter.found(loop)
+    sink = Sink(program.texts)
+    program.attach(sink.emit, sink.extend)
+    try:
+        yield loop, adapter, sink
+    finally:
+        loop.close()
+
+
+def folded(adapter: AsyncioAdapter, sink: Sink) -> Timeline:
+    timeline = Timeline(list(adapter.program.texts))
+    timeline.apply_all(sink._waiting)
+    return timeline
+
+
+async def sleeping(*delays: float) -> None:
+    for delay in delays:
+        await asyncio.sleep(delay)
+
+
+def test_that_a_task_that_sleeps_again_and_again_is_one_timer() -> None:
+    with followed() as (loop, adapter, sink):
+
+        async def watched() -> None:
+            task = asyncio.create_task(sleeping(0.001, 0.002, 0.003, 60))
+            await asyncio.sleep(0.03)
+            timers = folded(adapter, sink).timers
+            (row,) = (row for row in map(timers.row, timers.ids()) if "sleeping" in row.label)
+            assert (row.label, row.fired, row.interval_ns) == ("sleep in sleeping", 2, 60 * 10**9)
+            assert row.call_site.endswith("in sleeping")
+            task.cancel()
+
+        loop.run_until_complete(watched())
+
+
+def test_that_what_a_task_sleeps_is_what_was_asked() -> None:
+    with followed() as (loop, adapter, sink):
+        loop.run_until_complete(sleeping(0.001, 0.001, 0.001, 0.001))
+
+        armed = [event for event in sink._waiting if event[1] == TIMER_ARMED and event[4]]
+        now_ns = time.monotonic_ns()
+        ahead_ns = adapter.program.own_clock.local_at(now_ns) - now_ns
+        assert len(armed) == 3
+        assert {due_ns - ahead_ns - at_ns for at_ns, _, _, due_ns, _ in armed} == {1_000_000}
+
+
+def test_that_a_task_that_waits_for_something_else_has_no_timer_until_it_sleeps() -> None:
+    with followed() as (loop, adapter, sink):
+
+        async def works() -> None:
+            for _ in range(3):
+                await asyncio.sleep(0.001)
+            await event.wait()
+
+        async def watched() -> None:
+            task = asyncio.create_task(works())
+            await asyncio.sleep(0.03)
+            assert len(folded(adapter, sink).timers) == 0
+            event.set()
+            await task
+
+        event = asyncio.Event()
+        loop.run_until_complete(watched())
+
+
+def test_that_very_many_timers_are_thinned_out_and_said_to_be() -> None:
+    with followed() as (loop, adapter, _):
+
+        async def watched(share: float, delay: float) -> int:
+            adapter.thin_out(share)
+            tasks = [asyncio.create_task(sleeping(delay)) for _ in range(400)]
+            await asyncio.sleep(0)
+            seen = len(adapter.program.timers)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            return seen
+
+        assert loop.run_until_complete(watched(0.1, 0.5)) == 400
+        assert loop.run_until_complete(watched(0.8, 0.5)) < 100
+        assert "1 in 10 is followed" in adapter.message
+        assert loop.run_until_complete(watched(0.05, 5)) == 400
+        for _ in range(4):
+            adapter.thin_out(0.0)
+        assert loop.run_until_complete(watched(0.05, 0.5)) == 400
+        assert not adapter.message
+
+
+SERVER = """
+import asyncio
+class RequestHandler:
+    async def start(self, handler):
+        await self._handle_request(handler)
+    async def _handle_request(self, handler):
+        await handler()
+        await asyncio.sleep(5)
+"""
+
+
+def test_that_what_a_server_calls_is_named_after_the_function_of_the_program() -> None:
+    server: dict[str, Any] = {}
+    exec(compile(SERVER, "/lib/site-packages/server.py", "exec"), server)  # noqa: S102
+
+    async def hello() -> None:
+        await asyncio.sleep(3)
+
+    with followed() as (loop, adapter, sink):
+
+        async def serving() -> None:
+            tasks = [
+                asyncio.create_task(server["RequestHandler"]().start(handler))
+                for handler in (hello, partial(asyncio.sleep, 0))
+            ]
+            await asyncio.sleep(0.01)
+            timers = folded(adapter, sink).timers
+            found = {row.label: row.call_site for row in map(timers.row, timers.ids())}
+            assert any("hello" in name for name in found)
+            assert "test_asyncio.py" in next(found[name] for name in found if "hello" in name)
+            # Where the program has no part in it, the server is named.
+            assert "server.py" in found["sleep in RequestHandler.start"]
+            for task in tasks:
+                task.cancel()
+
+        loop.run_until_complete(serving())

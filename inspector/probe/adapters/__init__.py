@@ -145,6 +145,12 @@ class Adapter:
         """
         return {}
 
+    def thin_out(self, share: float) -> None:
+        """The probe has cost the program this share of a processor: follow less, or all again.
+
+        Only needed where programs have very many timers; :attr:`message` has to say so.
+        """
+
     def fail(self, message: str) -> None:
         """Say what could not be read, and leave the library alone from now on."""
         self.state, self.message = "failed", message

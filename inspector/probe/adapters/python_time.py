@@ -41,7 +41,6 @@ _PLAIN_SLICE_S = 1.0
 _SCALED_SLICE_S = 0.05
 #: A wait is named by the last function of these modules on the way to it.
 _WAITING = frozenset({"threading", "queue", "concurrent.futures._base", "multiprocessing.pool"})
-_NOT_SEEN = "datetime.now() and lock.acquire(timeout=…) keep the machine's time and are not seen"
 #: Modules of the standard library that use the machine's time. Not among them: ``sched`` and
 #: ``turtle``, whose time is the program's.
 _REAL_TIME = (  # noqa: SIM905 - a list would be 56 lines
@@ -65,12 +64,11 @@ class PythonTimeAdapter(Adapter):
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self.version = sys.version.split()[0]
-        self.message = _NOT_SEEN
         self.clock = program.clock("Python time", adapter=self)
         self._sleeping: dict[int, Timer] = {}
         #: What programs find, and what it has replaced.
         self._natives: dict[Any, Any] = {}
-        self._followers: list[tuple[_Replacement, Callable[[], Any]]] = []
+        self._followers: list[tuple[Replacement, Callable[[], Any]]] = []
         self._real: Any = ModuleType("time", time.__doc__)
 
     def installed(self, module: ModuleType) -> None:
@@ -119,10 +117,10 @@ class PythonTimeAdapter(Adapter):
         for replacement, follower in self._followers:
             replacement.call_instead(follower)
 
-    def _replace(self, module: ModuleType, name: str) -> _Replacement:
+    def _replace(self, module: ModuleType, name: str) -> Replacement:
         """Have programs find a replacement that calls what it replaces."""
         native = getattr(module, name)
-        replacement = _Replacement(native)
+        replacement = Replacement(native)
         self._natives[replacement] = native
         setattr(module, name, replacement)
         return replacement
@@ -132,7 +130,7 @@ class PythonTimeAdapter(Adapter):
         for name, value in list(vars(module).items()):
             if value is time:
                 setattr(module, name, self._real)
-            elif type(value) is _Replacement:
+            elif type(value) is Replacement:
                 setattr(module, name, self._natives[value])
 
     def _follow_in(self, module: ModuleType) -> None:
@@ -261,7 +259,7 @@ class PythonTimeAdapter(Adapter):
         return {"clear_timer": "A thread that waits cannot be woken before its time."}
 
 
-class _Replacement(partial):  # type: ignore[type-arg] # has none at run time before 3.9
+class Replacement(partial):  # type: ignore[type-arg] # has none at run time before 3.9
     """What programs find in place of a function that is built in, and looks like it.
 
     Binds to no class that keeps it. As a ``partial``, it costs a tenth of what a function of

@@ -236,6 +236,11 @@ class Program:
         return self.is_attached and self.link.is_silent
 
     @property
+    def limited(self) -> list[AdapterState]:
+        """The adapters that have something to say of what they do not see."""
+        return [each for each in self.adapters if each.message]
+
+    @property
     def brief(self) -> str:
         """Adapters, cost and loss in a few words, or that it does not answer."""
         if self.is_silent:

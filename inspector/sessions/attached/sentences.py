@@ -80,7 +80,7 @@ def what_is_missing(programs: Iterable[Program], intake: Intake) -> Iterator[str
 
 
 def _what_is_unseen(program: Program) -> Iterator[str]:
-    for adapter in program.unseen:
+    for adapter in program.limited:
         yield f"{adapter.library or adapter.name}: {adapter.message.rstrip('.')}."
 
 
