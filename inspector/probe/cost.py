@@ -50,6 +50,7 @@ class CostMeter:
 
     Attributes:
         by_kind: Nanoseconds in hooks of an event by its kind.
+        hooks_ns: What was spent in hooks between the last two calls of :meth:`spent_ns`.
     """
 
     def __init__(self, program: Program) -> None:
@@ -57,7 +58,8 @@ class CostMeter:
         self._thread, self._thread_ns = get_native_id(), thread_time_ns()
         self._before: Counter[int] = Counter()
         self.by_kind: dict[int, float] = {}
-        self._asked: set[str] = set()
+        self.hooks_ns = 0.0
+        self._asked: dict[str, int] = {}
 
     def spent_ns(self, made: Counter[int]) -> int:
         """Return what was spent since the last call, on the thread that calls and in hooks.
@@ -68,14 +70,14 @@ class CostMeter:
         if not self.by_kind:
             self.by_kind = self._measured()
         for name, adapter in list(self._program.adapters.items()):
-            if name not in self._asked:
+            if self._asked.get(name) != adapter.cost_version:
                 costs = self._program.guarded(adapter, adapter.costs)
                 if costs:
-                    self._asked.add(name)
+                    self._asked[name] = adapter.cost_version
                     self.by_kind.update(costs)
         hooks_ns = sum(self.by_kind.get(kind, 0) * made[kind] for kind in made)
         hooks_ns -= sum(self.by_kind.get(kind, 0) * count for kind, count in self._before.items())
-        self._before = Counter(made)
+        self._before, self.hooks_ns = Counter(made), hooks_ns
         thread, thread_ns = get_native_id(), thread_time_ns()
         if thread != self._thread:
             # The probe's thread ends before the program forks; the next begins at 0.

@@ -228,7 +228,7 @@ class Attachment:
         made, dropped = sum(sink.by_kind.values()), sink.dropped
         spent_ns, interval_ns = self._cost.spent_ns(sink.by_kind), now_ns - self._cost_ns
         for adapter in list(self._program.adapters.values()):
-            self._program.guarded(adapter, adapter.thin_out, spent_ns / interval_ns)
+            self._program.guarded(adapter, adapter.thin_out, self._cost.hooks_ns / interval_ns)
         self._say(
             "Program.cost",
             cpu_ns=spent_ns,

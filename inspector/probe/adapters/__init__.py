@@ -52,6 +52,7 @@ class Adapter:
         version: Version of the library, empty if unknown.
         state: ``"waiting"`` until the library is there, then ``"active"`` or ``"failed"``.
         message: Why it failed, or what it could not read.
+        cost_version: Incremented when :meth:`costs` would measure something else.
     """
 
     library: str = ""
@@ -68,6 +69,7 @@ class Adapter:
         self.version = ""
         self.state = "waiting"
         self.message = ""
+        self.cost_version = 0
 
     def installed(self, module: ModuleType) -> None:
         """Put the hooks in; called once, when the library has just been imported or was before."""
@@ -146,7 +148,7 @@ class Adapter:
         return {}
 
     def thin_out(self, share: float) -> None:
-        """The probe has cost the program this share of a processor: follow less, or all again.
+        """Hooks have cost the program this share of a processor: follow less, or all again.
 
         Only needed where programs have very many timers; :attr:`message` has to say so.
         """

@@ -50,8 +50,8 @@ _PER_SLICE_STEP = 8
 _LEAST_LAG_S = 1e-3
 #: What is slept to measure what that costs.
 _MEASURED_SLEEP_S, _MEASURED_TASKS, _MEASURED_ROUNDS = 1e-4, 100, 5
-#: What the probe may cost of a processor; more, and short waits of fewer tasks are followed.
-_MOST_SHARE, _WANTED_SHARE, _LEAST_SHARE = 0.15, 0.08, 0.02
+#: What hooks may cost of a processor; more, and short waits of fewer tasks are followed.
+_MOST_SHARE, _WANTED_SHARE, _LEAST_SHARE = 0.12, 0.06, 0.015
 _MOST_LEFT_OUT, _SHORT_S = 1_000, 1.0
 _THINNED = (
     "Very many timers: of the tasks that wait for less than a second, 1 in {} is followed, "
@@ -184,8 +184,8 @@ class AsyncioAdapter(Adapter):
 
     def running_task(self, clock: Clock) -> Optional[tuple[str, object]]:
         hooks = self._by_clock.get(clock.number)
-        task = None if hooks is None else self._current_task(hooks.loop())
-        return None if task is None else (_task_name(task), id(task))
+        task = None if hooks is None else self.current_task(hooks.loop())
+        return None if task is None else (self._task_name(task, None), id(task))
 
     def changed(self, clock: Clock) -> None:
         hooks = self._by_clock.get(clock.number)
@@ -220,7 +220,7 @@ class AsyncioAdapter(Adapter):
         hooks = LoopHooks(twin, loop, "measured")
         hooks.install()
         try:
-            return _measured_costs(loop, plain)
+            return _measured_costs(hooks, loop, plain, self._one_of)
         finally:
             loop.close()
             plain.close()
@@ -236,6 +236,7 @@ class AsyncioAdapter(Adapter):
         for hooks in list(self._loops.values()):
             hooks.thin_out(self._one_of)
         self.message = "" if self._one_of == 1 else _THINNED.format(self._one_of)
+        self.cost_version += 1
         self.program.mention_change()
 
     # ------------------------------------------------------------------- for hooks
@@ -664,8 +665,11 @@ class LoopHooks:
         return TimerHandle
 
 
-def _measured_costs(loop: Any, plain: Any) -> dict[int, float]:
-    """Return what the hooks of a loop add to one without, by the kind of the event."""
+def _measured_costs(hooks: LoopHooks, loop: Any, plain: Any, one_of: int) -> dict[int, float]:
+    """Return what the hooks of a loop add to one without, by the kind of the event.
+
+    Where ``one_of`` so many tasks is followed, the others' cost is that of what is followed.
+    """
 
     def callback(*_: object) -> None:
         pass
@@ -692,6 +696,11 @@ def _measured_costs(loop: Any, plain: Any) -> dict[int, float]:
     # The quickest of each: what else runs on the machine only adds.
     sleep_ns, plain_ns = (min(each) for each in zip(*slept))
     armed_ns = max(sleep_ns - plain_ns - run_ns, 0.0)
+    if one_of > 1:
+        hooks.thin_out(_MOST_LEFT_OUT)
+        left_out_ns = min(_sleep_ns(loop) for _ in range(_MEASURED_ROUNDS))
+        armed_ns += (one_of - 1) * max(left_out_ns - plain_ns, 0.0)
+        hooks.thin_out(1)
     turn_ns = added_ns(lambda each: partial(each._selector.select, 0))
     time_ns = added_ns(lambda each: each.time)
     return {
