@@ -401,7 +401,7 @@ def test_that_very_many_timers_are_thinned_out_and_said_to_be() -> None:
 
         assert loop.run_until_complete(watched(0.1, 0.5)) == 400
         assert loop.run_until_complete(watched(0.8, 0.5)) < 100
-        assert "1 in 10 is followed" in adapter.message
+        assert "1 in 14 is followed" in adapter.message
         assert loop.run_until_complete(watched(0.05, 5)) == 400
         for _ in range(4):
             adapter.thin_out(0.0)
