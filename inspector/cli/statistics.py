@@ -10,6 +10,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, TextIO
 
+import numpy as np
+
+from inspector.analysis.statistics.column_summary import ColumnSummary, summary_of
 from inspector.analysis.statistics.compared_calls import CallChange
 from inspector.analysis.statistics.comparison import COMPARED, Change, Difference
 from inspector.analysis.statistics.frame_budget import FrameBudget
@@ -25,6 +28,7 @@ from inspector.exit_codes import ExitCode
 from inspector.foreign.numbers import number_in, shown
 from inspector.formats.captures.capture import split_column
 from inspector.formats.captures.tracy_csv import zone_sums
+from inspector.formats.frame_times import FrameTimes
 from inspector.formats.options import left_out_text
 from inspector.formats.report.comparison import check_comparison, write_comparison
 from inspector.formats.series import series_of
@@ -32,6 +36,8 @@ from inspector.sessions.compared import run_of_file
 from inspector.sessions.frame_files import FrameFile, read_frame_file
 from inspector.timebase import format_duration
 
+#: Units in which each frame has a value of its own, which counts once.
+_DURATIONS: Final = frozenset({"s", "ms", "µs", "ns"})
 _OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -74,13 +80,37 @@ class _Read:
         text: How it was named.
         file: What is in it.
         series: The frame times that are asked for.
+        frames: The frames that are asked for.
         left_out: How many frames are left out of them, ``None`` if none were to be.
     """
 
     text: str
     file: FrameFile
     series: FrameSeries
+    frames: FrameTimes
     left_out: int | None = None
+
+    def columns(self) -> list[ColumnSummary]:
+        """Return the columns of the capture beside the frame times, in numbers.
+
+        Raises:
+            CaptureError: The file has changed.
+        """
+        beside, frames = self.frames.beside, self.frames
+        if beside is None:
+            return []
+        lasts_ns = frames.interval_ns
+        if frames.samples:
+            lasts_ns = np.diff(frames.at_ns, prepend=2 * frames.at_ns[:1] - frames.at_ns[1:2])
+        read = beside.numbers([each.at for each in beside.quantities])
+        found = (
+            summary_of(
+                *(each.name, each.unit, values),
+                None if each.unit in _DURATIONS else lasts_ns.astype(np.float64),
+            )
+            for each, values in zip(beside.quantities, read, strict=True)
+        )
+        return [each for each in found if each is not None]
 
 
 def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
@@ -125,28 +155,41 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
     shown_values = [
         [value for value in values if not wanted or value.metric.id in wanted] for values in found
     ]
+    columns = [each.columns() for each in files] if options.columns else []
     if options.json:
-        results = [_values(*each) for each in zip(files, shown_values, strict=True)]
-        failures = [
-            {"file": text, "condition": condition.text, "value": value.value}
-            for text, condition, value in failed
-        ]
-        errors = [{"file": text, "error": error} for text, error in unread.items()]
-        write_json(
-            out, {"files": results, "failed": failures, **({"unread": errors} if errors else {})}
-        )
-    elif not files:
-        pass
-    elif len(options.files) == 1:
-        out.write(_one_text(files[0], shown_values[0]) + "\n")
+        write_json(out, _results(files, shown_values, columns, failed, unread))
     else:
-        out.write(_many_text(files, shown_values) + "\n")
+        if len(options.files) == 1:
+            out.write(_one_text(files[0], shown_values[0], is_all=not wanted) + "\n")
+        elif files:
+            out.write(_many_text(files, shown_values) + "\n")
+        summarised = zip(files, columns, strict=False)
+        out.writelines(f"\n{_columns_text(each.text, found)}\n" for each, found in summarised)
     for text, condition, value in failed:
         what = value.text if value.value is not None else f"undefined: {value.why_not}"
         say(err, f"{text}: {condition.text} does not hold: {value.metric.id} is {what}")
     for text, error in unread.items():
         say(err, f"{text} is left out: {error}")
     return ExitCode.FAILED if failed or unread else ExitCode.OK
+
+
+def _results(
+    files: list[_Read],
+    values: list[list[MetricValue]],
+    columns: list[list[ColumnSummary]],
+    failed: list[tuple[str, Condition, MetricValue]],
+    unread: dict[str, str],
+) -> dict[str, object]:
+    """Return everything as JSON."""
+    results = [_values(*each) for each in zip(files, values, strict=True)]
+    for result, summaries in zip(results, columns, strict=False):
+        result["columns"] = [each.as_json() for each in summaries]
+    failures = [
+        {"file": text, "condition": condition.text, "value": value.value}
+        for text, condition, value in failed
+    ]
+    errors = [{"file": text, "error": error} for text, error in unread.items()]
+    return {"files": results, "failed": failures, **({"unread": errors} if errors else {})}
 
 
 def _read_all(options: Namespace, err: TextIO) -> tuple[list[_Read], dict[str, str]]:
@@ -317,7 +360,7 @@ def _read(text: str, options: Namespace, err: TextIO) -> _Read:
     if timeless:
         takes = "takes" if timeless == 1 else "take"
         say(err, f"{counted(timeless, 'frame')} that {takes} no time: not in the statistics.")
-    return _Read(text, file, series, left_out)
+    return _Read(text, file, series, frames, left_out)
 
 
 def _budget(path: Path, file: FrameFile, options: Namespace) -> FrameBudget:
@@ -333,7 +376,10 @@ def _budget(path: Path, file: FrameFile, options: Namespace) -> FrameBudget:
     return FrameBudget.of_ms(options.refresh or float(1000 / (rate or 1)))
 
 
-def _one_text(read: _Read, values: Sequence[MetricValue]) -> str:
+def _one_text(read: _Read, values: Sequence[MetricValue], *, is_all: bool) -> str:
+    if is_all and read.file.samples:
+        # Most of them need every frame, which was said with the notes on the file.
+        values = [value for value in values if value.value is not None]
     rows, former = [], None
     for value in values:
         metric = value.metric
@@ -352,6 +398,28 @@ def _one_text(read: _Read, values: Sequence[MetricValue]) -> str:
     if missing:
         lines += ["", *(f"no {', '.join(ids)}: {why}" for why, ids in missing.items())]
     return "\n".join(lines)
+
+
+def _columns_text(name: str, columns: Sequence[ColumnSummary]) -> str:
+    if not columns:
+        return f"{name}: no column beside the frame times holds numbers that measure something."
+    rows = [
+        (
+            each.name,
+            each.unit,
+            f"{each.mean:,.4g}{'*' if each.is_weighted else ''}",
+            *(f"{value:,.4g}" for value in (each.least, each.p5, each.median, each.p95, each.most)),
+            f"{each.count:,}",
+        )
+        for each in columns
+    ]
+    titles = ("column", "unit", "mean", "min", "P5", "median", "P95", "max", "values")
+    text = (
+        f"{name}: columns beside the frame times\n\n{table(titles, rows, right=set(range(2, 9)))}"
+    )
+    if any(each.is_weighted for each in columns):
+        text += "\n\n* weighted by time: each value counts as long as its frame lasts"
+    return text
 
 
 def _many_text(files: list[_Read], values: list[list[MetricValue]]) -> str:

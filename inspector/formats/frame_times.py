@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from inspector.analysis.statistics.frame_budget import FrameBudget
     from inspector.analysis.statistics.frame_series import FrameFacts
+    from inspector.formats.captures.beside import Quantity
     from inspector.formats.tables.number_cells import TextCells
 
 NsColumn: TypeAlias = "NDArray[np.int64]"
@@ -76,14 +77,14 @@ class Beside(Protocol):
 
     Attributes:
         names: The names of all columns, as the file has them.
-        numeric: The places of those that hold numbers.
+        quantities: Those that measure something beside the frame times.
     """
 
     @property
     def names(self) -> tuple[str, ...]: ...  # noqa: D102 - above
 
     @property
-    def numeric(self) -> frozenset[int]: ...  # noqa: D102 - above
+    def quantities(self) -> tuple[Quantity, ...]: ...  # noqa: D102 - above
 
     def between(self, start: int, stop: int) -> Beside:
         """Return those of the frames at places ``start`` up to, not including, ``stop``."""
@@ -95,8 +96,8 @@ class Beside(Protocol):
             CaptureError: The file has changed.
         """
 
-    def numbers(self, at: int) -> NDArray[np.float64]:
-        """Return a column as numbers, not a number where there is none.
+    def numbers(self, columns: Sequence[int]) -> list[NDArray[np.float64]]:
+        """Return some columns by their places as numbers, not a number where there is none.
 
         Raises:
             CaptureError: The file has changed.

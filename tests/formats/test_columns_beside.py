@@ -68,16 +68,16 @@ def test_that_a_part_of_the_frames_has_its_part(capture: Path) -> None:
 
     assert beside is not None
     power = beside.names.index("Power(W)")
-    assert beside.numbers(power).tolist() == [251, 253]
-    assert beside.between(1, 2).numbers(power).tolist() == [253]
-    assert beside.between(1, 1).numbers(power).tolist() == []
+    assert beside.numbers([power])[0].tolist() == [251, 253]
+    assert beside.between(1, 2).numbers([power])[0].tolist() == [253]
+    assert beside.between(1, 1).numbers([power])[0].tolist() == []
 
 
 def test_that_negative_and_missing_numbers_are_read(capture: Path) -> None:
     beside = read_frame_file(capture, stream="game").frames.beside
 
     assert beside is not None
-    found = beside.numbers(beside.names.index("MsUntilDisplayed"))
+    (found,) = beside.numbers([beside.names.index("MsUntilDisplayed")])
     assert np.array_equal(found, [23.525, np.nan, -2.5], equal_nan=True)
 
 

@@ -97,6 +97,11 @@ def add_stats_arguments(stats: ArgumentParser) -> None:
         default=[],
         help="fail unless it holds, such as “p99 < 16.7ms”; may be repeated",
     )
+    stats.add_argument(
+        "--columns",
+        action="store_true",
+        help="also the columns of a capture beside its frame times: load, power, latencies …",
+    )
     add_without_inspector(stats)
     stats.add_argument("--formulas", action="store_true", help="list all metrics with formulas")
     stats.add_argument("--json", action="store_true", help="as JSON, for programs")

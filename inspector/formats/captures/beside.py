@@ -24,6 +24,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Quantity:
+    """A column that measures something.
+
+    Attributes:
+        at: Its place among the columns.
+        name: Its name for sentences.
+        unit: Its unit; empty if unknown.
+    """
+
+    at: int
+    name: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
 class TableColumns:
     """The columns of a table beside the frame times of one of its streams.
 
@@ -31,6 +46,7 @@ class TableColumns:
         path: The file.
         names: The names of all columns.
         numeric: The places of those that hold numbers.
+        quantities: Those that measure something beside the frame times.
         read: Reads all rows of the file in parts, with the places of the frames among them.
         start: The first frame.
         stop: The frame after the last.
@@ -39,6 +55,7 @@ class TableColumns:
     path: Path
     names: tuple[str, ...]
     numeric: frozenset[int]
+    quantities: tuple[Quantity, ...]
     read: Callable[[], Parts]
     start: int
     stop: int
@@ -66,15 +83,17 @@ class TableColumns:
                 for at in columns
             ]
 
-    def numbers(self, at: int) -> NDArray[np.float64]:
-        """Return a column as numbers, not a number where there is none.
+    def numbers(self, columns: Sequence[int]) -> list[NDArray[np.float64]]:
+        """Return some columns as numbers, not a number where there is none.
 
         Raises:
             CaptureError: The file has changed.
         """
-        return np.concatenate(
-            [np.zeros(0), *(rows.numbers(at)[places] for rows, places in self._parts())]
-        )
+        parts: list[list[NDArray[np.float64]]] = [[np.zeros(0)] for _ in columns]
+        for rows, places in self._parts():
+            for found, at in zip(parts, columns, strict=True):
+                found.append(rows.numbers(at)[places])
+        return [np.concatenate(found) for found in parts]
 
     def _parts(self) -> Parts:
         """Yield the rows of these frames: some of the file, and the places among them."""

@@ -43,6 +43,7 @@ from inspector.formats.captures.table_columns import (
     Timing,
     likely_columns,
     problem_of,
+    quantities_of,
     timing_of,
 )
 from inspector.formats.captures.text_table import (
@@ -397,7 +398,8 @@ class FrameTableReader:
             return None
         numeric = frozenset(at for at in range(len(table.columns)) if table.is_numeric(at))
         read = partial(_rows_again, self._path, self._wanted, owner)
-        return TableColumns(self._path, table.columns, numeric, read, 0, count)
+        quantities = quantities_of(table, self._at)
+        return TableColumns(self._path, table.columns, numeric, quantities, read, 0, count)
 
     def _ends(self, lengths: NsColumn, instants: NsColumn) -> NsColumn | None:
         """Return when frame times end by the clock of the file, ``None`` if it has none for all."""

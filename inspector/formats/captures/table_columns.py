@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.formats.captures.beside import Quantity
 from inspector.formats.captures.text_table import Table, comparable, is_number
 
 #: Columns of frame times, by preference.
@@ -66,6 +67,9 @@ _LARGEST_ERROR: Final = 0.25
 _LARGEST_DRIFT: Final = 0.1
 #: No program has so many frames per second: such "milliseconds" are of another unit.
 _SHORTEST_MS: Final = 0.1
+#: Names of the column of codes in logs of Afterburner.
+_AFTERBURNER_CODES: Final = ("02", "2")
+_TIME_UNITS: Final = {9: "s", 6: "ms", 3: "µs", 0: "ns"}
 #: What a column in brackets is in, if not in time.
 _OTHER_UNITS: Final = re.compile(
     r"[(\[]\s*(%|°?[cf]|[kmg]hz|m?[wva]|[kmgt]i?b|rpm|f/j|j)\s*[)\]]", re.IGNORECASE
@@ -80,6 +84,54 @@ _OTHER_QUANTITIES: Final = frozenset(
 _NO_TIMES: Final = frozenset(
     {"dropped", "syncinterval", "presentflags", "allowstearing", "wasbatched", "dwmnotified"}
 )
+
+
+#: Units as they are written in brackets behind a name, and as they are shown.
+_SHOWN: Final = {
+    **{unit.lower(): unit for unit in ("%", "MHz", "GHz", "kHz", "Hz", "W", "mW", "V", "mV", "A")},
+    **{unit.lower(): unit for unit in ("kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB")},
+    "c": "°C",
+    "°c": "°C",
+    "f": "°F",
+    "°f": "°F",
+    "rpm": "rpm",
+    "j": "J",
+    "f/j": "frames/J",
+}
+#: Units of columns that have none in their names, by what the programs document.
+_UNITS: Final = {
+    **dict.fromkeys(("cpuload", "gpuload"), "%"),
+    **dict.fromkeys(("cpupower", "gpupower"), "W"),
+    **dict.fromkeys(("cputemp", "gputemp"), "°C"),
+    **dict.fromkeys(("cpumhz", "gpucoreclock", "gpumemclock"), "MHz"),
+    **dict.fromkeys(("frametime", "cpubusy", "cpuwait", "gpulatency", "gputime", "gpubusy"), "ms"),
+    **dict.fromkeys(("gpuwait", "videobusy", "displaylatency", "displayedtime"), "ms"),
+    **dict.fromkeys(("animationerror", "allinputtophotonlatency"), "ms"),
+    **dict.fromkeys(("clicktophotonlatency", "instrumentedlatency"), "ms"),
+}
+
+
+def unit_of(name: str) -> str:
+    """Return the unit of a column as it is shown; empty if its name does not tell."""
+    if unit := _OTHER_UNITS.search(name):
+        return _SHOWN.get(unit[1].lower(), unit[1])
+    if (digits := digits_in_name(name)) is not None:
+        return _TIME_UNITS[digits]
+    if _PER_SECOND.search(name):
+        return "fps"
+    return _UNITS.get(comparable(name), "")
+
+
+def quantities_of(table: Table, at: int) -> tuple[Quantity, ...]:
+    """Return the columns that measure something beside the frame times in a column."""
+    return tuple(
+        Quantity(place, table.name_of(place), unit_of(name))
+        for place, name in enumerate(table.columns)
+        if place != at and name and table.is_numeric(place)
+        if comparable(name) not in {*STREAM_COLUMNS, *_AFTERBURNER_CODES, *_NO_TIMES}
+        if not INSTANTS.fullmatch(comparable(name)) and "qpc" not in comparable(name)
+        if not _LIKELY_INSTANTS.fullmatch(comparable(name))
+    )
 
 
 @dataclass(frozen=True, slots=True)
