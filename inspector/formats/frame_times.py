@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from inspector.analysis.statistics.frame_budget import FrameBudget
     from inspector.analysis.statistics.frame_series import FrameFacts
-    from inspector.formats.captures.beside import Quantity
     from inspector.formats.tables.number_cells import TextCells
 
 NsColumn: TypeAlias = "NDArray[np.int64]"
@@ -70,6 +69,21 @@ class FrameDetails(Protocol):
 
     def between(self, start: int, stop: int) -> FrameDetails:
         """Return those of the frames at places ``start`` up to, not including, ``stop``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A column that measures something.
+
+    Attributes:
+        at: Its place among the columns.
+        name: Its name for sentences.
+        unit: Its unit; empty if unknown.
+    """
+
+    at: int
+    name: str
+    unit: str
 
 
 class Beside(Protocol):

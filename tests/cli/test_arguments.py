@@ -149,7 +149,7 @@ def test_that_further_files_are_opened_beside(tmp_path: Path) -> None:
 
 def test_that_an_unknown_option_opens_no_window(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
-        window_scene(["--colour", "red"])
+        window_scene(["--wallpaper", "red"])
 
     assert exit_.value.code == ExitCode.USAGE
     assert capsys.readouterr().err.startswith("timeline-inspector: Unrecognized arguments")

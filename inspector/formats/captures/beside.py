@@ -17,25 +17,11 @@ from numpy.typing import NDArray
 from inspector.errors import CaptureError
 from inspector.formats.captures.text_table import Rows
 from inspector.formats.csv_cells import quoted, text_cell
+from inspector.formats.frame_times import Quantity
 from inspector.formats.tables.number_cells import TextCells
 
 if TYPE_CHECKING:
     Parts: TypeAlias = Iterator[tuple[Rows, NDArray[np.intp]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A column that measures something.
-
-    Attributes:
-        at: Its place among the columns.
-        name: Its name for sentences.
-        unit: Its unit; empty if unknown.
-    """
-
-    at: int
-    name: str
-    unit: str
 
 
 @dataclass(frozen=True, slots=True)

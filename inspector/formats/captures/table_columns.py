@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.formats.captures.beside import Quantity
 from inspector.formats.captures.text_table import Table, comparable, is_number
+from inspector.formats.frame_times import Quantity
 
 #: Columns of frame times, by preference.
 FRAME_TIME_COLUMNS: Final = (
