@@ -299,6 +299,23 @@ def test_that_a_rate_of_zero_that_came_during_a_pause_is_not_called_older(stand:
     assert any("“ui” has rate 0, and was also paused in frame 60" in t for t in said)
 
 
+def test_that_a_rate_after_another_is_a_stretch_of_its_own_until_the_rate_is_1(
+    stand: Stand,
+) -> None:
+    game = stand.clock("game")
+    for rate in (Fraction(1, 2), Fraction(1, 4), Fraction(1)):
+        stand.run(1)
+        stand.session.submit(SetRate(game, rate))
+    stand.run(1)
+
+    told = [text for text in texts(stand.explain("boss")) if text.startswith("Meanwhile")]
+
+    assert [text.partition(",")[0] for text in told] == [
+        "Meanwhile “game” was set to rate 0.5 for 1.00 s",
+        "Meanwhile “game” was set to rate 0.25 for 1.00 s",
+    ]
+
+
 def test_that_a_rate_of_zero_is_told_from_a_pause(stand: Stand) -> None:
     stand.run(1)
 

@@ -147,6 +147,17 @@ def test_that_calls_that_are_used_up_are_told_from_what_was_unscheduled(stand: S
     assert stand.kinds(used) == stand.kinds(taken) == [MEMBER_REMOVED]
 
 
+def test_that_a_timer_with_one_call_left_that_is_unscheduled_was_not_used_up(
+    stand: Stand,
+) -> None:
+    stand.run(Fraction(3, 4))
+    stand.session.submit(UnscheduleMember(stand.number("Actor.burst")))
+    stand.run(1)
+
+    # Its neighbours are called in the frame in which it is removed.
+    assert stand.explain("Actor.burst").headline.startswith("It was removed by command 1")
+
+
 def test_that_who_unscheduled_is_known_by_the_form_of_the_command_whatever_its_words(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from inspector.calls.blockers import BlockerKind
+from inspector.calls.blockers import Blocker, BlockerKind
 from inspector.calls.call import Call, CallId, call_of
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.command import Command
-from inspector.commands.members import PauseMember, SetTimeScale
+from inspector.commands.members import PauseMember, ResumeMember, SetTimeScale
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import pass_seconds, scene_file, virtual_session
-from inspector.vocabulary import MemberKind, TimerKind
+from inspector.vocabulary import LifeCycle, MemberKind, TimerKind
 
 MS = 1_000_000
 SECOND = 1_000_000_000
@@ -235,3 +235,67 @@ def test_that_a_call_that_is_gone_is_none(session: HostedSession) -> None:
     assert call_of(session.timeline, once) is None
     assert call_of(session.timeline, CallId(999)) is None
     assert call_of(session.timeline, CallId(999, is_member=True)) is None
+
+
+def test_that_what_was_left_when_a_pause_began_is_no_longer_left_after_it(
+    session: HostedSession,
+) -> None:
+    hero = member(session, "hero", of="ours")
+    after(session, 0.5, PauseMember(hero))
+    assert call(session, "Actor.shoot", of="ours").left_ns == 2 * SECOND
+
+    after(session, 0.5, ResumeMember(hero))
+
+    assert call(session, "Actor.shoot", of="ours").left_ns == 1.5 * SECOND
+
+
+def test_that_a_scheduler_without_a_clock_runs_on_the_root(session: HostedSession) -> None:
+    after(session, 1, SetRate(call(session, "once").clock_id, Fraction(1, 2)))
+    timer = call(session, "Actor.shoot", of="ours")
+    assert timer.session_due_ns == pytest.approx(5 * SECOND, abs=20 * MS)
+
+    session.timeline.members.by_id[timer.scheduler_id].clock_id = 0
+
+    assert call(session, "Actor.shoot", of="ours").session_due_ns == pytest.approx(
+        3.5 * SECOND, abs=20 * MS
+    )
+
+
+@pytest.mark.parametrize(
+    ("added_ns", "moved_ns"), [(0, 0), (1_005 * MS, 5 * MS), (9 * SECOND, 10 * MS)]
+)
+def test_that_frame_timers_of_older_recordings_wait_from_the_last_frame(
+    session: HostedSession, added_ns: int, moved_ns: int
+) -> None:
+    """At which instant the time of a scheduler was read was not recorded then."""
+    after(session, 0.01)
+    timer = call(session, "Actor.shoot", of="ours")
+    assert timer.session_due_ns == 3 * SECOND
+    scheduler = session.timeline.members.by_id[timer.scheduler_id]
+
+    scheduler.timed_ns, scheduler.added_ns = 0, added_ns
+
+    # Nor could it be read before it was there, or after the present.
+    found = call(session, "Actor.shoot", of="ours")
+    assert found.session_due_ns == 3 * SECOND + moved_ns
+
+
+@pytest.mark.parametrize(
+    ("life", "is_own", "text"),
+    [
+        (LifeCycle.DISABLED, True, "disabled"),
+        (LifeCycle.DISABLED, False, "“den” is disabled"),
+        (77, True, "life 77"),
+        (77, False, "“den” is life 77"),
+    ],
+)
+def test_that_a_stage_of_life_is_named_or_numbered(life: int, is_own: bool, text: str) -> None:
+    assert Blocker(BlockerKind.LIFE_CYCLE, "den", is_own=is_own, life=life).text == text
+
+
+def test_that_frame_timers_wait_before_the_first_frame(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, SCENE))
+    session.refresh()
+    assert session.timeline.frames.end == session.timeline.frames.first
+
+    assert call(session, "Actor.shoot", of="ours").session_due_ns == 3 * SECOND

@@ -236,13 +236,23 @@ def test_that_the_error_is_measured_and_asking_late_is_none(loop: PlayedLoop) ->
     assert source.wake_errors.max_ns < 1_000
 
 
-def test_that_another_thread_is_told_whose_it_is(loop: PlayedLoop) -> None:
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda source: source.set_wake(0),
+        lambda source: source.attach(print),
+        lambda source: source.close(),
+    ],
+)
+def test_that_another_thread_is_told_whose_it_is(
+    loop: PlayedLoop, use: Callable[[AsyncioTimeSource], None]
+) -> None:
     source = loop.source()
     messages: list[str] = []
 
     def ask() -> None:
         with pytest.raises(RuntimeError) as caught:
-            source.set_wake(0)
+            use(source)
         messages.append(str(caught.value))
 
     thread = threading.Thread(target=ask)

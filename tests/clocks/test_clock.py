@@ -113,6 +113,19 @@ def test_that_a_rate_of_zero_is_a_reason_of_its_own(world: World) -> None:
     assert not clock.is_paused
 
 
+def test_that_a_rate_of_zero_during_a_pause_does_not_begin_it_anew(world: World) -> None:
+    clock = world.root.child("still")
+    world.source.advance(1)
+    clock.pause()
+    world.source.advance(1)
+    clock.rate = 0
+
+    (reason,) = clock.pause_reasons()
+
+    assert reason.since_ns == SECOND
+    assert not reason.is_rate_zero
+
+
 def test_that_pausing_twice_is_pausing_once(world: World) -> None:
     clock = world.root.child("game")
 
