@@ -11,7 +11,7 @@ from .import_hook import when_imported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import ModuleType
     from typing import Any, NoReturn
 
@@ -21,6 +21,17 @@ _HOLD = "TIMELINE_PROBE_HOLD"
 _GRANT = "TIMELINE_PROBE_GRANT"
 _PATH = "PYTHONPATH"
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
+_NODE = "NODE_OPTIONS"
+_PROBE_JS = os.path.join(os.path.dirname(_FOLDER), "js", "probe.js")
+# Node takes a part in double quotes as one option, and knows no other quotes.
+_QUOTED = _PROBE_JS.replace("\\", "\\\\").replace('"', '\\"')
+_PRELOAD = f'--require "{_QUOTED}"'
+#: What runs a program that sees other files, and options with which Node reads only some:
+#: there it would not start, because it finds no probe.
+_ELSEWHERE = frozenset(
+    ("bwrap", "chroot", "docker", "firejail", "flatpak", "nsenter", "podman", "proot", "unshare")
+)
+_RESTRICTING = ("--experimental-permission", "--permission")
 
 #: Position of ``env`` among the arguments of ``Popen``, after ``self``.
 _POPEN_ENV = 10
@@ -68,7 +79,7 @@ def hand_on(connect: str, token: str, grant: str) -> None:
         os.putenv(name, value)
     # By this, an environment is known as the program's own.
     os.environ[_CONNECT] = connect
-    os.putenv(_PATH, _path_with_probe(os.environ.get(_PATH, "")))
+    os.putenv(_PATH, path_with_probe(os.environ.get(_PATH, "")))
     if not is_first:
         return
     for name in _OS_STARTERS:
@@ -113,13 +124,38 @@ def _giving(start: Any, position: int) -> Any:
     """Return a function that starts a process with the probe in its environment."""
 
     def starting(*args: Any, **kwargs: Any) -> object:
-        if "env" in kwargs:
-            kwargs["env"] = _with_probe(kwargs["env"])
+        command = args[1] if len(args) > 1 else kwargs.get("args")
+        if kwargs.get("env") is not None:
+            kwargs["env"] = _with_probe(kwargs["env"], command)
         elif len(args) > position:
-            args = (*args[:position], _with_probe(args[position]), *args[position + 1 :])
+            args = (*args[:position], _with_probe(args[position], command), *args[position + 1 :])
+        elif _PRELOAD in os.environ.get(_NODE, "") and not may_preload(_words(command)):
+            kwargs["env"] = _with_probe(os.environ, command)
         return start(*args, **kwargs)
 
     return _take_after(starting, start)
+
+
+def _words(command: Any) -> list[str]:
+    """Return the words of a command line, or of what a shell is to run."""
+    try:
+        parts = [command] if isinstance(command, (str, bytes, os.PathLike)) else command
+        return " ".join(map(os.fsdecode, parts)).split()
+    except TypeError:
+        return []  # an error that is the program's
+
+
+def may_preload(words: Iterable[str]) -> bool:
+    """Whether Node finds the probe where a command line runs it."""
+    return os.path.exists(_PROBE_JS) and not any(
+        word in _RESTRICTING or os.path.basename(word) in _ELSEWHERE for word in words
+    )
+
+
+def node_options(given: str, words: Iterable[str]) -> str:
+    """Return the options by which Node loads the probe, without it where that cannot be."""
+    others = given.replace(_PRELOAD, "").strip()
+    return f"{others} {_PRELOAD}".strip() if may_preload(words) else others
 
 
 def _take_after(function: Any, original: Any) -> Any:
@@ -130,7 +166,7 @@ def _take_after(function: Any, original: Any) -> Any:
     return function
 
 
-def _with_probe(environment: Any) -> Any:
+def _with_probe(environment: Any, command: Any) -> Any:
     if not isinstance(environment, Mapping):
         return environment  # inherited, or an error that is the program's
     given = dict(environment)
@@ -144,13 +180,17 @@ def _with_probe(environment: Any) -> Any:
         given[os.fsencode(name) if is_bytes else name] = os.fsencode(value) if is_bytes else value
 
     path = given.get(_PATH, given.get(os.fsencode(_PATH), ""))
-    put(_PATH, _path_with_probe(os.fsdecode(path)))
+    put(_PATH, path_with_probe(os.fsdecode(path)))
+    options = os.fsdecode(given.get(_NODE, given.get(os.fsencode(_NODE), "")))
+    if _PRELOAD in options:
+        put(_NODE, node_options(options, _words(command)))
     for name, value in _handed_on.items():
         put(name, value)
     return given
 
 
-def _path_with_probe(path: str) -> str:
+def path_with_probe(path: str) -> str:
+    """Return a path for Python with the folder of the probe in front."""
     # An empty part stands for the present folder.
     others = [each for each in path.split(os.pathsep) if each != _FOLDER] if path else []
     return os.pathsep.join([_FOLDER, *others])

@@ -2175,8 +2175,12 @@
       address: env.TIMELINE_PROBE_CONNECT, token: env.TIMELINE_PROBE_TOKEN, grant: env.TIMELINE_PROBE_GRANT,
     };
     const name = argv[1] ? require("path").basename(argv[1]).replace(/(-cli)?\.c?js$/, "") : "";
+    if (!address || !token) return;
     // Package managers only start other programs, which inherit the environment.
-    if (!address || !token || ["npm", "npx", "yarn", "pnpm", "corepack"].includes(name)) return;
+    if (["npm", "npx", "yarn", "pnpm", "corepack"].includes(name)) {
+      passOn(require("child_process").ChildProcess.prototype, "");
+      return;
+    }
     Object.defineProperty(root, key, { value: api });
     const hold = threads.isMainThread && env.TIMELINE_PROBE_HOLD === "1";
     delete env.TIMELINE_PROBE_TOKEN;
@@ -2239,13 +2243,24 @@
     }
   }
 
-  /** Give the token to child processes that get the rest of the environment. */
+  /**
+   * Give the token to child processes that get the rest of the environment, and leave the probe out
+   * where Node would not start with it: where it may not read it, or sees other files.
+   */
   function passOn(prototype, token) {
     const { spawn } = prototype;
+    const elsewhere = /(^|\/)(bwrap|chroot|docker|firejail|flatpak|nsenter|podman|proot|unshare)$/;
+    const isOut = (word) => /^--(experimental-)?permission$/.test(word) || elsewhere.test(word);
     prototype.spawn = function (options) {
       const pairs = options && options.envPairs;
       if (Array.isArray(pairs) && pairs.some((pair) => pair.startsWith("TIMELINE_PROBE_CONNECT="))) {
-        options = { ...options, envPairs: [...pairs, `TIMELINE_PROBE_TOKEN=${token}`] };
+        const { file, args } = options;
+        const words = [file, ...(Array.isArray(args) ? args : [])].join(" ").split(/\s+/);
+        const ours = words.some(isOut) && /--require "([^"\\]|\\.)*probe\.js"/;
+        const kept = (pair) => ours && pair.startsWith("NODE_OPTIONS=") ? pair.replace(ours, "") : pair;
+        const envPairs = pairs.map(kept);
+        if (token) envPairs.push(`TIMELINE_PROBE_TOKEN=${token}`);
+        options = { ...options, envPairs };
       }
       return spawn.call(this, options);
     };

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal
 
 from inspector.errors import AttachError, ProgramStartError
 from inspector.exit_codes import ExitCode
+from inspector.probe.bootstrap.children import node_options, path_with_probe
 from inspector.sessions.attached.doors.command_lines import program_title, refuse_isolated
 from inspector.sessions.attached.doors.door import Inlet
 from inspector.sessions.attached.doors.processes import title_of
@@ -46,28 +47,6 @@ _RESTORE: Final = (
 )
 #: How long a program has to end by itself before it is killed.
 GRACE_S: Final = 10.0
-
-
-def _python_path(environment: Mapping[str, str]) -> dict[str, str]:
-    given = environment.get("PYTHONPATH", "")
-    # An empty part stands for the present folder.
-    others = [each for each in given.split(os.pathsep) if each != str(BOOTSTRAP)] if given else []
-    return {"PYTHONPATH": os.pathsep.join([str(BOOTSTRAP), *others])}
-
-
-def _node_options(environment: Mapping[str, str]) -> dict[str, str]:
-    # Node takes a part in double quotes as one option, and knows no other quotes.
-    path = str(PROBE_JS).replace("\\", "\\\\").replace('"', '\\"')
-    ours = f'--require "{path}"'
-    given = environment.get("NODE_OPTIONS", "")
-    return {"NODE_OPTIONS": given if ours in given else f"{given} {ours}".strip()}
-
-
-#: By which variables runtimes load the probe as they start.
-TAKEN_IN_BY: Final[tuple[Callable[[Mapping[str, str]], Mapping[str, str]], ...]] = (
-    _python_path,
-    _node_options,
-)
 
 
 def _nothing(_sentence: str) -> None:
@@ -120,10 +99,10 @@ class Launch:
     def open(self, inlet: Inlet) -> Launched:
         """Start the program; raises what :meth:`program` does."""
         program = self.program()
-        environment = dict(os.environ)
-        for taken_in in TAKEN_IN_BY:
-            environment |= taken_in(environment)
-        environment |= {
+        environment = {
+            **os.environ,
+            "PYTHONPATH": path_with_probe(os.environ.get("PYTHONPATH", "")),
+            "NODE_OPTIONS": node_options(os.environ.get("NODE_OPTIONS", ""), self.argv),
             "TIMELINE_PROBE_CONNECT": inlet.address,
             "TIMELINE_PROBE_TOKEN": inlet.token,
             "TIMELINE_PROBE_GRANT": self.grant,

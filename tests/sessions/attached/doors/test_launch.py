@@ -16,6 +16,7 @@ from inspector.exit_codes import ExitCode
 from inspector.sessions.attached.carriers import Carrier
 from inspector.sessions.attached.doors.command_lines import program_title
 from inspector.sessions.attached.doors.launch import BOOTSTRAP, Launch
+from tests.javascript import node
 
 _SHOW = "#!/bin/sh\nenv > seen\necho out\nexit 3\n"
 
@@ -180,3 +181,38 @@ def test_that_a_door_can_be_kept_as_plain_values() -> None:
     door = Launch(("python3", "game.py"))
     assert json.loads(json.dumps(door.argv)) == ["python3", "game.py"]
     assert hash(door) == hash(Launch(("python3", "game.py")))
+
+
+def _node_options_of(folder: Path, *command: str) -> str:
+    launched = Launch(command, folder=folder).open(StandIn())
+    launched.wait()
+    return (folder / "options").read_text().strip()
+
+
+def test_that_node_is_not_told_to_load_what_it_cannot_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NODE_OPTIONS", "--no-warnings")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    for name in ("node", "chroot"):
+        _script(tmp_path, name, '#!/bin/sh\necho "$NODE_OPTIONS" > options\n')
+    assert "probe.js" in _node_options_of(tmp_path, "node", "x.js")
+    for command in (["node", "--experimental-permission", "x.js"], ["chroot", "/x", "node"]):
+        assert _node_options_of(tmp_path, *command) == "--no-warnings"
+        starter = f"import subprocess; subprocess.run({command!r})"
+        assert _node_options_of(tmp_path, sys.executable, "-c", starter) == "--no-warnings"
+    starter = "import subprocess; subprocess.run('true; node x.js', shell=True)"
+    assert "probe.js" in _node_options_of(tmp_path, sys.executable, "-c", starter)
+
+
+def test_that_a_child_of_node_starts_that_may_not_read_the_probe(tmp_path: Path) -> None:
+    (tmp_path / "x.js").write_text("require('fs'); console.log('ran')")
+    allowed = f"--experimental-permission --allow-fs-read={tmp_path}/*"
+    starter = tmp_path / "start.js"
+    starter.write_text(
+        "require('child_process')"
+        f".exec({f'{node()} --no-warnings {allowed} x.js'!r}, (_, out) => "
+        "require('fs').writeFileSync('out', out));\n"
+    )
+    Launch((node(), str(starter)), folder=tmp_path).open(StandIn()).wait()
+    assert (tmp_path / "out").read_text() == "ran\n"
