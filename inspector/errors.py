@@ -38,9 +38,13 @@ class SceneError(InspectorError):
 class UnreadableFileError(InspectorError):
     """A file does not exist, is not a file, or cannot be read."""
 
+    exit_code = ExitCode.UNREADABLE
+
 
 class CaptureError(InspectorError):
     """A frame-time capture could not be read."""
+
+    exit_code = ExitCode.UNREADABLE
 
 
 class ColumnChoiceError(CaptureError):

@@ -8,14 +8,17 @@ class ExitCode(IntEnum):
 
     Attributes:
         OK: Success.
-        FAILED: A callback raised, a check found something (``lint``, ``lab --check``), or
-            something could not be read or written.
+        FAILED: A callback raised, a check found something (``lint``, ``lab --check``), a
+            condition says that it is worse, or something could not be written.
         USAGE: The arguments are invalid; nothing was done.
         NO_DISPLAY: There is no display for a window.
         SCENE: The scene could not be loaded.
         BAD_ENVIRONMENT: A library is missing, or has a version that is known not to work.
         DIFFERENT: A replayed scene behaved differently.
         NOT_ATTACHED: No program could be attached to, or no probe answered from it.
+        CANNOT_TELL: A condition or check could not be decided: what it needs is undefined, or data
+            is missing.
+        UNREADABLE: Something could not be read.
         NOT_EXECUTABLE: The program to be launched may not be executed (as in shells).
         NOT_FOUND: The program to be launched was not found (likewise).
         INTERRUPTED: Ended by Ctrl+C (128 + SIGINT, as in shells).
@@ -30,6 +33,8 @@ class ExitCode(IntEnum):
     BAD_ENVIRONMENT = 5
     DIFFERENT = 6
     NOT_ATTACHED = 7
+    CANNOT_TELL = 8
+    UNREADABLE = 9
     NOT_EXECUTABLE = 126
     NOT_FOUND = 127
     INTERRUPTED = 130

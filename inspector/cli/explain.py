@@ -166,7 +166,7 @@ def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
     """Print problems with the timers of a session.
 
     Returns:
-        The exit code: 0 without findings.
+        The exit code: 0 without findings in all of it, 8 without findings in what can be read.
 
     Raises:
         SceneError: The scene could not be loaded.
@@ -191,7 +191,9 @@ def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         out.write(_findings_text(title, end_ns, found, within))
         if past.hint:
             out.write(f"\n{past.hint}\n")
-    return ExitCode.FAILED if found else ExitCode.OK
+    if found:
+        return ExitCode.FAILED
+    return ExitCode.CANNOT_TELL if is_damaged else ExitCode.OK
 
 
 def _explanation_text(

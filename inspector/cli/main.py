@@ -68,8 +68,9 @@ examples:
 
 exit codes:
   0  done
-  1  failed: a callback raised, lint, lab --check, stats --assert or compare --fail-if
-     found something, or something could not be read or written
+  1  failed: a callback raised, lint or lab --check found something, a condition of
+     stats --assert does not hold or one of compare --fail-if does, or something
+     could not be written
   2  the arguments are not valid
   3  no display to open a window on (commands need none)
   4  the scene could not be loaded
@@ -77,6 +78,9 @@ exit codes:
   6  a replayed scene behaved differently (replay --verify)
   7  no program could be attached to (attach, which otherwise ends with the exit
      code of the program that it launched)
+  8  cannot tell: what a condition needs is undefined or data is missing (stats
+     --assert, compare --fail-if), or a damaged recording was checked (lint)
+  9  something could not be read
   126  the program to be launched may not be executed
   127  the program to be launched was not found
   130  interrupted with Ctrl+C, the window too

@@ -38,7 +38,7 @@ from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.clocks import SetRate
 from inspector.display_text import counted
 from inspector.errors import CaptureError, ExportError, InspectorError
-from inspector.events.recording import RecordingError
+from inspector.events.recording import RecordingWriteError
 from inspector.exit_codes import ExitCode
 from inspector.formats.captures.capture import split_column
 from inspector.formats.export import check_export, export_frames
@@ -250,11 +250,11 @@ def _end_recording(recorder: Recorder, out: TextIO | None) -> None:
     """Stop recording, if active.
 
     Raises:
-        RecordingError: The recording is incomplete.
+        RecordingWriteError: The recording is incomplete.
     """
     recorder.close()
     if recorder.problem:
-        raise RecordingError(recorder.problem)
+        raise RecordingWriteError(recorder.problem)
     if out is not None:
         for each in recorder.outcomes_since(0):
             cost = f", pictures {each.picture_cost}" if each.picture_cost else ""

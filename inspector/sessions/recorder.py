@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from inspector.errors import InspectorError
 from inspector.events.conditions.breakpoint import DEFAULT_SAVED_NS, BreakAction
-from inspector.events.recording import RecordingError, RecordingWriter
+from inspector.events.recording import RecordingWriteError, RecordingWriter
 from inspector.events.recording.pictures import bytes_a_frame, cost_text
 from inspector.foreign.paths import RECORDING_SUFFIX, is_there
 
@@ -190,10 +190,10 @@ class Recorder:
         It goes to a new file in :attr:`folder` if none is named.
 
         Raises:
-            RecordingError: It cannot be written, or something is recorded already.
+            RecordingWriteError: It cannot be written, or something is recorded already.
         """
         if self.is_recording:
-            raise RecordingError(f"{self.path} is being recorded already. Stop that first.")
+            raise RecordingWriteError(f"{self.path} is being recorded already. Stop that first.")
         self._start(path or self._new_path())
 
     def _start(self, path: Path) -> None:
@@ -263,7 +263,7 @@ class Recorder:
         It is a new one in :attr:`folder` if none is named.
 
         Raises:
-            RecordingError: It cannot be written.
+            RecordingWriteError: It cannot be written.
         """
         path = path or self._new_path()
         history = self._session.history
@@ -358,13 +358,15 @@ class Recorder:
         """Return the default name of a recording.
 
         Raises:
-            RecordingError: The folder cannot be made.
+            RecordingWriteError: The folder cannot be made.
         """
         folder = self.folder or _default_folder()
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise RecordingError(f"{folder} cannot be made: {error.strerror or error}.") from None
+            raise RecordingWriteError(
+                f"{folder} cannot be made: {error.strerror or error}."
+            ) from None
         now = datetime.now().astimezone()
         stem = f"{self._session.file_stem} {now:%Y-%m-%d %H%M%S}"
         return _free_name(folder / f"{stem}{RECORDING_SUFFIX}")

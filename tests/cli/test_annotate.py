@@ -141,9 +141,9 @@ def test_that_a_file_that_cannot_be_written_or_is_none_fails(run: Run, tmp_path:
     assert (code, "it is read-only" in err) == (ExitCode.FAILED, True)
     assert run("annotate game.tlrec")[0] == ExitCode.OK
     code, _, err = run("annotate game.py --at 1 --name x")
-    assert (code, "is not a recording" in err) == (ExitCode.FAILED, True)
+    assert (code, "is not a recording" in err) == (ExitCode.UNREADABLE, True)
     code, _, err = run("annotate nothing.tlrec")
-    assert (code, "There is no file" in err) == (ExitCode.FAILED, True)
+    assert (code, "There is no file" in err) == (ExitCode.UNREADABLE, True)
 
 
 def test_that_nothing_from_a_file_steers_the_terminal(run: Run, tmp_path: Path) -> None:

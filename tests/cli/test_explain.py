@@ -214,10 +214,10 @@ def test_that_what_is_named_like_a_recording_is_never_run_as_a_scene(
     for content, sentence in (("", "is empty"), ("raise SystemExit(7)", "is not a recording")):
         path.write_text(content)
         for line in (["explain", str(path), "boss"], ["lint", str(path)]):
-            assert main(line) == 1
+            assert main(line) == ExitCode.UNREADABLE
             assert sentence in capsys.readouterr().err
     path.unlink()
-    assert main(["lint", str(path)]) == 1
+    assert main(["lint", str(path)]) == ExitCode.UNREADABLE
     assert "There is no file" in capsys.readouterr().err
 
 
@@ -681,7 +681,7 @@ def test_that_nothing_is_said_of_an_instant_whose_events_are_missing(
     outcomes = [each["outcome"] for each in json.loads(before[1])["predicted"]]
     assert outcomes == ["came true", "not yet known", "not yet known"]
     for code, out, err in (within, behind):
-        assert (code, out) == (ExitCode.FAILED, "")
+        assert (code, out) == (ExitCode.UNREADABLE, "")
         assert "are missing, so the state at" in err
     with closing(open_recording(recording)) as past:
         # As the window asks when it looks back.

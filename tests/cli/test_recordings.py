@@ -231,7 +231,7 @@ def test_that_what_is_no_recording_is_one_sentence(run: Run, tmp_path: Path, lin
     for name, content in (("a.tlrec", b""), ("b.tlrec", b"SQLite format 3\0" + bytes(200))):
         (tmp_path / name).write_bytes(content)
         code, out, err = run(line.format(name))
-        assert (code, out) == (ExitCode.FAILED, "")
+        assert (code, out) == (ExitCode.UNREADABLE, "")
         assert err.startswith("timeline-inspector: ")
         assert err.count("\n") == 1
 

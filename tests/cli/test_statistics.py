@@ -245,7 +245,7 @@ def test_that_what_sums_cannot_answer_is_refused(run: Run, tmp_path: Path) -> No
     code, out, err = run('stats zones.csv --assert "p99 < 5ms"')
     _, _, refused = run("export zones.csv -o a.svg")
 
-    assert (code, out) == (ExitCode.FAILED, "")
+    assert (code, out) == (ExitCode.UNREADABLE, "")
     assert "Omit --metric, --assert, --range and --stream." in err
     assert "“timeline-inspector stats” shows them as a table." in refused
 

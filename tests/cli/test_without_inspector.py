@@ -81,7 +81,7 @@ def test_that_a_file_that_does_not_know_is_refused(run: Run, tmp_path: Path, com
 
     code, out, err = run(f"{command.format(capture)} --without-inspector")
 
-    assert (code, out) == (ExitCode.FAILED, "")
+    assert (code, out) == (ExitCode.UNREADABLE, "")
     assert "does not say how much of a frame the inspector took" in err
     assert not (tmp_path / "a.svg").exists()
 
@@ -89,5 +89,5 @@ def test_that_a_file_that_does_not_know_is_refused(run: Run, tmp_path: Path, com
 def test_that_the_time_in_callbacks_has_no_share_of_it(run: Run, game: Path) -> None:
     code, _, err = run(f"export {game} -o a.svg --measure busy --without-inspector")
 
-    assert code == ExitCode.FAILED
+    assert code == ExitCode.UNREADABLE
     assert "Add --measure interval." in err

@@ -90,7 +90,7 @@ def test_that_no_command_waits_for_what_is_no_file(  # noqa: PLR0913, PLR0917 - 
 
     code = cli.main(arguments)
 
-    assert code == ExitCode.FAILED
+    assert code == ExitCode.UNREADABLE
     assert problem.split("|", maxsplit=1)[0][:8] in capsys.readouterr().err or "|" in problem
 
 
@@ -136,7 +136,7 @@ def test_that_no_command_waits_for_a_recording_that_is_no_file(
 
     code = cli.main([str(path) if word == "FILE" else word for word in line.split()])
 
-    assert code == ExitCode.FAILED
+    assert code == ExitCode.UNREADABLE
     assert problem in capsys.readouterr().err
 
 

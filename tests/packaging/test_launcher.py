@@ -39,6 +39,8 @@ def test_that_the_numbers_of_the_exit_codes_stay() -> None:
         ("BAD_ENVIRONMENT", 5),
         ("DIFFERENT", 6),
         ("NOT_ATTACHED", 7),
+        ("CANNOT_TELL", 8),
+        ("UNREADABLE", 9),
         ("NOT_EXECUTABLE", 126),
         ("NOT_FOUND", 127),
         ("INTERRUPTED", 130),

@@ -51,7 +51,8 @@ not stop the others. “-o -” writes to standard output in the one format that
 With several files, or --out, a file that cannot be read does not stop the others either,
 and each file is a row in the answer.
 
-Exit code 1 if something could not be read or written; with several files, if any was not.
+Exit code 1 if something could not be written, 9 if the file could not be read; with
+several files 1 if any was not exported.
 """
 
 

@@ -34,8 +34,8 @@ examples:
   timeline-inspector lab --scene game.py --display 30,240 --export game.svg --check
 
 Exit code 0 when the lab has run, whatever the result; 1 if a callback of the scene
-failed, a file could not be read or written, or --check finds a wrong run; 2 if the
-arguments are not valid; 4 if the scene could not be loaded.
+failed, a file could not be written, or --check finds a wrong run; 2 if the arguments are
+not valid; 4 if the scene could not be loaded; 9 if a file could not be read.
 """
 
 

@@ -36,7 +36,8 @@ examples:
   timeline-inspector annotate game.tlrec --change 3 --name "boss is late"
   timeline-inspector annotate game.tlrec --remove 3
 
-Exit code 1 if the file cannot be opened or written; 2 if there is no such instant or number.
+Exit code 1 if the file cannot be written, 9 if it cannot be read; 2 if there is no such
+instant or number.
 """
 
 

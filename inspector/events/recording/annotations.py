@@ -21,6 +21,7 @@ from inspector.events.recording.layout import (
     APPLICATION_ID,
     VERSIONS_ALIKE,
     RecordingError,
+    RecordingWriteError,
     check_tables,
     text_of,
 )
@@ -66,7 +67,7 @@ def annotate(path: Path, annotation: Annotation) -> int:
 
     def write(connection: sqlite3.Connection) -> int:
         if annotation.id and not _count(connection, annotation.id):
-            raise RecordingError(f"Annotation {annotation.id} no longer exists.")
+            raise RecordingWriteError(f"Annotation {annotation.id} no longer exists.")
         return _put(connection, annotation)
 
     return _changed(path, write)
@@ -182,7 +183,7 @@ def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
             with connection:
                 return write(connection)
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise RecordingError(f"{asked} cannot be annotated: {_reason(error)}.") from error
+        raise RecordingWriteError(f"{asked} cannot be annotated: {_reason(error)}.") from error
 
 
 def _check_writable(asked: Path, path: Path) -> None:
@@ -198,9 +199,11 @@ def _check_writable(asked: Path, path: Path) -> None:
     if not path.is_file():
         raise RecordingError(f"There is no file {asked}.")
     if is_written_here(path):
-        raise RecordingError(f"{asked} is being recorded: add annotations in that session instead.")
+        raise RecordingWriteError(
+            f"{asked} is being recorded: add annotations in that session instead."
+        )
     if not path.stat().st_mode & _ANYBODY_WRITES:
-        raise RecordingError(
+        raise RecordingWriteError(
             f"{asked} cannot be annotated: it is read-only. Make it writable, or annotate a copy."
         )
     try:
@@ -216,7 +219,7 @@ def _check_writable(asked: Path, path: Path) -> None:
         return
     is_sqlite = head.startswith(b"SQLite format 3")
     if is_sqlite and path.stat().st_size < pages * (_LARGEST_PAGE if page == 1 else page):
-        raise RecordingError(
+        raise RecordingWriteError(
             f"{asked} cannot be annotated: it is truncated, and writing could damage the rest."
         )
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from inspector.errors import InspectorError
 from inspector.events.timer_table import COLUMNS
+from inspector.exit_codes import ExitCode
 from inspector.vocabulary import VOCABULARY_VERSION, Phase, Share
 
 #: Raised when the meaning of a table changes; readers refuse newer versions.
@@ -101,7 +102,15 @@ CREATE TABLE annotations (
 
 
 class RecordingError(InspectorError):
-    """A recording cannot be opened or written; the message says why, in a sentence."""
+    """A recording cannot be opened or read; the message says why, in a sentence."""
+
+    exit_code = ExitCode.UNREADABLE
+
+
+class RecordingWriteError(RecordingError):
+    """A recording cannot be written."""
+
+    exit_code = ExitCode.FAILED
 
 
 def text_of(raw: bytes) -> str:

@@ -21,7 +21,7 @@ from inspector.events.recording.layout import (
     CHUNK_EVENTS,
     SCHEMA,
     SCHEMA_VERSION,
-    RecordingError,
+    RecordingWriteError,
     version_values,
 )
 from inspector.events.recording.live_files import begin_writing, end_writing, is_same_file
@@ -86,15 +86,15 @@ def reserve(path: Path) -> None:
     """Create an empty file, so that no other program takes its name.
 
     Raises:
-        RecordingError: The file exists or cannot be created.
+        RecordingWriteError: The file exists or cannot be created.
     """
     try:
         with path.open("xb"):
             pass
     except FileExistsError:
-        raise RecordingError(f"{path} exists. Choose another name.") from None
+        raise RecordingWriteError(f"{path} exists. Choose another name.") from None
     except OSError as error:
-        raise RecordingError(f"{path} cannot be written: {error.strerror or error}.") from None
+        raise RecordingWriteError(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
 class RecordingFile:
@@ -123,7 +123,7 @@ class RecordingFile:
             is_reserved: Whether :func:`reserve` was called for it.
 
         Raises:
-            RecordingError: The file exists or cannot be created.
+            RecordingWriteError: The file exists or cannot be created.
         """
         if not is_reserved:
             reserve(path)
@@ -309,7 +309,7 @@ class RecordingFile:
         """Commit everything to disk.
 
         Raises:
-            RecordingError: The file no longer exists.
+            RecordingWriteError: The file no longer exists.
             sqlite3.Error: The file cannot be written.
         """
         self._add_fresh()
@@ -329,7 +329,7 @@ class RecordingFile:
             if not self.path.exists():
                 for suffix in ("-wal", "-shm"):
                     self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-            raise RecordingError(
+            raise RecordingWriteError(
                 f"{self.path} was moved, removed or replaced while it was written; "
                 "nothing more is recorded. Record again."
             )
@@ -338,7 +338,7 @@ class RecordingFile:
         """Write the rest, and leave a single file.
 
         Raises:
-            RecordingError: The file no longer exists.
+            RecordingWriteError: The file no longer exists.
             sqlite3.Error: The file cannot be written.
         """
         self._add_fresh()

@@ -15,7 +15,11 @@ from typing import Final
 from inspector.events.annotations import AnnotationChange
 from inspector.events.history import History, LogHistory
 from inspector.events.log import EventLog, Numbers
-from inspector.events.recording.layout import CHUNK_EVENTS, RecordingError
+from inspector.events.recording.layout import (
+    CHUNK_EVENTS,
+    RecordingError,
+    RecordingWriteError,
+)
 from inspector.events.recording.packed_columns import EVENT_COLUMNS
 from inspector.events.recording.writing.file import About, RecordingFile, reserve
 from inspector.events.schema import COMMAND_DETAILS
@@ -142,7 +146,7 @@ class RecordingWriter:
         """Create the file, and hand over the events in the log.
 
         Raises:
-            RecordingError: The file exists or cannot be created.
+            RecordingWriteError: The file exists or cannot be created.
         """
         if self._start is None:
             self._start = (self._log.base.copy(), self._log.first)
@@ -391,7 +395,7 @@ def save_last(
         Number of saved events.
 
     Raises:
-        RecordingError: The file cannot be written.
+        RecordingWriteError: The file cannot be written.
         ValueError: The time is not above 0.
     """
     if not seconds > 0:
@@ -409,5 +413,5 @@ def save_last(
         file.finish()
     except (sqlite3.Error, OSError, RecordingError) as error:
         file.abandon(end_reason(error))
-        raise RecordingError(disk_problem(path, error)) from error
+        raise RecordingWriteError(disk_problem(path, error)) from error
     return len(events)
