@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, TextIO
@@ -14,7 +14,14 @@ import numpy as np
 
 from inspector.analysis.statistics.column_summary import ColumnSummary, summary_of
 from inspector.analysis.statistics.compared_calls import CallChange
-from inspector.analysis.statistics.comparison import COMPARED, Change, Difference
+from inspector.analysis.statistics.comparison import (
+    COMPARED,
+    CONFIDENCE,
+    LEAST_SAMPLES,
+    Change,
+    Difference,
+    is_comparable,
+)
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.analysis.statistics.metrics import METRICS, Metric, MetricValue, metric_values
@@ -23,7 +30,7 @@ from inspector.cli.export import check_knows_inspector, checked_part, part_in
 from inspector.cli.run_report import table
 from inspector.cli.terminal import say, write_json
 from inspector.display_text import counted
-from inspector.errors import CaptureError, InspectorError
+from inspector.errors import CaptureError, ExportError, InspectorError
 from inspector.exit_codes import ExitCode
 from inspector.foreign.numbers import number_in, shown
 from inspector.formats.captures.capture import split_column
@@ -45,8 +52,13 @@ _OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     ">=": operator.ge,
 }
 _CONDITION: Final = re.compile(
-    r"\s*([\w.%-]+?)\s*(<=|>=|<|>)\s*(\S+?)\s*(ms|fps|s|%|ms/s|frames)?\s*"
+    r"\s*([\w.%-]+?)\s*(<=|>=|<|>)\s*(\S+?)\s*(us|µs|ms|fps|s|%|ms/s|frames)?\s*"
 )
+#: Units of time, in seconds.
+_SECONDS: Final = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
+_CHANGE: Final = f"change ({100 * CONFIDENCE:g} % interval)"
+#: Metrics that a condition may be on however few frames there are.
+_OF_ANY_LENGTH: Final = frozenset({"frames", "duration"})
 #: Shown of several files, unless metrics are chosen.
 _FEW: Final = ("frames", "fps", "p50", "p95", "p99", "max", "frameview.low-1", "capframex.low-1")
 
@@ -70,6 +82,40 @@ class Condition:
     def holds(self, value: float) -> bool:
         """Return whether it holds for a value."""
         return _OPERATORS[self.sign](value, self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A condition that does not hold, or of which that is not known.
+
+    Attributes:
+        file: How the file was named.
+        condition: The condition.
+        value: What it is on.
+        why_not: Why nothing can be told; empty if it does not hold.
+    """
+
+    file: str
+    condition: Condition
+    value: MetricValue
+    why_not: str
+
+    @property
+    def text(self) -> str:
+        """The outcome in words."""
+        if self.why_not:
+            return f"{self.file}: whether {self.condition.text} cannot be told: {self.why_not}"
+        what = f"{self.value.metric.id} is {self.value.text}"
+        return f"{self.file}: {self.condition.text} does not hold: {what}"
+
+    def values(self) -> dict[str, object]:
+        """Return it for programs."""
+        return {
+            "file": self.file,
+            "condition": self.condition.text,
+            "value": self.value.value,
+            **({"why_not": self.why_not} if self.why_not else {}),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +163,8 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
     """Print statistics of files, and check conditions.
 
     Returns:
-        The exit code: 0 if all conditions hold.
+        The exit code: 0 if all conditions hold, else the first of: 1 if one does not, 9 if a file
+        cannot be read, 8 if it cannot be told whether one holds.
 
     Raises:
         InspectorError: A file cannot be read, or has no frames.
@@ -144,52 +191,70 @@ def show_statistics(options: Namespace, out: TextIO, err: TextIO) -> int:
         )
         for each in files
     ]
-    failed = [
-        (each.text, condition, value)
+    checked = [
+        problem
         for each, values in zip(files, found, strict=True)
         for condition in conditions
         for value in values
         if value.metric is condition.metric
-        if value.value is None or not condition.holds(value.value)
+        if (problem := _check(each, condition, value, options)) is not None
     ]
-    shown_values = [
-        [value for value in values if not wanted or value.metric.id in wanted] for values in found
-    ]
+    values = [[each for each in of if not wanted or each.metric.id in wanted] for of in found]
     columns = [each.columns() for each in files] if options.columns else []
     if options.json:
-        write_json(out, _results(files, shown_values, columns, failed, unread))
-    else:
+        write_json(out, _results(files, values, columns, checked, unread))
+    elif not options.quiet:
         if len(options.files) == 1:
-            out.write(_one_text(files[0], shown_values[0], is_all=not wanted) + "\n")
+            out.write(_one_text(files[0], values[0], is_all=not wanted) + "\n")
         elif files:
-            out.write(_many_text(files, shown_values) + "\n")
+            out.write(_many_text(files, values) + "\n")
         summarised = zip(files, columns, strict=False)
         out.writelines(f"\n{_columns_text(each.text, found)}\n" for each, found in summarised)
-    for text, condition, value in failed:
-        what = value.text if value.value is not None else f"undefined: {value.why_not}"
-        say(err, f"{text}: {condition.text} does not hold: {value.metric.id} is {what}")
-    for text, error in unread.items():
-        say(err, f"{text} is left out: {error}")
-    return ExitCode.FAILED if failed or unread else ExitCode.OK
+    say(err, *(each.text for each in checked))
+    say(err, *(f"{text} is left out: {error}" for text, error in unread.items()))
+    outcomes = {ExitCode.CANNOT_TELL if each.why_not else ExitCode.FAILED for each in checked}
+    outcomes |= {ExitCode.UNREADABLE} if unread else set()
+    worst_first = (ExitCode.FAILED, ExitCode.UNREADABLE, ExitCode.CANNOT_TELL)
+    return next((each for each in worst_first if each in outcomes), ExitCode.OK)
+
+
+def _check(
+    read: _Read, condition: Condition, value: MetricValue, options: Namespace
+) -> _Checked | None:
+    """Return why a condition does not hold, or why that cannot be told; nothing if it holds."""
+    metric, count = condition.metric, len(read.series)
+    why_not = ""
+    if value.value is None:
+        why_not = f"{metric.id} is undefined: {value.why_not}"
+    elif metric.id not in _OF_ANY_LENGTH and count < LEAST_SAMPLES:
+        frames = "is only 1 frame" if count == 1 else f"are only {count} frames"
+        why_not = f"There {frames}, and {LEAST_SAMPLES} are needed."
+    elif read.file.missing and not options.allow_missing:
+        why_not = f"{read.file.missing} Add --allow-missing to check what is there."
+    if not why_not and value.value is not None and condition.holds(value.value):
+        return None
+    return _Checked(read.text, condition, value, why_not)
 
 
 def _results(
-    files: list[_Read],
-    values: list[list[MetricValue]],
-    columns: list[list[ColumnSummary]],
-    failed: list[tuple[str, Condition, MetricValue]],
-    unread: dict[str, str],
+    files: Sequence[_Read],
+    values: Sequence[Sequence[MetricValue]],
+    columns: Sequence[Sequence[ColumnSummary]],
+    checked: Sequence[_Checked],
+    unread: Mapping[str, str],
 ) -> dict[str, object]:
     """Return everything as JSON."""
     results = [_values(*each) for each in zip(files, values, strict=True)]
     for result, summaries in zip(results, columns, strict=False):
         result["columns"] = [each.as_json() for each in summaries]
-    failures = [
-        {"file": text, "condition": condition.text, "value": value.value}
-        for text, condition, value in failed
-    ]
+    unknown = [each.values() for each in checked if each.why_not]
     errors = [{"file": text, "error": error} for text, error in unread.items()]
-    return {"files": results, "failed": failures, **({"unread": errors} if errors else {})}
+    return {
+        "files": results,
+        "failed": [each.values() for each in checked if not each.why_not],
+        **({"unknown": unknown} if unknown else {}),
+        **({"unread": errors} if errors else {}),
+    }
 
 
 def _read_all(options: Namespace, err: TextIO) -> tuple[list[_Read], dict[str, str]]:
@@ -248,7 +313,7 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
     """Print how files differ from a first, and check conditions.
 
     Returns:
-        The exit code: 1 if a condition of failure holds.
+        The exit code: 1 if a condition of failure holds, 8 if it cannot be told of one.
 
     Raises:
         InspectorError: A file cannot be read, or has no frames.
@@ -262,28 +327,72 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
         run = run_of_file(*split_column(text), options.stream)
         say(err, *run.notes)
         runs.append(replace(run, name=text))
-    found = differences(runs)
-    failed = [
-        (each, condition, difference)
-        for each in found
-        for condition in conditions
-        for difference in each.found.differences
-        if difference.metric.id == condition.metric.id and _is_certain(condition, difference)
-    ]
+    found = differences(runs, asked={each.metric.id for each in conditions})
+    tested = [_tested(each, conditions, options) for each in found]
     if options.json:
-        texts = [[each.text for of, each, _ in failed if of is one] for one in found]
-        values = list(map(_comparison_values, found, texts))
+        values = list(map(_comparison_values, found, tested))
         write_json(out, values[0] if len(values) == 1 else {"comparisons": values})
     else:
         out.write("\n\n".join(map(_comparison_text, found)) + "\n")
     if options.output is not None:
         write_comparison(found, options.output)
         say(err, f"Written: {options.output}")
-    for each, condition, difference in failed:
-        file = f"{each.after.name}: " if len(found) > 1 else ""
-        change = _change_text(difference)
-        say(err, f"{file}{condition.text} holds: {difference.metric.id} {change}")
-    return ExitCode.FAILED if failed else ExitCode.OK
+    outcomes = [(each, test) for each, tests in zip(found, tested, strict=True) for test in tests]
+    for each, test in outcomes:
+        if test.holds is not False:
+            file = f"{each.after.name}: " if len(found) > 1 else ""
+            say(err, f"{file}{test.text}")
+    if any(test.holds for _, test in outcomes):
+        return ExitCode.FAILED
+    return ExitCode.CANNOT_TELL if any(test.holds is None for _, test in outcomes) else ExitCode.OK
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """What became of a condition of failure.
+
+    Attributes:
+        condition: The condition.
+        difference: What it is on.
+        why_not: Why nothing can be told; empty if something can.
+    """
+
+    condition: Condition
+    difference: Difference
+    why_not: str
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether it holds for the whole interval; ``None`` if that cannot be told."""
+        low, high = self.difference.low, self.difference.high
+        if self.why_not or low is None or high is None:
+            return None
+        return self.condition.holds(low) and self.condition.holds(high)
+
+    @property
+    def text(self) -> str:
+        """The outcome in words."""
+        if self.why_not:
+            return f"whether {self.condition.text} cannot be told: {self.why_not}"
+        holds = "holds" if self.holds else "does not hold"
+        return f"{self.condition.text} {holds}: {self.difference.metric.id} {self.difference.text}"
+
+
+def _tested(
+    each: RunDifference, conditions: Sequence[Condition], options: Namespace
+) -> list[_Test]:
+    """Return what became of conditions of failure."""
+    found = []
+    for condition in conditions:
+        (difference,) = (of for of in each.found.differences if of.metric is condition.metric)
+        missing = [] if options.allow_missing else [each.before.missing, each.after.missing]
+        why_not = " ".join(filter(None, missing))
+        if why_not:
+            why_not = f"{why_not} Add --allow-missing to compare what is there."
+        elif difference.why_not:
+            why_not = each.found.why_not or f"{condition.metric.id}: {difference.why_not}."
+        found.append(_Test(condition, difference, why_not))
+    return found
 
 
 def formulas_text() -> str:
@@ -321,7 +430,9 @@ def _parts(text: str, parser: ArgumentParser, argument: str) -> tuple[Metric, st
 
 def _condition(text: str, parser: ArgumentParser) -> Condition:
     metric, sign, limit, unit = _parts(text, parser, "--assert")
-    if unit and unit != metric.unit:
+    if {unit, metric.unit} <= _SECONDS.keys():
+        limit *= _SECONDS[unit] / _SECONDS[metric.unit]
+    elif unit and unit != metric.unit:
         parser.error(f"argument --assert: {metric.id} is in {metric.unit}, not in {unit}")
     return Condition(text, metric, sign, limit)
 
@@ -330,15 +441,10 @@ def _change(text: str, parser: ArgumentParser) -> Condition:
     metric, sign, limit, unit = _parts(text, parser, "--fail-if")
     if unit != "%":
         parser.error(f"argument --fail-if: a change is in percent, such as +5%: {shown(text)}")
-    if metric.id not in COMPARED:
-        parser.error(f"argument --fail-if: compared are {', '.join(COMPARED)}, not {metric.id}")
+    if not is_comparable(metric):
+        known = f"compared are {', '.join(COMPARED)} and the like"
+        parser.error(f"argument --fail-if: {known}, not {metric.id}")
     return Condition(text, metric, sign, limit / 100)
-
-
-def _is_certain(condition: Condition, difference: Difference) -> bool:
-    """Whether a condition holds for the whole interval of a change."""
-    ends = (difference.low, difference.high)
-    return all(end is not None and condition.holds(end) for end in ends)
 
 
 # ------------------------------------------------------------------------- files and texts
@@ -348,7 +454,10 @@ def _read(text: str, options: Namespace, err: TextIO) -> _Read:
     path, column = split_column(text)
     file = read_frame_file(path, column, stream=options.stream)
     say(err, *file.notes)
-    frames = checked_part(file.frames, part_in(options), options.range)
+    try:
+        frames = checked_part(file.frames, part_in(options), options.range)
+    except ExportError as error:
+        raise CaptureError(str(error)) from None
     left_out = None
     if options.without_inspector:
         check_knows_inspector(path, file)
@@ -461,8 +570,14 @@ def _comparison_text(each: RunDifference) -> str:
             MetricValue(metric, value).text for value in (difference.before, difference.after)
         )
         name = f"{metric.tool} {metric.name}".strip()
-        rows.append((name, one, other, _change_text(difference), difference.verdict.value))
-    heading = ("statistic", "before", "after", "change (95 % interval)", "verdict")
+        rows.append((name, one, other, difference.text, difference.verdict.value))
+    heading = (
+        "statistic",
+        "before",
+        "after",
+        f"change ({100 * CONFIDENCE:g} % interval)",
+        "verdict",
+    )
     lines = [
         f"before: {before.name}, {counted(len(before.times_ns), 'frame')}",
         f"after:  {after.name}, {counted(len(after.times_ns), 'frame')}",
@@ -470,9 +585,8 @@ def _comparison_text(each: RunDifference) -> str:
         table(heading, rows, right={1, 2, 3}),
         "",
         *_calls_lines(each.calls),
-        found.distance_text,
-        f"Verdict by the average frame rate: {found.verdict.value}.",
-        *([each.overlap] if each.overlap else []),
+        found.sentence(before.name, after.name),
+        *each.remarks,
     ]
     return "\n".join(lines)
 
@@ -488,17 +602,9 @@ def _calls_lines(calls: Sequence[CallChange]) -> list[str]:
             "-" if value is None else f"{value:,.2f} {each.unit}"
             for value in (change.before, change.after)
         )
-        rows.append(
-            (each.subject, each.what, one, other, _change_text(change), change.verdict.value)
-        )
-    heading = ("clock or timer", "what", "before", "after", "change (95 % interval)", "verdict")
+        rows.append((each.subject, each.what, one, other, change.text, change.verdict.value))
+    heading = ("clock or timer", "what", "before", "after", _CHANGE, "verdict")
     return [table(heading, rows, right={2, 3, 4}), ""]
-
-
-def _change_text(change: Change) -> str:
-    if change.share is None:
-        return "-"
-    return f"{change.share_text} ({change.interval_text})"
 
 
 def _change_values(change: Change) -> dict[str, object]:
@@ -509,10 +615,11 @@ def _change_values(change: Change) -> dict[str, object]:
         "low": change.low,
         "high": change.high,
         "verdict": change.verdict.value,
+        **({"why_not": change.why_not} if change.why_not else {}),
     }
 
 
-def _comparison_values(each: RunDifference, failed: list[str]) -> dict[str, object]:
+def _comparison_values(each: RunDifference, tested: Sequence[_Test]) -> dict[str, object]:
     found = each.found
     calls = [
         {"clock": call.clock, "label": call.label, "what": call.what, "unit": call.unit}
@@ -525,9 +632,19 @@ def _comparison_values(each: RunDifference, failed: list[str]) -> dict[str, obje
         "frames": [len(each.before.times_ns), len(each.after.times_ns)],
         "differences": {of.metric.id: _change_values(of) for of in found.differences},
         **({"calls": calls} if calls else {}),
-        "distance": found.distance,
-        "p_value": found.p_value,
+        "confidence": CONFIDENCE,
         "verdict": found.verdict.value,
+        "verdict_by": [of.metric.id for of in found.spoken],
+        **({"why_not": found.why_not} if found.why_not else {}),
         **({"overlap": each.overlap} if each.overlap else {}),
-        "failed": failed,
+        "tested": [
+            {
+                "condition": test.condition.text,
+                "metric": test.condition.metric.id,
+                "holds": test.holds,
+                **({"why_not": test.why_not} if test.why_not else {}),
+            }
+            for test in tested
+        ],
+        "failed": [test.condition.text for test in tested if test.holds],
     }

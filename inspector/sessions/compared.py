@@ -11,7 +11,12 @@ from inspector.errors import CaptureError
 from inspector.events.recording import as_far_as_it_goes
 from inspector.foreign.paths import is_recording_name
 from inspector.formats.captures.capture import CaptureReader
-from inspector.sessions.frame_files import file_of, open_frame_file, recording_showing
+from inspector.sessions.frame_files import (
+    DAMAGED_RECORDING,
+    file_of,
+    open_frame_file,
+    recording_showing,
+)
 from inspector.sessions.session import loops_of, samples_of
 
 if TYPE_CHECKING:
@@ -47,9 +52,11 @@ def run_of_file(
             history, loops = state.frames, {each.clock_id: each.name for each in loops_of(state)}
             times_ns = history.numpy("interval_ns", history.first, history.end)
             notes, read_stream = recording.notes, loops.get(state.frames_of, "")
+            missing = DAMAGED_RECORDING if recording.is_damaged else ""
         name = f"{path.name} – {read_stream}" if len(loops) > 1 else path.name
         streams = tuple(loops.values())
-        return ComparedRun(name, times_ns[times_ns > 0], calls, notes, streams, read_stream)
+        usable_ns = times_ns[times_ns > 0]
+        return ComparedRun(name, usable_ns, calls, notes, streams, read_stream, missing)
     read = open_frame_file(path, column)
     streams, read_stream = (), ""
     if isinstance(read, CaptureReader):
@@ -63,7 +70,11 @@ def run_of_file(
     times_ns = read.frames.interval_ns
     name = f"{path.name} – {read_stream}" if len(streams) > 1 else path.name
     return ComparedRun(
-        *(name, times_ns[times_ns > 0]), notes=read.notes, streams=streams, stream=read_stream
+        *(name, times_ns[times_ns > 0]),
+        notes=read.notes,
+        streams=streams,
+        stream=read_stream,
+        missing=read.missing,
     )
 
 

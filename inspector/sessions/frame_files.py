@@ -60,6 +60,7 @@ _SQLITE: Final = b"SQLite format 3"
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 #: Characters of a column of numbers that are decoded at a time.
 _PIECE: Final = 1 << 18
+DAMAGED_RECORDING: Final = "The recording is damaged."
 _decode_json = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_numbers = msgspec.json.Decoder(list[int]).decode
 _NS_COLUMNS: Final = ("frame", "at_ns", "interval_ns", "delta_ns", "busy_ns", *PHASE_COLUMNS)
@@ -77,6 +78,7 @@ class FrameFile:
         has_work: Whether the file says how long the callbacks took.
         column: What the file calls the frame times; empty if it has no name for them.
         slices: The slices of a trace, ``None`` for a table of frames.
+        missing: What of it could not be read, as a sentence; empty for nothing.
     """
 
     frames: FrameTimes
@@ -85,6 +87,7 @@ class FrameFile:
     has_work: bool
     column: str = "interval_ns"
     slices: Slices | None = None
+    missing: str = ""
 
     @property
     def samples(self) -> str:
@@ -191,6 +194,7 @@ def file_of(capture: Capture, stream: Stream) -> FrameFile:
         has_work=stream.busy_ns is not None,
         column=stream.column,
         slices=capture.slices,
+        missing=capture.missing_of(stream),
     )
 
 
@@ -246,7 +250,8 @@ def _read_recording(path: Path, stream: str | None = None) -> FrameFile:
         (name,) = (each.name for each in loops if each.clock_id == state.frames_of)
         provenance = replace(provenance, note=name)
         notes = (note_on_choice(name, len(frames), others), *notes)
-    return FrameFile(frames, provenance, notes, has_work=True)
+    missing = DAMAGED_RECORDING if recording.is_damaged else ""
+    return FrameFile(frames, provenance, notes, has_work=True, missing=missing)
 
 
 def recording_showing(path: Path, stream: str | None) -> Recording:

@@ -11,12 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.analysis.statistics import pacing
-from inspector.analysis.statistics.comparison import (
-    COMPARED,
-    Verdict,
-    comparison,
-    kolmogorov_smirnov,
-)
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_series import (
     FrameFacts,
@@ -220,55 +214,6 @@ def test_that_the_shares_of_changes_add_up(times_ms: np.ndarray) -> None:
     shares = pacing.variance_shares(FrameSeries(times_ms))
 
     assert sum(shares) == pytest.approx(1 if len(times_ms) > 1 else 0)
-
-
-# --------------------------------------------------------------------------- comparing
-
-
-def frames(seed: int, mean_ms: float, count: int = 2_000) -> FrameSeries:
-    return FrameSeries(np.random.default_rng(seed).gamma(50, mean_ms / 50, count))
-
-
-def test_that_a_capture_does_not_differ_from_another_of_the_same_kind() -> None:
-    found = comparison(frames(1, 16), frames(2, 16))
-
-    assert found.verdict is Verdict.NO_EVIDENCE
-    assert [each.metric.id for each in found.differences] == list(COMPARED)
-    assert found.p_value > 0.01
-
-
-@pytest.mark.parametrize(("mean_ms", "verdict"), [(15.2, Verdict.FASTER), (16.8, Verdict.SLOWER)])
-def test_that_five_percent_are_found(mean_ms: float, verdict: Verdict) -> None:
-    found = comparison(frames(1, 16), frames(2, mean_ms))
-
-    assert found.verdict is verdict
-    fps = found.differences[0]
-    assert fps.low is not None
-    assert fps.high is not None
-    assert fps.low < 16 / mean_ms - 1 < fps.high
-    assert found.p_value < 0.001
-
-
-def test_that_the_same_seed_gives_the_same_intervals() -> None:
-    assert comparison(frames(1, 16), frames(2, 17)) == comparison(frames(1, 16), frames(2, 17))
-
-
-def test_that_of_too_few_frames_nothing_is_said_to_differ() -> None:
-    found = comparison(frames(1, 16, 20), frames(2, 30, 20))
-
-    assert found.verdict is Verdict.NO_EVIDENCE
-    assert found.differences[0].low is None
-
-
-def test_that_the_distance_of_distributions_is_their_largest_difference() -> None:
-    one, other = np.array([1.0, 2.0, 3.0, 4.0]), np.array([3.0, 4.0, 5.0, 6.0])
-
-    assert kolmogorov_smirnov(one, other)[0] == 0.5
-    assert kolmogorov_smirnov(one, one) == (0.0, 1.0)
-    distance, p_value = kolmogorov_smirnov(np.arange(1000.0), np.arange(1000.0) + 60)
-    assert distance == pytest.approx(0.06)
-    # scipy.stats.ks_2samp(…, method="asymp") says 0.0536, without Stephens' correction.
-    assert p_value == pytest.approx(0.0525, abs=0.003)
 
 
 def test_that_missed_refreshes_are_counted_by_times_and_by_displays() -> None:

@@ -59,7 +59,7 @@ def test_that_a_session_has_no_animation_error_and_says_why(run: Run) -> None:
 
     code, _, err = run('stats a.tlrec --assert "presentmon.animation-error < 1"')
 
-    assert code == ExitCode.FAILED
+    assert code == ExitCode.CANNOT_TELL
     assert "not when it is displayed" in err
 
 
@@ -79,7 +79,11 @@ def test_that_several_files_are_rows(run: Run, uneven: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("condition", "holds"),
-    [("p99 <= 20ms", True), ("p99<20", False), ("fps > 96fps", True), ("max >= 40.5 ms", False)],
+    [
+        *(("p99 <= 20ms", True), ("p99<20", False), ("fps > 96fps", True)),
+        *(("max >= 40.5 ms", False), ("p99 < 0.03s", True), ("p99 < 0.019s", False)),
+        *(("p50 < 10001us", True), ("p50 < 9999µs", False), ("duration > 1000ms", True)),
+    ],
 )
 def test_that_a_condition_that_does_not_hold_fails(
     run: Run, uneven: Path, condition: str, *, holds: bool
@@ -88,6 +92,63 @@ def test_that_a_condition_that_does_not_hold_fails(
 
     assert code == (ExitCode.OK if holds else ExitCode.FAILED)
     assert (f"{condition} does not hold" in err) is not holds
+
+
+def test_that_quiet_says_only_what_fails(run: Run, uneven: Path) -> None:
+    asserted = ("--assert", "p50 < 11ms", "--assert", "max < 39ms", "--quiet")
+
+    code, out, err = run(shlex.join(["stats", str(uneven), *asserted]))
+
+    assert (code, out) == (ExitCode.FAILED, "")
+    assert err == f"timeline-inspector: {uneven}: max < 39ms does not hold: max is 40.00 ms\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "condition", "why"),
+    [
+        ("10\n" * 29, "p99 < 20ms", "There are only 29 frames, and 30 are needed."),
+        ("10\n", "fps > 1", "There is only 1 frame, and 30 are needed."),
+        ("10\n" * 50 + "oops\n", "p99 < 20ms", "1 row is damaged and was skipped"),
+        ("10\n" * 50, "apple.hitches < 9", "apple.hitches is undefined: The refresh rate"),
+    ],
+)
+def test_that_a_condition_without_the_data_it_needs_cannot_be_told(
+    run: Run, tmp_path: Path, rows: str, condition: str, why: str
+) -> None:
+    (tmp_path / "a.csv").write_text(f"frametime_ms\n{rows}", encoding="utf-8")
+
+    code, _, err = run(shlex.join(["stats", "a.csv", "--assert", condition, "--quiet"]))
+    _, out, _ = run(shlex.join(["stats", "a.csv", "--assert", condition, "--json"]))
+
+    assert code == ExitCode.CANNOT_TELL
+    assert f"a.csv: whether {condition} cannot be told: {why}" in err
+    (unknown,) = json.loads(out)["unknown"]
+    assert unknown["why_not"].startswith(why)
+
+
+def test_that_a_condition_on_what_is_there_can_be_allowed(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("frametime_ms\n" + "10\n" * 50 + "oops\n", encoding="utf-8")
+
+    code, _, _ = run('stats a.csv --assert "p99 < 20ms" --allow-missing')
+    worse, _, _ = run('stats a.csv --assert "p99 < 9ms" --allow-missing')
+    short, _, _ = run('stats a.csv --assert "frames > 10" --range 0:20')
+
+    assert (code, worse) == (ExitCode.OK, ExitCode.FAILED)
+    assert short == ExitCode.CANNOT_TELL
+    assert run('stats a.csv --assert "frames > 10" --range 0:20 --allow-missing')[0] == ExitCode.OK
+
+
+def test_that_the_worst_of_several_outcomes_is_the_exit_code(run: Run, tmp_path: Path) -> None:
+    capture(tmp_path, "good.csv", [10.0] * 50)
+    capture(tmp_path, "bad.csv", [30.0] * 50)
+    capture(tmp_path, "one.csv", [10.0])
+
+    def code(*files: str) -> int:
+        return run(shlex.join(["stats", *files, "--assert", "p99 < 20ms", "--quiet"]))[0]
+
+    assert code("good.csv", "one.csv") == ExitCode.CANNOT_TELL
+    assert code("good.csv", "one.csv", "nowhere.csv") == ExitCode.UNREADABLE
+    assert code("good.csv", "one.csv", "nowhere.csv", "bad.csv") == ExitCode.FAILED
 
 
 def test_that_json_has_values_formulas_and_failures(run: Run, uneven: Path) -> None:
@@ -142,7 +203,7 @@ def test_that_arguments_that_make_no_sense_are_refused(
 def test_that_a_file_without_frames_is_said(run: Run, uneven: Path) -> None:
     code, _, err = run(f"stats {uneven} --range 100:200")
 
-    assert code == ExitCode.FAILED
+    assert code == ExitCode.UNREADABLE
     assert "There is no frame in the range 100:200" in err
 
 
@@ -153,7 +214,8 @@ def test_that_a_slower_capture_is_told_and_fails_a_condition(run: Run, tmp_path:
     code, out, err = run(shlex.join(["compare", str(before), str(after), "--fail-if", "fps < -5%"]))
 
     assert code == ExitCode.FAILED
-    assert "Verdict by the average frame rate: slower." in out
+    assert f"“{after}” is slower than “{before}”: 99.75 → 90.70 fps, -9.1% (" in out
+    assert "This is about these two runs, not about versions of a program" in out
     assert "fps < -5% holds: fps -9.1% (" in err
     code, _, _ = run(shlex.join(["compare", str(before), str(after), "--fail-if", "fps < -20%"]))
     assert code == ExitCode.OK
@@ -166,7 +228,58 @@ def test_that_a_comparison_is_data_too(run: Run, uneven: Path) -> None:
     assert code == ExitCode.OK
     assert values["verdict"] == "no evidence of a difference"
     assert values["differences"]["p99"]["change"] == 0
-    assert values["p_value"] == 1
+    assert (values["confidence"], len(values["verdict_by"])) == (0.95, 7)
+
+
+@pytest.mark.parametrize(
+    ("after", "why"),
+    [
+        ("10\n", "At least 30 frames of each are needed."),
+        ("10\n" * 200 + "oops\n", "1 row is damaged and was skipped"),
+        (
+            "\n".join(str(10 + number / 100) for number in range(200)),
+            "Frames depend on each other over about ",
+        ),
+    ],
+)
+def test_that_a_condition_of_failure_without_data_cannot_be_told(
+    run: Run, tmp_path: Path, after: str, why: str
+) -> None:
+    capture(tmp_path, "before.csv", [10.0, 10.2, 9.8, 10.1] * 50)
+    (tmp_path / "after.csv").write_text(f"frametime_ms\n{after}\n", encoding="utf-8")
+
+    code, _, err = run('compare before.csv after.csv --fail-if "p99 > +5%"')
+    _, out, _ = run('compare before.csv after.csv --fail-if "p99 > +5%" --json')
+
+    assert code == ExitCode.CANNOT_TELL
+    assert f"whether p99 > +5% cannot be told: {why}" in err
+    (tested,) = json.loads(out)["tested"]
+    assert (tested["metric"], tested["holds"]) == ("p99", None)
+    assert tested["why_not"].startswith(why)
+    assert run("compare before.csv after.csv")[0] == ExitCode.OK
+
+
+def test_that_what_was_tested_is_in_the_data(run: Run, tmp_path: Path) -> None:
+    capture(tmp_path, "before.csv", [10.0, 10.2, 9.8, 10.1] * 50)
+    capture(tmp_path, "after.csv", [11.0, 11.2, 10.8, 11.1] * 50)
+    asked = ("frameview.low-0.1 < -5%", "p50 > +20%")
+
+    code, out, _ = run(
+        shlex.join(
+            ["compare", "before.csv", "after.csv", "--json"]
+            + [part for each in asked for part in ("--fail-if", each)]
+        )
+    )
+
+    values = json.loads(out)
+    assert code == ExitCode.FAILED
+    assert [(each["condition"], each["holds"]) for each in values["tested"]] == [
+        (asked[0], True),
+        (asked[1], False),
+    ]
+    assert values["failed"] == [asked[0]]
+    assert values["verdict_by"] == ["p50", "frameview.low-0.1"]
+    assert "frameview.low-0.1" in values["differences"]
 
 
 def test_that_several_files_are_compared_with_the_first(run: Run, tmp_path: Path) -> None:
@@ -182,8 +295,8 @@ def test_that_several_files_are_compared_with_the_first(run: Run, tmp_path: Path
     )
 
     assert code == ExitCode.FAILED
-    verdicts = [line for line in out.splitlines() if line.startswith("Verdict")]
-    assert [each.split(": ")[1] for each in verdicts] == ["slower.", "faster."]
+    assert f"“{slower}” is slower than “{before}”" in out
+    assert f"“{faster}” is faster than “{before}”" in out
     assert f"{slower}: fps < -5% holds: fps -" in err
     assert report.read_text().startswith("<!doctype html>")
     _, out, _ = run(f"compare {before} {slower} {faster} --json")
@@ -259,7 +372,7 @@ def test_that_a_file_that_cannot_be_read_does_not_stop_the_others(
     _, text, _ = run(f"stats empty.csv {uneven.name} nowhere.csv --json")
     failed, nothing, said = run("stats empty.csv nowhere.csv")
 
-    assert (code, failed) == (ExitCode.FAILED, ExitCode.FAILED)
+    assert (code, failed) == (ExitCode.UNREADABLE, ExitCode.UNREADABLE)
     assert [line.split()[0] for line in out.splitlines()[2:]] == [uneven.name]
     assert "empty.csv is left out: empty.csv is empty." in err
     assert "nowhere.csv is left out: There is no file nowhere.csv." in err

@@ -92,7 +92,7 @@ class DifferenceColumn(ColumnEnum):
                       _detail, sample="no evidence",
                       color=lambda row: _COLORS.get(row.change.verdict))
     INTERVAL = _column("95 % interval", lambda row: row.change.interval_text,
-                       "Of the change: from resampling blocks of consecutive frames or calls",
+                       "Of the change, for all statistics together: from resampling blocks",
                        _detail, sample="+1347.5% to +3710.2%", is_number=True)
     # fmt: on
 

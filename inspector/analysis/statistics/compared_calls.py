@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from inspector.analysis.statistics.comparison import Change, sample_change
+from inspector.analysis.statistics.comparison import Change, Samples, sample_change
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import CALL_ENDED, CLOCK_ADDED, TIMER_ADDED, TIMER_FIRED
@@ -163,25 +163,33 @@ def call_changes(
 ) -> list[CallChange]:
     """Return what has become of the calls that both sessions have, by clock, then by timer."""
     keys = sorted(before.samples.keys() & after.samples.keys())
+    numbers = [each for key in keys for each in _numbers(key, before, after)]
     found: list[CallChange] = []
-    for number, key in enumerate(keys):
-        on_progress(number / len(keys))
-        found += _changes(key, before, after)
+    for done, (key, what, unit, samples, statistic) in enumerate(numbers):
+        on_progress(done / len(numbers))
+        # More or fewer calls are neither better nor worse.
+        is_more_better = False if unit == "ms" else None
+        change = sample_change(
+            *samples, statistic, is_more_better=is_more_better, tests=len(numbers)
+        )
+        found.append(CallChange(*key, what, unit, change))
     return found
 
 
-def _changes(key: Key, before: SessionCalls, after: SessionCalls) -> Iterator[CallChange]:
+def _numbers(
+    key: Key, before: SessionCalls, after: SessionCalls
+) -> Iterator[tuple[Key, str, str, tuple[Samples, Samples], Callable[[Samples], float]]]:
+    """Yield what is compared of the calls of a name: title, unit, samples and their statistic."""
     one, other = before.samples[key], after.samples[key]
-    former, rates = _rates(one, before.seconds), _rates(other, after.seconds)
-    change = sample_change(former, rates, _mean, is_more_better=None)
-    yield CallChange(*key, "Calls", "per s", change)
+    rates = _rates(one, before.seconds), _rates(other, after.seconds)
+    yield key, "Calls", "per s", rates, _mean
     for what, attribute, statistic in (
         ("Lateness, P95", "late_ns", _p95),
         ("Duration, mean", "took_ns", _mean),
     ):
         former, now = (_in_ms(getattr(each, attribute)) for each in (one, other))
         if len(former) and len(now):
-            yield CallChange(*key, what, "ms", sample_change(former, now, statistic))
+            yield key, what, "ms", (former, now), statistic
 
 
 def _rates(samples: CallSamples, seconds: float) -> NDArray[np.float64]:

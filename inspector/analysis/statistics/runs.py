@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -20,6 +20,11 @@ from inspector.timebase import NS_PER_MS
 #: Frames of fewer durations are too even to tell by them what was measured twice.
 _LEAST_VARIETY: Final = 16
 _NO_CALLS: Final = SessionCalls({}, 0.0)
+#: What one run of each says, and what it does not.
+_TWO_RUNS: Final = (
+    "This is about these two runs, not about versions of a program: runs of the same version "
+    "differ too."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +38,7 @@ class ComparedRun:
         notes: Sentences on what was read.
         streams: Names of the streams of a capture.
         stream: Name of the one that was read.
+        missing: What of it could not be read, as a sentence; empty for nothing.
     """
 
     name: str
@@ -41,6 +47,7 @@ class ComparedRun:
     notes: tuple[str, ...] = ()
     streams: tuple[str, ...] = ()
     stream: str = ""
+    missing: str = ""
     distribution: Distribution = field(init=False)
 
     def __post_init__(self) -> None:
@@ -79,20 +86,28 @@ class RunDifference:
     overlap: str = ""
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What to bear in mind, as sentences."""
+        return tuple(filter(None, (_TWO_RUNS, self.overlap)))
+
+    @property
     def sentence(self) -> str:
         """The verdict in words."""
         said = self.found.sentence(self.before.name, self.after.name)
-        return f"{said} {self.overlap}" if self.overlap else said
+        return " ".join((said, *self.remarks))
 
 
 def differences(
-    runs: Sequence[ComparedRun], on_progress: Callable[[float], None] = lambda _done: None
+    runs: Sequence[ComparedRun],
+    on_progress: Callable[[float], None] = lambda _done: None,
+    asked: Collection[str] = (),
 ) -> list[RunDifference]:
     """Return how each run differs from the first.
 
     Args:
         runs: Two runs or more.
         on_progress: Called with the share that is done; what it raises ends the comparison.
+        asked: Ids of the metrics that the verdicts are to be about; by default all compared.
     """
     before, *others = runs
     found = []
@@ -101,7 +116,8 @@ def differences(
         def tell(from_share: float, share: float, done: float, number: int = number) -> None:
             on_progress((number + from_share + share * done) / len(others))
 
-        compared = comparison(before.series, after.series, on_progress=partial(tell, 0.0, 0.8))
+        series = (before.series, after.series)
+        compared = comparison(*series, asked, on_progress=partial(tell, 0.0, 0.8))
         calls = call_changes(before.calls, after.calls, partial(tell, 0.8, 0.2))
         overlap = _overlap_text(before, after)
         found.append(RunDifference(before, after, compared, tuple(calls), overlap))

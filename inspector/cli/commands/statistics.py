@@ -19,7 +19,9 @@ what is read:
 
 conditions:
   METRIC OP VALUE, such as “p99 < 16.7ms”, “fps >= 60”, “frameview.low-1 > 45fps”.
-  OP is <, <=, > or >=. Names of metrics are in the column “id” of --formulas.
+  OP is <, <=, > or >=. Names of metrics are in the column “id” of --formulas. Times are
+  in us, ms or s. Fewer than 30 frames, rows that cannot be read, and what is undefined
+  decide nothing: that is a failure of its own (8).
 
 examples:
   timeline-inspector stats capture.csv
@@ -27,27 +29,30 @@ examples:
   timeline-inspector stats run.tlrec --assert "p99 < 16.7ms" --assert "fps > 59"
   timeline-inspector stats capture.json --refresh 60 --json
 
-Exit code 0 if every condition holds; 1 if one does not, or a file cannot be read, which of
-several does not stop the others; 2 if the arguments are not valid.
+Exit code 0 if every condition holds; 1 if one does not; 8 if that cannot be told; 9 if a file
+cannot be read, which of several does not stop the others; 2 if the arguments are not valid.
 """
 
 COMPARE_EPILOG: Final = """\
 what is said:
-  Differences are relative to the first file, with their 95 % interval (moving block
-  bootstrap). The verdict is by the average frame rate: faster, slower, or no evidence.
+  Differences are relative to the first file. The 95 % intervals hold for all rows together
+  (resampled in blocks as long as frames depend on each other). The verdict is by what
+  --fail-if asks for, else by all rows: faster, slower, no evidence, or cannot tell. It is
+  about these two runs: runs of the same version differ too.
   Of recordings, clocks and timers are compared too: calls per second, lateness, duration.
 
 conditions:
   METRIC OP CHANGE, such as “p99 > +5%” or “fps < -2%”. A condition holds if the whole
-  interval does, so noise alone does not fail a build.
+  interval does, so noise alone does not fail a build. Captures that are too short to tell,
+  and rows that cannot be read, are a failure of their own (8).
 
 examples:
   timeline-inspector compare before.csv after.csv
   timeline-inspector compare before.csv after-1.csv after-2.csv -o comparison.html
   timeline-inspector compare before.tlrec after.tlrec --fail-if "p99 > +5%" --json
 
-Exit code 0 unless a condition of --fail-if holds; 1 if one holds, or a file cannot be read;
-2 if the arguments are not valid.
+Exit code 0 unless a condition of --fail-if holds; 1 if one holds; 8 if that cannot be told;
+9 if a file cannot be read; 2 if the arguments are not valid.
 """
 
 
@@ -61,6 +66,14 @@ def refresh_rate(text: str) -> float:
     if not Fraction(1, 60) <= rate <= 10_000:  # noqa: PLR2004 - as for frame rates
         raise ArgumentTypeError(f"a refresh rate must be between 1/60 and 10,000 Hz: {text}")
     return float(1000 / rate)
+
+
+def _add_allow_missing(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--allow-missing",
+        action="store_true",
+        help="check conditions although rows or parts of a file cannot be read",
+    )
 
 
 def add_stats_arguments(stats: ArgumentParser) -> None:
@@ -102,6 +115,8 @@ def add_stats_arguments(stats: ArgumentParser) -> None:
         action="store_true",
         help="also the columns of a capture beside its frame times: load, power, latencies …",
     )
+    _add_allow_missing(stats)
+    stats.add_argument("--quiet", action="store_true", help="no table, only what fails")
     add_without_inspector(stats)
     stats.add_argument("--formulas", action="store_true", help="list all metrics with formulas")
     stats.add_argument("--json", action="store_true", help="as JSON, for programs")
@@ -123,6 +138,7 @@ def add_compare_arguments(compare: ArgumentParser) -> None:
         default=[],
         help="fail if it holds, such as “p99 > +5%%”; may be repeated",
     )
+    _add_allow_missing(compare)
     compare.add_argument(
         "-o",
         "--output",

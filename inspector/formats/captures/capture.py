@@ -21,6 +21,7 @@ from inspector.analysis.statistics.frame_series import NO_FACTS, FrameFacts
 from inspector.display_text import in_quotes, one_line
 from inspector.errors import CaptureError
 from inspector.foreign.paths import is_there
+from inspector.formats.captures.source import CUT_OFF
 from inspector.formats.captures.trace_extras import NO_EXTRAS, Extras
 from inspector.formats.frame_times import Beside, FrameTimes, KnownDetails, NsColumn
 from inspector.vocabulary import Phase
@@ -215,6 +216,7 @@ class Capture:
         streams: The streams, the one to show by default first, then those with more frames.
         slices: The slices of a trace, ``None`` for a table of frames.
         notes: Sentences about the whole file.
+        damaged: Events of a trace that could not be read.
         columns: In a table, the columns that could be frame times.
         no_frames: Why there is no stream to show by default; empty if there is.
         created: When it was captured, as the file says, ``None`` if it does not.
@@ -224,6 +226,7 @@ class Capture:
     streams: tuple[Stream | SliceStream, ...]
     slices: Slices | None = None
     notes: tuple[str, ...] = ()
+    damaged: int = 0
     columns: tuple[str, ...] = ()
     no_frames: str = ""
     path: Path = field(default_factory=Path)
@@ -249,6 +252,12 @@ class Capture:
         """Return all that the user should know about a stream: which one it is, what is missing."""
         samples = (stream.samples,) if stream.samples else ()
         return (*self._choice(stream), *stream.notes, *samples, *self.notes)
+
+    def missing_of(self, stream: Stream) -> str:
+        """Return what could not be read of a stream, as sentences, or nothing."""
+        is_cut = self.damaged or CUT_OFF in self.notes
+        notes = (*(stream.notes if stream.skipped else ()), *(self.notes if is_cut else ()))
+        return " ".join(notes)
 
     def _choice(self, stream: Stream) -> tuple[str, ...]:
         if len(self.streams) == 1 or self.slices is not None:

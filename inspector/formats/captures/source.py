@@ -141,6 +141,7 @@ class CaptureSource:
 
 
 _LONGEST_FILE_NAME: Final = 80
+CUT_OFF: Final = "The compressed file is cut off or damaged; it was read up to there."
 
 
 @contextmanager
@@ -149,7 +150,7 @@ def _as_far_as_it_goes(notes: list[str]) -> Iterator[None]:
     try:
         yield
     except _DAMAGED:
-        notes.append("The compressed file is cut off or damaged; it was read up to there.")
+        notes.append(CUT_OFF)
 
 
 def _read(file: BinaryIO, size: int) -> Iterator[bytes]:

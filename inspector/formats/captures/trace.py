@@ -271,6 +271,7 @@ class TraceBuilder:
             streams,
             slices,
             notes=(*notes, *self._notes(len(open_))),
+            damaged=self.damaged,
             no_frames=no_frames,
             path=path,
         )

@@ -31,10 +31,9 @@ _ASPECT: Final = 1 / 3
 _SOFTWARE: Final = f"Timeline Inspector {inspector.__version__}"
 _DEFINITION: Final = (
     "Changes are relative to the first run. Their 95 % intervals come from resampling blocks of "
-    "consecutive frames or calls (moving block bootstrap, Künsch 1989); a verdict needs the whole "
-    "interval on one side of 0. The verdict in words is by the average frame rate. Frames depend "
-    "on each other, so the p-value of the Kolmogorov-Smirnov test is too small rather than too "
-    "large."
+    "consecutive frames or calls, several times as long as these depend on each other, and hold "
+    "for all frames' statistics together, as for all calls' together. A verdict needs the whole "
+    "interval on one side of 0."
 )
 
 

@@ -1,0 +1,167 @@
+"""Two captures compared: differences that are there are found, and no others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from inspector.analysis.statistics.comparison import (
+    COMPARED,
+    Verdict,
+    comparison,
+    correlation_length,
+    sample_change,
+)
+from inspector.analysis.statistics.frame_series import FrameSeries
+from tests.analysis.simulated_comparisons import Case, autoregressive, capped, outcome, uncapped
+
+
+def frames(seed: int, mean_ms: float, count: int = 2_000) -> FrameSeries:
+    return FrameSeries(np.random.default_rng(seed).gamma(50, mean_ms / 50, count))
+
+
+def test_that_a_capture_does_not_differ_from_another_of_the_same_kind() -> None:
+    found = comparison(frames(1, 16), frames(2, 16))
+
+    assert found.verdict is Verdict.NO_EVIDENCE
+    assert [each.metric.id for each in found.differences] == list(COMPARED)
+    assert found.sentence("a", "b").startswith("There is no evidence that “b” is faster or slower")
+
+
+@pytest.mark.parametrize(("mean_ms", "verdict"), [(15.2, Verdict.FASTER), (16.8, Verdict.SLOWER)])
+def test_that_five_percent_are_found(mean_ms: float, verdict: Verdict) -> None:
+    found = comparison(frames(1, 16), frames(2, mean_ms))
+
+    assert found.verdict is verdict
+    fps = found.differences[0]
+    assert fps.low is not None
+    assert fps.high is not None
+    assert fps.low < 16 / mean_ms - 1 < fps.high
+
+
+def test_that_the_same_seed_gives_the_same_intervals() -> None:
+    assert comparison(frames(1, 16), frames(2, 17)) == comparison(frames(1, 16), frames(2, 17))
+
+
+def test_that_of_too_few_frames_nothing_can_be_told() -> None:
+    found = comparison(frames(1, 16), frames(2, 30, 1))
+
+    assert found.verdict is Verdict.CANNOT_TELL
+    assert found.why_not == "At least 30 frames of each are needed."
+    assert all(each.low is None for each in found.differences)
+
+
+@pytest.mark.parametrize(("phi", "length"), [(0.0, 1.0), (0.5, 3.0), (0.9, 19.0)])
+def test_that_it_is_known_how_long_frames_depend_on_each_other(phi: float, length: float) -> None:
+    times = np.exp(autoregressive(np.random.RandomState(1), 1, 20_000, phi)[0])
+    times[::200] *= 10
+
+    # (1 + φ) / (1 - φ); the flat-top window finds somewhat less.
+    assert correlation_length(times) == pytest.approx(length, rel=0.15)
+
+
+def test_that_frames_that_alternate_do_not_depend_on_each_other() -> None:
+    assert correlation_length(np.tile([10.0, 10.2, 9.8, 10.1], 100)) == 1
+    assert correlation_length(np.full(100, 10.0)) == 1
+
+
+@pytest.mark.parametrize(
+    "case",
+    [Case("φ = 0.9", uncapped(0.9), 1_500), Case("capped", capped, 1_500)],
+    ids=lambda case: case.name,
+)
+def test_that_equal_captures_are_said_to_differ_no_more_often_than_stated(case: Case) -> None:
+    found = outcome(case, 10, 3)
+
+    assert found.claims <= 0.1
+    assert min(found.coverage.values()) >= 0.9
+
+
+def test_that_differences_of_five_percent_are_found_in_frames_that_depend_on_each_other() -> None:
+    assert outcome(Case("slower", uncapped(0.9), 3_000, 1.05), 5, 3).found == 1
+
+
+def test_that_captures_that_are_too_short_claim_nothing_and_say_so() -> None:
+    short = Case("short", uncapped(0.99), 3_000)
+
+    found = outcome(short, 20, 3)
+
+    assert found.claims == 0
+    assert found.undecided >= 0.9
+    (before,), (after,) = (short.make(np.random.RandomState(seed), 1, 3_000) for seed in (1, 2))
+    said = comparison(FrameSeries(before), FrameSeries(after))
+    assert {each.interval_text for each in said.differences} == {"too short to tell"}
+    sentence = said.sentence("a", "b")
+    assert sentence.startswith("It cannot be told whether “b” is faster or slower than “a”: ")
+    assert "Frames depend on each other over about " in sentence
+
+
+def test_that_a_rate_stays_positive() -> None:
+    # The one hitch of 20 s is in the second half: without it, there are 100 frames per second.
+    times = np.random.default_rng(1).normal(10, 0.5, 3_000)
+    times[2_000] = 20_000
+
+    found = comparison(FrameSeries(times), FrameSeries(times[::-1]))
+
+    assert all(each.low is None or each.low > -1 for each in found.differences)
+
+
+def test_that_the_verdict_is_about_what_was_asked() -> None:
+    times = np.random.default_rng(1).gamma(50, 16 / 50, 2_000)
+    hitching = times.copy()
+    hitching[::40] *= 1.6
+
+    by_all = comparison(FrameSeries(times), FrameSeries(hitching))
+    by_median = comparison(FrameSeries(times), FrameSeries(hitching), {"p50"})
+    by_both = comparison(FrameSeries(times), FrameSeries(hitching), {"p50", "p99"})
+
+    assert by_all.verdict is Verdict.SLOWER
+    assert by_median.verdict is Verdict.NO_EVIDENCE
+    assert " by P50: P50 " in by_median.sentence("a", "b")
+    assert by_both.sentence("a", "b").startswith("“b” is slower than “a”: P99 ")
+    widths = [
+        (of.high or 0) - (of.low or 0)
+        for found in (by_median, by_both, by_all)
+        for of in found.differences
+        if of.metric.id == "p50"
+    ]
+    assert widths == sorted(widths)
+    assert widths[0] < widths[1] < widths[2]
+
+
+def test_that_what_is_faster_by_one_metric_and_slower_by_another_is_said_to_be_both() -> None:
+    random = np.random.default_rng(1)
+    before, after = random.gamma(50, 16 / 50, 3_000), random.gamma(50, 14 / 50, 3_000)
+    after[::20] *= 3
+
+    found = comparison(FrameSeries(before), FrameSeries(after), {"p50", "p99"})
+
+    assert found.verdict is Verdict.MIXED
+    said = found.sentence("a", "b")
+    assert said.startswith("“b” is faster than “a”: P50 ")
+    assert "; it is slower than “a”: P99 " in said
+
+
+def test_that_the_interval_of_a_number_is_wider_among_many() -> None:
+    random = np.random.default_rng(1)
+    one, other = (random.gamma(50, 1, 1_000) for _ in range(2))
+
+    def width(tests: int) -> float:
+        change = sample_change(one, other, lambda each: float(each.mean()), tests=tests)
+        assert change.low is not None
+        assert change.high is not None
+        return change.high - change.low
+
+    assert width(1) < width(10) < width(100) < 2 * width(1)
+
+
+def test_that_resampling_finds_the_spread_of_a_mean() -> None:
+    random = np.random.default_rng(4)
+    one, other = (random.normal(100, 10, 9_000) for _ in range(2))
+
+    change = sample_change(one, other, lambda each: float(each.mean()))
+
+    assert change.low is not None
+    assert change.high is not None
+    # Two standard errors of the difference of two means of 9,000: 2 × 0.1 × √(2 / 9,000).
+    assert (change.high - change.low) / 2 == pytest.approx(0.003, rel=0.2)
