@@ -37,7 +37,7 @@ def build(stage):
 _RECORD = "run game.py --seconds 50 --record"
 _GIVEN = {
     "exporting": (f"{_RECORD} game.tlrec --quiet",),
-    "explain": (f"{_RECORD} crash.tlrec --quiet",),
+    "explain": (f"{_RECORD} crash.tlrec --quiet", f"{_RECORD} game.tlrec --quiet"),
     "late": (f"{_RECORD} crash.tlrec --quiet",),
     "statistics": (
         f"{_RECORD} run.tlrec --quiet",
