@@ -195,6 +195,12 @@ def test_that_samples_of_afterburner_are_at_their_times_of_day(tmp_path: Path, z
     assert (at_ns - at_ns[0]).tolist() == [0, S, 3 * S, 3_500 * MS, 4 * S]
 
 
+def test_that_a_damaged_time_of_day_is_between_those_around_it(tmp_path: Path) -> None:
+    text = AFTERBURNER.replace("24-10-2025 15:41:25", "24-10-9999 15:41:25")
+    at_ns = opened(tmp_path, text).frames().at_ns
+    assert (at_ns - at_ns[0]).tolist() == [0, 1_500 * MS, 3 * S, 3_500 * MS, 4 * S]
+
+
 @pytest.mark.parametrize("name", ["elapsed", "elapsed_ns", "time (ns)"])
 def test_that_a_log_at_an_interval_has_samples_at_its_own_time(tmp_path: Path, name: str) -> None:
     rows = [(60, 16 + each % 3, 333_000_000 + each * 100_000_000) for each in range(300)]

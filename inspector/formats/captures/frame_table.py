@@ -62,6 +62,8 @@ Number = TypeVar("Number", bound="np.generic")
 #: Columns of what else is known of frames, in milliseconds; those that mean the same together.
 _SIMULATION_STEP: Final = ("msbetweensimulationstart",)
 _DISPLAYED: Final = ("msbetweendisplaychange", "displayedtime")
+#: Dates beyond are damage.
+_YEARS: Final = range(1980, 2200)
 #: Longer "frames" are glitches of the capturing program (MangoHud drops them too).
 _LONGEST_NS: Final = 100 * NS_PER_SECOND
 #: The columns of FRAPS, which writes instants.
@@ -516,6 +518,8 @@ def _rows_again(
 def _date_of(found: re.Match[str]) -> datetime | None:
     """Return a date and time of day as Afterburner writes it, ``None`` if it is none."""
     day, month, year, hour, minute, second = (int(text or 0) for text in found.groups())
+    if year not in _YEARS:
+        return None
     try:
         return datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - where it was written
     except ValueError:
