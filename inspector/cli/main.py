@@ -16,7 +16,7 @@ import sys
 import textwrap
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, NoReturn, TextIO
@@ -34,8 +34,10 @@ from inspector.extensions import logger as extension_problems
 from inspector.foreign.paths import is_file
 from inspector.stop_signals import StopSignals
 
-#: Error of writing to a full disk.
-_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+#: Errors of writing the output, and what to do about each.
+_NOT_WRITTEN: Final = dict.fromkeys(
+    (errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "Free some space"
+) | {errno.EBADF: "The scene, or who started this command, has closed it"}
 
 _DESCRIPTION: Final = (
     "See, stop, slow, step, explain and prove time in a running frame-driven program."
@@ -173,10 +175,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
     except OSError as error:
-        if error.errno not in _FULL:
+        if error.errno not in _NOT_WRITTEN:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        say(sys.stderr, f"The output could not be written: {error.strerror}. Free some space.")
+        advice = _NOT_WRITTEN[error.errno]
+        say(sys.stderr, f"The output could not be written: {error.strerror}. {advice}.")
         return ExitCode.FAILED
     except InspectorError as error:
         return say_error(error, sys.stderr)
@@ -213,7 +216,8 @@ def _parse_and_run(arguments: list[str]) -> int:
     out = sys.stdout
     # Output of a scene is not part of the JSON.
     prints_to = sys.stderr if getattr(options, "json", False) else out
-    with redirect_stdout(prints_to), _terminable():
+    # Also put back at the end, whatever a scene has done to them.
+    with redirect_stdout(prints_to), redirect_stderr(sys.stderr), _terminable():
         return _run_command(options, out)
 
 

@@ -7,8 +7,10 @@ let go with it.
 """
 
 import ast
+import builtins
 import importlib
 import inspect
+import json
 import linecache
 import os
 import re
@@ -21,7 +23,7 @@ from difflib import get_close_matches
 from itertools import count
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -55,12 +57,43 @@ _DOES_NOTHING_WHEN_CALLED = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspec
 #: Tokens that may stand in front of a docstring.
 _NOT_CODE = frozenset({tokenize.COMMENT, tokenize.NL})
 
+#: Modules whose functions the inspector cannot do without, and nobody has a reason to replace.
+_NEEDED_MODULES: Final = (builtins, json, json.encoder, linecache, traceback)
+
 #: What scenes have put on the path themselves, by the name of their module.
 _entries_added: dict[str, list[str]] = {}
 #: Folders of the scenes that are loaded, by the name of their module.
 _folders: dict[str, str] = {}
 #: Those of them that were not on the path before.
 _folders_added: set[str] = set()
+
+
+@contextmanager
+def needed_functions_kept() -> Iterator[None]:
+    """Put back what a scene replaces in modules that reports about it are made with.
+
+    What it adds to them stays. Outputs that it closes are opened again.
+    """
+    before = [(module, dict(vars(module))) for module in _NEEDED_MODULES]
+    outputs = [(number, os.dup(number)) for number in (1, 2) if _is_open(number)]
+    try:
+        yield
+    finally:
+        for module, names in before:
+            # Written out: any function may have been replaced.
+            vars(module).update(names)
+        for number, kept in outputs:
+            if not _is_open(number):
+                os.dup2(kept, number)
+            os.close(kept)
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
 
 
 class SceneFile(Struct, frozen=True):
@@ -132,7 +165,9 @@ class Scene(Struct, frozen=True):
     @property
     def docstring_title(self) -> str:
         """The first line of the scene's docstring without its full stop, or nothing."""
-        return (self.module.__doc__ or "").strip().partition("\n")[0].rstrip(".")
+        docstring = self.module.__doc__
+        text = docstring.strip() if isinstance(docstring, str) else ""
+        return text.partition("\n")[0].rstrip(".")
 
     def build(self, stage: "Stage") -> None:
         """Call the scene's ``build``.
@@ -143,7 +178,8 @@ class Scene(Struct, frozen=True):
         build: Callable[[Stage], object] = self.module.build
         with _importable(self):
             try:
-                build(stage)
+                with needed_functions_kept():
+                    build(stage)
             except KeyboardInterrupt:
                 raise
             except CALLBACK_ERRORS as error:
@@ -206,7 +242,7 @@ def load_scene(path: Path) -> Scene:
     # Dataclasses and pickle look the module up by its name.
     sys.modules[module.__name__] = module
     try:
-        with _importable(scene):
+        with _importable(scene), needed_functions_kept():
             exec(code, module.__dict__)  # noqa: S102 - running the user's file is the point
     except KeyboardInterrupt:
         scene.unload()
@@ -270,9 +306,19 @@ def find_scene(text: str) -> Path:
 def user_traceback(error: BaseException) -> str:
     """Return the traceback of ``error`` without the inspector's own frames."""
     linecache.checkcache()
+    if isinstance(error, SyntaxError) and not _is_pythons_own(error):
+        return ""
     report = traceback.TracebackException.from_exception(error, compact=True)
     _keep_user_frames(report, set())
     return as_shown("".join(report.format()).rstrip())
+
+
+def _is_pythons_own(error: SyntaxError) -> bool:
+    """Return whether what is in it can be shown, or a scene has put something else in."""
+    texts, numbers = (error.filename, error.text), (error.lineno, error.offset)
+    return all(each is None or isinstance(each, str) for each in texts) and all(
+        each is None or type(each) is int for each in (*numbers, error.end_lineno, error.end_offset)
+    )
 
 
 def _described(path: Path) -> SceneFile:
@@ -313,6 +359,12 @@ def _compiled(path: Path) -> CodeType:
         code: CodeType = compile(source, str(path), "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise _problem(path, "import", error) from error
+    except (RecursionError, MemoryError):
+        message = (
+            f"{path.name} could not be imported: an expression in it is too long or too deeply "
+            "nested for Python. Split it, or read it from a file."
+        )
+        raise SceneProblem(message, path) from None
     return code
 
 
@@ -367,7 +419,7 @@ def _signature_problem(path: Path, build: Callable[..., object]) -> SceneProblem
     """Return what is wrong with a ``build`` that cannot be called with a stage."""
     try:
         signature = inspect.signature(build)
-    except (ValueError, TypeError):
+    except Exception:  # noqa: BLE001 - what an object of the scene raises when it is asked
         # Not every callable has a signature; calling it will show.
         return None
     code = getattr(build, "__code__", None)
@@ -398,8 +450,11 @@ def user_place(traceback_text: str) -> str:
 
 def _place(path: Path, error: BaseException) -> tuple[Path, int | None]:
     """Return where it happened: the deepest line in the scene's own folder."""
-    if isinstance(error, SyntaxError) and error.filename and error.lineno:
-        return Path(error.filename), error.lineno
+    if isinstance(error, SyntaxError):
+        named, number = error.filename, error.lineno
+        # A scene may raise one itself, with anything in it.
+        if isinstance(named, str) and type(number) is int and number > 0 and is_file(Path(named)):
+            return Path(named), number
     place: tuple[Path, int | None] = (path, None)
     folder = _folder_of(path)
     for frame in traceback.extract_tb(error.__traceback__):

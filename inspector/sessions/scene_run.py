@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Generator, Iterator
 from fractions import Fraction
 from math import inf
 from pathlib import Path
 from time import perf_counter_ns
+from time import time_ns as wall_time_ns
 from typing import Final, Protocol
 
 from inspector.clocks.clock import Clock
@@ -441,7 +441,7 @@ class SceneRun:
         self.fold()
         ready = prepared(command, self, number)
         if host_ms is None:
-            host_ms = time.time_ns() // NS_PER_MS
+            host_ms = wall_time_ns() // NS_PER_MS
         self._answer(number, ready, AppliedCommand(command, place, by, host_ms))
         if ready.action is None:
             return

@@ -1,14 +1,18 @@
 """Scene files are loaded in isolation, and their errors become sentences."""
 
+import json
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from inspector.cli import main as cli
 from inspector.clocks import FailurePolicy, ManualTimeSource
 from inspector.commands.scene import Reload, SetFailurePolicy
 from inspector.commands.transport import Run, StepFrames
 from inspector.errors import SceneError
+from inspector.exit_codes import ExitCode
 from inspector.sessions.scene import built_in_scenes, find_scene, load_scene
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
@@ -536,3 +540,74 @@ def test_that_a_scene_names_its_panels_by_texts(tmp_path: Path) -> None:
     assert named.front_panels == ("A", "B")
     assert wrong.problem is not None
     assert "a panel is named by its title: 3" in str(wrong.problem)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import builtins; builtins.len = builtins.isinstance = lambda *each: 1 / 0",
+        "import json; json.dumps = None",
+        "import traceback, linecache; traceback.TracebackException = linecache.getlines = None",
+        "import time; time.time_ns = time.monotonic_ns = time.perf_counter_ns = lambda: 1 / 0",
+        "import os; os.close(1)",
+        "__doc__ = 5",
+    ],
+)
+def test_that_a_scene_that_breaks_python_does_not_break_its_report(
+    tmp_path: Path, line: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    at_import = f"{line}\ndef build(stage):\n    stage.root.set_timeout(1, lambda: 1 / 0)\n"
+    in_build = f"def build(stage):\n    {line}\n    stage.root.set_timeout(1, lambda: 1 / 0)\n"
+    for text in (at_import, in_build):
+        path = tmp_path / "scene.py"
+        path.write_text(text)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("time.time_ns", time.time_ns)
+            patch.setattr("time.monotonic_ns", time.monotonic_ns)
+            patch.setattr("time.perf_counter_ns", time.perf_counter_ns)
+            code = cli.main(["run", str(path), "--seconds", "2", "--json"])
+
+        printed = capfd.readouterr()
+        assert "ZeroDivisionError: division by zero" in printed.err
+        if code != ExitCode.SCENE:  # what it needed itself is broken
+            assert code == ExitCode.FAILED
+            assert json.loads(printed.out)["failures"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("'bad', (5, 1, 1, 'x')"),
+        ("'bad', (b'x.py', 1, 1, 'x')"),
+        ("'bad', ('/dev/zero', 1, 1, 'x')"),
+        ("'bad', ('scene.py', 'one', 1.5, b'x')"),
+    ],
+)
+def test_that_a_syntax_error_with_anything_in_it_becomes_a_sentence(
+    tmp_path: Path, given: str
+) -> None:
+    status = failed(scene_file(tmp_path, f"raise SyntaxError({given})"))
+
+    assert status.message.startswith("scene.py could not be imported (line 1): SyntaxError: bad.")
+
+
+def test_that_an_expression_too_long_for_python_becomes_a_sentence(tmp_path: Path) -> None:
+    path = scene_file(tmp_path, f"def build(stage): pass\nx = {'+'.join('1' * 200_000)}\n")
+
+    with pytest.raises(SceneError, match="too long or too deeply nested"):
+        load_scene(path)
+
+
+def test_that_a_build_without_a_readable_signature_is_called(tmp_path: Path) -> None:
+    scene = """
+        class Build:
+            @property
+            def __signature__(self):
+                raise RuntimeError
+            def __call__(self, stage):
+                stage.root.set_timeout(1, print)
+        build = Build()
+    """
+    session = held_session(scene_file(tmp_path, scene))
+    assert len(session.timeline.timers) == 1
+    session.close()

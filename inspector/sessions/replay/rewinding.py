@@ -6,9 +6,9 @@ session is what it was, held; only then the second run takes its place.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator
 from dataclasses import replace
+from time import time_ns as wall_time_ns
 
 from inspector.commands.scene import GoBack
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
@@ -117,7 +117,7 @@ class Rewinding:
         return AppliedCommand(
             self.command,
             Place.AT_ONCE,
-            host_ms=time.time_ns() // NS_PER_MS,
+            host_ms=wall_time_ns() // NS_PER_MS,
             refusal=refusal,
             breakpoints={number: each for number, each, _ in run.breakpoints.items()},
             next_breakpoint=run.breakpoints.next_number,
