@@ -205,6 +205,9 @@ ADAPTERS: tuple[AdapterEntry, ...] = (
     AdapterEntry("kivy", ("kivy.clock",), "KivyAdapter"),
     AdapterEntry("clock_tree", ("inspector.clocks.transport",), "ClockTreeAdapter"),
     AdapterEntry("panda3d", ("direct.task.Task",), "PandaAdapter"),
+    AdapterEntry("schedule", ("schedule",), "ScheduleAdapter", ".jobs"),
+    AdapterEntry("apscheduler", ("apscheduler.schedulers.base",), "APSchedulerAdapter", ".jobs"),
+    AdapterEntry("celery_beat", ("celery.beat",), "CeleryBeatAdapter", ".jobs"),
 )
 
 #: What is missing of a library whose loop goes on while the program is held.

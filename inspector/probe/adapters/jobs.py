@@ -1,0 +1,324 @@
+"""schedule, APScheduler and Celery beat: jobs that are due at a time of day.
+
+They compare the times of jobs with ``datetime.now()``, which Python reads in C. In their modules,
+``datetime`` is a class whose present follows ``time.time``; what it makes are ordinary values.
+Everywhere else, ``datetime`` stays what it is: programs compare its type, and so do libraries in C.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime, timedelta, timezone
+from functools import wraps
+from threading import RLock
+from types import ModuleType
+from weakref import WeakSet
+
+from ..bootstrap.import_hook import when_imported
+from ..clocks import whole_ns
+from ..kinds import INTERVAL_DELAY, TIMEOUT
+from ..program import name_of
+from . import Adapter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+    from typing import Any, Optional
+
+    from ..clocks import Clock
+    from ..program import Program, Timer
+    from . import Capability
+
+_FOLLOWS = "Its jobs follow Python's time: hold or slow that, or the program."
+_ITS_OWN = "The program alone takes jobs out."
+#: More than these would be read at each tick.
+_MOST_ENTRIES = 1_000
+
+
+class JobsAdapter(Adapter):
+    """Jobs of a library, on a clock below that of ``time``."""
+
+    reads_anywhere = True
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        above: Any = program.adapters.get("python_time")
+        self.clock = program.clock(self.library, None if above is None else above.clock, self)
+        self._lock = RLock()
+        self._shown: dict[Any, Timer] = {}
+
+    def capabilities(self, clock: Clock) -> dict[str, Capability]:
+        return {"pause": _FOLLOWS, "rate": _FOLLOWS, "clear_timer": _ITS_OWN}
+
+    def attached(self) -> None:
+        self._shown.clear()
+
+    def released(self) -> None:
+        self._shown.clear()
+
+    def forked(self) -> None:
+        self._lock = RLock()
+        self._shown.clear()
+
+    def due(  # noqa: PLR0913, PLR0917 - what a job is
+        self, key: Hashable, job: Any, name: str, due_s: float, period_s: float = 0.0, site: int = 0
+    ) -> None:
+        """A job is due at a time of day; it was set, or called, or moved.
+
+        Args:
+            key: What it is known by.
+            job: What is called.
+            name: Its name.
+            due_s: Seconds of the epoch.
+            period_s: From one call to the next, 0 if it varies.
+            site: Where it was set; where what is called stands unless known.
+        """
+        program, timer = self.program, self._shown.get(key)
+        due_ns = self.clock.local_ns() + whole_ns(due_s - time.time())
+        period_ns = whole_ns(period_s)
+        if timer is not None and timer.number in program.timers:
+            # By how much two readings of the time of day differ.
+            if abs(timer.due_ns - due_ns) > _SAME_NS:
+                timer.armed(due_ns, period_ns)
+            return
+        code = getattr(job, "__code__", None)
+        if not site and code is not None:
+            site = program.code_site(code, code.co_firstlineno)
+        kind = INTERVAL_DELAY if period_ns else TIMEOUT
+        self._shown[key] = program.timer(self.clock, name, site, due_ns, period_ns, kind)
+
+    def called(self, key: Hashable, *, is_last: bool = False) -> None:
+        """A job is called; unless it was the last time, :meth:`due` says when it is due again."""
+        timer = self._shown.get(key)
+        if timer is not None:
+            local_ns = self.clock.local_ns()
+            late_ns = max(local_ns - timer.due_ns, 0)
+            timer.fired(late_ns, None if is_last else local_ns + max(timer.period_ns, 1))
+
+    def keep(self, keys: set[Hashable]) -> None:
+        """All jobs but these are gone."""
+        for key in [key for key in self._shown if key not in keys]:
+            self._shown.pop(key).cleared(self.program.call_site())
+
+
+#: Readings of the time of day and of a clock differ by less.
+_SAME_NS = 1_000_000
+
+
+def _followed_datetime() -> Any:
+    """Return a class like ``datetime`` whose present is that of ``time.time``."""
+
+    class Like(type):
+        def __instancecheck__(cls, value: object) -> bool:
+            return isinstance(value, datetime)
+
+    class Followed(datetime, metaclass=Like):
+        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+            return datetime(*args, **kwargs)  # noqa: DTZ001 - as the library asks
+
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return datetime.fromtimestamp(time.time(), tz)
+
+        @classmethod
+        def utcnow(cls) -> Any:
+            return cls.now(timezone.utc).replace(tzinfo=None)
+
+    Followed.__name__ = Followed.__qualname__ = "datetime"
+    Followed.__module__ = "datetime"
+    return Followed
+
+
+def _follow_in(module: Any) -> None:
+    """Have a module of a library read the followed time, by the class or by its module."""
+    followed = _followed_datetime()
+    if module.datetime is datetime:
+        module.datetime = followed
+    elif isinstance(module.datetime, ModuleType):
+        copy: Any = ModuleType("datetime", module.datetime.__doc__)
+        copy.__dict__.update(vars(module.datetime))
+        copy.datetime = followed
+        module.datetime = copy
+
+
+class ScheduleAdapter(JobsAdapter):
+    """The jobs of schedule."""
+
+    library = "schedule"
+    hides: tuple[str, ...] = ("schedule",)
+
+    def installed(self, module: ModuleType) -> None:
+        schedule: Any = module
+        _follow_in(schedule)
+        self._jobs: WeakSet[Any] = WeakSet(schedule.default_scheduler.jobs)
+        job_type, scheduler_type = schedule.Job, schedule.Scheduler
+        plan, run = job_type._schedule_next_run, job_type.run
+        adapter, program = self, self.program
+
+        @wraps(plan)
+        def schedule_next_run(job: Any) -> None:
+            plan(job)
+            adapter._jobs.add(job)
+            if program.emit is not None:
+                program.guarded(adapter, adapter._planned, job, program.call_site())
+
+        @wraps(run)
+        def job_run(job: Any) -> Any:
+            if program.emit is not None:
+                program.guarded(adapter, adapter.called, id(job))
+            return run(job)
+
+        job_type._schedule_next_run, job_type.run = schedule_next_run, job_run
+        for name in ("cancel_job", "clear"):
+            self._hook_removal(scheduler_type, name)
+
+    def _hook_removal(self, scheduler_type: Any, name: str) -> None:
+        adapter, program, original = self, self.program, getattr(scheduler_type, name)
+
+        @wraps(original)
+        def removing(scheduler: Any, *args: Any, **kwargs: Any) -> None:
+            original(scheduler, *args, **kwargs)
+            if program.emit is not None:
+                program.guarded(adapter, adapter._removed)
+
+        setattr(scheduler_type, name, removing)
+
+    def _planned(self, job: Any, site: int) -> None:
+        if job.next_run is not None and job.job_func is not None:
+            func = job.job_func.func
+            period_s = timedelta(**{job.unit: job.interval}).total_seconds()
+            varies = job.latest is not None or job.at_time is not None
+            due_s = job.next_run.timestamp()
+            name = name_of(func) if job.at_time is None else f"{name_of(func)} at {job.at_time}"
+            self.due(id(job), func, name, due_s, 0.0 if varies else period_s, site)
+
+    def _removed(self) -> None:
+        self.keep({id(job) for job in list(self._jobs) if job in job.scheduler.jobs})
+
+    def keyframe(self, clock: Clock) -> Iterator[None]:
+        for job in list(self._jobs):
+            if job.scheduler is not None and job in job.scheduler.jobs:
+                self._planned(job, 0)
+            yield
+
+
+class APSchedulerAdapter(JobsAdapter):
+    """The jobs of APScheduler's schedulers."""
+
+    library = "APScheduler"
+    hides: tuple[str, ...] = ("apscheduler",)
+
+    def installed(self, module: ModuleType) -> None:
+        base: Any = module
+        self._schedulers: WeakSet[Any] = WeakSet()
+        for name in ("schedulers.base", "executors.base", "triggers.interval", "triggers.date"):
+            when_imported(f"apscheduler.{name}", _follow_in)
+        scheduler_type = base.BaseScheduler
+        init, process = scheduler_type.__init__, scheduler_type._process_jobs
+        dispatch, calls = scheduler_type._dispatch_event, base.EVENT_JOB_SUBMITTED
+        adapter, program = self, self.program
+
+        @wraps(init)
+        def scheduler_init(scheduler: Any, *args: Any, **kwargs: Any) -> None:
+            adapter._schedulers.add(scheduler)
+            init(scheduler, *args, **kwargs)
+
+        @wraps(process)
+        def process_jobs(scheduler: Any) -> Any:
+            adapter._schedulers.add(scheduler)
+            if program.emit is not None:
+                # What it does not know yet is going to be called.
+                program.guarded(adapter, adapter._look, scheduler)
+            waits_s = process(scheduler)
+            if program.emit is not None:
+                program.guarded(adapter, adapter._look, scheduler)
+            return waits_s
+
+        @wraps(dispatch)
+        def dispatch_event(scheduler: Any, event: Any) -> None:
+            dispatch(scheduler, event)
+            if program.emit is not None and event.code != calls:
+                program.guarded(adapter, adapter._look, scheduler, program.call_site())
+
+        scheduler_type.__init__, scheduler_type._process_jobs = scheduler_init, process_jobs
+        scheduler_type._dispatch_event = dispatch_event
+
+    def _look(self, scheduler: Any, site: int = 0) -> None:
+        """Compare the jobs of a scheduler with those that are known."""
+        with self._lock:
+            now_s = time.time()
+            keys: set[Hashable] = set()
+            for job in scheduler.get_jobs():
+                due = getattr(job, "next_run_time", None)
+                if due is not None:
+                    key, due_s = (id(scheduler), job.id), due.timestamp()
+                    keys.add(key)
+                    if self._was_called(key, due_s, now_s):
+                        self.called(key)
+                    interval = getattr(job.trigger, "interval", None)
+                    period_s = 0.0 if interval is None else interval.total_seconds()
+                    self.due(key, job.func, job.name, due_s, period_s, site)
+            others = {key for key in self._shown if key[0] != id(scheduler)}
+            for key in set(self._shown) - keys - others:
+                if self._shown[key].due_ns <= self.clock.local_ns():
+                    self.called(key, is_last=True)
+            self.keep(keys | others)
+
+    def _was_called(self, key: Hashable, due_s: float, now_s: float) -> bool:
+        """Return whether a job that was due is now due later."""
+        timer, local_ns = self._shown.get(key), self.clock.local_ns()
+        return timer is not None and timer.due_ns <= local_ns and due_s > now_s
+
+    def keyframe(self, clock: Clock) -> Iterator[None]:
+        for scheduler in list(self._schedulers):
+            self._look(scheduler)
+            yield
+
+
+class CeleryBeatAdapter(JobsAdapter):
+    """The entries of Celery beat's schedule."""
+
+    library = "Celery beat"
+    hides: tuple[str, ...] = ("celery",)
+
+    def installed(self, module: ModuleType) -> None:
+        beat: Any = module
+        when_imported("celery.app.base", _follow_in)
+        scheduler_type = beat.Scheduler
+        tick, apply_entry = scheduler_type.tick, scheduler_type.apply_entry
+        adapter, program = self, self.program
+        self._scheduler: Optional[Any] = None
+
+        @wraps(tick)
+        def scheduler_tick(scheduler: Any, *args: Any, **kwargs: Any) -> Any:
+            adapter._scheduler = scheduler
+            waits_s = tick(scheduler, *args, **kwargs)
+            if program.emit is not None:
+                program.guarded(adapter, adapter._look, scheduler)
+            return waits_s
+
+        @wraps(apply_entry)
+        def scheduler_apply_entry(scheduler: Any, entry: Any, *args: Any, **kwargs: Any) -> Any:
+            if program.emit is not None:
+                program.guarded(adapter, adapter.called, entry.name)
+            return apply_entry(scheduler, entry, *args, **kwargs)
+
+        scheduler_type.tick, scheduler_type.apply_entry = scheduler_tick, scheduler_apply_entry
+
+    def _look(self, scheduler: Any) -> None:
+        entries = dict(scheduler.schedule)
+        if len(entries) > _MOST_ENTRIES:
+            self.message = f"More than {_MOST_ENTRIES:,} entries: they are not listed."
+            return
+        for name, entry in entries.items():
+            is_due, next_s = entry.is_due()
+            every = getattr(entry.schedule, "run_every", None)
+            period_s = 0.0 if every is None else every.total_seconds()
+            left_s = 0.0 if is_due else next_s
+            self.due(name, None, f"{name} ({entry.task})", time.time() + left_s, period_s)
+        self.keep(set(entries))
+
+    def keyframe(self, clock: Clock) -> Iterator[None]:
+        if self._scheduler is not None:
+            self._look(self._scheduler)
+        return iter(())
