@@ -147,7 +147,9 @@ class _Read:
             return []
         lasts_ns = frames.interval_ns
         if frames.samples:
-            lasts_ns = np.diff(frames.at_ns, prepend=2 * frames.at_ns[:1] - frames.at_ns[1:2])
+            lasts_ns = np.diff(frames.at_ns, prepend=frames.at_ns[:1])
+            # How long the first one holds is not known: as long as the second.
+            lasts_ns[:1] = lasts_ns[1] if len(lasts_ns) > 1 else 0
         read = beside.numbers([each.at for each in beside.quantities])
         found = (
             summary_of(

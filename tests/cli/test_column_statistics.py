@@ -72,6 +72,8 @@ def test_that_samples_count_as_long_as_until_the_next(run: Run, tmp_path: Path) 
     load = columns_of(run, str(path))["gpu_load"]
 
     assert (load["unit"], load["mean"]) == ("%", 60)
+    one = columns_of(run, f"{path} --range 1:2")["gpu_load"]
+    assert (one["mean"], one["is_weighted"]) == (40, False)
     _, out, _ = run(f"stats {path}")
     assert out.startswith(f"{path}: 3 samples, column frametime\n")
     assert "p99" not in out
