@@ -58,7 +58,7 @@ def late(options: Namespace, out: TextIO, err: TextIO) -> int:
 @contextmanager
 def _history(options: Namespace, err: TextIO) -> Iterator[History]:
     if options.program:
-        with _watched(options, err) as history:
+        with watched(options, err) as history:
             yield history
         return
     if not options.source_argument:
@@ -68,7 +68,7 @@ def _history(options: Namespace, err: TextIO) -> Iterator[History]:
 
 
 @contextmanager
-def _watched(options: Namespace, err: TextIO) -> Iterator[History]:
+def watched(options: Namespace, err: TextIO) -> Iterator[History]:
     """Launch a program, and yield its past once the time is over or it has ended."""
     door = Launch(tuple(options.program), hold=False, grant="read-only", output_to_errors=True)
     news = Event()

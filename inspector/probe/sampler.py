@@ -206,7 +206,7 @@ class Sampler:
         self._program = program
         self._watched: dict[int, Watched] = {}
         self._changes = -1
-        self._asked_ns = self._process_ns = 0
+        self._asked_ns = self._process_ns = self._process_used_ns = 0
         self._own = (-1, -1)
         self._own_times = (0, 0, 0)
         self._collection_ns = 0
@@ -309,10 +309,12 @@ class Sampler:
         try:
             times = _scheduled(self._own[1])
         except (OSError, ValueError, IndexError):
+            self._process_used_ns = 0
             return 0
         before, self._own_times = self._own_times, times
         process_ns, self._process_ns = self._process_ns, process_time_ns()
-        if late_ns < _STOP_NS or self._process_ns - process_ns > late_ns // 10:
+        self._process_used_ns = self._process_ns - process_ns - (times[0] - before[0])
+        if late_ns < _STOP_NS or self._process_used_ns > late_ns // 10:
             return 0
         waited_ns, wakes = times[1] - before[1], times[2] - before[2]
         # A thread that waits for the interpreter asks for it again and again.
@@ -335,7 +337,12 @@ class Sampler:
             watched.end_turn()
             return False
         passed_ns = now_ns - since_ns
-        other, other_ns = _busiest(others, before, watched.thread)
+        other, most_ns, other_ns = _busiest(others, before, watched.thread)
+        if others and before:
+            ended_ns = self._process_used_ns - sum(others.values()) + sum(before.values())
+            if ended_ns > most_ns:
+                # Of threads that have ended since.
+                other, other_ns = 0, max(other_ns, ended_ns)
         times = (took_ns, waited_ns, min(other_ns, passed_ns))
         turn_ns = self._busy_since(watched, since_ns, now_ns, took_ns, waited_ns)
         if watched.number and turn_ns != watched.turn_ns:
@@ -478,16 +485,17 @@ class Sampler:
     ) -> Events:
         """Return which other thread has run, if it has for a good part of the time."""
         program = self._program
-        if not other or other_ns * 4 < covers_ns:
+        if other_ns * 4 < covers_ns:
             return []
-        name = threading._active.get(other)  # type: ignore[attr-defined]
+        thread = threading._active.get(other)  # type: ignore[attr-defined]
         seen, _ = _stack_of(other, is_after=False)
-        if not seen:
-            return []
-        own = [each for each in seen if _is_own(each[0].co_filename)] or seen
-        site = program.code_site(*own[-1])
-        place = program.texts[site]
-        text = program.text(f"{name.name if name is not None else 'a thread'}: {place}")
+        name = "" if thread is None else thread.name
+        place = ""
+        if seen and not seen[-1][0].co_filename.endswith(_WAITING_FILES):
+            own = [each for each in seen if _is_own(each[0].co_filename)] or seen
+            place = program.texts[program.code_site(*own[-1])]
+        # A thread that has ended, or waits by now, cannot be asked what it was at.
+        text = program.text(f"{name}: {place}") if name else 0
         return [(now_ns, OTHER_THREAD, watched.clock.number, other_ns, text)]
 
     def _tell(  # noqa: PLR0913, PLR0917 - what there is to tell
@@ -627,14 +635,17 @@ def _is_own(file: str) -> bool:
 _LIBRARY = os.path.dirname(os.path.abspath(os.__file__))
 
 
-def _busiest(now: dict[int, int], before: dict[int, int], without: int) -> tuple[int, int]:
-    """Return the other thread that has used most processor time, and how much."""
-    best, most_ns = 0, 0
+def _busiest(now: dict[int, int], before: dict[int, int], without: int) -> tuple[int, int, int]:
+    """Return the other thread that has used most processor time, how much, and all others."""
+    best = most_ns = all_ns = 0
     for thread, ns in now.items():
-        used_ns = ns - before.get(thread, ns)
-        if used_ns > most_ns and thread != without:
-            best, most_ns = thread, used_ns
-    return best, most_ns
+        # A thread that was not there before has used all of it since.
+        used_ns = ns - before.get(thread, 0)
+        if thread != without:
+            all_ns += used_ns
+            if used_ns > most_ns:
+                best, most_ns = thread, used_ns
+    return best, most_ns, all_ns
 
 
 def _pace_ns(lasted_ns: int) -> int:

@@ -31,6 +31,9 @@ _PART_SHARE: Final = 0.15
 #: Less than this of a sample is not told from the rest of it.
 _LEAST_PART: Final = 0.15
 _LEAST_NS: Final = NS_PER_MS
+#: Other threads had the interpreter if they used so much of the time that a thread could have run;
+#: they may have waited for a processor themselves.
+_OTHERS: Final = 0.25
 #: Many short calls: from so many samples on, of so many different calls among them, none of which
 #: has more than this share.
 _LEAST_SAMPLES: Final = 5
@@ -267,7 +270,7 @@ class _Window:
         if sample.is_between_turns:
             # A loop that has nothing to do but is late was kept from running.
             _put(self.ready, sample, ready_ns, turn)
-            if sample.other and sample.other_ns * 2 >= sample.covers_ns:
+            if sample.other_ns >= _OTHERS * sample.covers_ns:
                 _put(self.others[sample.other], sample, rest_ns, turn)
             return
         told = sample if sample.is_look or seen is None else seen
@@ -283,7 +286,7 @@ class _Window:
         _put(self.ready, told, ready_ns, turn)
         if told.waits and run_ns * 2 < part_ns:
             _put(self.waiting, told, rest_ns, turn)
-        elif sample.other and sample.other_ns * 2 >= rest_ns:
+        elif sample.other_ns and sample.other_ns >= _OTHERS * rest_ns:
             _put(self.others[sample.other], sample, rest_ns, turn)
         elif run_ns * 10 < part_ns and told.stack:
             _put(self.idle, told, rest_ns, turn)
@@ -331,8 +334,8 @@ class _Window:
         shares += _waiting_shares(self.waiting)
         for other, pieces in self.others.items():
             thread, _, place = other.partition(": ")
-            culprit = Culprit(Place.of(place), thread=thread)
-            shares.append(Share(Cause.GIL, culprit, _sum(pieces), _looks(pieces)))
+            culprit = Culprit(Place.of(place), thread=thread) if place else None
+            shares.append(Share(Cause.GIL, culprit, _sum(pieces), _looks(pieces), name=thread))
         shares = _merged([share for share in shares if share.ns > 0])
         shares.sort(key=lambda share: -_weight(share))
         families.sort(key=lambda share: -share.ns)

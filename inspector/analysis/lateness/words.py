@@ -24,6 +24,7 @@ _LEAST_NS: Final = NS_PER_MS
 
 _PLAIN: Final = {
     Cause.GARBAGE_COLLECTION: "garbage was collected",
+    Cause.GIL: "another thread had the interpreter, which is not known,",
     Cause.PROCESSOR: "its thread was ready but had no processor",
     Cause.STOPPED: "the process was stopped",
     Cause.HELD: "the inspector held it",

@@ -1,0 +1,405 @@
+"""Programs whose calls are late for a known reason: a way of running, and what goes wrong in it.
+
+Each is written to a file and run as it is; nothing in it knows of the inspector.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_HEAD = """\
+import gc, os, queue, re, signal, socket, subprocess, sys, threading, time
+
+def crunch(seconds=0.25):
+    end = time.thread_time() + seconds
+    count = 0
+    while time.thread_time() < end:
+        count += 1
+"""
+
+#: How a library runs `job` twice while `tick` is due every 30 ms. The last line runs the loop for
+#: 1.9 seconds.
+LIBRARIES = {
+    "asyncio-task": """
+import asyncio
+async def worker():
+    for _ in range(2):
+        await asyncio.sleep(0.5)
+        job()
+async def tick():
+    while True:
+        await asyncio.sleep(0.03)
+async def main():
+    waiting = asyncio.ensure_future(tick())
+    working = asyncio.ensure_future(worker())
+    await asyncio.sleep(1.9)
+asyncio.run(main())
+""",
+    "asyncio-callback": """
+import asyncio
+def tick(loop):
+    loop.call_later(0.03, tick, loop)
+async def main():
+    loop = asyncio.get_running_loop()
+    tick(loop)
+    loop.call_later(0.5, job)
+    loop.call_later(1.2, job)
+    await asyncio.sleep(1.9)
+asyncio.run(main())
+""",
+    "uvloop": """
+import asyncio, uvloop
+async def worker():
+    for _ in range(2):
+        await asyncio.sleep(0.5)
+        job()
+async def tick():
+    while True:
+        await asyncio.sleep(0.03)
+async def main():
+    waiting = asyncio.ensure_future(tick())
+    working = asyncio.ensure_future(worker())
+    await asyncio.sleep(1.9)
+uvloop.install()
+asyncio.run(main())
+""",
+    "trio": """
+import trio
+async def worker():
+    for _ in range(2):
+        await trio.sleep(0.5)
+        job()
+async def tick():
+    while True:
+        await trio.sleep(0.03)
+async def main():
+    with trio.move_on_after(1.9):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker)
+            nursery.start_soon(tick)
+trio.run(main)
+""",
+    "twisted": """
+from twisted.internet import reactor
+def tick():
+    reactor.callLater(0.03, tick)
+tick()
+reactor.callLater(0.5, job)
+reactor.callLater(1.2, job)
+reactor.callLater(1.9, reactor.stop)
+reactor.run()
+""",
+    "qt": """
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+from PySide6.QtCore import QCoreApplication, QTimer
+application = QCoreApplication([])
+def tick():
+    pass
+ticker = QTimer()
+ticker.timeout.connect(tick)
+ticker.start(30)
+QTimer.singleShot(500, job)
+QTimer.singleShot(1200, job)
+QTimer.singleShot(1900, application.quit)
+application.exec()
+""",
+    "pyglet": """
+os.environ["PYGLET_HEADLESS"] = "1"
+import pyglet
+pyglet.options["headless"] = True
+def tick(dt):
+    pass
+def update(dt):
+    job()
+pyglet.clock.schedule_interval(tick, 0.03)
+pyglet.clock.schedule_once(update, 0.5)
+pyglet.clock.schedule_once(update, 1.2)
+pyglet.clock.schedule_once(lambda dt: pyglet.app.exit(), 1.9)
+pyglet.app.run()
+""",
+    "pygame": """
+os.environ.update(SDL_VIDEODRIVER="dummy", SDL_AUDIODRIVER="dummy")
+import pygame
+pygame.init()
+screen = pygame.display.set_mode((64, 64))
+pygame.time.set_timer(pygame.USEREVENT, 30)
+clock = pygame.time.Clock()
+def update(frame):
+    if frame in (30, 70):
+        job()
+for frame in range(110):
+    for event in pygame.event.get():
+        pass
+    update(frame)
+    pygame.display.flip()
+    clock.tick(60)
+""",
+}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that goes wrong.
+
+    Attributes:
+        code: Defines ``job``, which the loop calls.
+        cause: The cause of the late calls; empty if none is late. ``computing`` stands for that
+            of the library.
+        culprit: The function to blame, empty for none; of several, with blanks between.
+        libraries: The libraries it is tried in.
+        others: Other causes that are right too.
+    """
+
+    code: str
+    cause: str
+    culprit: str
+    libraries: tuple[str, ...]
+    others: tuple[str, ...] = ()
+
+
+_ALL = tuple(LIBRARIES)
+_TASKS = ("asyncio-task", "uvloop", "trio")
+_FEW = ("asyncio-task", "twisted")
+
+FAULTS = {
+    "computes": Fault("def job():\n    crunch()\n", "computing", "crunch", _ALL),
+    "computes-in-c": Fault(
+        'def parse():\n    re.match("(a+)+b", "a" * 22)\ndef job():\n    parse()\n',
+        "computing",
+        "parse",
+        ("asyncio-task", "asyncio-callback", "twisted", "qt"),
+    ),
+    "sorts": Fault(
+        "def order():\n    sorted(range(700_000), key=lambda each: -each % 7)\n"
+        "def job():\n    order()\n",
+        "computing",
+        "order",
+        ("asyncio-callback", "trio", "pyglet"),
+    ),
+    "sleeps": Fault(
+        "def fetch():\n    time.sleep(0.25)\ndef job():\n    fetch()\n",
+        "blocking-call",
+        "fetch",
+        _ALL,
+    ),
+    "locks": Fault(
+        """
+lock = threading.Lock()
+def hold():
+    with lock:
+        threading.Event().wait(0.25)
+def guard():
+    with lock:
+        pass
+def job():
+    threading.Thread(target=hold, daemon=True).start()
+    while not lock.locked():
+        pass
+    guard()
+""",
+        "blocking-call",
+        "guard",
+        ("asyncio-task", "twisted"),
+    ),
+    "reads-socket": Fault(
+        """
+def ask():
+    ours, theirs = socket.socketpair()
+    threading.Timer(0.25, theirs.send, [b"x"]).start()
+    ours.recv(1)
+def job():
+    ask()
+""",
+        "blocking-call",
+        "ask",
+        ("asyncio-task", "qt"),
+    ),
+    "runs-process": Fault(
+        'def convert():\n    subprocess.run(["sleep", "0.25"])\ndef job():\n    convert()\n',
+        "blocking-call",
+        "convert",
+        ("asyncio-callback", "trio"),
+    ),
+    "reads-pipe": Fault(
+        """
+def drain():
+    reads, writes = os.pipe()
+    threading.Timer(0.25, os.write, [writes, b"x"]).start()
+    os.read(reads, 1)
+def job():
+    drain()
+""",
+        "blocking-call",
+        "drain",
+        ("uvloop", "pygame"),
+    ),
+    "collects": Fault(
+        "gc.disable()\nkept = [[number] for number in range(2_500_000)]\n"
+        "def sweep():\n    gc.collect()\ndef job():\n    sweep()\n",
+        "garbage-collection",
+        "",
+        ("asyncio-task", "twisted", "qt"),
+    ),
+    "thread-in-c": Fault(
+        """
+def hog():
+    re.match("(a+)+b", "a" * 22)
+def job():
+    threading.Thread(target=hog, name="hogger", daemon=True).start()
+""",
+        "gil",
+        "hog",
+        ("asyncio-task", "asyncio-callback", "twisted", "trio"),
+    ),
+    "worker-in-c": Fault(
+        """
+jobs = queue.Queue()
+def hog(text):
+    for _ in range(2):
+        re.match("(a+)+b", text)
+def serve():
+    while True:
+        hog(jobs.get())
+threading.Thread(target=serve, name="worker", daemon=True).start()
+def job():
+    jobs.put("a" * 22)
+""",
+        "gil",
+        "hog",
+        ("asyncio-task", "qt", "uvloop", "twisted"),
+    ),
+    "threads-compute": Fault(
+        """
+starts = threading.Semaphore(0)
+def spin():
+    while True:
+        starts.acquire()
+        crunch(0.3)
+for _ in range(4):
+    threading.Thread(target=spin, name="spinner", daemon=True).start()
+def job():
+    starts.release(4)
+    crunch(0.05)
+""",
+        "gil",
+        "spin crunch",
+        ("asyncio-task", "twisted"),
+    ),
+    "starves": Fault(
+        """
+children = []
+def job():
+    os.nice(15)
+    busy = "import os, time\\nos.nice(0)\\nend = time.time() + 0.5\\nwhile time.time() < end: pass"
+    for _ in range(3 * os.cpu_count()):
+        if os.fork() == 0:
+            end = time.time() + 0.6
+            while time.time() < end:
+                pass
+            os._exit(0)
+    crunch(0.05)
+""",
+        "processor",
+        "",
+        ("asyncio-task", "twisted"),
+        ("computing",),
+    ),
+    "stops": Fault(
+        """
+def job():
+    me = os.getpid()
+    script = f"sleep 0.1; kill -STOP {me}; sleep 0.3; kill -CONT {me}"
+    subprocess.Popen(["sh", "-c", script])
+""",
+        "stopped",
+        "",
+        ("asyncio-task", "trio", "twisted"),
+    ),
+    "many-calls": Fault(
+        """
+import asyncio
+def handle():
+    crunch(0.0003)
+def job():
+    for _ in range(800):
+        asyncio.get_running_loop().call_soon(handle)
+""",
+        "many-short",
+        "",
+        ("asyncio-task", "asyncio-callback"),
+    ),
+    "many-timers": Fault(
+        """
+def handle():
+    crunch(0.0003)
+def job():
+    from twisted.internet import reactor
+    for _ in range(800):
+        reactor.callLater(0, handle)
+""",
+        "many-short",
+        "",
+        ("twisted",),
+    ),
+    "mixes": Fault(
+        "def load():\n    time.sleep(0.1)\ndef job():\n    crunch(0.25)\n    load()\n",
+        "computing",
+        "crunch load",
+        ("asyncio-task", "qt", "trio", "twisted"),
+        ("blocking-call",),
+    ),
+    "waits-longer": Fault(
+        "def load():\n    time.sleep(0.25)\ndef job():\n    crunch(0.08)\n    load()\n",
+        "blocking-call",
+        "crunch load",
+        ("asyncio-task", "qt", "uvloop"),
+        ("computing",),
+    ),
+    "is-healthy": Fault("def job():\n    pass\n", "", "", _ALL),
+    "works-a-little": Fault("def job():\n    crunch(0.004)\n", "", "", _ALL),
+}
+
+_COMPUTING = {
+    "asyncio-task": "task-step",
+    "uvloop": "task-step",
+    "trio": "task-step",
+    "pygame": "frame-function",
+}
+
+
+@dataclass(frozen=True)
+class LateProgram:
+    """A program with what is true of it.
+
+    Attributes:
+        name: What goes wrong, and in which library.
+        code: The program.
+        causes: What its late calls are due to; empty if none is late.
+        culprits: The functions that may be blamed, none if nobody can be.
+    """
+
+    name: str
+    code: str
+    causes: tuple[str, ...]
+    culprits: tuple[str, ...]
+
+
+def programs() -> list[LateProgram]:
+    """Return all programs."""
+    found = []
+    for fault_name, fault in FAULTS.items():
+        for library in fault.libraries:
+            computing = _COMPUTING.get(library, "callback")
+            causes = [
+                computing if cause == "computing" else cause
+                for cause in (fault.cause, *fault.others)
+                if cause
+            ]
+            if library == "pyglet" and "callback" in causes:
+                causes.append("frame-function")
+            culprits = fault.culprit.split()
+            code = f"{_HEAD}{fault.code}{LIBRARIES[library]}"
+            found.append(
+                LateProgram(f"{fault_name}/{library}", code, tuple(causes), tuple(culprits))
+            )
+    return found

@@ -1,0 +1,38 @@
+"""A few programs whose calls are late for a known reason; ``python -m tests.late`` runs all."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.late.__main__ import is_starved, late_in
+from tests.late.programs import programs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_PROGRAMS = {program.name: program for program in programs()}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="times of threads are Linux's")
+@pytest.mark.parametrize("name", ["sleeps/asyncio-callback", "stops/asyncio-task"])
+def test_that_late_calls_are_blamed_on_what_was_wrong_and_on_nothing_else(
+    name: str, tmp_path: Path
+) -> None:
+    program = _PROGRAMS[name]
+    calls = late_in(program, tmp_path, sys.executable)
+    assert calls
+    for call in calls:
+        main = call.lateness.main
+        if main is None or is_starved(call, program):
+            continue
+        assert main.cause.value in program.causes
+        culprits = [main.culprit.place.function] if main.culprit is not None else []
+        assert culprits == list(program.culprits)
+
+
+def test_that_nobody_is_blamed_in_a_healthy_program(tmp_path: Path) -> None:
+    calls = late_in(_PROGRAMS["works-a-little/asyncio-task"], tmp_path, sys.executable)
+    assert not [call for call in calls if call.lateness.main and call.lateness.main.culprit]
