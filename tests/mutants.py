@@ -229,7 +229,7 @@ class Copy:
 
     def failure_of(self, mutant: Mutant) -> str:
         """Return the test that notices a mutant, or an empty text."""
-        text = (PROJECT / mutant.path).read_text(encoding="utf-8")
+        text = (self.folder / mutant.path).read_text(encoding="utf-8")
         self._write(mutant.path, text[: mutant.start] + mutant.after + text[mutant.end :])
         try:
             return self.first_failure(tests_for(mutant.path, self.folder / "tests"))

@@ -15,11 +15,12 @@ from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import Scene, built_in_scenes
 from inspector.testing import pass_seconds, virtual_session
 from inspector.vocabulary import MEMBER_ADDED, TIMER_ADDED
+from tests.fuzz import rounds
 
 SECOND = 1_000_000_000
 INSTANTS = (0, SECOND // 3, 2 * SECOND, 3 * SECOND, 4 * SECOND + 123_456_789)
 #: So many timers and members of each scene are asked about.
-MOST = 12
+MOST = len(rounds(4))
 #: Times before the beginning, values that are none, and texts that were not filled in.
 NONSENSE = re.compile(r"-\d+(:\d\d)*\.\d|\bNone\b|\?|\{|“”|  | ,|\.\.")
 

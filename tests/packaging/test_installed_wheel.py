@@ -72,7 +72,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     folder = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     install = subprocess.run(
-        [folder / "bin" / "python", "-m", "pip", "install", "--quiet", str(wheel)],
+        [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-compile", str(wheel)],
         capture_output=True,
         text=True,
         check=False,

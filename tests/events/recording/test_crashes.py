@@ -1,13 +1,9 @@
-"""Each way in which a recording can come to harm, tried at many places.
-
-``TIMELINE_INSPECTOR_CRASHES`` says how many places instead of a few.
-"""
+"""Each way in which a recording can come to harm, tried at many places."""
 
 from __future__ import annotations
 
 import ctypes
 import errno
-import os
 import random
 import signal
 import sqlite3
@@ -33,9 +29,10 @@ from inspector.events.recording.writing.file import About, RecordingFile
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import MARK
 from tests.events.recording.recorded_worlds import record, scene_log
+from tests.fuzz import rounds
 
 _ROOT = Path(__file__).parents[3]
-PLACES = int(os.environ.get("TIMELINE_INSPECTOR_CRASHES", "40"))
+PLACES = len(rounds(20))
 _slow = settings(
     max_examples=PLACES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

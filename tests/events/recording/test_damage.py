@@ -34,6 +34,7 @@ from inspector.vocabulary import (
     RawEvent,
 )
 from tests.events.recording.recorded_worlds import described, folded, record, scene_log
+from tests.fuzz import rounds
 
 _ROOT = Path(__file__).parents[3]
 
@@ -113,7 +114,7 @@ def opened_marks(path: Path) -> list[RawEvent] | str:
 def test_that_a_killed_program_leaves_what_was_committed(tmp_path: Path) -> None:
     chance = random.Random(5)
     lengths = []
-    for turn in range(6):
+    for turn in rounds(3):
         path = tmp_path / f"{turn}" / "a.tlrec"
         path.parent.mkdir()
         arguments = [sys.executable, "-c", _CHILD, str(path), "20000000", "1000000"]

@@ -327,18 +327,27 @@ def timers_told(log: EventLog) -> dict[int, list[Any]]:
 
 
 @pytest.mark.parametrize("portion", [1, 37, 500, 10**6])
-@pytest.mark.parametrize("scene", ["1", "2", "5"])
+@pytest.mark.parametrize("scene", ["1", "5"])
 def test_that_the_table_of_timers_tells_what_became_of_each(
     tmp_path: Path, scene: str, portion: int
 ) -> None:
-    log = scene_log(scene, 2)
-    path = record(log, tmp_path / "a.tlrec", portion=portion)
+    _compare_timers(scene_log(scene, 2), tmp_path / "a.tlrec", portion)
+
+
+@pytest.mark.parametrize("portion", [37, 10**6])
+def test_that_the_table_tells_it_of_thousands_of_timers(tmp_path: Path, portion: int) -> None:
+    _compare_timers(scene_log("2", 2), tmp_path / "a.tlrec", portion)
+
+
+def _compare_timers(log: EventLog, path: Path, portion: int) -> None:
+    record(log, path, portion=portion)
 
     columns = "due_ns, interval_ns, fired, lateness_ns, gone_ns, gone_by"
     rows = {timer: row for timer, *row in query(path, f"SELECT timer, {columns} FROM timers")}  # noqa: S608
     told = timers_told(log)
+    waiting = folded(log, log.end).timers
     for timer, row in rows.items():
         if row[5] == "clock removed":
-            assert timer not in folded(log, log.end).timers
+            assert timer not in waiting
             row[4:] = None, None
     assert rows == told

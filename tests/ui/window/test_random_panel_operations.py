@@ -15,6 +15,7 @@ from inspector.frames.egret.ticker import Ticker
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
 from inspector.vocabulary import MARK
+from tests.fuzz import rounds
 from tests.ui.world import PlayedSession, Thing
 from ui.clock_tree.panel import ClockTreePanel
 from ui.clock_tree.rows import is_member, node_of
@@ -159,7 +160,7 @@ class Desk:
         QCoreApplication.processEvents()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", rounds(2))
 def test_that_panels_keep_up_with_anything(qtbot: QtBot, seed: int) -> None:
     desk = Desk(qtbot, seed)
     session, timeline = desk.session, desk.session.timeline
