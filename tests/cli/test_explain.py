@@ -643,8 +643,9 @@ def test_that_of_a_damaged_recording_only_what_can_be_read_is_judged(
     with closing(sqlite3.connect(recording)) as connection, connection:
         connection.execute("UPDATE chunks SET data = zeroblob(length(data))")
 
-    _, out, err = run(f"lint {recording}")
+    code, out, err = run(f"lint {recording}")
 
+    assert code == ExitCode.CANNOT_TELL
     assert "damaged" in err
     assert "nothing looks wrong in what can be read" in out
 
