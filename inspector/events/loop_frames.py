@@ -52,6 +52,7 @@ class LoopFrames:
     Attributes:
         name: What the loop is called.
         kind: What its frames are.
+        asked_ns: The local time that it asks for from frame to frame, 0 if it does not say.
         frames: The completed frames; none while they are shown.
         at_ns: Start of the frame that has not ended.
         delta_ns: Its delta.
@@ -59,11 +60,12 @@ class LoopFrames:
         phases: Its phases so far.
     """
 
-    __slots__ = ("at_ns", "cut_ns", "delta_ns", "frames", "kind", "name", "phases")
+    __slots__ = ("asked_ns", "at_ns", "cut_ns", "delta_ns", "frames", "kind", "name", "phases")
 
     def __init__(self, name: str, kind: LoopKind) -> None:
         self.name = name
         self.kind = kind
+        self.asked_ns = 0
         self.frames = FrameHistory()
         self.begin(0, 0)
 
@@ -91,6 +93,7 @@ class LoopFrames:
     def copy(self) -> LoopFrames:
         """Return an independent copy."""
         twin = LoopFrames(self.name, self.kind)
+        twin.asked_ns = self.asked_ns
         twin.frames, twin.open_frame = self.frames.copy(), self.open_frame
         return twin
 

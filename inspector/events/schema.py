@@ -296,6 +296,8 @@ _ROWS: Final = (
              "{s}: frame ended: {a} since the previous, {b} busy", Fold.LOOP_END, measured="b"),
     EventRow(_K.LOOP_DELTA_CUT, _U.LOOP, _U.DURATION, _U.NOTHING, _G.FRAMES,
              "{s}: {a} cut from the delta", Fold.LOOP_PART),
+    EventRow(_K.LOOP_ASKED, _U.LOOP, _U.DURATION, _U.NOTHING, _G.FRAMES,
+             "{s} asks for frames of {a}"),
     EventRow(_K.CALLBACK_FAILED, _U.TIMER_OR_NONE, _U.TEXT, _U.TRACEBACK, _G.FAILURES,
              "“{a}” failed: {b}", asked="b:error"),
     EventRow(_K.MARK, _U.CLOCK_OR_NONE, _U.TEXT, _U.NOTHING, _G.MARKS,

@@ -545,6 +545,10 @@ class Timeline:
         self.loops[subject] = LoopFrames(self.strings[a], LoopKind(b))
         self.frames_of = self.frames_of or subject
 
+    def _on_loop_asked(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
+        if (loop := self.loops.get(subject)) is not None:
+            loop.asked_ns = a
+
     def _on_loop_frame_began(self, at_ns: int, subject: int, _a: int, b: int) -> None:
         self.loops[subject].begin(at_ns, b)
 

@@ -38,6 +38,7 @@ from .kinds import (
     DELTA_CUT,
     FRAME_BEGAN,
     FRAME_ENDED,
+    LOOP_ASKED,
     MARK,
     NEVER,
     PHASE_ENDED,
@@ -174,6 +175,7 @@ class Frames:
         length_ns: Time since the start of the frame before, 0 if that is not known.
         ended_ns: When the latest frame ended, 0 without one.
         busy_ns: How long that one worked.
+        asked_ns: What the inspector knows that the loop asks for, 0 for nothing.
         threads: The numbers of the thread of the loop: Python's and the system's.
     """
 
@@ -182,6 +184,7 @@ class Frames:
         "_ended_local_ns",
         "_stood_at_began_ns",
         "_stood_at_ended_ns",
+        "asked_ns",
         "began_held",
         "began_ns",
         "busy_ns",
@@ -201,7 +204,7 @@ class Frames:
 
     def forget(self) -> None:
         """Begin again, with a frame whose length is not known."""
-        self.began_ns = self.ended_ns = 0
+        self.began_ns = self.ended_ns = self.asked_ns = 0
 
     def begin(self, clock: Clock, now_ns: int) -> int:
         """Begin a frame; returns the local time since the start of the frame before."""
@@ -687,6 +690,15 @@ class Program:
         emit = self.emit
         if emit is not None:
             emit((monotonic_ns(), PHASE_ENDED, phase, self.frames(clock).index, duration_ns))
+
+    def frames_asked(self, clock: Clock, frame_ns: int) -> None:
+        """The loop, which has begun a frame, asks for so much local time from frame to frame."""
+        emit = self.emit
+        if emit is not None:
+            frames = self.frames(clock)
+            if frames.asked_ns != frame_ns:
+                frames.asked_ns = frame_ns
+                emit((monotonic_ns(), LOOP_ASKED, clock.number, frame_ns, 0))
 
     def delta_cut(self, clock: Clock, cut_ns: int) -> None:
         """The loop has cut so much from the delta of the running frame."""

@@ -27,6 +27,7 @@ from inspector.vocabulary import (
     FRAME_BEGAN,
     FRAME_ENDED,
     FRAME_SHARES,
+    LOOP_ASKED,
     LOOP_FOUND,
     MEMBER_ADDED,
     MEMBER_ORIGIN,
@@ -195,6 +196,19 @@ def test_that_a_game_that_caps_itself_at_30_is_not_held_against_60() -> None:
         played.frame(33 * MS + (number % 3) * MS)
 
     assert not played.found_in_program()
+
+
+def test_that_frames_of_a_program_are_held_against_what_its_loop_asks_for() -> None:
+    played = played_by_program()
+    for number in range(100):
+        played.frame(40 * MS)
+        if number == 5:
+            played.log.append((played.at_ns, LOOP_ASKED, 1, 16 * MS, 0))
+
+    (over,) = played.found_in_program()
+    assert over.text.startswith(
+        "99 of 99 frames (100.0 %) took longer than 16.0 ms + 15 % (what the loop asks for): "
+    )
 
 
 def test_that_long_frames_of_a_program_are_held_against_its_usual_one() -> None:

@@ -39,6 +39,8 @@ OVER_RULE: Final = f"longer than the budget by more than {_SHARE_TEXT} (at least
 
 #: Origin of a budget that is the median of the newest frames; of fewer frames, none is usual.
 USUAL_FRAME: Final = "the loop's usual frame"
+#: Origin of a budget that the loop asks for.
+ASKED_FRAME: Final = "what the loop asks for"
 _NEWEST_FRAMES: Final = 10_000
 _LEAST_FRAMES: Final = 30
 
@@ -153,8 +155,8 @@ def loop_budget(
 ) -> FrameBudget:
     """Return the budget of the frames that a timeline shows.
 
-    A loop of an attached program is held against its usual frame: nothing says that it wants the
-    rate of the session.
+    A loop of an attached program is held against what it asks for; if it asks for nothing, against
+    its usual frame.
 
     Args:
         timeline: The session.
@@ -162,8 +164,13 @@ def loop_budget(
         waits: Whether its frames are turns of a loop that waits for events.
         of: Whether the usual frame is one of the loop's own time, or of real time.
     """
-    loop = timeline.loops.get(timeline.frames_of)
+    loop_id = timeline.frames_of
+    loop = timeline.loops.get(loop_id)
     if loop is not None and loop.kind is LoopKind.DRAWS_FRAMES:
+        if loop.asked_ns:
+            rate = timeline.effective_rate(loop_id) if of == "interval_ns" else 1
+            if rate > 0:
+                return FrameBudget(max(1, int(loop.asked_ns / rate)), origin=ASKED_FRAME)
         end = timeline.frames.end
         times_ns = timeline.frames.numpy(of, end - _NEWEST_FRAMES, end)
         # The first frame has no length.

@@ -87,6 +87,7 @@ class _State(msgspec.Struct):
     # kind, how many frames have ended, and that which has not.
     frames_of: _Count = 0
     loops: list[tuple[_Number, str, int, _Count, _Column]] = []
+    asked: list[tuple[_Number, _Number]] = []
 
 
 class _Command(msgspec.Struct, array_like=True):
@@ -164,6 +165,9 @@ def state_text(timeline: Timeline, frames: int, of_loops: Mapping[int, int]) -> 
         "loops": [
             [clock_id, loop.name, loop.kind, of_loops.get(clock_id, 0), loop.open_frame]
             for clock_id, loop in timeline.loops.items()
+        ],
+        "asked": [
+            [clock_id, loop.asked_ns] for clock_id, loop in timeline.loops.items() if loop.asked_ns
         ],
         **_lengths(timeline),
     }
@@ -328,6 +332,8 @@ def timeline_from(
     for clock_id, name, kind, count, frame in values.loops:
         loop = timeline.loops[clock_id] = LoopFrames(name, LoopKind(kind))
         loop.open_frame, loop.frames.first = _open_frame(frame), count
+    for clock_id, asked_ns in values.asked:
+        timeline.loops[clock_id].asked_ns = asked_ns
     timeline._last_order = values.last_order
     timeline.clocks = {each[0]: ClockState(*each) for each in values.clocks}
     if timeline.root_id is not None and timeline.root_id not in timeline.clocks:

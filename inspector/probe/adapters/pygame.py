@@ -170,6 +170,11 @@ class PygameAdapter(Adapter):
         else:
             self.end_frame()
 
+    def asked(self, framerate: float) -> None:
+        """The program asks its clock for a frame rate, 0 for none."""
+        frame_ns = int(1000 / framerate) * _MS if framerate > 0 else 0
+        self.program.frames_asked(self._clock, frame_ns)
+
     def _set_mode(self, *args: Any, **kwargs: Any) -> Any:
         # SDL draws with OpenGL too, so that the surface does not tell.
         flags = args[1] if args[1:] else kwargs.get("flags", 0)
@@ -442,6 +447,7 @@ class _Clock:
         """Sleep for the rest of the frame; return its milliseconds."""
         adapter = self._adapter
         adapter.ticked()
+        adapter.asked(framerate)
         if framerate:
             self._worked_ms = adapter.get_ticks() - self._last_ms
             left_ms = int(1000 / framerate) - self._worked_ms

@@ -18,6 +18,7 @@ from inspector.vocabulary import (
     DELTA_CUT,
     FRAME_BEGAN,
     FRAME_ENDED,
+    LOOP_ASKED,
     LOOP_DELTA_CUT,
     LOOP_FOUND,
     LOOP_FRAME_BEGAN,
@@ -75,6 +76,7 @@ class Loops:
             PHASE_ENDED: self._phase_ended,
             DELTA_CUT: self._cut,
             FRAME_ENDED: self._ended,
+            LOOP_ASKED: self._asked,
         }
         self._by_clock: dict[int, _Loop] = {}
         self._program_of: dict[int, int] = {}
@@ -151,6 +153,10 @@ class Loops:
         loop.ended += 1
         kind = FRAME_ENDED if loop.id == self.shown else LOOP_FRAME_ENDED
         return (at_ns, kind, loop.id, since_ns, busy_ns)
+
+    def _asked(self, at_ns: int, clock_id: int, asked_ns: int, _b: int) -> _Event:
+        loop = self._by_clock.get(clock_id)
+        return () if loop is None else (at_ns, LOOP_ASKED, loop.id, asked_ns, 0)
 
 
 def _undescribed(_clock_id: int) -> tuple[int, LoopKind]:

@@ -10,7 +10,7 @@ import pytest
 
 from inspector.probe.adapters.pygame import PygameAdapter
 from inspector.probe.clocks import Clock
-from inspector.probe.kinds import FRAME_BEGAN, FRAME_ENDED, TIMER_FIRED
+from inspector.probe.kinds import FRAME_BEGAN, FRAME_ENDED, LOOP_ASKED, TIMER_FIRED
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from inspector.probe.program import Program
 
@@ -339,3 +339,15 @@ def test_that_the_window_stays_alive_while_a_sleep_of_python_is_held(stand_in: S
     Program.sleep_until(program, program.own_clock, program.own_clock.local_ns() + 1)
 
     assert stand_in.shown == 1
+
+
+def test_that_the_frame_rate_that_a_loop_asks_for_is_told_once() -> None:
+    game = StandIn()
+    clock = game.pygame.time.Clock()
+    for framerate in (30, 30, 30, 0, 60):
+        game.pygame.event.get()
+        game.pygame.display.flip()
+        clock.tick(framerate)
+
+    asked = [event[3] // MS for event in game.events if event[1] == LOOP_ASKED]
+    assert asked == [33, 0, 16]
