@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 settings.register_profile(
     "fast",
     deadline=None,
-    max_examples=50,
+    max_examples=30,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -70,9 +70,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("environment")
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    python = str(folder / "bin" / "python")
     install = subprocess.run(
-        [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-compile", str(wheel)],
+        [
+            *(sys.executable, "-m", "pip", "--python", python),
+            *("install", "--quiet", "--no-compile", str(wheel)),
+        ],
         capture_output=True,
         text=True,
         check=False,
