@@ -96,9 +96,13 @@ class MemberNames:
 
     def learn(self, member: MemberState) -> KnownMember:
         """Add a member of a state."""
-        known = KnownMember(member.name, member.parent_id, member.kind, member.clock_id)
+        # The state may be ahead of the events, so that what was above it is below it now.
+        is_above = self._is_at_or_above(member.id, member.parent_id)
+        parent_id = 0 if is_above else member.parent_id
+        self.take_out(member.id)
+        known = KnownMember(member.name, parent_id, member.kind, member.clock_id)
         self._known[member.id] = known
-        self._hang(member.id, member.parent_id)
+        self._hang(member.id, parent_id)
         return known
 
     def note(self, event: RawEvent) -> KnownMember | None:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.lanes.lane_columns import Steps
-from inspector.clocks.rate import local_ns, moved, reanchored
+from inspector.clocks.rate import D, local_ns, moved, reanchored
 from inspector.events.timeline import Timeline
 
 #: The effective step of a removed clock.
@@ -70,6 +70,14 @@ class ClockPast(Steps):
         self.parent.append(parent)
         self.paused.append(paused)
 
+    def drop_last(self) -> None:
+        """Remove the newest step."""
+        for column in (
+            *(self.at_ns, self.value, self.cause),
+            *(self._off, self.rate_n, self.parent, self.paused),
+        ):
+            column.pop()
+
     @property
     def last(self) -> tuple[int, int, int, int, int]:
         """Present rate in force, offset, own rate, parent, and whether it is paused."""
@@ -104,14 +112,18 @@ class ClockPasts:
 
     def local_ns(self, clock_id: int, at_ns: int) -> int | None:
         """Return a clock's local time at an instant, ``None`` if it did not exist then."""
-        if not clock_id:
-            return at_ns
-        past = self.by_id.get(clock_id)
-        place = -1 if past is None else past.place_at(at_ns)
-        if past is None or place < 0 or past.value[place] == GONE:
-            return None
-        above = self.local_ns(past.parent[place], at_ns)
-        return None if above is None else past.mapped(place, above)
+        steps: list[tuple[ClockPast, int]] = []
+        while clock_id:
+            past = self.by_id.get(clock_id)
+            place = -1 if past is None else past.place_at(at_ns)
+            if past is None or place < 0 or past.value[place] == GONE:
+                return None
+            steps.append((past, place))
+            clock_id = past.parent[place]
+        local = at_ns
+        for past, place in reversed(steps):
+            local = past.mapped(place, local)
+        return local
 
     def path_at(self, clock_id: int, at_ns: float) -> list[int]:
         """Return the clock and its ancestors at an instant, the root last."""
@@ -177,8 +189,6 @@ class ClockPasts:
         """Continue from the clocks of a timeline, after a gap."""
         for clock in timeline.clocks.values():
             past = self.by_id.setdefault(clock.id, ClockPast(clock.name))
-            # The gap may begin before a new clock was anchored.
-            del past.parent[len(past) :]
             past.step(
                 *(timeline.at_ns, clock.n, clock.off, clock.rate_n, clock.parent_id),
                 *(int(clock.paused), clock.pause_cause),
@@ -189,21 +199,28 @@ class ClockPasts:
                 past.step(timeline.at_ns, GONE, off, rate_n, parent, paused, 0)
         self.version += 1
 
-    def _on_clock_added(self, _at_ns: int, subject: int, parent: int, name: int) -> None:
-        if subject in self.by_id or subject == parent:
+    def _on_clock_added(self, at_ns: int, subject: int, parent: int, name: int) -> None:
+        past = self.by_id.get(subject)
+        if past is None:
+            past = ClockPast(self.strings[name])
+        elif past.value[-1] != GONE:
             raise ValueError(f"clock {subject} cannot be added")
-        past = self.by_id[subject] = ClockPast(self.strings[name])
-        past.parent.append(parent)
+        # As in the timeline: until it is anchored, its time is its parent's.
+        past.step(at_ns, D, 0, D, parent, 0, 0)
+        self.by_id[subject] = past
         self.version += 1
 
     def _on_clock_anchored(self, at_ns: int, subject: int, epoch_ns: int, n: int) -> None:
         past = self.by_id[subject]
-        parent = past.parent.pop() if len(past.parent) > len(past) else past.parent[-1]
-        past.step(at_ns, n, -epoch_ns * n, n, parent, 0, 0)
+        *_, parent, paused = past.last
+        cause = past.cause[-1] if paused else 0
+        if len(past) == 1 and past.at_ns[0] == at_ns:
+            past.drop_last()
+        past.step(at_ns, n, -epoch_ns * n, n, parent, paused, cause)
 
     def _on_clock_rate(self, at_ns: int, subject: int, rate_n: int, cause: int) -> None:
         n, off, _, parent, paused = self.by_id[subject].last
-        new = 0 if paused else rate_n
+        new = n if paused else rate_n
         self._change(at_ns, subject, new, rate_n, paused, cause, (n, off, parent))
 
     def _on_clock_paused(self, at_ns: int, subject: int, cause: int, _b: int) -> None:

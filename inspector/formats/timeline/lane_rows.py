@@ -94,7 +94,7 @@ def rows_of(
             lanes.setdefault(lane.clock_id, []).append(lane)
     children = _children(store, low_ns, high_ns)
 
-    def branch(number: int, depth: int, most: int) -> Iterator[Row]:
+    def lanes_of(number: int, depth: int, most: int) -> Iterator[Row]:
         yield Row(LaneKind.CLOCK, store.clocks.by_id[number].name, depth, number)
         own = sorted(_by_call_site(lanes.get(number, ())), key=lambda lane: lane.kind)
         named = own if len(own) <= most else own[: most - 1]
@@ -103,14 +103,17 @@ def rows_of(
         if others := own[len(named) :]:
             label = f"{len(others):,} {'more' if named else 'lanes'}"
             yield Row(LaneKind.TIMER, label, depth + 1, number, _merged(others))
-        for child in children.get(number, ()):
-            yield from branch(child, depth + 1, most)
 
     own = [each for each in lanes.get(0, ()) if each.kind in _LISTS and each.kind in lists]
     rows = [Row(lane.kind, lane.label, lane=lane) for lane in own]
     most, found = _MOST_OF_CLOCK, list[Row]()
     while most:
-        found = [row for number in children.get(0, ()) for row in branch(number, 0, most)]
+        found = []
+        waiting = [(number, 0) for number in reversed(children.get(0, []))]
+        while waiting:
+            number, depth = waiting.pop()
+            found += lanes_of(number, depth, most)
+            waiting += ((child, depth + 1) for child in reversed(children.get(number, [])))
         most = most // 2 if len(found) > _MANY_ROWS else 0
     rows += found
     if len(rows) > MOST_ROWS:
