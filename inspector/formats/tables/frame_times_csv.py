@@ -3,8 +3,8 @@
 Columns, in this order:
 
 * ``frame``: number of the frame within its session, from 0
-* ``at_ns``: session time of its start
-* ``interval_ns``: source time between the starts of the previous frame and this one
+* ``at_ns``: its instant: session time of its start, or the time of a capture
+* ``interval_ns``: source time from the instant of the frame before to its own
 * ``delta_ns``: local time of the root clock passed to the callbacks
 * ``busy_ns``: time spent in the callbacks
 * ``timers_ns`` … ``draw_ns``: time spent in each phase
