@@ -749,14 +749,14 @@
       link.notify("Program.changed", { clocks, adapters: this.adapters(), grant });
     }
 
-    /** The engines of the page, which follow through frames, timers and clocks. */
+    /** The engines of the page: all follow through frames, timers and clocks. */
     adapters() {
       const { library, version } = this.host;
       const message = this.host.isLate ? LATE : "";
       const own = { name: "javascript", library, version, state: "active", message };
-      const engines = this.host.engines().map(([name, engineVersion]) => ({
+      const engines = this.host.engines().map(([name, engineVersion, unseen]) => ({
         name: name.toLowerCase(), library: name, version: engineVersion, state: "active",
-        message: "follows through animation frames, timers and clocks",
+        message: unseen ? `follows the clock of the page, but ${unseen} not seen` : "",
       }));
       return [own, ...engines];
     }
@@ -933,12 +933,108 @@
 
   // -------------------------------------------------------------------------- engines
 
-  /** The timers of a Cocos scheduler, by the names of their targets and callbacks. */
-  class CocosTimers {
-    constructor(program, scheduler) {
+  /** Timers that an engine looks at in each frame. */
+  class EngineTimers {
+    constructor(program) {
       this.program = program;
-      this.scheduler = scheduler;
       this.records = new Map(); // timer of the engine to record
+    }
+
+    _insert(timer, due, facts) {
+      const record = { id: 0, args: [], due, depth: 0, isUnarmed: true, known: -1, site: "", ...facts };
+      this.records.set(timer, record);
+      this.program._insert(record);
+    }
+
+    _arm(record, due) {
+      record.due = due;
+      const { program } = this;
+      program.describe(record);
+      program.sender.event(program.now(), TIMER_ARMED, record.id, due, record.period);
+    }
+
+    /** A timer was called, and is due again; never if that was the last time. */
+    _tell(timer, record, next) {
+      const { program } = this;
+      const at = program.now();
+      const late = Math.max(0, program.clock.local(at) - record.due);
+      program.describe(record, at);
+      record.due = next;
+      program.sender.event(at, TIMER_FIRED, record.id, late, next);
+      if (next !== NEVER) return;
+      this.records.delete(timer);
+      program._remove(record);
+    }
+  }
+
+  /** The timer events of Phaser's scenes. */
+  class PhaserTimers extends EngineTimers {
+    constructor(program, { Scenes }) {
+      super(program);
+      const adapter = this;
+      const { prototype } = Scenes.SceneManager;
+      const { update } = prototype;
+      // Games call it by its name in each frame; clocks of scenes are called by reference.
+      prototype.update = function (...args) {
+        const result = update.apply(this, args);
+        if (program.sender.link !== null) adapter.look(this);
+        return result;
+      };
+    }
+
+    /** After a frame of a game: what is new, what was called, what is gone. */
+    look(manager) {
+      const { program, records } = this;
+      const seen = new Set();
+      const local = program.clock.local(program.now());
+      for (const scene of manager.scenes || []) {
+        const { sys } = scene;
+        const clock = scene.time || (sys && sys.time);
+        if (!clock || !Array.isArray(clock._active)) continue;
+        const stands = clock.paused || !sys.isActive();
+        for (const timer of [...clock._active, ...(clock._pendingInsertion || [])]) {
+          if (timer.hasDispatched && !timer.repeatCount) continue; // taken out with the next frame
+          seen.add(timer);
+          const scale = clock.timeScale * timer.timeScale;
+          const runs = !stands && !timer.paused && scale > 0;
+          const left = Math.max(0, Math.round(((timer.delay - timer.elapsed) * 1e6) / scale));
+          const due = runs ? local + left : NEVER;
+          const record = records.get(timer);
+          if (record === undefined) this._add(manager, scene, timer, due);
+          else if (timer.repeatCount !== record.left) {
+            record.left = timer.repeatCount;
+            this._tell(timer, record, due);
+          } else if (Math.abs(due - record.due) > COCOS_NS) this._arm(record, due);
+        }
+      }
+      for (const [timer, record] of records) {
+        if (seen.has(timer) || record.manager !== manager) continue;
+        if (record.due <= local + COCOS_NS) {
+          this._tell(timer, record, NEVER);
+        } else {
+          records.delete(timer);
+          program.clear(record, null);
+        }
+      }
+    }
+
+    _add(manager, scene, timer, due) {
+      const { callback, callbackScope: scope, delay, repeatCount } = timer;
+      if (typeof callback !== "function") return;
+      const owner = scope && scope !== timer ? scope : { name: scene.sys.settings.key };
+      this._insert(timer, due, {
+        kind: repeatCount > 0 ? INTERVAL_DELAY : TIMEOUT, callback,
+        period: repeatCount > 0 ? Math.round(delay * 1e6) : 0,
+        handle: { cancel: () => timer.remove() }, name: cocosName(owner, callback), left: repeatCount, manager,
+      });
+    }
+  }
+
+  /** The timers of a Cocos scheduler, by the names of their targets and callbacks. */
+  class CocosTimers extends EngineTimers {
+    constructor(program, scheduler) {
+      super(program);
+      this.scheduler = scheduler;
       const adapter = this;
       const { update } = scheduler;
       scheduler.update = function (...args) {
@@ -987,13 +1083,10 @@
       const stale = records.get(timer);
       if (stale !== undefined) program.clear(stale, null);
       const callback = callbackOf(timer);
-      const record = {
-        id: 0, kind: timer._repeat > 0 ? INTERVAL_DELAY : TIMEOUT, callback, args: [],
-        period: this._ns(timer._interval), due, depth: 0, isUnarmed: true,
-        handle: { cancel: () => timer.cancel() }, known: -1, name: cocosName(target, callback), site: "",
-      };
-      records.set(timer, record);
-      program._insert(record);
+      this._insert(timer, due, {
+        kind: timer._repeat > 0 ? INTERVAL_DELAY : TIMEOUT, callback, period: this._ns(timer._interval),
+        handle: { cancel: () => timer.cancel() }, name: cocosName(target, callback),
+      });
       if (Object.prototype.hasOwnProperty.call(timer, "trigger")) return;
       const adapter = this;
       const { trigger } = timer;
@@ -1003,27 +1096,13 @@
       };
     }
 
-    _arm(record, due) {
-      record.due = due;
-      const { program } = this;
-      program.describe(record);
-      program.sender.event(program.now(), TIMER_ARMED, record.id, due, record.period);
-    }
-
     _fired(timer) {
       const { program } = this;
       const record = this.records.get(timer);
       if (record === undefined) return;
-      const at = program.now();
-      const local = program.clock.local(at);
-      const late = Math.max(0, local - record.due);
       const isLast = !timer._runForever && timer._timesExecuted + 1 > timer._repeat;
-      program.describe(record, at);
-      record.due = isLast ? NEVER : local + this._ns(timer._interval);
-      program.sender.event(at, TIMER_FIRED, record.id, late, record.due);
-      if (!isLast) return;
-      this.records.delete(timer);
-      program._remove(record);
+      const next = program.clock.local(program.now()) + this._ns(timer._interval);
+      this._tell(timer, record, isLast ? NEVER : next);
     }
   }
 
@@ -1609,19 +1688,26 @@
     }
 
     engines() {
-      const { Phaser, PIXI, __THREE__: three, cc, egret } = this.global;
+      const { Phaser, PIXI, __THREE__: three, cc, egret, gsap } = this.global;
       const found = [];
-      if (Phaser && Phaser.VERSION) found.push(["Phaser", String(Phaser.VERSION)]);
-      if (PIXI && PIXI.VERSION) found.push(["PixiJS", String(PIXI.VERSION)]);
-      if (three) found.push(["three.js", String(three)]);
-      if (cc && cc.ENGINE_VERSION) found.push(["Cocos", String(cc.ENGINE_VERSION)]);
-      if (egret && egret.Capabilities) found.push(["Egret", String(egret.Capabilities.engineVersion)]);
+      // Name, version, and what is not seen of it.
+      const timers = "its own timers are";
+      if (Phaser && Phaser.VERSION) found.push(["Phaser", String(Phaser.VERSION), this.phaser ? "" : timers]);
+      if (PIXI && PIXI.VERSION) found.push(["PixiJS", String(PIXI.VERSION), "its tickers are"]);
+      if (three) found.push(["three.js", String(three), ""]);
+      if (cc && cc.ENGINE_VERSION) found.push(["Cocos", String(cc.ENGINE_VERSION), this.cocos ? "" : timers]);
+      if (egret && egret.Capabilities) found.push(["Egret", String(egret.Capabilities.engineVersion), timers]);
+      if (gsap && gsap.version) found.push(["GSAP", String(gsap.version), "its tweens and delayed calls are"]);
       return found;
     }
 
     /** Read the scheduler of an engine as soon as it is there. */
     meetEngines(program) {
-      const { cc } = this.global;
+      const { cc, Phaser } = this.global;
+      const manager = Phaser && Phaser.Scenes && Phaser.Scenes.SceneManager;
+      if (!this.phaser && manager && typeof manager.prototype.update === "function") {
+        this.phaser = new PhaserTimers(program, Phaser);
+      }
       const director = cc && cc.director;
       if (this.cocos || !director || typeof director.getScheduler !== "function") return;
       const scheduler = director.getScheduler();
