@@ -27,6 +27,9 @@ MOST_RECENT_SCENES: Final = 10
 _FOLDER_NAME: Final = "timeline-inspector"
 #: What was ever saved is a few kilobytes; most of it are breakpoints.
 _MOST_BYTES: Final = 10_000_000
+#: From a nanosecond to eleven days: what can be drawn at any zoom.
+_LEAST_BUDGET_MS: Final = 1e-6
+_MOST_BUDGET_MS: Final = 1e9
 #: Of a value that makes no sense, in characters.
 _MOST_SHOWN: Final = 80
 
@@ -82,7 +85,7 @@ class Settings:
         if self.step_frames < 1:
             raise ValueError(f"step_frames cannot be {_short(self.step_frames)}")
         for budget_ms in self.budgets_ms:
-            if not (math.isfinite(budget_ms) and budget_ms > 0):
+            if not _LEAST_BUDGET_MS <= budget_ms <= _MOST_BUDGET_MS:
                 raise ValueError(f"a budget cannot be {budget_ms!r} ms")
 
     def with_recent_scene(self, path: Path) -> Settings:

@@ -101,6 +101,23 @@ def test_that_f6_goes_through_everything_that_can_be_seen(qtbot: QtBot, tmp_path
     assert docks.panel_in_use() == "clock_tree"
 
 
+def test_that_f6_goes_on_from_a_panel_behind_a_tab(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.activate()
+    docks = shell.window.docks
+    docks.show_panel("timer_queue")
+    docks["event_list"].show()
+    docks["event_list"].raise_()
+    QApplication.processEvents()
+    docks.panel("timer_queue").setFocus()
+    assert docks.panel_in_use() == "timer_queue"
+    assert not docks.is_in_front("timer_queue")
+
+    shell.trigger("next-panel")
+
+    assert docks.panel_in_use() != "timer_queue"
+
+
 def test_that_every_line_to_filter_with_has_the_same_sign(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path)
     for panel in PANELS:

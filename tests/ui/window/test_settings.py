@@ -60,6 +60,8 @@ def test_that_a_first_start_has_the_defaults_without_complaint(tmp_path: Path) -
         '{"recent_scenes": [1]}',
         '{"budgets_ms": [0]}',
         '{"budgets_ms": [NaN]}',
+        '{"budgets_ms": [1e300]}',
+        '{"budgets_ms": [1e-300]}',
         '{"version": 99}',
         "[" * 100_000,
         '{"panel_choices": ' + '{"a":' * 50_000 + "1" + "}" * 50_001,

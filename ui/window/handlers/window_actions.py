@@ -305,8 +305,9 @@ class WindowActions(QObject):
     def focus_next_panel(self) -> None:
         """Put the keyboard into the next panel that can be seen; the middle is one."""
         docks = self._window.docks
-        places = ["", *(each for each in docks.ids if docks.is_in_front(each))]
         current = docks.panel_in_use()
+        # The one in use may be behind a tab that was raised since.
+        places = ["", *(each for each in docks.ids if each == current or docks.is_in_front(each))]
         following = places[(places.index(current) + 1) % len(places)]
         enter(docks.panel(following) if following else self._window.frame_times)
 
