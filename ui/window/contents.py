@@ -50,7 +50,7 @@ from .handlers.action_list import ACTIONS, PROGRAM_ACTIONS, TRANSPORT_ACTIONS, W
 from .handlers.action_states import ActionStates
 from .handlers.program_actions import ProgramActions
 from .handlers.window_actions import WindowActions
-from .keyboard import FocusRing, KeyGuard
+from .keyboard import FocusRing, KeyGuard, enter
 from .notices import FailureNote, NoticeBar
 from .scene_card import SceneCard
 from .settings import LAYOUT_VERSION, Settings
@@ -117,6 +117,7 @@ class WindowContents(QObject):
         bridge.session_changed.connect(self._take_session)
         bridge.status_changed.connect(self._take_status)
         bridge.refreshed.connect(self._need_lanes)
+        bridge.refreshed.connect(self._need_frames)
         bridge.budgets_changed.connect(self._take_budgets)
         bridge.opening_failed.connect(self._show_opening_failure)
         bridge.column_wanted.connect(self._ask_for_column)
@@ -357,6 +358,9 @@ class WindowContents(QObject):
     @Slot(object)
     def _take_session(self, session: Session | None) -> None:
         self._need_lanes()
+        self._need_frames()
+        is_program = isinstance(session, AttachesPrograms)
+        self._window.docks.need("scene", is_needed=not is_program)
         if session is None:
             self._window.show_title()
             return
@@ -402,6 +406,20 @@ class WindowContents(QObject):
         is_needed = is_needed or not isinstance(self._bridge.session, ShowsCapture)
         if place.is_wanted and place.isHidden() is is_needed:
             place.need(is_needed=is_needed)
+
+    @Slot(object)
+    def _need_frames(self, _events: int = 0) -> None:
+        """Show the plot of frame times of a program once it has run a frame."""
+        session, panel = self._bridge.session, self._window.frame_times
+        is_program = isinstance(session, AttachesPrograms)
+        is_needed = not is_program or bool(self._bridge.timeline.frames.end)
+        lanes = self._window.docks.in_middle
+        if panel.isHidden() is not is_needed or not (is_needed or lanes.is_wanted):
+            return
+        has_keyboard = panel.isAncestorOf(self._window.focusWidget())
+        panel.setVisible(is_needed)
+        if has_keyboard:
+            enter(lanes.widget())
 
     @Slot(object)
     def _take_status(self, status: SessionStatus) -> None:

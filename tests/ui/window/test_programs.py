@@ -435,4 +435,26 @@ def test_that_the_keyboard_is_with_no_button_when_the_window_comes_to_the_front(
     attached: ProgramInWindow,
 ) -> None:
     window = attached.shell.window
-    assert window.focusWidget() is window.frame_times.plot
+    # Without a frame, there is no plot that could have it.
+    assert window.docks.in_middle.isAncestorOf(window.focusWidget())
+
+
+def test_that_a_picture_and_a_plot_that_a_program_has_not_are_not_shown(
+    attached: ProgramInWindow,
+) -> None:
+    window = attached.shell.window
+    assert window.docks["scene"].isHidden()
+    assert window.frame_times.isHidden()
+
+    attached.probe.events(
+        (time.monotonic_ns(), FRAME_BEGAN, 1, 0, 0), (time.monotonic_ns(), FRAME_ENDED, 1, 9, 9)
+    )
+    attached.until(lambda: not window.frame_times.isHidden())
+    assert window.docks["scene"].isHidden()
+
+    # What the layout says is about sessions that have them.
+    layout = window.docks.save()
+    assert " scene=" in layout
+    attached.shell.bridge.close()
+    window.docks.need("scene", is_needed=True)
+    assert not window.docks["scene"].isHidden()

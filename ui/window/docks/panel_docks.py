@@ -6,7 +6,7 @@ from traceback import walk_tb
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
-from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -157,6 +157,8 @@ class PanelDocks(QObject):
         # What is selected is explained at length, at the side; tables are wide.
         areas = Qt.DockWidgetArea
         window.setCorner(Qt.Corner.BottomRightCorner, areas.RightDockWidgetArea)
+        #: By panel of which the session has nothing: the size that its dock had.
+        self._unneeded: dict[str, str] = {}
         self._brought: tuple[str, ...] = ()
         self._brought_front = ""
         #: By dock at a side: the share of the width that it is to have.
@@ -310,16 +312,28 @@ class PanelDocks(QObject):
 
     def save(self) -> str:
         """Return where everything is, as text; only what :attr:`is_settled` is worth keeping."""
+        # The next session may have something for them.
+        unneeded = [self._docks[panel_id] for panel_id in self._unneeded]
+        silent = [QSignalBlocker(dock) for dock in unneeded]
+        for dock in unneeded:
+            dock.show()
         state = bytes(self._window.saveState(LAYOUT_VERSION).toHex().data()).decode("ascii")
-        sizes = [
-            f"{panel_id}={dock.width()}{self._saved_height(panel_id)}"
-            for panel_id, dock in self._docks.items()
-            if dock.isVisible() and not dock.isFloating()
-        ]
+        for dock in unneeded:
+            dock.hide()
+        del silent
+        sizes = [self._saved_size(panel_id) for panel_id in self._docks]
+        sizes = [each for each in [*sizes, *self._unneeded.values()] if each]
         for panel_id, place in self._middle.items():
             if place.is_wanted:
                 sizes.append(f"{panel_id}={place.permille}")
         return " ".join([state, *sizes])
+
+    def _saved_size(self, panel_id: str) -> str:
+        """Return the size of a dock that is shown, as text; empty for another."""
+        dock = self._docks[panel_id]
+        if not dock.isVisible() or dock.isFloating():
+            return ""
+        return f"{panel_id}={dock.width()}{self._saved_height(panel_id)}"
 
     def _saved_height(self, panel_id: str) -> str:
         """Return ``x`` and the height of a dock with its tabs, nothing if it lies behind one."""
@@ -518,6 +532,15 @@ class PanelDocks(QObject):
         if front:
             self._docks[front].raise_()
 
+    def need(self, panel_id: str, *, is_needed: bool) -> None:
+        """Hide a dock of which a new session has nothing; show it again with one that has."""
+        dock = self._docks[panel_id]
+        if is_needed and self._unneeded.pop(panel_id, None) is not None:
+            dock.show()
+        elif not is_needed and not dock.isHidden() and panel_id not in self._unneeded:
+            self._unneeded[panel_id] = self._saved_size(panel_id)
+            dock.hide()
+
     def show_panel(self, panel_id: str) -> None:
         """Show a panel, in front of what is in the same place, and enter it."""
         dock = self.place_of(panel_id)
@@ -545,6 +568,8 @@ class PanelDocks(QObject):
             shown = (panel_id for panel_id in self.ids if self.place_of(panel_id) is dock)
             for panel_id in shown:
                 self.panel(panel_id)
+                # Wanted all the same.
+                self._unneeded.pop(panel_id, None)
         self.visibility_changed.emit()
 
     def _make_dock(self, panel: Panel, area: PanelArea) -> QDockWidget:
