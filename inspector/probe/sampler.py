@@ -63,11 +63,14 @@ MOST_FRAMES = 120
 #: Other threads whose processor time is read.
 _MOST_THREADS = 32
 #: What keeps the sampler from looking for less than this is not told.
-_GAP_NS = 4_000_000
+_GAP_NS = 8_000_000
+#: While turns are short, times are read so often.
+_REST_NS = 50_000_000
 #: A process counts as stopped from here on.
 _STOP_NS = 50_000_000
-#: A thread that waits for the interpreter wakes once in this time.
+#: A thread that waits for the interpreter wakes once in this time; the link wakes by itself, too.
 _SWITCH_NS = 20_000_000
+_FEW_WAKES = 7
 #: Shorter collections are not told.
 _COLLECTION_NS = 500_000
 #: Behind the beginning of a function, in bytes of its code.
@@ -86,11 +89,10 @@ _POLLING = {
     "mainloop": "tkinter",
 }
 #: What a library calls one thing after another with: the function, a part of its file, and the
-#: variable that has the thing.
+#: variable that has the thing. Their frames are short-lived: reading variables may keep a copy.
 _RUNNERS = {
     "_run": ("asyncio", "self"),
     "runUntilCurrent": ("twisted", "call"),
-    "unrolled_run": ("trio", "task"),
     "call_scheduled_functions": ("pyglet", "item"),
 }
 #: Files of the standard library whose functions wait for something when they use no processor.
@@ -142,6 +144,7 @@ class Watched:
         "number",
         "others",
         "part",
+        "process_ns",
         "ready_ns",
         "running",
         "schedstat",
@@ -162,6 +165,7 @@ class Watched:
         #: When it was last looked at, and what its thread had used by then.
         self.looked_ns = 0
         self.cpu_ns = self.ready_ns = -1
+        self.process_ns = 0
         self.others: dict[int, int] = {}
         #: When the turn began that is long, 0 without one; whether it was seen twice.
         self.turn_ns = 0
@@ -173,6 +177,15 @@ class Watched:
         self.running: tuple[object, int] = (None, 0)
         #: Where a loop in C waits: depth of its innermost frame, its code and its place in that.
         self.base: Optional[tuple[int, CodeType, int]] = None
+
+    def is_quiet(self, now_ns: int) -> bool:
+        """Return whether its turns are short, so that its times need not be read again yet."""
+        frames = self.frames
+        if frames is None or self.number or now_ns - self.looked_ns > _REST_NS:
+            return False
+        began_ns = frames.began_ns
+        is_between = began_ns <= frames.ended_ns
+        return is_between or (self.looked_ns > began_ns and now_ns - began_ns < LONG_NS)
 
     def times(self) -> tuple[int, int]:
         """Return processor time and time without a processor so far; -1 where not known."""
@@ -206,10 +219,12 @@ class Sampler:
         self._program = program
         self._watched: dict[int, Watched] = {}
         self._changes = -1
-        self._asked_ns = self._process_ns = self._process_used_ns = 0
+        self._asked_ns = self._process_ns = self._own_read_ns = 0
         self._own = (-1, -1)
         self._own_times = (0, 0, 0)
         self._collection_ns = 0
+        # Without a lock on the interpreter, stacks change while they are read.
+        self._is_broken = not getattr(sys, "_is_gil_enabled", lambda: True)()
         self.is_busy = False
 
     def begin(self) -> None:
@@ -240,9 +255,16 @@ class Sampler:
 
     def look(self) -> None:
         """Look at every loop, and tell what is long."""
-        program = self._program
-        if program.emit is None:
+        if self._program.emit is None or self._is_broken:
             return
+        try:
+            self._look()
+        except Exception:  # noqa: BLE001 - nothing here may end the link, or the program
+            self._is_broken = True
+            self.is_busy = False
+
+    def _look(self) -> None:
+        program = self._program
         now_ns = monotonic_ns()
         late_ns = max(now_ns - self._asked_ns, 0) if self._asked_ns else 0
         self._asked_ns = 0
@@ -252,18 +274,20 @@ class Sampler:
         if not self._watched:
             return
         is_busy = False
-        stop_ns = self._stopped_ns(late_ns)
+        stop_ns = self._stopped_ns(now_ns, late_ns)
         others: Optional[dict[int, int]] = None
         for watched in list(self._watched.values()):
             if now_ns - watched.looked_ns < _PACES[0][1] // 2:
                 is_busy = is_busy or watched.turn_ns > 0
+                continue
+            if late_ns < _GAP_NS and watched.is_quiet(now_ns):
                 continue
             if others is None:
                 others = self._other_times()
             if self._look_at(watched, now_ns, 0 if stop_ns else late_ns, others):
                 is_busy = True
         if stop_ns:
-            program.emit((now_ns, PROCESS_STOPPED, program.own_clock.number, stop_ns, 0))
+            program.extend(((now_ns, PROCESS_STOPPED, program.own_clock.number, stop_ns, 0),))
         self.is_busy = is_busy
 
     # ----------------------------------------------------------------- which loops
@@ -297,9 +321,10 @@ class Sampler:
                     pass
         return found
 
-    def _stopped_ns(self, late_ns: int) -> int:
+    def _stopped_ns(self, now_ns: int, late_ns: int) -> int:
         """Return for how long the process was stopped before this look."""
-        if not _HAS_TIMES:
+        stale_ns = now_ns - self._own_read_ns
+        if not _HAS_TIMES or (late_ns < _GAP_NS and stale_ns < _REST_NS):
             return 0
         native = threading.get_native_id()
         if native != self._own[0]:
@@ -309,17 +334,18 @@ class Sampler:
         try:
             times = _scheduled(self._own[1])
         except (OSError, ValueError, IndexError):
-            self._process_used_ns = 0
             return 0
-        before, self._own_times = self._own_times, times
+        before, self._own_times, self._own_read_ns = self._own_times, times, now_ns
         process_ns, self._process_ns = self._process_ns, process_time_ns()
-        self._process_used_ns = self._process_ns - process_ns - (times[0] - before[0])
-        if late_ns < _STOP_NS or self._process_used_ns > late_ns // 10:
+        # What was used before the gap is not known by itself.
+        before_ns = max(stale_ns - late_ns, 0)
+        used_ns = self._process_ns - process_ns - before_ns
+        if late_ns < _STOP_NS or used_ns > late_ns // 10:
             return 0
-        waited_ns, wakes = times[1] - before[1], times[2] - before[2]
+        waited_ns, wakes = times[1] - before[1] - before_ns, times[2] - before[2]
         # A thread that waits for the interpreter asks for it again and again.
-        is_stopped = waited_ns < late_ns // 10 and wakes <= 3 + late_ns // _SWITCH_NS // 2
-        return late_ns if is_stopped else 0
+        most_wakes = _FEW_WAKES + late_ns // _SWITCH_NS // 2
+        return late_ns if waited_ns < late_ns // 10 and wakes <= most_wakes else 0
 
     # -------------------------------------------------------------------- one loop
 
@@ -330,6 +356,7 @@ class Sampler:
         took_ns = cpu_ns - watched.cpu_ns if watched.cpu_ns >= 0 <= cpu_ns else -1
         waited_ns = ready_ns - watched.ready_ns if watched.cpu_ns >= 0 <= cpu_ns else -1
         before, watched.others = watched.others, others
+        process_ns, watched.process_ns = process_time_ns() - watched.process_ns, process_time_ns()
         watched.looked_ns, watched.cpu_ns, watched.ready_ns = now_ns, cpu_ns, ready_ns
         if not since_ns:
             return False
@@ -339,7 +366,7 @@ class Sampler:
         passed_ns = now_ns - since_ns
         other, most_ns, other_ns = _busiest(others, before, watched.thread)
         if others and before:
-            ended_ns = self._process_used_ns - sum(others.values()) + sum(before.values())
+            ended_ns = process_ns - sum(others.values()) + sum(before.values())
             if ended_ns > most_ns:
                 # Of threads that have ended since.
                 other, other_ns = 0, max(other_ns, ended_ns)
@@ -423,15 +450,15 @@ class Sampler:
         if frame is None:
             return True
         code, place = frame.f_code, frame.f_lasti
-        depth = 0
-        while frame is not None:
-            depth += 1
-            frame = frame.f_back
         part = _POLLING.get(code.co_name)
         if part is not None and part in code.co_filename:
             return True
         if not getattr(watched.clock.adapter, "is_loop_in_c", False):
             return False
+        depth = 0
+        while frame is not None:
+            depth += 1
+            frame = frame.f_back
         base = watched.base
         if base is None or depth < base[0]:
             watched.base = base = (depth, code, place)
@@ -596,6 +623,11 @@ def _stack_of(thread: int, *, is_after: bool) -> tuple[list[tuple[CodeType, int]
         known = _RUNNERS.get(code.co_name)
         if known is not None and known[0] in code.co_filename and not runner.name:
             _read_runner(runner, frame.f_locals.get(known[1]))
+        elif code.co_name == "unrolled_run" and found and not runner.name:
+            # What it calls are coroutines; reading its variables would keep them.
+            step = found[-1][0]
+            runner.name = getattr(step, "co_qualname", step.co_name)
+            runner.is_task, runner.identity = True, below
         if not runner.name:
             runner.identity = below
         below = id(frame)
@@ -608,9 +640,7 @@ def _stack_of(thread: int, *, is_after: bool) -> tuple[list[tuple[CodeType, int]
 def _read_runner(runner: _Runner, called: Any) -> None:
     callback = getattr(called, "_callback", None) or getattr(called, "func", None)
     task: Any = getattr(callback, "__self__", None)
-    if hasattr(called, "coro"):
-        runner.name, runner.is_task = str(getattr(called, "name", "")), True
-    elif hasattr(task, "get_coro"):
+    if hasattr(task, "get_coro"):
         runner.name, runner.is_task = name_of(task.get_coro()), True
     elif callback is not None:
         runner.name = name_of(callback)

@@ -12,6 +12,8 @@ from inspector.analysis.explain.explain import explain
 from inspector.analysis.lateness.attribution import Cause, Lateness
 from inspector.analysis.lateness.late_calls import late_calls
 from inspector.analysis.lateness.words import lateness_text
+from inspector.analysis.lint.findings import BLOCKED_LOOP
+from inspector.analysis.lint.rules import findings
 from inspector.calls.call import CallId
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
@@ -269,6 +271,18 @@ def test_that_nobody_is_named_without_samples() -> None:
     assert lateness.cause is Cause.UNKNOWN
     assert lateness.unknown_ns == 100 * MS
     assert lateness_text(lateness) == "100 ms late: what kept it was not measured."
+
+
+def test_that_a_finding_counts_how_often_a_function_blocked_the_loop() -> None:
+    program = Program()
+    for until_ms in range(10, 261, 10):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms)
+    program.fire(258)
+    (found,) = [each for each in findings(LogHistory(program.log)) if each.kind is BLOCKED_LOOP]
+    assert found.text == (
+        "crunch() (server.py:4) blocked the loop “asyncio loop” once, 258 ms altogether; 1 call "
+        "was late because of it."
+    )
 
 
 _SAMPLES = st.lists(

@@ -146,3 +146,8 @@ BLOCKING = FindingKind(
     "A callback takes longer than a frame and delays others.",
     "a callback that takes longer than a frame, and the timers that had to wait for it",
 )
+BLOCKED_LOOP = FindingKind(
+    "blocked loop",
+    "A function keeps the loop of a program from calling what is due.",
+    "a function of an attached program because of which calls were more than 20 ms late",
+)

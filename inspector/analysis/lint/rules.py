@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from inspector.analysis.lint.blocked_loops import blocked_loops
 from inspector.analysis.lint.call_rules import (
     failing,
     herds,
@@ -21,6 +22,7 @@ from inspector.analysis.lint.call_rules import (
 )
 from inspector.analysis.lint.findings import (
     BEAT,
+    BLOCKED_LOOP,
     BLOCKING,
     COLLECTION,
     DEADLOCK,
@@ -101,6 +103,7 @@ RULES: Final = Registry(
         LintRule((HOST_SLOW,), host_slow),
         LintRule((COLLECTION,), collections),
         LintRule((BLOCKING,), blocking),
+        LintRule((BLOCKED_LOOP,), blocked_loops),
     ),
     names=lambda rule: (kind.name for kind in rule.kinds),
     check=_check,

@@ -10,6 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
 from inspector.analysis.evidence import text_of
+from inspector.analysis.lateness.samples import Samples
 from inspector.analysis.lint.long_frames import LongFrames
 from inspector.calls.call import CallId
 from inspector.events.members import WITH_TIME
@@ -229,6 +230,25 @@ class Load:
     own: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class LateFiring:
+    """A call of a timer of an attached program that was late.
+
+    Attributes:
+        clock_id: Its clock.
+        related: That clock with those above and below it.
+        due_ns: Session instant at which it was due.
+        called_ns: Session instant of the call.
+        cursor: Its event.
+    """
+
+    clock_id: int
+    related: tuple[int, ...]
+    due_ns: int
+    called_ns: int
+    cursor: int
+
+
 class Survey:
     """A survey of a session.
 
@@ -247,6 +267,8 @@ class Survey:
         frame_starts: Session instants at which frames began.
         frame_numbers: Their indexes.
         long_frames: The frames over budget.
+        samples: What loops were at while they were busy for long.
+        late: The calls of timers that were late.
     """
 
     def __init__(self, history: History, timeline: Timeline, budget: FrameBudget) -> None:
@@ -264,6 +286,8 @@ class Survey:
         self.frame_starts: list[int] = []
         self.frame_numbers = array("q")
         self.long_frames = LongFrames(budget)
+        self.samples = Samples(history.strings)
+        self.late: list[LateFiring] = []
         self._rates: dict[int, Fraction] = {}
 
     def note_load(  # noqa: C901, PLR0913, PLR0917 - the frame and its evidence

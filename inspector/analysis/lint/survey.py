@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.frame_events import FrameReader
 from inspector.analysis.lint.scheduled import ScheduledCalls
-from inspector.analysis.lint.seen import Chain, SeenFailures, SeenTimer, Survey, TimerGroup
+from inspector.analysis.lint.seen import (
+    Chain,
+    LateFiring,
+    SeenFailures,
+    SeenTimer,
+    Survey,
+    TimerGroup,
+)
 from inspector.events.handlers import handlers_of, merged
 from inspector.events.history import without_gaps
 from inspector.events.schema import ABOUT_CLOCKS
 from inspector.events.timeline import MISFIT, Timeline
+from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import NEVER
 
 if TYPE_CHECKING:
@@ -26,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Events read at a time, which takes about a millisecond.
 _STRETCH: Final = 4_000
+#: Later calls are looked into.
+LATE_NS: Final = 20 * NS_PER_MS
 #: With fewer frames the frame rate is unknown.
 STEADY_FRAMES: Final = 60
 #: Parts of the session after which timers are counted, to detect growth.
@@ -92,7 +102,7 @@ class _Surveyor:
         self._note_rate(0, 0, 0, 0)
         self.frames = FrameReader(self._end_frame)
         self.scheduled = ScheduledCalls(seen, before, self.clocks, self.frames)
-        readers = map(handlers_of, (self, self.scheduled, self.frames))
+        readers = map(handlers_of, (self, self.scheduled, self.frames, seen.samples))
         self._steps = merged(self.clocks.steps(ABOUT_CLOCKS), *readers)
         for timer_id in before.timers.ids():
             row = before.timers.index(timer_id)
@@ -182,10 +192,12 @@ class _Surveyor:
         if not interval_ns:
             self._join_chain(timer)
 
-    def _on_timer_fired(self, at_ns: int, timer_id: int, _late_ns: int, next_ns: int) -> None:
+    def _on_timer_fired(self, at_ns: int, timer_id: int, late_ns: int, next_ns: int) -> None:
         timer = self.seen.timers.get(timer_id)
         if timer is None:
             return
+        if late_ns > LATE_NS and timer.clock_id in self.clocks.clocks:
+            self._note_late(timer.clock_id, at_ns, late_ns)
         timer.calls += 1
         timer.last_ns, timer.last_cursor = at_ns, self.frames.cursor
         self.calls[timer_id] = self.calls.get(timer_id, 0) + 1
@@ -196,6 +208,16 @@ class _Surveyor:
         if next_ns != timer.due_ns:
             timer.shift_ns += next_ns - timer.due_ns - timer.interval_ns
         timer.due_ns = next_ns
+
+    def _note_late(self, clock_id: int, at_ns: int, late_ns: int) -> None:
+        clocks = self.clocks
+        rate = clocks.effective_rate(clock_id)
+        if rate:
+            path = [clock.id for clock in clocks.path(clock_id)]
+            related = (*path, *clocks.branch(clock_id))
+            due_ns = at_ns - int(late_ns / rate)
+            late = LateFiring(clock_id, related, due_ns, at_ns, self.frames.cursor)
+            self.seen.late.append(late)
 
     def _group(self, timer: SeenTimer) -> TimerGroup:
         key = (False, timer.clock_id), timer.label, timer.site

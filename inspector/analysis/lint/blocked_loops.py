@@ -1,0 +1,122 @@
+"""The rule about functions that keep a loop from calling what is due."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from inspector.analysis.evidence import times
+from inspector.analysis.lateness.attribution import Cause, attribute
+from inspector.analysis.lint.findings import BLOCKED_LOOP, Finding
+from inspector.display_text import counted
+from inspector.timebase import NS_PER_MS, format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from inspector.analysis.lateness.attribution import Share
+    from inspector.analysis.lateness.samples import Place
+    from inspector.analysis.lint.seen import LateFiring, Survey
+
+#: The latest calls, for each of which shares are worked out.
+_MOST_CALLS: Final = 2_000
+#: A function is blamed for a call of whose lateness it had so much.
+_SHARE: Final = 0.2
+_LEAST_NS: Final = 10 * NS_PER_MS
+_BLOCKING: Final = frozenset(
+    {Cause.CALLBACK, Cause.TASK_STEP, Cause.FRAME_FUNCTION, Cause.BLOCKING_CALL, Cause.GIL}
+)
+
+
+@dataclass
+class _Blocker:
+    """A function, and what it has kept."""
+
+    place: Place
+    blocks: int = 0
+    ns: int = 0
+    worst_ns: int = 0
+    worst: LateFiring | None = None
+    late: set[int] = field(default_factory=set)
+
+
+def blocked_loops(seen: Survey) -> Iterator[Finding]:
+    """Find functions of programs for which calls had to wait."""
+    sampled = seen.samples.by_clock.keys()
+    by_clock: defaultdict[int, list[LateFiring]] = defaultdict(list)
+    for firing in seen.late[-_MOST_CALLS:]:
+        related = set(firing.related)
+        loop = firing.clock_id if firing.clock_id in sampled else next(iter(related & sampled), 0)
+        if loop:
+            by_clock[loop].append(firing)
+    for clock_id, firings in by_clock.items():
+        found: dict[tuple[str, str], _Blocker] = {}
+        for together in _blocks(firings):
+            _take(seen, clock_id, together, found)
+        clock = seen.timeline.clocks.get(clock_id)
+        name = f"the loop “{clock.name}”" if clock is not None else "a loop"
+        for blocker in found.values():
+            yield _finding(blocker, name, clock_id)
+
+
+def _blocks(firings: list[LateFiring]) -> Iterator[list[LateFiring]]:
+    """Yield the calls that were late at the same time."""
+    together: list[LateFiring] = []
+    end_ns = -1
+    for firing in sorted(firings, key=lambda each: each.due_ns):
+        if together and firing.due_ns > end_ns:
+            yield together
+            together = []
+        together.append(firing)
+        end_ns = max(end_ns, firing.called_ns)
+    if together:
+        yield together
+
+
+def _take(
+    seen: Survey, clock_id: int, together: list[LateFiring], found: dict[tuple[str, str], _Blocker]
+) -> None:
+    """Take what blocked calls that were late at the same time."""
+    begin_ns = min(each.due_ns for each in together)
+    end_ns = max(each.called_ns for each in together)
+    for share in _shares(seen, clock_id, together[0], begin_ns, end_ns):
+        if share.culprit is None or share.ns < _LEAST_NS:
+            continue
+        place = share.culprit.place
+        blocker = found.setdefault((place.file, place.function), _Blocker(place))
+        blocker.blocks += 1
+        blocker.ns += share.ns
+    for firing in together:
+        late_ns = firing.called_ns - firing.due_ns
+        for share in _shares(seen, clock_id, firing, firing.due_ns, firing.called_ns):
+            if share.culprit is None:
+                continue
+            named = share.culprit.place
+            known = found.get((named.file, named.function))
+            if known is not None and share.ns >= _SHARE * late_ns:
+                known.late.add(firing.cursor)
+                if share.ns > known.worst_ns:
+                    known.worst_ns, known.worst = share.ns, firing
+
+
+def _shares(
+    seen: Survey, clock_id: int, firing: LateFiring, begin_ns: int, end_ns: int
+) -> list[Share]:
+    told = seen.samples.collections.keys() | seen.samples.stops.keys()
+    program = next((number for number in firing.related if number in told), 0)
+    lateness = attribute(seen.samples, (clock_id,), program, begin_ns, end_ns)
+    return [share for share in lateness.shares if share.cause in _BLOCKING]
+
+
+def _finding(blocker: _Blocker, loop: str, clock_id: int) -> Finding:
+    worst = blocker.worst
+    late = counted(len(blocker.late), "call")
+    was = "was" if len(blocker.late) == 1 else "were"
+    text = (
+        f"{blocker.place.short} blocked {loop} {times(blocker.blocks)}, "
+        f"{format_duration(blocker.ns)} altogether; {late} {was} late because of it."
+    )
+    at_ns = 0 if worst is None else worst.called_ns
+    cursor = None if worst is None else worst.cursor
+    return Finding(BLOCKED_LOOP, text, at_ns, cursor, 0, clock_id=clock_id)
