@@ -80,7 +80,7 @@ def attach(options: Namespace, out: TextIO, err: TextIO) -> int:
     # The window handles signals itself.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     code = open_window(door)
-    return _after_window(door.opened, err) if code == ExitCode.OK else code
+    return _after_window(door.opened, code, err)
 
 
 def _door(options: Namespace, err: TextIO) -> Door | None:
@@ -133,13 +133,24 @@ def _telling(err: TextIO) -> Callable[[str, str], None]:
     return tell
 
 
-def _after_window(opened: Opened | None, err: TextIO) -> int:
-    """Wait for the end of a program that was launched; return its exit code."""
+def _after_window(opened: Opened | None, code: int, err: TextIO) -> int:
+    """Wait for the end of a program that was launched; return its exit code.
+
+    Ctrl+C and SIGTERM end it, with what it has started, also where the window has got them.
+    """
     if not isinstance(opened, Launched):
-        return ExitCode.OK
+        return code
+    if code in {ExitCode.INTERRUPTED, ExitCode.TERMINATED}:
+        opened.end()
+    if code != ExitCode.OK:
+        return code
     if opened.poll() is None:
         say(err, f"{opened.title} goes on; Ctrl+C ends it.")
-    return opened.wait() or ExitCode.OK
+    try:
+        return opened.wait() or ExitCode.OK
+    except KeyboardInterrupt:
+        opened.end()
+        raise
 
 
 # ------------------------------------------------------------- without a window

@@ -17,9 +17,13 @@ from typing import Any
 
 import pytest
 
+from inspector.cli import attach
 from inspector.cli import main as cli
 from inspector.events.recording import open_recording
 from inspector.exit_codes import ExitCode
+from inspector.sessions.attached.doors.door import Door
+from inspector.sessions.attached.doors.launch import Launched
+from inspector.sessions.attached.link import Inlet
 from tests.cli.answers import Run
 from tests.interpreters import VERSIONS, interpreter
 from tests.javascript import chromium, node
@@ -265,6 +269,31 @@ def test_that_what_is_not_possible_is_said_with_what_is(
     answer, out, err = run(line)
     assert (answer, out) == (code, ""), err
     assert sentence.lower() in err.lower()
+
+
+@on_linux
+@pytest.mark.parametrize("code", [ExitCode.OK, ExitCode.INTERRUPTED])
+def test_that_ctrl_c_in_or_after_the_window_ends_what_a_launched_program_has_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: ExitCode
+) -> None:
+    opened: list[Launched] = []
+
+    def window(door: Door) -> int:
+        with closing(Inlet()) as inlet:
+            launched = door.open(inlet)
+        assert isinstance(launched, Launched)
+        opened.append(launched)
+        return code
+
+    def interrupted(_launched: Launched) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(attach, "open_window", window)
+    monkeypatch.setattr(Launched, "wait", interrupted)
+    assert cli.main(["attach", "sh", "-c", "sleep 1000 & trap '' INT; sleep 1000"]) == 130
+    assert opened[0].poll() == 128 + signal.SIGTERM
+    assert not opened[0].may_bring_more()
 
 
 def test_that_a_program_that_listens_elsewhere_is_reached_with_its_token_only(
