@@ -178,6 +178,12 @@ class _Waiting:
     fired: int = 0
     left_out: int = 0
 
+    def expect_from(self, due_ns: int) -> None:
+        """Take what has come so far as expected; from here on, count from a local instant."""
+        self.group.expected_of_gone += self.fired + self.left_out
+        self.fired = self.left_out = 0
+        self.first_due_ns = self.due_ns = due_ns
+
 
 class CallTally:
     """Counts calls from a log in batches, before any events are dropped.
@@ -406,12 +412,11 @@ class CallTally:
     def _on_timer_armed(self, at_ns: int, timer_id: int, due_ns: int, interval_ns: int) -> None:
         if (timer := self._waiting.get(timer_id)) is not None:
             done = timer.fired + timer.left_out
-            if done == 0:
-                timer.group.delays_ns.take(due_ns - self._local_ns(timer.group.clock_id, at_ns))
-            # Armed again, it is expected from here on.
-            timer.group.expected_of_gone += done
-            timer.fired = timer.left_out = 0
-            timer.first_due_ns = timer.due_ns = due_ns
+            delay_ns = due_ns - self._local_ns(timer.group.clock_id, at_ns)
+            # How long it had waited that was overdue when its program was attached is unknown.
+            if done == 0 and delay_ns >= 0:
+                timer.group.delays_ns.take(delay_ns)
+            timer.expect_from(due_ns)
             timer.interval_ns = interval_ns
             if interval_ns:
                 timer.group.intervals_ns.take(interval_ns)
@@ -477,6 +482,12 @@ class CallTally:
             group.forced += 1
         else:
             timer.fired += 1
+            if (
+                group.kind == TimerKind.INTERVAL_DELAY
+                and next_ns != timer.due_ns + timer.interval_ns
+            ):
+                # Each interval is counted from the call before, however late that was.
+                timer.expect_from(next_ns)
             timer.due_ns = next_ns
         if late_ns > 0:
             group.late += 1

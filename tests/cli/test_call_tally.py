@@ -220,6 +220,31 @@ def test_that_a_timer_that_is_seen_to_repeat_by_its_second_call_counts_the_first
     assert (count.fired, count.expected, count.interval_ns) == (2, 2, 300 * ms)
 
 
+def test_that_intervals_that_begin_with_the_late_call_are_counted_from_there() -> None:
+    log = EventLog()
+    label, tally, ms = log.intern("tick"), CallTally(log), 1_000_000
+    log.append((0, CLOCK_ADDED, 1, 0, log.intern("loop")))
+    log.append((0, CLOCK_ANCHORED, 1, 0, RATE_DENOMINATOR))
+    log.append((0, TIMER_ADDED, 7, 1, label))
+    log.append((0, TIMER_ORIGIN, 7, 0, TimerKind.INTERVAL_DELAY))
+    log.append((5 * ms, TIMER_ARMED, 7, 4 * ms, 30 * ms))
+    for tick in range(20):
+        # Frames of 20 ms: each call is 10 ms late, and the next is due 30 ms after it.
+        log.append(((40 * tick + 10) * ms, TIMER_FIRED, 7, 6 * ms, (40 * tick + 40) * ms))
+    timeline = Timeline(log.strings)
+    timeline.apply_all(log.read().events)
+    tally.update()
+    timeline.set_present(790 * ms)
+
+    (count,) = tally.timers(timeline)
+    assert (count.fired, count.expected) == (20, 20)
+    # It was overdue when it was first seen.
+    assert count.delay_ns is None
+    timeline.set_present(870 * ms)
+    (count,) = tally.timers(timeline)
+    assert not count.is_exact
+
+
 def test_that_timers_of_one_name_are_expected_by_their_own_intervals(tmp_path: Path) -> None:
     tick = counts(
         scene_file(
