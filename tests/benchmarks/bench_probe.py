@@ -45,7 +45,7 @@ def _loop_case(name: str, state: str) -> Case:
         if state != "native":
             inside = Program("benchmark")
             adapter = AsyncioAdapter(inside)
-            adapter._learn(asyncio.base_events)
+            adapter.learn(asyncio.base_events)
             adapter.state, inside.adapters["asyncio"] = "active", adapter
             adapter.found(loop)
             if state == "attached":

@@ -318,7 +318,7 @@ def followed() -> Iterator[tuple[asyncio.AbstractEventLoop, AsyncioAdapter, Sink
     """Have a loop in this process whose timers are followed."""
     program, loop = Program("test"), asyncio.SelectorEventLoop()
     adapter = AsyncioAdapter(program)
-    adapter._learn(asyncio.base_events)
+    adapter.learn(asyncio.base_events)
     program.adapters["asyncio"] = adapter
     program.hide(*adapter.hides)
     adapter.found(loop)

@@ -88,7 +88,7 @@ class AsyncioAdapter(Adapter):
         self._one_of = 1
 
     def installed(self, module: ModuleType) -> None:
-        self._learn(module)
+        self.learn(module)
         base = self._base_module.BaseEventLoop
         run_forever, close = base.run_forever, base.close
 
@@ -109,12 +109,13 @@ class AsyncioAdapter(Adapter):
                 if issubclass(type(found), base) and not found.is_closed():
                     self.found(found)
 
-    def _learn(self, module: ModuleType) -> None:
+    def learn(self, module: ModuleType) -> None:
         """Read what is needed of asyncio; better to know now than in the middle of a turn."""
         self._base_module: Any = module
         self.current_task = self._base_module.tasks.current_task
         self.sleep_callback = self._base_module.futures._set_result_unless_cancelled
-        self._run_code = self._base_module.events.Handle._run.__code__
+        # What loops call callbacks by: behind it is what runs the loop.
+        self.callers = {self._base_module.events.Handle._run.__code__}
         self._handle_type = self._base_module.events.TimerHandle
         self.native_call_later = self._base_module.BaseEventLoop.call_later
         self._native_time = self._base_module.BaseEventLoop.time
@@ -213,7 +214,7 @@ class AsyncioAdapter(Adapter):
             # The library may still be loading, on another thread.
             return {}
         twin = AsyncioAdapter(copied(self.program))
-        twin._learn(self._base_module)
+        twin.learn(self._base_module)
         # Not new_event_loop(), which may make one of another library.
         make = sys.modules["asyncio"].SelectorEventLoop
         loop, plain = make(), make()
@@ -259,8 +260,8 @@ class AsyncioAdapter(Adapter):
 
     def _own_frames(self, frame: Optional[FrameType]) -> Iterator[FrameType]:
         """Yield the frames of the program itself on the way to what its loop has called."""
-        while frame is not None and frame.f_code is not self._run_code:
-            if not self.program.is_library(frame.f_code):
+        while frame is not None and frame.f_code not in self.callers:
+            if not self.program.is_library(frame.f_code) and not self.program.is_hidden(frame):
                 yield frame
             frame = frame.f_back
 

@@ -7,17 +7,18 @@ again when the clock changes; the loop's ``time`` is local time.
 from __future__ import annotations
 
 import asyncio
+import sys
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Callable, Optional
 from weakref import WeakKeyDictionary, ref
 
 from ..clocks import whole_ns
-from ..program import name_of
 from . import Adapter
+from .asyncio import AsyncioAdapter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import ModuleType
+    from types import FrameType, ModuleType
 
     from ..clocks import Clock
     from ..program import Program, Timer
@@ -37,6 +38,8 @@ class UvloopAdapter(Adapter):
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self._loops: WeakKeyDictionary[Any, _Loop] = WeakKeyDictionary()
+        #: Knows what timers of asyncio are for.
+        self.names = AsyncioAdapter(program)
 
     def installed(self, module: ModuleType) -> None:
         loop_class: Any = module.Loop
@@ -81,6 +84,9 @@ class UvloopAdapter(Adapter):
                 program.remove_clock(known.clock)
             return close(loop)
 
+        self.names.learn(sys.modules["asyncio.base_events"])
+        following: Any = loop_run_forever
+        self.names.callers.add(following.__code__)
         loop_class.time, loop_class.call_later, loop_class.call_at = time, call_later, call_at
         loop_class.run_forever, loop_class.close = loop_run_forever, loop_close
         if getattr(asyncio, "_get_running_loop", lambda: None)() is not None:
@@ -122,7 +128,7 @@ class UvloopAdapter(Adapter):
         known = self._loop_of(clock)
         for handle in list(known.pending.values()) if known else ():
             if handle.shown is None and not handle.cancelled():
-                handle.show(0)
+                handle.show(None)
             yield
 
     def released(self) -> None:
@@ -166,8 +172,7 @@ class _Loop:
         handle = _Handle(self, delay, callback, args, context)
         self.pending[id(handle)] = handle
         self.set(handle)
-        program = self.adapter.program
-        program.guarded(self.adapter, handle.show, program.call_site())
+        self.adapter.program.guarded(self.adapter, handle.show, sys._getframe(1))
         return handle
 
     def set(self, handle: _Handle) -> None:
@@ -206,18 +211,15 @@ class _Handle(asyncio.TimerHandle):
         self.native: Any = None
         self.shown: Optional[Timer] = None
 
-    def show(self, site: int) -> None:
-        """Describe the timer."""
+    def show(self, frame: Optional[FrameType]) -> None:
+        """Describe the timer, which was set by a frame if that is known."""
         following: Any = self.following
-        callback: Any = self._callback  # type: ignore[attr-defined]
-        name = name_of(callback)
-        if name == "_set_result_unless_cancelled":
-            name = "sleep"
-        task = asyncio.current_task(following.loop()) if site else None
-        if task is not None:
-            coroutine: Any = task.get_coro()
-            name = f"{name} in {getattr(coroutine, '__qualname__', task.get_name())}"
-        program = following.adapter.program
+        adapter = following.adapter
+        program = adapter.program
+        if frame is None:
+            name, site = adapter.names.pending_name_and_site(self)
+        else:
+            name, site = adapter.names.name_and_site(self, frame)
         self.shown = program.timer(following.clock, name, site, self.due_ns, handle=self)
         if id(self) not in following.pending:
             # Its thread, which was busy, has gone on meanwhile.
