@@ -27,6 +27,7 @@ from inspector import __version__
 from inspector.cli.command import Command, CommandEntry
 from inspector.cli.commands import COMMANDS
 from inspector.cli.terminal import PROGRAM, say, say_error
+from inspector.clocks.failures import RequestedInterrupt
 from inspector.environment import installed_version
 from inspector.errors import InspectorError, SceneError
 from inspector.exit_codes import ExitCode
@@ -233,7 +234,7 @@ def _terminable() -> Iterator[None]:
     """
 
     def end(number: int, _frame: object) -> NoReturn:
-        raise _Terminated if number == signal.SIGTERM else KeyboardInterrupt
+        raise _Terminated if number == signal.SIGTERM else RequestedInterrupt
 
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -4,6 +4,7 @@ import re
 import traceback
 from dataclasses import dataclass
 from enum import Enum
+from opcode import opmap
 
 #: Prefix of the module names of scenes in ``sys.modules``, before a number that differs from
 #: run to run; removed from shown and recorded texts.
@@ -12,11 +13,13 @@ SCENE_MODULE = "timeline_inspector_scene_"
 #: Module prefixes of the scene's and the engine's own classes in a traceback.
 _MODULES = re.compile(rf"\b{SCENE_MODULE}\d+\.|^inspector(?:\.\w+)+\.(?=\w+Error\b)", re.MULTILINE)
 
+_RAISE = opmap["RAISE_VARARGS"]
+
 #: Longest traceback, in characters.
 _MOST_SHOWN = 20_000
 
 #: Exceptions of a callback that do not end the loop: all, as in asyncio, including an exit
-#: and the result of a cancelled task. ``KeyboardInterrupt`` must be let through before.
+#: and the result of a cancelled task. Pass them to :func:`raise_interrupt` first.
 CALLBACK_ERRORS = (BaseException,)
 
 
@@ -55,6 +58,33 @@ class CallbackFailure:
             # The frame that interrupted it.
             del report.stack[-1:]
         return as_shown("".join(report.format()))
+
+
+def raise_interrupt(error: BaseException) -> None:
+    """Raise an interrupt by the user again.
+
+    A callback that raises ``KeyboardInterrupt`` itself has failed, no more. The user's Ctrl+C
+    comes between two instructions, or as a subclass from a signal handler of ours.
+
+    Raises:
+        KeyboardInterrupt: It was the user.
+    """
+    if isinstance(error, KeyboardInterrupt) and not _is_of_callback(error):
+        raise error
+
+
+def _is_of_callback(error: KeyboardInterrupt) -> bool:
+    """Return whether the innermost instruction that raised an error is a ``raise``."""
+    place = error.__traceback__
+    if type(error) is not KeyboardInterrupt or place is None:
+        return False
+    while place.tb_next is not None:
+        place = place.tb_next
+    return place.tb_frame.f_code.co_code[place.tb_lasti] == _RAISE
+
+
+class RequestedInterrupt(KeyboardInterrupt):
+    """An interrupt that a signal handler of ours raises for the user."""
 
 
 def as_shown(traceback_text: str) -> str:

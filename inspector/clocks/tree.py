@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from inspector.clocks.callbacks import label_of, refuse_unfinished
 from inspector.clocks.clock import Clock
-from inspector.clocks.failures import CALLBACK_ERRORS, CallbackFailure, EndlessInstantError
+from inspector.clocks.failures import (
+    CALLBACK_ERRORS,
+    CallbackFailure,
+    EndlessInstantError,
+    raise_interrupt,
+)
 from inspector.clocks.members import Members
 from inspector.clocks.mistakes import suggest_name
 from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, TimerQueue
@@ -266,8 +271,6 @@ class ClockTree:
                 continue
             try:
                 refuse_unfinished(callback(*args))
-            except KeyboardInterrupt:
-                raise
             except CALLBACK_ERRORS as error:
                 self.report_failure(clock, 0, label_of(callback), error)
 
@@ -336,7 +339,11 @@ class ClockTree:
         """Record the failure of a callback; the owner decides what follows.
 
         The only place for this, for timers, frame callbacks and everything built on them.
+
+        Raises:
+            KeyboardInterrupt: The user interrupts the program; that is no failure.
         """
+        raise_interrupt(error)
         suggest_name(error)
         failure = CallbackFailure(clock.id, timer_id, label, error)
         if self.record is not None:
@@ -464,8 +471,6 @@ class ClockTree:
                         returned = callback(args)
                     if returned is not None:
                         refuse_unfinished(returned)
-                except KeyboardInterrupt:
-                    raise
                 except CALLBACK_ERRORS as error:
                     label = timer.name or label_of(callback)
                     number = timer.id if timer.is_listed else 0
@@ -561,8 +566,6 @@ class ClockTree:
         try:
             returned = callback(*args) if type(args) is tuple else callback(args)
             refuse_unfinished(returned)
-        except KeyboardInterrupt:
-            raise
         except CALLBACK_ERRORS as error:
             self.report_failure(clock, timer.id, timer.name or label_of(callback), error)
         finally:

@@ -79,8 +79,6 @@ class MemberCommand(Command, ABC):
             members.cause = number
             try:
                 action()
-            except KeyboardInterrupt:
-                raise
             except CALLBACK_ERRORS as error:
                 now = timeline.members.by_id[self.member_id]
                 tree = scene.tree

@@ -250,8 +250,6 @@ class Director:
         began_ns = perf_counter_ns() if number else 0
         try:
             refuse_unfinished(registration.callback(delta))
-        except KeyboardInterrupt:
-            raise
         except CALLBACK_ERRORS as error:
             clock.tree.members.call_ended(number, began_ns)
             # For the callback's own clock, so that it counts for that branch.

@@ -224,8 +224,6 @@ class FixedRateLoop:
         self._is_in_call = True
         try:
             refuse_unfinished(told(*args))
-        except KeyboardInterrupt:
-            raise
         except CALLBACK_ERRORS as error:
             clock = self.clock
             owner = clock.tree_clock if isinstance(clock, OpenFlashClock) else clock

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from fractions import Fraction
 
 import pytest
@@ -643,3 +644,25 @@ def test_that_an_async_function_is_refused_and_nothing_is_left_of_it() -> None:
         tree.root.set_interval(1, wait)
 
     assert tree.root.pending() == []
+
+
+def test_that_a_callback_that_raises_keyboard_interrupt_has_failed(world: World) -> None:
+    failures: list[CallbackFailure] = []
+    world.tree.on_failure = failures.append
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    world.root.set_timeout(1, interrupt)
+    world.root.set_timeout(2, world.note, "later")
+    world.source.advance(3)
+
+    assert [type(failure.error) for failure in failures] == [KeyboardInterrupt]
+    assert [what for what, _ in world.calls] == ["later"]
+
+
+def test_that_the_user_interrupts_the_program_within_a_callback(world: World) -> None:
+    world.root.set_timeout(1, lambda: signal.raise_signal(signal.SIGINT))
+
+    with pytest.raises(KeyboardInterrupt):
+        world.source.advance(3)

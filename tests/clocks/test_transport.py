@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -385,7 +386,7 @@ def test_that_halting_in_a_frame_ends_a_step(world: World) -> None:
 
 def test_that_the_next_wake_is_asked_for_whatever_gets_out_of_a_callback(world: World) -> None:
     def interrupted() -> None:
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
 
     world.transport.run()
     world.tree.root.set_timeout_ns(10 * MS, interrupted)

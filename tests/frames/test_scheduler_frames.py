@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import threading
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -143,7 +144,7 @@ def test_that_a_key_press_leaves_the_rest_of_the_frame_for_the_next(
     scheduler: Scheduler, log: list[float]
 ) -> None:
     def stop(_: float) -> None:
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
 
     scheduler.schedule(stop, 0.1, repeat=0)
     scheduler.schedule(log.append, 0.1, repeat=0)
@@ -222,7 +223,7 @@ def test_that_who_waits_for_a_posted_function_hears_of_what_ends_the_program(
     scheduler: Scheduler,
 ) -> None:
     def interrupt() -> None:
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
 
     future = scheduler.post(interrupt)
     with pytest.raises(KeyboardInterrupt):

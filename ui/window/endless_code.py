@@ -36,7 +36,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.clocks.failures import UserInterruptError
+from inspector.clocks.failures import RequestedInterrupt, UserInterruptError
 from inspector.sessions.runs.running_code import EntryWatch, running_code
 
 from ..kit.guards import guarded
@@ -184,7 +184,7 @@ class EndlessCode(QObject):
             # In the middle of something of ours; before long it is the scene's turn again.
             since_s = self._wants_end_since_s
             if since_s is not None and monotonic() - since_s >= _FORCED_AFTER_S:
-                raise KeyboardInterrupt
+                raise RequestedInterrupt
             return
         self._is_attending = True
         try:

@@ -51,8 +51,6 @@ class ComponentList:
                 returned = call(component)
                 if returned is not None:
                     refuse_unfinished(returned)
-            except KeyboardInterrupt:
-                raise
             except CALLBACK_ERRORS as error:
                 if on_error is None:
                     raise

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 from inspector.clocks.callbacks import checked_callable, refuse_unfinished
 from inspector.clocks.clock import Clock
+from inspector.clocks.failures import raise_interrupt
 from inspector.frames.cocos.scheduler import Diagnostic, DialectScheduler
 from inspector.frames.creator.activation import Activator
 from inspector.frames.creator.component_phases import ComponentPhases
@@ -439,6 +440,7 @@ class CreatorDirector:
         elif self.clock is not None:
             self.clock.tree.report_failure(self.clock, 0, label, error)
         else:
+            raise_interrupt(error)
             logger.error("callback %s failed", label, exc_info=error)
 
 

@@ -148,8 +148,6 @@ class CallList:
                     returned = call(delta)
                     if returned is not None:
                         refuse_unfinished(returned)
-            except KeyboardInterrupt:
-                raise
             except CALLBACK_ERRORS as error:
                 failed = len(self._calls) - length_hint(calls) - 1
                 report(self._slots[failed].owner, error)

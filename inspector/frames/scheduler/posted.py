@@ -60,11 +60,8 @@ class PostedFunctions:
             try:
                 result = function(*args)
                 refuse_unfinished(result)
-            except KeyboardInterrupt as error:
-                # A thread that waits for the result must not wait forever.
-                future.set_exception(error)
-                raise
             except CALLBACK_ERRORS as error:
+                # Before an interrupt is raised again: a thread may wait for the result.
                 future.set_exception(error)
                 report(label_of(function), error)
             else:

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 from inspector.clocks.callbacks import checked_callable
 from inspector.clocks.clock import Clock
+from inspector.clocks.failures import raise_interrupt
 from inspector.clocks.mistakes import check_order, checked_clock
 from inspector.clocks.rate import D, rate_numerator
 from inspector.frames.reporting import Reporter
@@ -188,6 +189,7 @@ class Scheduler(RunByClock):
         if self.clock is not None:
             self.clock.tree.report_failure(self.clock, 0, label, error)
         else:
+            raise_interrupt(error)
             logger.error("callback %s failed", label, exc_info=error)
 
     # ---------------------------------------------------------------- timers

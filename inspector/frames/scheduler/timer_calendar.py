@@ -126,7 +126,7 @@ class TimerCalendar:
         if self._cancelled >= self._sweep_at:
             self._sweep()
 
-    def run_due(  # noqa: C901 - the hot loop: a call would double its cost
+    def run_due(
         self, now_ns: int, report: Callable[[Owner, BaseException], None], *, is_long: bool
     ) -> None:
         """Call everything due up to an instant, in due order.
@@ -164,8 +164,6 @@ class TimerCalendar:
                             returned = call(entry.argument)
                             if returned is not None:
                                 refuse_unfinished(returned)
-                    except KeyboardInterrupt:
-                        raise
                     except CALLBACK_ERRORS as error:
                         report(entry.owner, error)
                     else:
