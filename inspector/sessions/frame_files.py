@@ -6,6 +6,9 @@ Our own exports are read in full, any capture by one of its streams.
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
+import weakref
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -172,16 +175,40 @@ def open_frame_file(path: Path, column: str | None = None) -> FrameFile | Captur
     if column is not None and not is_recording:
         return FrameTableReader(path, column)
     # Any text may be a table: it is tried last.
-    table, *others = IMPORTERS
+    others = [each for each in IMPORTERS if each is not _TABLE]
     chosen = next((each for each in others if _is_recognised(each, head)), None)
-    if chosen is None and not is_recording:
-        head = CaptureSource(path).head
-        chosen = next((each for each in IMPORTERS.own[2:] if _is_recognised(each, head)), table)
-    chosen = chosen or table
-    with IMPORTERS.guarding(chosen):
-        read = chosen.read(path)
+    if chosen is None:
+        source = CaptureSource(path)
+        within = [each for each in others if each is not _RECORDING]
+        chosen = next((each for each in within if _is_recognised(each, source.head)), _TABLE)
+        if source.is_compressed and chosen not in IMPORTERS.own:
+            return _read_expanded(chosen, source)
+    return _read_by(chosen, path)
+
+
+def _read_by(importer: Importer, path: Path) -> FrameFile | CaptureReader:
+    with IMPORTERS.guarding(importer):
+        read = importer.read(path)
         if not isinstance(read, FrameFile | CaptureReader):
             raise TypeError(f"{shown(read)} is not a FrameFile")
+    return read
+
+
+def _read_expanded(importer: Importer, source: CaptureSource) -> FrameFile | CaptureReader:
+    """Read a compressed file by an importer that knows nothing of compression."""
+    folder = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
+    try:
+        expanded = folder / source.path.stem
+        with expanded.open("wb") as file:
+            file.writelines(source.pieces())
+        read = _read_by(importer, expanded)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    if isinstance(read, CaptureReader):
+        weakref.finalize(read, shutil.rmtree, folder, ignore_errors=True)
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
     return read
 
 
@@ -502,13 +529,16 @@ def _is_our_csv(head: bytes) -> bool:
     return head.removeprefix(_BYTE_ORDER_MARK).startswith(",".join(CSV_COLUMNS).encode())
 
 
-#: The first is for what no other recognises.
+#: For what no other recognises.
+_TABLE: Final = Importer("table", lambda _head: True, FrameTableReader)
+#: Never compressed: it is read in place.
+_RECORDING: Final = Importer("recording", lambda head: head.startswith(_SQLITE), _read_recording)
 IMPORTERS: Final = Registry(
     "importers",
     Importer,
     (
-        Importer("table", lambda _head: True, FrameTableReader),
-        Importer("recording", lambda head: head.startswith(_SQLITE), _read_recording),
+        _TABLE,
+        _RECORDING,
         Importer("JSON", _is_our_json, _read_json),
         Importer("CSV", _is_our_csv, _read_csv),
         Importer("Arrow", is_arrow, _read_arrow),

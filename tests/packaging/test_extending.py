@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import subprocess
@@ -84,6 +85,17 @@ def test_that_the_importer_recognises_a_file_by_its_content(site: Path, tmp_path
     rows = (tmp_path / "t.csv").read_text().splitlines()[1:]
     assert [row.split(",")[2] for row in rows] == ["16500000", "25250000"]
     assert "frame times of times.txt" in ran.stdout
+
+
+def test_that_the_importer_sees_compressed_files_too(site: Path, tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "times.txt.gz", "wb") as file:
+        file.write(b"stopwatch, microseconds\n16500\n25250\n")
+
+    done = run_with(site, "export", "times.txt.gz", "-o", "t.csv", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    rows = (tmp_path / "t.csv").read_text().splitlines()[1:]
+    assert [row.split(",")[2] for row in rows] == ["16500000", "25250000"]
 
 
 def test_that_the_dialect_is_a_subject_of_the_lab(site: Path, tmp_path: Path) -> None:

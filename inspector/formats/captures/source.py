@@ -53,6 +53,7 @@ class CaptureSource:
     Attributes:
         path: The file.
         head: The first bytes, expanded.
+        is_compressed: Whether they are expanded.
         notes: Sentences on what is in an archive, or cut off.
         done: The share of the file that was read, from 0 to 1.
     """
@@ -74,6 +75,8 @@ class CaptureSource:
                 if len(found) >= HEAD_BYTES:
                     break
         self.head = bytes(found[:HEAD_BYTES])
+        with open_binary(path) as file:
+            self.is_compressed = file.read(4).startswith((_GZIP, _ZIP))
         self.notes.clear()
         for start, what in _FOREIGN:
             if self.head.startswith(start):
