@@ -102,8 +102,8 @@ natives = dict(vars(time))
 adapter = PythonTimeAdapter(Program("counted"))
 adapter.installed(time)
 for name in ("monotonic", "time_ns", "perf_counter"):
-    code = getattr(time, name).__code__
-    print(name, sorted(code.co_names), natives[name] is not getattr(time, name))
+    found = getattr(time, name)
+    print(name, found is not natives[name], found.func is natives[name])
 """
 )
 
@@ -135,12 +135,13 @@ def test_that_every_hook_of_asyncio_is_one_attribute_test_while_nobody_is_attach
     assert reads[4:] == ["{}"]
 
 
-def test_that_every_reading_of_time_is_one_attribute_test_while_nothing_has_changed() -> None:
+def test_that_every_reading_of_time_is_the_machines_own_while_nothing_has_changed() -> None:
     for line in run(_TIME_READS).splitlines():
-        assert line.endswith("['_shift'] True"), line
+        assert line.endswith(" True True"), line
 
 
 def test_that_every_adapter_is_listed_once() -> None:
     files = {path.stem for path in (PROBE / "adapters").glob("*.py")} - {"__init__", "loop"}
 
-    assert sorted(entry.name for entry in ADAPTERS) == sorted(files)
+    assert {entry.place.removeprefix(".") for entry in ADAPTERS} == files
+    assert len({entry.name for entry in ADAPTERS}) == len(ADAPTERS)

@@ -449,10 +449,12 @@ class LoopHooks:
         def following_call_later(
             delay: Optional[float], callback: Callable[..., object], *args: Any, context: Any = None
         ) -> Any:
-            emit = program.emit
-            if emit is None or delay is None or loop._debug:
+            if delay is None or loop._debug:
                 return call_later(delay, callback, *args, context=context)
             handle = call_at(loop.time() + delay, callback, *args, context=context)
+            emit = program.emit
+            if emit is None:
+                return handle
             if callback is sleep_callback:
                 task = current_task(loop)
                 if delay < hooks.thinned_below_s and id(task) // _ALIGNED % hooks.one_of:
