@@ -8,6 +8,7 @@ import pytest
 from inspector.analysis.statistics.comparison import (
     COMPARED,
     Verdict,
+    _student,
     comparison,
     correlation_length,
     sample_change,
@@ -165,3 +166,40 @@ def test_that_resampling_finds_the_spread_of_a_mean() -> None:
     assert change.high is not None
     # Two standard errors of the difference of two means of 9,000: 2 × 0.1 × √(2 / 9,000).
     assert (change.high - change.low) / 2 == pytest.approx(0.003, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("freedom", "level", "quantile"),
+    [
+        (5, 0.05, 2.5706),
+        (10, 0.05, 2.2281),
+        (10, 0.01, 3.1693),
+        (30, 0.05, 2.0423),
+        (120, 0.01, 2.6174),
+    ],
+)
+def test_that_quantiles_are_those_of_tables(freedom: float, level: float, quantile: float) -> None:
+    found = _student(np.array([level]), np.array([float(freedom)]))
+
+    assert found[0] == pytest.approx(quantile, rel=1e-3)
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.5, 0.9])
+def test_that_the_dependence_of_frames_is_summed_within_the_flat_top_window(memory: float) -> None:
+    samples = np.round(autoregressive(np.random.RandomState(5), 1, 600, memory)[0], 1)
+    ranks = np.array([np.sum(samples < each) + np.sum(samples == each) / 2 for each in samples])
+    ranks -= ranks.mean()
+
+    def correlation(lag: int) -> float:
+        return float(ranks[: len(ranks) - lag] @ ranks[lag:] / (ranks @ ranks))
+
+    limit = 2 * np.sqrt(np.log10(len(ranks)) / len(ranks))
+    last = next(
+        lag for lag in range(300) if all(abs(correlation(lag + k)) <= limit for k in range(1, 6))
+    )
+    total = sum(
+        min(1.0, 2 - lag / max(last, 1)) * correlation(lag)
+        for lag in range(1, 2 * max(last, 1) + 1)
+    )
+
+    assert correlation_length(samples) == pytest.approx(max(1.0, 1 + 2 * total))
