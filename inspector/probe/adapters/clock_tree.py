@@ -191,7 +191,9 @@ class _Mirror:
         for clock in tree.root.walk():
             self._add(clock.id, clock.parent, clock.name)
             rate_n = round(clock.rate * D)
-            self._anchor(self._clocks[clock.id], clock.time_ns, rate_n, is_paused=clock.is_paused)
+            # Not its time now, to which only its own thread may bring it.
+            local_ns = clock.local_at(tree.reached_ns)
+            self._anchor(self._clocks[clock.id], local_ns, rate_n, is_paused=clock.is_paused)
         if tree._sink is None:
             tree._sink, tree.keeps_call_sites = _Texts(self._program), True
         tree.record = self._record
