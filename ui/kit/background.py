@@ -54,7 +54,6 @@ class Background(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether a result is still to come."""
         return self._thread is not None
 
     def start(self, work: Callable[[Report], object]) -> None:

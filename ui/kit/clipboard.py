@@ -19,7 +19,6 @@ COPY_TABLE: Final = "Ctrl+Shift+C"
 
 
 def copy_text(text: str) -> None:
-    """Put a text on the clipboard."""
     QGuiApplication.clipboard().setText(text)
 
 
@@ -31,7 +30,6 @@ def copy_rows(rows: Iterable[Sequence[str]]) -> None:
 
 
 def copy_picture(widget: QWidget) -> None:
-    """Put a picture of a widget on the clipboard."""
     QGuiApplication.clipboard().setImage(picture_of(widget))
 
 

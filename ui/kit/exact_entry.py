@@ -80,7 +80,6 @@ class ExactEntry(QLineEdit):
 
     @property
     def value(self) -> Fraction | None:
-        """The number that is shown."""
         return self._value
 
     def show_value(self, value: Fraction) -> None:
@@ -120,7 +119,6 @@ class ExactEntry(QLineEdit):
 
     @override
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Take what was typed, except when only a menu opens."""
         super().focusOutEvent(event)
         if event.reason() is Qt.FocusReason.PopupFocusReason:
             return
@@ -131,7 +129,6 @@ class ExactEntry(QLineEdit):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Put the value back on Escape; again, or with nothing typed, leave the field."""
         if event.key() == Qt.Key.Key_Escape:
             is_talking = self.note.isVisible()
             if self.isModified() or is_talking:
@@ -196,7 +193,6 @@ class _Note(QLabel):
         field.installEventFilter(self)
 
     def show_text(self, text: str) -> None:
-        """Show ``text`` beside the field."""
         self.setText(text)
         # Laid over the window, so that no layout moves under the pointer.
         self.setParent(self._field.window())
@@ -209,7 +205,6 @@ class _Note(QLabel):
 
     @Slot()
     def put_away(self) -> None:
-        """Show nothing."""
         self.timer.stop()
         self._next_turn.stop()
         # Every event goes through a filter of the application, so only while it is needed.

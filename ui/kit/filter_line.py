@@ -39,11 +39,9 @@ class FilterLine(QLineEdit):
 
     @property
     def filter_text(self) -> str:
-        """The text that is applied."""
         return self._applied
 
     def set_icon(self, icon: QIcon) -> None:
-        """Show an icon in front of the text."""
         if self._icon_action is None:
             self._icon_action = self.addAction(icon, QLineEdit.ActionPosition.LeadingPosition)
         else:
@@ -51,7 +49,6 @@ class FilterLine(QLineEdit):
 
     @Slot()
     def apply_now(self) -> None:
-        """Apply what is typed without waiting for more."""
         self._settle.stop()
         text = self.text().strip()
         if text != self._applied:
@@ -60,7 +57,6 @@ class FilterLine(QLineEdit):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Clear on Escape, hand the focus down on Down."""
         if event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
             self.apply_now()

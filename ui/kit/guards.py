@@ -98,7 +98,6 @@ def report_faults(cls: type) -> None:
 
 
 def is_guarded(method: object) -> bool:
-    """Return whether a method is guarded."""
     return hasattr(method, "is_guarded")
 
 

@@ -35,7 +35,6 @@ def plain_label(text: str = "", parent: QWidget | None = None, *, wraps: bool = 
 
 
 def color_text(label: QLabel, color: QColor) -> None:
-    """Write the text of a label in a colour."""
     palette = label.palette()
     palette.setColor(label.foregroundRole(), color)
     label.setPalette(palette)
@@ -51,7 +50,6 @@ class ElidedLabel(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def show_text(self, text: str, tip: str = "") -> None:
-        """Show a text, and a longer one in the tooltip."""
         line = one_line(text)
         if line != self.text():
             self.setText(line)
@@ -139,7 +137,6 @@ class WrappedLabel(QLabel):
         self.hide()
 
     def show_text(self, text: str) -> None:
-        """Show a text, or nothing when it is empty."""
         self.setText(text)
         self.setVisible(bool(text))
 
@@ -160,7 +157,6 @@ class EmptyNotice(QLabel):
         self.hide()
 
     def show_text(self, text: str) -> None:
-        """Show ``text``, or nothing when it is empty."""
         if text != self.text():
             self.setText(text)
         if self.isHidden() == bool(text):
@@ -169,7 +165,6 @@ class EmptyNotice(QLabel):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stay as large as the viewport."""
         if watched is self._viewport and event.type() == QEvent.Type.Resize:
             self.setGeometry(self._viewport.rect())
         return False
@@ -223,7 +218,6 @@ class SteadyPlace(QWidget):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Come and go with the label, and have the room that its font needs."""
         kind = event.type()
         # Shown before it has a place, it would be a window of its own.
         is_placed = self.parentWidget() is not None

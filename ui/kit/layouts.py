@@ -40,7 +40,6 @@ _LEAST_LETTERS: Final = 14
 
 
 def tool_button(text: str = "", tip: str = "", *, is_checkable: bool = False) -> QToolButton:
-    """Return a button with a text."""
     button = QToolButton()
     button.setText(text)
     button.setToolTip(tip)
@@ -75,7 +74,6 @@ class ShorteningButton(QToolButton):
 
 
 def menu_button(text: str, tip: str, menu: QMenu) -> QToolButton:
-    """Return a button that opens a menu."""
     button = tool_button(text, tip)
     button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
     button.setMenu(menu)
@@ -95,14 +93,12 @@ def choice_buttons(parent: QWidget, texts: Sequence[str]) -> QButtonGroup:
 
 
 def button_box(buttons: QDialogButtonBox.StandardButton) -> QDialogButtonBox:
-    """Return the buttons at the end of a dialog; their words say enough."""
     box = QDialogButtonBox(buttons)
     without_icons(box)
     return box
 
 
 def without_icons(box: QDialogButtonBox | QDialog) -> None:
-    """Take the icons of the style off the buttons of a dialog."""
     # Some dialogs of Qt make their buttons only when their size is asked for.
     box.sizeHint()
     boxes = [box] if isinstance(box, QDialogButtonBox) else box.findChildren(QDialogButtonBox)
@@ -111,7 +107,6 @@ def without_icons(box: QDialogButtonBox | QDialog) -> None:
 
 
 def bar(*parts: Part, margins: tuple[int, int, int, int] = (4, 4, 4, 0)) -> QHBoxLayout:
-    """Return a row of controls, as it stands at the top of a panel."""
     row = QHBoxLayout()
     row.setContentsMargins(*margins)
     _add(row, parts)

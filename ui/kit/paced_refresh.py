@@ -74,7 +74,6 @@ class PacedRefresh(QObject):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a request is kept for later."""
         return self._is_wanted
 
     @Slot()

@@ -249,7 +249,6 @@ class SaveLastPrompt(Prompt):
         self.line.selectAll()
 
     def _take(self, text: str) -> None:
-        """Report the duration."""
         duration_ns = parse_duration_ns(text)
         if duration_ns <= 0:
             raise ValueError("there is nothing to save: type a duration above 0")

@@ -60,7 +60,6 @@ _KEYS: Final = {
 
 
 def rate_to_text(rate: Fraction) -> str:
-    """Return a rate as people write it."""
     return typed_rate(round(rate * RATE_DENOMINATOR))
 
 
@@ -113,11 +112,9 @@ class RateWidget(QWidget):
 
     @property
     def rate(self) -> Fraction:
-        """The rate that is shown."""
         return self._rate
 
     def show_name(self, name: str, note: str = "") -> None:
-        """Say whose rate it is, and below it why that cannot be changed."""
         if (name, note) == self._named:
             return
         self._named = (name, note)
@@ -181,11 +178,9 @@ class RatePresets(RateWidget):
             button.setToolTip(as_plain(f"{name}: {rate_to_text(rate)}{below}"))
 
     def show_clock(self, name: str) -> None:
-        """Say before the buttons whose rate they set."""
         self.label.show_text(name)
 
     def show_rate(self, rate: Fraction) -> None:
-        """Show a rate."""
         if rate != self._rate:
             self._rate = rate
             self._show()
@@ -301,7 +296,6 @@ class _LogarithmicSlider(QSlider):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go from one usual rate to the next with the arrow keys."""
         step = _KEYS.get(Qt.Key(event.key()))
         if step is None:
             super().keyPressEvent(event)
@@ -311,7 +305,6 @@ class _LogarithmicSlider(QSlider):
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Jump to the pointer instead of a page towards it."""
         self.is_exact = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         if event.button() == Qt.MouseButton.LeftButton and not self._is_on_handle(event):
             self.setValue(self._position_at(round(event.position().x())))
@@ -319,19 +312,16 @@ class _LogarithmicSlider(QSlider):
 
     @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Snap or not, as the Ctrl key says."""
         self.is_exact = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         super().mouseMoveEvent(event)
 
     @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Snap again from now on."""
         super().mouseReleaseEvent(event)
         self.is_exact = False
 
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Ask for rate 1."""
         event.accept()
         self.reset_requested.emit()
 
@@ -358,7 +348,6 @@ class _LogarithmicSlider(QSlider):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw a mark below each usual rate."""
         super().paintEvent(event)
         option = QStyleOptionSlider()
         self.initStyleOption(option)

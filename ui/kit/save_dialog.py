@@ -63,7 +63,6 @@ class SaveDialog(QObject):
         self.dialog.rejected.connect(self._end)
 
     def open(self) -> None:
-        """Ask."""
         self.dialog.open()
         without_icons(self.dialog)
 

@@ -121,12 +121,10 @@ class Theme(QObject):
 
     @property
     def choice(self) -> ThemeChoice:
-        """What the user chose."""
         return self._choice
 
     @property
     def name(self) -> ThemeName:
-        """The theme in use."""
         return self._name
 
     @property
@@ -135,12 +133,10 @@ class Theme(QObject):
         return self._name == "dark"
 
     def set_choice(self, choice: ThemeChoice) -> None:
-        """Use another theme from now on."""
         self._choice = choice
         self._use(_resolved(choice))
 
     def color(self, role: ColorRole) -> QColor:
-        """Return the colour that means ``role``."""
         return QColor(_COLORS[self._name][role])
 
     def palette(self) -> QPalette:
@@ -287,7 +283,6 @@ def _resolved(choice: ThemeChoice) -> ThemeName:
 
 
 def _name_of(palette: QPalette) -> ThemeName:
-    """Return which theme a palette looks like."""
     lightness = palette.color(QPalette.ColorRole.Window).lightness()
     return "dark" if lightness < _DARK_BELOW else "light"
 

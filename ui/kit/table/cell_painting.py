@@ -106,7 +106,6 @@ class TextWidths:
         self._are_digits_even = len(set(map(self.metrics.horizontalAdvance, _DIGITS))) == 1
 
     def width(self, text: str) -> float:
-        """Return the width of a text in pixels."""
         return self._width(text.translate(ZEROS) if self._are_digits_even else text)
 
     def steady_width(self, text: str) -> int:
@@ -149,7 +148,6 @@ class CellPainter:
         self.forget()
 
     def forget(self) -> None:
-        """Read font, colours and signs again: the view has others now."""
         view, style = self._view, self._view.style()
         self._font = view.font()
         self._bold_font = QFont(self._font)
@@ -167,25 +165,20 @@ class CellPainter:
         self._is_bold = False
 
     def set_signs(self, signs: Mapping[Hashable, QIcon]) -> None:
-        """Choose icons for marks that models only name."""
         self._signs = signs
         self._marks.clear()
 
     def begin(self, painter: QPainter) -> None:
-        """Use a fresh painter from now on."""
         painter.setFont(self._font)
         self._pen, self._is_bold = None, False
 
     def widths(self, cell: Cell) -> TextWidths:
-        """Return what measures the text of a cell."""
         return self.bold if cell.is_bold else self.plain
 
     def room(self, cell: Cell, width: int) -> int:
-        """Return how many pixels a cell of some width has for its text."""
         return width - 2 * self.margin - self.before(cell)
 
     def mark_rect(self, cell: Cell, rect: QRect) -> QRect:
-        """Return where in the rectangle of a cell its mark is painted."""
         mark = self._mark(cell.mark, is_selected=False)
         left = rect.left() + self.margin + self._box_width(cell)
         top = rect.top() + (rect.height() - mark.height) // 2

@@ -91,7 +91,6 @@ class ColumnChoices(QObject):
     # ------------------------------------------------------------------ by hand
 
     def show_column(self, column: int, is_shown: bool) -> None:  # noqa: FBT001 - of an action
-        """Show or hide a column."""
         if is_shown and column in self._left_out:
             # Who wants it although there is no room scrolls to it.
             self._left_out.discard(column)
@@ -124,7 +123,6 @@ class ColumnChoices(QObject):
         self._header.setSectionHidden(column, column in away)
 
     def usual_width(self, column: int) -> int:
-        """Return the width of a column that was not dragged."""
         return self._usual[column]
 
     def set_usual_width(self, column: int, width: int) -> None:
@@ -148,7 +146,6 @@ class ColumnChoices(QObject):
         self._keep_choices()
 
     def reset(self) -> None:
-        """Show every column in its place, as if no column had been touched."""
         self._left_out.clear()
         for column in self._columns:
             self.show_column(column, True)
@@ -157,7 +154,6 @@ class ColumnChoices(QObject):
         self.fit_columns()
 
     def make_menu(self, parent: QWidget) -> QMenu:
-        """Return what can be done with the columns."""
         menu = QMenu("Columns", parent)
         for column in self._columns[1:]:
             if column in self._unused:
@@ -269,12 +265,10 @@ class ShorteningHeader(QHeaderView):
         self.setSectionsMovable(True)
 
     def width_for(self, title: str) -> int:
-        """Return how many pixels a section needs to show a title."""
         margin = self.style().pixelMetric(QStyle.PixelMetric.PM_HeaderMargin, None, self)
         return self.fontMetrics().horizontalAdvance(title) + 2 * margin + _TITLE_PADDING
 
     def shown_title(self, section: int) -> str:
-        """Return the title of a column that is shown in the room it has."""
         title = str(self.model().headerData(section, self.orientation()))
         if self.width_for(title) <= self.sectionSize(section):
             return title

@@ -66,7 +66,6 @@ class Column(Struct, Generic[RowT], frozen=True):
 
     @property
     def alignment(self) -> Qt.AlignmentFlag:
-        """How its cells are aligned."""
         if self.is_wrapped:
             return roles.TOP
         return roles.RIGHT if self.is_number else roles.LEFT
@@ -84,7 +83,6 @@ class ColumnEnum(IntEnum):
     spec: Column[Any]
 
     def __new__(cls, spec: Column[Any]) -> Self:
-        """Number a column."""
         number = len(cls.__members__)
         member = int.__new__(cls, number)
         member._value_ = number

@@ -192,7 +192,6 @@ class FittedColumns(ColumnChoices):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Share out the room again when there is more or less of it."""
         if event.type() == QEvent.Type.Resize:
             # Other names may have come into view.
             self._turn.start()

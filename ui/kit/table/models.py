@@ -67,25 +67,21 @@ class ColumnCells(Generic[RowT]):
         """Return what a row shows, ``None`` when there is nothing in it any more."""
 
     def color_of(self, row: RowT, column: ColumnEnum) -> ColorRole | None:
-        """Return what the colour of a cell means."""
         color = column.spec.color
         return None if color is None else color(row)
 
     def is_bold(self, row: RowT, column: ColumnEnum) -> bool:  # noqa: ARG002 - usually not
-        """Whether the text of a cell is bold."""
         return False
 
     # ---------------------------------------------------------------- cells
 
     def row_cells(self, key: int) -> Sequence[Cell]:
-        """Return what is painted of a row."""
         row = self.row_at(key)
         if row is None:
             return self._no_cells
         return self.cells(row, self.columns)
 
     def cells(self, row: RowT, columns: Sequence[ColumnEnum]) -> list[Cell]:
-        """Return what is painted of some cells of a row."""
         if not self._parts:
             # Found out once: a cell is little more than its text.
             self._parts = [
@@ -115,7 +111,6 @@ class ColumnCells(Generic[RowT]):
         return roles.gap() if column in self._apart else None
 
     def color(self, meaning: ColorRole | None) -> QColor | None:
-        """Return a colour by what it means."""
         if meaning is None:
             return None
         color = self._colors.get(meaning)
@@ -124,7 +119,6 @@ class ColumnCells(Generic[RowT]):
         return color
 
     def forget_colors(self) -> None:
-        """Take the colours of another theme from now on."""
         self._colors.clear()
 
     def row_text(self, key: int) -> str:
@@ -137,7 +131,6 @@ class ColumnCells(Generic[RowT]):
     def cell_data(  # noqa: C901, PLR0911 - one question a role
         self, key: int, column: ColumnEnum, role: int
     ) -> object:
-        """Return what ``data`` answers for a cell."""
         spec = column.spec
         if role == roles.ALIGNMENT:
             return spec.alignment
@@ -168,7 +161,6 @@ class ColumnCells(Generic[RowT]):
     def title_data(  # noqa: PLR0911 - one question a role
         self, section: int, orientation: Qt.Orientation, role: int
     ) -> object:
-        """Return what ``headerData`` answers."""
         if orientation is Qt.Orientation.Vertical or not 0 <= section < len(self.columns):
             return None
         column = self.columns[section]
@@ -190,7 +182,6 @@ class ColumnCells(Generic[RowT]):
 
 
 def raw_value(column: ColumnEnum, row: object) -> Any:  # noqa: ANN401 - of whatever type it is
-    """Return the value of a cell itself."""
     return (column.spec.raw or column.spec.text)(row)
 
 
@@ -275,7 +266,6 @@ class ListTableModel(TableModel[RowT]):
 
     @property
     def hidden_count(self) -> int:
-        """How many rows the filter hides."""
         return len(self._all) - len(self.rows)
 
     @override
@@ -287,7 +277,6 @@ class ListTableModel(TableModel[RowT]):
         return self.rows[key] if 0 <= key < len(self.rows) else None
 
     def row_of(self, key: Hashable) -> int | None:
-        """Return where the row with a key is shown, ``None`` while it is not."""
         key_of = self.key_of
         return next((at for at, each in enumerate(self.rows) if key_of(each) == key), None)
 
@@ -384,13 +373,11 @@ class ListTableModel(TableModel[RowT]):
             self.endResetModel()
 
     def _insert(self, at: int, rows: list[RowT]) -> None:
-        """Show more rows, the new ones from a place on."""
         self.beginInsertRows(QModelIndex(), at, at + len(rows) - len(self.rows) - 1)
         self.rows = rows
         self.endInsertRows()
 
     def _reorder(self, rows: list[RowT]) -> None:
-        """Show the same rows in another order."""
         self.layoutAboutToBeChanged.emit()
         key_of, former = self.key_of, self.rows
         places = {key_of(row): at for at, row in enumerate(rows)}

@@ -265,7 +265,6 @@ class Painted(_View):
             return [_UNREADABLE] * self.titles().count()
 
     def _cell(self, index: QModelIndex) -> Cell:
-        """Return what is painted of a cell, asked for role by role."""
         text, font, color = (
             index.data(roles.DISPLAY),
             index.data(roles.FONT),
@@ -293,12 +292,10 @@ class Painted(_View):
         return ""
 
     def pieces_of(self, key: int) -> list[Piece]:
-        """Return the cells of a row where they are painted."""
         place, columns = self.place_of(key), self._column_places()
         return list(self._pieces(place, self.cells_of(key), columns))
 
     def _fitting(self, cell: Cell, piece: Piece) -> str:
-        """Return what a cell says in the room it has."""
         paint, text = self.cells, cell.text
         if not text or self._wraps:
             return text
@@ -409,7 +406,6 @@ class Painted(_View):
             yield piece
 
     def _column_places(self) -> list[Piece]:
-        """Return the columns that are not hidden."""
         titles = self.titles()
         return [
             Piece(column, titles.sectionViewportPosition(column), width)
@@ -452,7 +448,6 @@ class Painted(_View):
 
     @contextmanager
     def _without_paints(self) -> Iterator[None]:
-        """Let Qt do something, but not ask for a paint."""
         # Not by way of setUpdatesEnabled, which asks for one itself.
         viewport, disabled = self.viewport(), Qt.WidgetAttribute.WA_UpdatesDisabled
         was_disabled = viewport.testAttribute(disabled)
@@ -566,7 +561,6 @@ class PaintedTable(_TableRows, QTableView):
         self.start_painting()
 
     def width_for(self, text: str) -> int:
-        """Return how wide a column has to be for a text."""
         return self.fontMetrics().horizontalAdvance(text) + CELL_PADDING
 
     def title_width(self, title: str) -> int:
@@ -610,7 +604,6 @@ class PaintedTree(Painted, QTreeView):
 
     @override
     def paint_branch(self, painter: QPainter, place: RowPlace, *, is_selected: bool) -> None:
-        """Paint the arrow of a row with something below it."""
         if place.is_open is None:
             return
         step = self.indentation()

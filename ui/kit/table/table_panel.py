@@ -77,14 +77,12 @@ class TablePanel(QWidget):
     # ---------------------------------------------------------------- said by the subclass
 
     def make_menu(self, row: int) -> QMenu:
-        """Return what can be done with a row."""
         return self.view.copy_menu(row)
 
     def activate(self, index: QModelIndex) -> None:
         """Do what a double click or Enter on a cell stands for."""
 
     def count_text(self) -> str:
-        """Return how many rows there are."""
         model = self.view.model()
         rows, hidden = model.rowCount(), getattr(model, "hidden_count", 0)
         return f"{rows:,} shown" + (f", {hidden:,} hidden" if hidden else "")

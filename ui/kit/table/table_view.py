@@ -96,7 +96,6 @@ class RowMenus(QObject):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the requests of the keyboard before they become places."""
         if (
             event.type() != QEvent.Type.ContextMenu
             or not isinstance(event, QContextMenuEvent)
@@ -283,7 +282,6 @@ class TableView(Arranging, PaintedTable):
 
     @Slot()
     def _take_order(self) -> None:
-        """Have gaps and widths fit the columns that are side by side now."""
         titles = self.horizontalHeader()
         if isinstance(self.choices, FittedColumns):
             self.choices.arrange()
@@ -360,7 +358,6 @@ class TableView(Arranging, PaintedTable):
     # ---------------------------------------------------------------- copies, keys and menus
 
     def copy_marked(self) -> None:
-        """Put the marked rows on the clipboard."""
         if rows := self.marked_rows():
             copy_text("\n".join(map(self._model.row_text, rows)))
 
@@ -372,7 +369,6 @@ class TableView(Arranging, PaintedTable):
         copy_rows(([spec.title for spec in specs], *cells))
 
     def copy_menu(self, _row: int = -1) -> QMenu:
-        """Return a menu that offers to copy what is marked, or everything."""
         menu = QMenu(self)
         menu.addAction("Copy", self.copy_marked)
         menu.addActions(self.actions())
@@ -411,7 +407,6 @@ class TableView(Arranging, PaintedTable):
 
     @override
     def event(self, event: QEvent) -> bool:
-        """Take keys that are shortcuts elsewhere."""
         if (
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)

@@ -17,7 +17,6 @@ def is_overdue(call: Call, at_ns: int) -> bool:
 
 
 def due_in_text(call: Call, at_ns: int) -> str:
-    """Return the session time from an instant until a call is made, or what it waits for."""
     if call.session_due_ns is not None:
         remaining_ns = call.session_due_ns - at_ns
         if is_overdue(call, at_ns):

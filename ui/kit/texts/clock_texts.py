@@ -37,7 +37,6 @@ class ClockPlaces:
             self.count = len(self._numbers)
 
     def of(self, numbers: ArrayLike) -> NDArray[np.int64]:
-        """Return the places of clocks by their numbers."""
         found = np.asarray(numbers, np.int64)
         return found if self._numbers is None else np.searchsorted(self._numbers, found)
 

@@ -117,7 +117,6 @@ def _timer_text(member: MemberState) -> str:
 
 
 def edge_text(timeline: Timeline, edge: MemberState) -> str:
-    """Return which way an edge of a machine leads."""
     members = timeline.members
     source = members.field_text(edge.id, Field.SOURCE)
     target = members.field_text(edge.id, Field.TARGET)
