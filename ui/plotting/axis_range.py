@@ -51,7 +51,6 @@ class AxisRange(Struct):
 
     @property
     def span(self) -> float:
-        """Length of the range."""
         return self.high - self.low
 
     @property

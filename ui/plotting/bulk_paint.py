@@ -83,20 +83,17 @@ def nearest_pixels(edges: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def fill_rects(painter: QPainter, rects: PixelRects, brush: QColor | QBrush) -> None:
-    """Fill rectangles without an outline."""
     painter.setPen(_NO_PEN)
     painter.setBrush(brush)
     draw_rects(painter, rects)
 
 
 def fill_all(painter: QPainter, rects: Sequence[PixelRects], brush: QColor | QBrush) -> None:
-    """Fill several arrays of rectangles in one call."""
     if rects:
         fill_rects(painter, np.concatenate(rects), brush)
 
 
 def draw_rects(painter: QPainter, rects: PixelRects) -> None:
-    """Draw rectangles with pen and brush of the painter."""
     count = len(rects)
     if not count:
         return
@@ -136,7 +133,6 @@ class RectLayers:
             self._rects.setdefault(key, (color, []))[1].append(rects)
 
     def fill(self, painter: QPainter) -> None:
-        """Fill everything that was added."""
         for key in sorted(self._rects):
             color, rects = self._rects[key]
             fill_all(painter, rects, color)

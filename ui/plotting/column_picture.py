@@ -37,7 +37,6 @@ class Spikes(Struct, frozen=True, eq=False):
     times_ns: NDArray[np.int64]
 
     def is_same(self, other: "Spikes") -> bool:
-        """Return whether the spikes are the same."""
         return np.array_equal(self.places, other.places) and np.array_equal(
             self.times_ns, other.times_ns
         )

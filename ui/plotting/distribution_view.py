@@ -98,13 +98,11 @@ class DistributionView(QWidget):
         self.forget_chart()
 
     def show_kind(self, kind: ChartKind) -> None:
-        """Show something else of the same frames."""
         self._kind = kind
         self._first = None
         self.forget_chart()
 
     def show_band(self, band_ns: tuple[int, int] | None) -> None:
-        """Show which frame times are chosen."""
         self._band_ns = band_ns
         if band_ns is None:
             self._first = None
@@ -176,7 +174,6 @@ class DistributionView(QWidget):
                 self.band_chosen.emit(band_ns)
 
     def choose_nothing(self) -> None:
-        """Choose no frame times."""
         if self._band_ns is not None:
             self.show_band(None)
             self.band_chosen.emit(None)
@@ -209,7 +206,6 @@ class DistributionView(QWidget):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move from bin to bin, and choose."""
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if step and modifiers in (

@@ -299,7 +299,6 @@ def _late_marks(
 
 
 def budget_ns_of(budget_ms: float) -> int:
-    """Return a budget in whole nanoseconds."""
     return round(budget_ms * NS_PER_MS)
 
 
@@ -309,7 +308,6 @@ def budget_text(budget_ns: int) -> str:
 
 
 def rate_text(budget_ns: int) -> str:
-    """Return the frame rate whose frames take ``budget_ns``."""
     rate = NS_PER_SECOND / budget_ns
     is_whole = rate >= _WHOLE_FROM or abs(rate - round(rate)) < _NEARLY_WHOLE
     return f"{rate:.0f}" if is_whole else f"{rate:.1f}"

@@ -104,7 +104,6 @@ class FrameSeries:
 
     @property
     def history(self) -> FrameHistory:
-        """The frames themselves."""
         return self._history
 
     @property
@@ -128,7 +127,6 @@ class FrameSeries:
 
     @property
     def pyramid_bytes(self) -> int:
-        """Memory of the pyramids."""
         return sum(pyramid.nbytes for pyramid in self._pyramids.values())
 
     def take_new_frames(self) -> int:
@@ -157,7 +155,6 @@ class FrameSeries:
         return (here.at_ns, here.delta_ns) == (there.at_ns, there.delta_ns)
 
     def value_ns(self, measure: Measure, frame: int) -> int:
-        """Return the measured time of one frame."""
         column: array[int] = getattr(self._history, _column_name(measure))
         return column[frame - self.first]
 
@@ -210,7 +207,6 @@ class FrameSeries:
         return self._first_not_before(math.ceil(at_ns), "left")
 
     def frame_at(self, x: float) -> int | None:
-        """Return the frame at a position of the axis, ``None`` outside all frames."""
         low, high = self.bounds()
         if self.first == self._end or not low <= x <= high:
             return None
@@ -360,7 +356,6 @@ class FrameSeries:
         return pyramid.stretches(column, columns.edges, first=self.first)
 
     def slowest(self, measure: Measure, columns: FrameColumns) -> NsColumn:
-        """Return the index of the slowest frame of each column."""
         pyramid = self._pyramid(measure)
         column = self._view(_column_name(measure))
         return pyramid.indices_of_maxima(column, columns.edges, first=self.first)
@@ -376,7 +371,6 @@ class FrameSeries:
         return pyramid.index_of_maximum(column, start, stop, first=self.first)
 
     def values_of(self, column: str | Phase | Share, frames: NsColumn) -> NsColumn:
-        """Return a column for single frames."""
         return self._view(column)[frames - self.first]
 
     # -------------------------------------------------------------- inside
@@ -427,7 +421,6 @@ class FrameSeries:
         return np.frombuffer(self._history.column(column), dtype=np.int64, count=count)
 
     def _starts_ns(self, frames: NsColumn) -> NsColumn:
-        """Return the beginnings of frames on the axis, in session time."""
         places = frames - self.first - self.counts_back
         found = self._view("at_ns")[np.maximum(places, 0)]
         if len(places) and places[0] < 0:

@@ -104,7 +104,6 @@ class Drag:
         self._last: QPointF | None = None
 
     def press(self, place: QPointF) -> None:
-        """Begin a click or a drag."""
         self.pressed = self._last = place
         self.is_moving = False
 

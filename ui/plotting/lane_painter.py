@@ -90,7 +90,6 @@ class LanePainter:
         self._edges: tuple[LaneWindow | None, NDArray[np.int64]] = (None, np.zeros(0, np.int64))
 
     def apply_theme(self) -> None:
-        """Update the colours."""
         self._tables.clear()
 
     # ---------------------------------------------------------------- instants

@@ -49,11 +49,9 @@ class Bends(Struct, frozen=True, eq=False):
     places: NDArray[np.float64]
 
     def place(self, at_ns: float) -> float:
-        """Return the place of an instant."""
         return float(np.interp(at_ns, self.instants, self.places))
 
     def instant(self, place: float) -> float:
-        """Return the instant at a place."""
         return float(np.interp(place, self.places, self.instants))
 
 
@@ -87,13 +85,11 @@ class LaneWindow(Struct, frozen=True):
         return self.high - self.low
 
     def x(self, at_ns: float) -> float:
-        """Return the pixel of an instant."""
         if self.bends is not None:
             return drawable(self.left + self.bends.place(at_ns))
         return drawable(self.left + (at_ns - self.low) / self.per_pixel + _NUDGE)
 
     def xs(self, at_ns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the pixels of instants."""
         instants = at_ns.astype(np.float64)
         if self.bends is not None:
             places = np.interp(instants, self.bends.instants, self.bends.places)
@@ -110,7 +106,6 @@ class LaneWindow(Struct, frozen=True):
         return xs
 
     def at(self, x: float) -> float:
-        """Return the instant of a pixel."""
         if self.bends is not None:
             return self.bends.instant(x - self.left)
         return self.low + (x - self.left - _NUDGE) * self.per_pixel
@@ -139,7 +134,6 @@ def axis_ticks(
 
 
 def ticks_within(pixels: int) -> int:
-    """Return how many ticks with texts there is room for."""
     return max(2, pixels // _EVERY)
 
 

@@ -38,15 +38,12 @@ class OwnView:
 
     @property
     def is_following(self) -> bool:
-        """Whether the end of the data is kept in view."""
         return self.range.is_following
 
     def settle(self) -> None:
-        """Bring the range in line with the data."""
         self.range.settle(*self._extent())
 
     def zoom(self, factor: float, about: float | None = None) -> None:
-        """Show ``factor`` times as much, around an instant (by default the middle)."""
         self._take_extent()
         self.range.zoom(factor, about)
         self._end()
@@ -58,7 +55,6 @@ class OwnView:
         self._end()
 
     def fit(self) -> None:
-        """Show everything."""
         self.range.fit()
         self._end()
 
@@ -81,13 +77,11 @@ class OwnView:
         self._end()
 
     def show_instant(self, at_ns: float) -> None:
-        """Have an instant in view."""
         shown = self.range
         if not shown.low <= at_ns <= shown.high:
             self.pan((at_ns - (shown.low + shown.high) / 2) / shown.span)
 
     def show_span(self, low_ns: float, high_ns: float) -> None:
-        """Show a part of the range."""
         self._take_extent()
         self.range.show(low_ns, high_ns)
         self._end()

@@ -71,7 +71,6 @@ class SharedView(QObject):
     live_requested = Signal()
 
     def __init__(self, parent: QObject | None = None, x_axis: XAxis = XAxis.FRAME) -> None:
-        """Show the end of nothing."""
         super().__init__(parent)
         self.series: FrameSeries | None = None
         self.timeline: Timeline | None = None
@@ -172,7 +171,6 @@ class SharedView(QObject):
 
     @property
     def has_lanes(self) -> bool:
-        """Whether lanes are shown."""
         return self.range.newest_at < 1.0
 
     def set_pixels(self, pixels: int) -> None:
@@ -202,7 +200,6 @@ class SharedView(QObject):
 
     @property
     def present_ns(self) -> int:
-        """The end of the data."""
         return 0 if self.timeline is None else self.timeline.at_ns
 
     # ---------------------------------------------------------------- the axis
@@ -254,7 +251,6 @@ class SharedView(QObject):
         return None if self.series is None else self.series.x_of_ns(int(at_ns))
 
     def ns_of(self, x: float) -> float:
-        """Return the instant at a position of the axis."""
         if self.x_axis is XAxis.TIME:
             return x * NS_PER_SECOND
         return self._bends(x, x).instant(x)
@@ -307,7 +303,6 @@ class SharedView(QObject):
 
     @property
     def is_following(self) -> bool:
-        """Whether the newest is kept in view."""
         return self.range.is_following
 
     def fit(self) -> None:
@@ -315,7 +310,6 @@ class SharedView(QObject):
         self._move(self.range.fit)
 
     def fit_chosen(self) -> None:
-        """Show the selected range; everything if there is none or it is in view already."""
         edges = self.chosen_edges
         if edges is None or (self.range.low, self.range.high) == edges:
             self.fit()
@@ -345,7 +339,6 @@ class SharedView(QObject):
 
     @Slot(bool)
     def set_following(self, is_following: bool) -> None:  # noqa: FBT001 - follows a toggle
-        """Keep the newest in view from now on, or stay here."""
         if is_following == self.is_following:
             return
         if is_following:
@@ -354,7 +347,6 @@ class SharedView(QObject):
             self._move(lambda: setattr(self.range, "mode", ViewMode.FREE))
 
     def go_live(self) -> None:
-        """Follow the newest, and show the present."""
         self.set_following(True)
         self.live_requested.emit()
 
@@ -396,7 +388,6 @@ class SharedView(QObject):
 
     @property
     def playhead(self) -> float | None:
-        """Position of the playhead on the axis, ``None`` for nowhere."""
         return None if self.playhead_ns is None else self.x_of_ns(self.playhead_ns)
 
     @Slot(object)
@@ -436,12 +427,10 @@ class SharedView(QObject):
 
     @property
     def chosen_frames(self) -> tuple[int, int] | None:
-        """The frames of the selected range, ``None`` without any."""
         return self._chosen_frames
 
     @property
     def chosen_ns(self) -> tuple[float, float] | None:
-        """The selected range of session time, ``None`` without one."""
         return self._chosen_ns
 
     def chosen_span(self) -> tuple[int, int] | None:
@@ -453,7 +442,6 @@ class SharedView(QObject):
 
     @property
     def chosen_edges(self) -> tuple[float, float] | None:
-        """The edges of the selected range on the axis, ``None`` without one."""
         if self._chosen_ns is None or self.series is None:
             return None
         if self._chosen_frames is not None:
@@ -464,11 +452,9 @@ class SharedView(QObject):
         return self._edge_of(self._chosen_ns[0]), self._edge_of(self._chosen_ns[1])
 
     def choose_frames(self, frames: tuple[int, int] | None) -> None:
-        """Select a range of frames, or nothing."""
         self._choose(frames, None if frames is None else self._ns_of_frames(*frames))
 
     def choose_ns(self, one_ns: float, other_ns: float) -> None:
-        """Select what is between two instants."""
         low, high = (max(each, 0.0) for each in sorted((one_ns, other_ns)))
         frames = None
         if self.series is not None:
@@ -488,7 +474,6 @@ class SharedView(QObject):
             self.range_chosen.emit(frames)
 
     def _ns_of_frames(self, start: int, stop: int) -> tuple[int, int]:
-        """Return when frames begin and end on the axis, in session time."""
         series = self.series
         assert series is not None, "asked for frames"
         is_open = stop >= series.end and not series.counts_back
