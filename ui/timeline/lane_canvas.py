@@ -100,7 +100,6 @@ class LaneCanvas(LaneSurface):
 
     @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Continue a drag, or read what is under the pointer."""
         event.accept()
         place = event.position()
         if self.view.is_scrubbing:

@@ -229,7 +229,6 @@ class ClockPainter:
             self._labels.append((box, "paused" if are_paused[place] else "rate 0"))
 
     def _label(self, painter: QPainter, box: QRectF, text: str) -> None:
-        """Write on hatching, over a legible patch."""
         width = painter.fontMetrics().horizontalAdvance(text)
         patch = QRectF(box.left() + 3, box.top() + 1, width + 6, box.height() - 2)
         if patch.right() > box.right():

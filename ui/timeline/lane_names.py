@@ -105,14 +105,12 @@ class PlacedRows(NamedTuple):
         self.paint_edge(painter, theme)
 
     def is_placed_like(self, other: PlacedRows) -> bool:
-        """Return whether rows are where those of another picture are."""
         return self.pinned_box == other.pinned_box and all(
             [(each.y, each.height) for each in ours] == [(each.y, each.height) for each in theirs]
             for ours, theirs in ((self.scrolled, other.scrolled), (self.pinned, other.pinned))
         )
 
     def paint_edge(self, painter: QPainter, theme: Theme) -> None:
-        """Paint the line below the pinned rows."""
         box = self.pinned_box
         painter.fillRect(0, box.bottom(), box.width(), 1, theme.color(ColorRole.MUTED_TEXT))
 
@@ -123,7 +121,6 @@ class PlacedRows(NamedTuple):
         placed: PlacedRow,
         paint_row: Callable[[QPainter, PlacedRow], None],
     ) -> None:
-        """Paint what every row has, and what is on it."""
         width = self.pinned_box.width()
         if placed.is_marked:
             tint = mixed(theme.color(ColorRole.SELECTION), theme.color(ColorRole.BACKGROUND), 0.16)
@@ -134,7 +131,6 @@ class PlacedRows(NamedTuple):
 
 
 def name_width(row: LaneRow, font: QFont) -> int:
-    """Return the width that the whole name of a row takes, in pixels."""
     shown = QFont(font)
     shown.setBold(row.kind is LaneKind.CLOCK)
     metrics = QFontMetrics(shown)
@@ -189,7 +185,6 @@ class LaneNames:
     def _row_again(
         self, painter: QPainter, placed: PlacedRow, place: QRect, rows: PlacedRows
     ) -> None:
-        """Paint one row, within a part of it."""
         painter.setClipRect(place)
         painter.fillRect(place, self._theme.color(ColorRole.BACKGROUND))
         rows.paint_row(

@@ -139,7 +139,6 @@ class LanePicture:
         self.corner = KeptPicture()
 
     def apply_theme(self) -> None:
-        """Update colours and fonts."""
         self.forget()
         self._lanes.apply_theme()
 
@@ -414,7 +413,6 @@ class LanePicture:
     def _note(
         self, painter: QPainter, text: str, middle: float, y: float, window: LaneWindow
     ) -> None:
-        """Write on a separate patch, within the lanes."""
         metrics = painter.fontMetrics()
         width, height = metrics.horizontalAdvance(text) + 12, metrics.height() + 4
         x = min(max(middle - width / 2, window.left + 2), window.left + window.width - width - 2)
@@ -427,7 +425,6 @@ class LanePicture:
         painter.drawText(patch, int(Qt.AlignmentFlag.AlignCenter), text)
 
     def _playhead_grip(self, painter: QPainter, x: int, bottom: int) -> None:
-        """Draw the grip of the playhead on the ruler."""
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.color(ColorRole.INTERVENTION))
         painter.drawPolygon(
@@ -507,7 +504,6 @@ def _is_over(row: LaneRow) -> bool:
 
 
 def _next_fires(canvas: LaneSurface, lane: Lane, window: LaneWindow) -> list[int]:
-    """Return the instants at which the timers of a lane are predicted to fire."""
     timeline = canvas.timeline if canvas.past is None else canvas.past
     if window.high <= timeline.at_ns:
         return []

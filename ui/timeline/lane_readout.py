@@ -59,7 +59,6 @@ class LaneReader:
     def read(  # noqa: PLR0911 - one answer per kind
         self, row: LaneRow, at_ns: float, within_ns: float
     ) -> LaneReading | None:
-        """Return the reading at an instant, or as close to it as ``within_ns``."""
         if row.kind is LaneKind.BOOKMARKS:
             return self._annotation(at_ns, within_ns)
         if at_ns < 0 or at_ns > self._timeline.at_ns + within_ns:
@@ -211,7 +210,6 @@ class LaneReader:
         return column[place] if place >= 0 else None
 
     def count(self, row: LaneRow, low_ns: float, high_ns: float) -> int:
-        """Return the number of records of a lane between two instants."""
         column = self._instants_of(row)
         if column is None:
             return 0
@@ -230,7 +228,6 @@ class LaneReader:
 
 
 def _level(levels: Levels, at_ns: float) -> LaneReading | None:
-    """Return the value of a counter at an instant."""
     place = levels.place_at(at_ns)
     if place < 0:
         return None
@@ -241,7 +238,6 @@ def _level(levels: Levels, at_ns: float) -> LaneReading | None:
 
 
 def _has(lane: Lane, at_ns: int, value: int, subject: int) -> bool:
-    """Return whether a record is on a lane."""
     instants = lane.instants
     first, last = bisect_left(instants.at_ns, at_ns), bisect_right(instants.at_ns, at_ns)
     record = value, subject

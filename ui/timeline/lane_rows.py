@@ -58,17 +58,14 @@ class LaneRow(Struct, frozen=True, eq=False):
 
     @property
     def kind(self) -> LaneKind:
-        """Kind of its contents."""
         return self.key[0]
 
     @property
     def clock_id(self) -> int:
-        """The clock it belongs to."""
         return self.key[1]
 
     @property
     def label(self) -> str:
-        """Display name."""
         return self.title or self.key[2]
 
     @property
@@ -216,7 +213,6 @@ def _kind_of(lane: Lane) -> LaneKind:
 
 
 def is_about(row: LaneRow, selection: Selection) -> bool:
-    """Return whether a row is about the selection."""
     number = selection.id
     match selection.kind:
         case SelectionKind.CLOCK:
@@ -252,19 +248,15 @@ class RowPlaces:
 
     @property
     def height(self) -> int:
-        """Total height."""
         return self._tops[-1]
 
     def top(self, place: int) -> int:
-        """Return the upper edge of a row."""
         return self._tops[place]
 
     def bottom(self, place: int) -> int:
-        """Return the lower edge of a row."""
         return self._tops[place + 1]
 
     def at(self, y: float) -> int | None:
-        """Return the index of the row at a height, ``None`` below the last."""
         place = bisect_right(self._tops, y) - 1
         return place if 0 <= place < len(self.rows) else None
 

@@ -138,7 +138,6 @@ class LaneSurface(QAbstractScrollArea):
         self.refresh()
 
     def refresh(self) -> None:
-        """Draw what is new."""
         self.view.take_news()
         self._fold_away()
         self.viewport().update()
@@ -157,7 +156,6 @@ class LaneSurface(QAbstractScrollArea):
             self.arrange_rows()
 
     def arrange_rows(self) -> None:
-        """Update the rows after a change of the lanes or of the choices."""
         self._rows_version = self.store.version
         window = self.lane_window()
         self._quiet = quiet_lanes(self.store, window.low, window.high)
@@ -176,7 +174,6 @@ class LaneSurface(QAbstractScrollArea):
         self.arrange_rows()
 
     def choose_kind(self, kind: LaneKind, *, is_shown: bool) -> None:
-        """Show or hide all lanes of a kind."""
         self.choices.hidden.discard(kind)
         if not is_shown:
             self.choices.hidden.add(kind)
@@ -202,7 +199,6 @@ class LaneSurface(QAbstractScrollArea):
 
     @property
     def header_width(self) -> int:
-        """Width of the names."""
         width = self.viewport().width()
         # Unless it was chosen, wide enough for most names where there is room.
         usual = min(max(_HEADER, round(width * _HEADER_SHARE)), _WIDE_HEADER)
@@ -211,17 +207,14 @@ class LaneSurface(QAbstractScrollArea):
 
     @property
     def lane_width(self) -> int:
-        """Width of the lanes."""
         right = min(self.viewport().width(), self.width() - self.view.right)
         return max(right - self.header_width, 1)
 
     @property
     def ruler_height(self) -> int:
-        """Height of the ruler."""
         return self.fontMetrics().height() + 8
 
     def lane_window(self) -> LaneWindow:
-        """Return the visible range and its pixels."""
         return self.view.lane_window(self.header_width, self.lane_width)
 
     def at_x(self, x: float) -> float:
@@ -234,12 +227,10 @@ class LaneSurface(QAbstractScrollArea):
         return self.view.range.low + min(max(share, 0.0), 1.0) * self.view.range.span
 
     def x_of(self, place: float) -> float:
-        """Return the x of a position on the axis."""
         shown = self.view.range
         return drawable(self.header_width + (place - shown.low) / shown.span * self.lane_width)
 
     def row_at(self, y: float) -> LaneRow | None:
-        """Return the row at a height of the viewport."""
         y -= self.ruler_height
         if y < 0:
             return None
@@ -250,7 +241,6 @@ class LaneSurface(QAbstractScrollArea):
         return None if place is None else self.rows.rows[place]
 
     def place_of(self, row: LaneRow, at_ns: float) -> QPointF:
-        """Return the position of an instant of a row in the viewport."""
         x = self.lane_window().x(at_ns)
         if row.is_pinned:
             place, places, y = self.pinned.rows.index(row), self.pinned, self.ruler_height
@@ -260,12 +250,10 @@ class LaneSurface(QAbstractScrollArea):
         return QPointF(x, y + (places.top(place) + places.bottom(place)) / 2)
 
     def row(self, key: LaneKey | None) -> LaneRow | None:
-        """Return the row of a lane, ``None`` if it is not shown."""
         rows = (*self.pinned.rows, *self.rows.rows)
         return next((row for row in rows if row.key == key), None)
 
     def text(self, number: int) -> str:
-        """Return a text of the log."""
         return self._strings[number] if 0 <= number < len(self._strings) else ""
 
     def member_name(self, number: int) -> str:
@@ -286,7 +274,6 @@ class LaneSurface(QAbstractScrollArea):
         return number_of
 
     def ruler_name(self) -> str:
-        """Return the name of the time on the ruler."""
         past = self.store.clocks.by_id.get(self.ruler_clock_id)
         return self.time_name if past is None else f"local time of {past.name}"
 
@@ -300,7 +287,6 @@ class LaneSurface(QAbstractScrollArea):
         return self._selection, self._pointed
 
     def show_pointed(self, thing: Selection) -> None:
-        """Mark the lane of what is under the pointer in another panel."""
         self._pointed = thing
         self.viewport().update()
 
@@ -320,7 +306,6 @@ class LaneSurface(QAbstractScrollArea):
         return self.pinned.height + max(bottom - self.verticalScrollBar().value(), 0)
 
     def measured_text(self) -> str:
-        """Return the text about the selected range."""
         if self.view.chosen_ns is None:
             return ""
         low, high = self.view.chosen_ns
@@ -336,14 +321,12 @@ class LaneSurface(QAbstractScrollArea):
         return f"{text}   {count}" if count else text
 
     def set_header_width(self, width: int) -> None:
-        """Set the width of the names."""
         self._header_width = min(max(width, _LEAST_HEADER), self.viewport().width() // 2)
         self._take_width()
 
     # ---------------------------------------------------------------- pointing
 
     def point_at(self, place: QPointF | None) -> None:
-        """Read a position, until the pointer moves."""
         reading = hovered = None
         row = None if place is None else self.row_at(place.y())
         self.subject_pointed.emit(Selection() if row is None else subject_of(row))
@@ -360,13 +343,11 @@ class LaneSurface(QAbstractScrollArea):
         self.instant_hovered.emit(hovered)
 
     def show_reading(self, reading: LaneReading | None) -> None:
-        """Show a reading."""
         if reading != self._reading:
             self._reading = reading
             self.reading_changed.emit(reading)
 
     def show_cursor(self, shape: Qt.CursorShape | None) -> None:
-        """Set the pointer's shape, ``None`` for the default."""
         if shape is None:
             self.viewport().unsetCursor()
         else:

@@ -23,7 +23,6 @@ class LaneWalk:
     """The keyboard and click operations on a canvas."""
 
     def __init__(self, canvas: LaneSurface) -> None:
-        """Walk on a canvas."""
         self._canvas = canvas
         self._sought: Selection | None = None
         self._is_kept = False
@@ -49,7 +48,6 @@ class LaneWalk:
         self._is_kept = False
 
     def choose_row(self, row: LaneRow | None) -> None:
-        """Choose a lane for the keyboard."""
         canvas = self._canvas
         canvas.chosen_key = None if row is None else row.key
         canvas.lane_chosen.emit(row)
@@ -59,7 +57,6 @@ class LaneWalk:
         canvas.viewport().update()
 
     def choose_neighbour(self, step: int) -> None:
-        """Choose the next lane below or above."""
         canvas = self._canvas
         rows = [*canvas.pinned.rows, *canvas.rows.rows]
         if not rows:
@@ -108,7 +105,6 @@ class LaneWalk:
             canvas.arrange_rows()
 
     def fold_all(self, *, is_folded: bool) -> None:
-        """Collapse or expand all clocks."""
         canvas = self._canvas
         canvas.choices.folded = set(canvas.store.clocks.by_id) if is_folded else set()
         if is_folded:
@@ -116,7 +112,6 @@ class LaneWalk:
         canvas.arrange_rows()
 
     def toggle_pinned(self) -> None:
-        """Pin or unpin the chosen lane."""
         canvas = self._canvas
         key = canvas.chosen_key
         if key is None:
@@ -143,7 +138,6 @@ class LaneWalk:
             canvas.subject_chosen.emit(selection)
 
     def go_to_bookmark(self, place: QPointF) -> bool:
-        """Move the playhead to the bookmark at a position; returns whether there is one."""
         canvas = self._canvas
         row = canvas.row_at(place.y())
         if row is None or row.kind is not LaneKind.BOOKMARKS:
@@ -178,7 +172,6 @@ class LaneWalk:
         canvas.viewport().update()
 
     def ask_for_menu(self, place: QPointF, on_screen: QPoint) -> None:
-        """Request the menu of the row at a position."""
         canvas = self._canvas
         row = canvas.row_at(place.y())
         if row is not None:

@@ -263,7 +263,6 @@ class TimelinePanel(QWidget):
         menu.popup(place)
 
     def _add_annotating(self, menu: QMenu) -> None:
-        """Add the menu items for annotations."""
         desk, at_ns = self._bridge.annotations, self.canvas.hover_ns
         if at_ns is not None and 0 <= at_ns <= self._bridge.timeline.at_ns:
             text = f"Bookmark at {format_instant(int(at_ns))}"
