@@ -31,7 +31,6 @@ class BudgetMenu(QMenu):
     budgets_chosen = Signal(object)  # tuple[float, ...]
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Offer 120, 60 and 30 frames per second."""
         super().__init__("Budget", parent)
         self.colour_menu = QMenu("Colour by", self)
         # Not the menu's own, which goes when the menu is cleared.
@@ -46,7 +45,6 @@ class BudgetMenu(QMenu):
         self.show_budgets(())
 
     def show_budgets(self, budgets_ms: Sequence[float]) -> None:
-        """Tick the budgets that are drawn."""
         self._shown = tuple(budgets_ms)
         self._known += [budget for budget in budgets_ms if not _is_among(budget, self._known)]
         self._known.sort()

@@ -53,24 +53,20 @@ class _Axis(QGraphicsWidget):
     """
 
     def __init__(self, theme: Theme) -> None:
-        """Take colours from a theme."""
         super().__init__()
         self.range = (0.0, 1.0)
         self._theme = theme
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
 
     def set_range(self, low: float, high: float) -> None:
-        """Show another range."""
         self.range = (low, high)
         self.update()
 
     def set_width(self, width: float) -> None:
-        """Take exactly so much room."""
         self.setMinimumWidth(width)
         self.setMaximumWidth(width)
 
     def set_height(self, height: float) -> None:
-        """Take exactly so much room."""
         self.setMinimumHeight(height)
         self.setMaximumHeight(height)
 
@@ -80,7 +76,6 @@ class DurationAxis(_Axis):
     """The vertical axis: durations in the unit that fits, from zero."""
 
     def __init__(self, theme: Theme) -> None:
-        """Take colours from a theme."""
         super().__init__(theme)
         self._name = ""
         self._ticks = Ticks((), "")
@@ -88,7 +83,6 @@ class DurationAxis(_Axis):
         self.set_width(LEFT_WIDTH)
 
     def set_name(self, name: str) -> None:
-        """Say what is measured."""
         self._name = name
         self.update()
 
@@ -147,19 +141,16 @@ class SpanAxis(_Axis):
     """The horizontal axis: frame numbers or session time."""
 
     def __init__(self, theme: Theme) -> None:
-        """Take colours from a theme."""
         super().__init__(theme)
         self._x_axis = XAxis.FRAME
         self._time_name = "session time"
         self.set_height(BOTTOM_HEIGHT)
 
     def set_x_axis(self, x_axis: XAxis) -> None:
-        """Say what is counted."""
         self._x_axis = x_axis
         self.update()
 
     def set_time_name(self, name: str) -> None:
-        """Say what the time is called."""
         self._time_name = name
         self.update()
 
@@ -206,7 +197,6 @@ class BudgetAxis(_Axis):
     """The names of the budget lines, at the right where they cover nothing."""
 
     def __init__(self, theme: Theme) -> None:
-        """Take colours from a theme."""
         super().__init__(theme)
         self._budgets_ns: tuple[int, ...] = ()
         self.set_budgets_ns(())
@@ -264,7 +254,6 @@ class FrameArea(QGraphicsWidget):
     """
 
     def __init__(self) -> None:
-        """Show nothing yet."""
         super().__init__()
         self.span = (0.0, 1.0)
         self.top_ms = 1.0
@@ -307,7 +296,6 @@ class DurationScale:
     """
 
     def __init__(self) -> None:
-        """Begin with room for the usual budget."""
         self.top_ns = round(1.5 * DEFAULT_BUDGET_NS)
         self._is_own = False
         self._chosen_for: tuple[int, int] | None = None

@@ -51,7 +51,6 @@ class FrameBarsItem(QGraphicsObject):
     """
 
     def __init__(self, area: FrameArea, axis: DurationAxis, theme: Theme) -> None:
-        """Draw in an area."""
         super().__init__(area)
         self.series: FrameSeries | None = None
         self.measure: Measure = "interval"
@@ -83,7 +82,6 @@ class FrameBarsItem(QGraphicsObject):
                 self._area.expose(QRectF(0, 0, self._area.size().width(), _LABEL_BAND))
 
     def forget_colors(self) -> None:
-        """Take the colours from the theme again."""
         self._colors.clear()
         self.picture.forget()
         self.update()
@@ -212,7 +210,6 @@ class FrameBarsItem(QGraphicsObject):
             fill_rects(painter, dashes, self._theme.color(ColorRole.MUTED_TEXT))
 
     def _dashes(self, width: int, thickness: int) -> PixelRects:
-        """Return the dashes of a line, to be put at its height."""
         dash = _DASH * thickness
         if len(self._dash_rects) != -(-width // (2 * dash)) or self._dash != dash:
             self._dash = dash

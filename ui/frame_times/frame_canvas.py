@@ -36,7 +36,6 @@ class FrameCanvas:
     """
 
     def __init__(self, theme: Theme) -> None:
-        """Take colours from a theme."""
         self.widget = QGraphicsWidget()
         self._theme = theme
         self._range = (0.0, 0.0, 0)
@@ -55,7 +54,6 @@ class FrameCanvas:
         self.overlay = FrameOverlayItem(self.widget, self._area, theme)
 
     def area(self) -> QRectF:
-        """Return where the frames are within the widget."""
         return QRectF(self._area.geometry())
 
     def paint_frames(self, painter: QPainter, exposed: QRectF) -> bool:
@@ -108,11 +106,9 @@ class FrameCanvas:
 
     @property
     def right_width(self) -> int:
-        """Width of the names of the budgets."""
         return math.ceil(float(self._right.maximumWidth()))
 
     def name_durations(self, name: str) -> None:
-        """Say what is measured."""
         self._left.set_name(name)
 
     def name_budgets(self, budgets_ns: tuple[int, ...]) -> None:
@@ -121,15 +117,12 @@ class FrameCanvas:
         self._right.set_budgets_ns(budgets_ns)
 
     def name_span(self, x_axis: XAxis) -> None:
-        """Say what the horizontal axis counts."""
         self._bottom.set_x_axis(x_axis)
 
     def name_time(self, name: str) -> None:
-        """Say what time along the horizontal axis is called."""
         self._bottom.set_time_name(name)
 
     def apply_theme(self, font: QFont) -> None:
-        """Take the present colours and font."""
         self.widget.setFont(font)
         self.bars.forget_colors()
         self._right.set_budgets_ns(self.bars.budgets_ns)

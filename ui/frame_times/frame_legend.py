@@ -80,7 +80,6 @@ class FrameLegend(QLabel):
             self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
 
     def show_paces(self) -> None:
-        """Explain the colours that compare with the budget."""
         self._show(
             (
                 _Entry(PaceFill(pace, Tone.STRONG), text, short_text)
@@ -93,7 +92,6 @@ class FrameLegend(QLabel):
     def show_phases(
         self, phases: tuple[Phase, ...], *, has_waiting: bool, has_inspector: bool = False
     ) -> None:
-        """Explain the colours of some phases, and of the time between frames."""
         named: list[tuple[AnyFill, str]] = [(PhaseFill(phase), phase.text) for phase in phases]
         named.append((PhaseFill(None), "other"))
         if has_inspector:

@@ -117,7 +117,6 @@ class FrameOverlayItem(QGraphicsObject):
     """
 
     def __init__(self, parent: QGraphicsWidget, area: FrameArea, theme: Theme) -> None:
-        """Lie over an area."""
         super().__init__(parent)
         self.hover: float | None = None
         self.playhead: float | None = None
@@ -137,7 +136,6 @@ class FrameOverlayItem(QGraphicsObject):
         area.geometryChanged.connect(self._follow_size)
 
     def show_selected(self, series: FrameSeries | None, frame: int | None) -> None:
-        """Show which frame is selected, if it is among those of the series."""
         former, self.selected = self.selected, None
         if series is not None and frame is not None and series.first <= frame < series.end:
             self.selected = (series.start_of(frame), series.start_of(frame + 1))
@@ -145,19 +143,16 @@ class FrameOverlayItem(QGraphicsObject):
             self.update()
 
     def show_playhead(self, place: float | None) -> None:
-        """Show the playhead at a place of the axis, or none."""
         if place != self.playhead:
             self.playhead = place
             self.update()
 
     def show_hover(self, place: float | None) -> None:
-        """Show the hover line at a place of the axis, or none."""
         if place != self.hover:
             self.hover = place
             self.update()
 
     def show_chosen(self, view: SharedView) -> None:
-        """Show the selected range of a view, or none."""
         former = self.chosen, self.chosen_text
         self.chosen, self.chosen_text = view.chosen_edges, ""
         if view.chosen_frames is not None and view.series is not None:
@@ -166,7 +161,6 @@ class FrameOverlayItem(QGraphicsObject):
             self.update()
 
     def show_marked(self, series: FrameSeries | None, frames: NDArray[np.int64] | None) -> None:
-        """Show the frames that another panel marks, or none."""
         self.series, self.marked = series, frames
         self.update()
 
@@ -184,7 +178,6 @@ class FrameOverlayItem(QGraphicsObject):
             self._area.expose(self.boundingRect())
 
     def mark_text_at(self, x: float, marks: TimelineMarks) -> str:
-        """Return what the sign or the ranges at a pixel of the band say, empty without any."""
         group = self.group_at(x)
         if group is not None:
             return marks.text_of(group)
@@ -192,7 +185,6 @@ class FrameOverlayItem(QGraphicsObject):
         return "\n".join(map(marks.range_text, numbers[:_MOST_LISTED]))
 
     def group_at(self, x: float) -> MarkGroup | None:
-        """Return the sign at a pixel of the view."""
         nearest = min(self.groups, key=lambda group: abs(group.x - x), default=None)
         return nearest if nearest is not None and abs(nearest.x - x) <= _PAD else None
 
@@ -244,7 +236,6 @@ class FrameOverlayItem(QGraphicsObject):
             self._draw_readout(painter, rect, self.readout)
 
     def font_of_plot(self) -> QFont:
-        """Return the font of the plot's small text."""
         return self._area.font()
 
     def _draw_groups(self, painter: QPainter) -> None:
@@ -390,7 +381,6 @@ class FramePointer:
     """
 
     def __init__(self, bars: FrameBarsItem, overlay: FrameOverlayItem) -> None:
-        """Point at nothing yet."""
         self._bars = bars
         self._overlay = overlay
         self.place: QPointF | None = None
@@ -398,7 +388,6 @@ class FramePointer:
 
     @property
     def frame(self) -> int | None:
-        """The frame that is read, ``None`` for none."""
         readout = self._overlay.readout
         return None if readout is None else readout.frame
 

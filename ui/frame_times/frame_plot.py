@@ -66,7 +66,6 @@ class FramePlot(PlottedFrames):
 
     @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drag what was pressed, or read the frame under the pointer."""
         event.accept()
         place = event.position()
         if self.view.is_scrubbing:
@@ -123,7 +122,6 @@ class FramePlot(PlottedFrames):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move by keys."""
         event.accept()
         if take_key(event, self.view):
             return
@@ -163,7 +161,6 @@ class FramePlot(PlottedFrames):
             self.view.show_frames(start, stop)
 
     def _is_on_axis(self, place: QPointF) -> bool:
-        """Return whether a place is on the axis below the frames."""
         area = self.area()
         return place.y() > area.bottom() and area.left() <= place.x() <= area.right()
 

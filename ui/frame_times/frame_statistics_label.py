@@ -84,7 +84,6 @@ class FrameStatisticsLabel(SelectableLabel):
     text_changed = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Show nothing."""
         super().__init__(parent)
         self._wanted: StatisticsWanted | None = None
         self._shown: StatisticsWanted | None = None
@@ -103,7 +102,6 @@ class FrameStatisticsLabel(SelectableLabel):
             self._compute()
 
     def show_nothing(self) -> None:
-        """Show nothing, now."""
         self._wanted = self._shown = None
         self._show(())
 
@@ -159,7 +157,6 @@ class StatisticsPart(Struct, frozen=True):
 
 
 def statistics_text(parts: Iterable[StatisticsPart]) -> str:
-    """Return statistics as one line."""
     return "  ·  ".join(part.text for part in parts)
 
 

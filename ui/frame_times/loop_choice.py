@@ -26,7 +26,6 @@ class LoopChoice(QToolButton):
     """Names the loop whose frames are shown, and lists the others; hidden without any."""
 
     def __init__(self, bridge: SessionBridge, parent: QWidget | None = None) -> None:
-        """Start hidden."""
         super().__init__(parent)
         self._bridge = bridge
         self._shown: tuple[int, int] | None = None
@@ -62,7 +61,6 @@ class LoopChoice(QToolButton):
 
     @Slot()
     def list_loops(self) -> None:
-        """List the loops with their numbers of frames."""
         menu, session = self.menu(), self._session
         menu.clear()
         group = QActionGroup(menu)

@@ -54,7 +54,6 @@ class OverviewStrip(QWidget):
     fit_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        """Show the empty strip."""
         super().__init__(parent)
         self.picture = ColumnPicture(self._draw_columns)
         self._theme = theme
@@ -77,17 +76,14 @@ class OverviewStrip(QWidget):
     # -------------------------------------------------------------- what is drawn
 
     def set_series(self, series: FrameSeries | None) -> None:
-        """Show other frames."""
         self._series = series
         self.forget_picture()
 
     def set_measure(self, measure: Measure) -> None:
-        """Show another of the frames' times."""
         self._measure = measure
         self.forget_picture()
 
     def set_budget_ns(self, budget_ns: int) -> None:
-        """Colour the columns by another budget."""
         self._budget_ns = budget_ns
         self.forget_picture()
 
@@ -141,7 +137,6 @@ class OverviewStrip(QWidget):
     # -------------------------------------------------------------- the picture
 
     def _bring_up_to_date(self) -> tuple[int, int]:
-        """Return which columns of pixels changed."""
         series = self._series
         if series is None or series.first == series.end or not self.width():
             return 0, 0

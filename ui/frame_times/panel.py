@@ -81,7 +81,6 @@ class FrameTimesPanel(QWidget):
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
-        """Show the frames of the bridge's session."""
         super().__init__(parent)
         self.setObjectName("frame_times")
         self._bridge = bridge
@@ -125,7 +124,6 @@ class FrameTimesPanel(QWidget):
 
     @property
     def measure(self) -> Measure:
-        """Which time of a frame is plotted."""
         return self.plot.measure
 
     @property
@@ -136,7 +134,6 @@ class FrameTimesPanel(QWidget):
 
     @property
     def is_stacked(self) -> bool:
-        """Whether phases are stacked."""
         return self.stack_action.isChecked()
 
     @Slot()
@@ -211,7 +208,6 @@ class FrameTimesPanel(QWidget):
     # ---------------------------------------------------------------- what is shown
 
     def choose_measure(self, measure: Measure) -> None:
-        """Plot another time of the frames."""
         for action in self._measure_actions.actions():
             action.setChecked(action.data() == measure)
         self.plot.set_measure(measure)
@@ -219,7 +215,6 @@ class FrameTimesPanel(QWidget):
         self._show_legend()
 
     def _offer_known(self, unknown: frozenset[str], file: str) -> None:
-        """Offer to plot only what a session knows of its frames."""
         self.plot.leave_out(unknown)
         why_not = f"The {file} does not contain this time"
         for action, (measure, _text, tip) in zip(
@@ -243,7 +238,6 @@ class FrameTimesPanel(QWidget):
             self.choose_measure("busy" if waits else "interval")
 
     def choose_axis(self, x_axis: XAxis) -> None:
-        """Count something else along the horizontal axis."""
         self.view.set_x_axis(x_axis)
         self.strip.forget_picture()
 
@@ -339,7 +333,6 @@ class FrameTimesPanel(QWidget):
         menu.popup(place)
 
     def _add_annotating(self, menu: QMenu) -> None:
-        """Offer to leave a bookmark under the pointer, and to name what is chosen or in view."""
         desk, series, pointed_at = self._bridge.annotations, self.plot.series, self.plot.readout()
         if series is not None and pointed_at is not None:
             frame = series.history.frame(pointed_at.frame)

@@ -123,12 +123,10 @@ class PlottedFrames(QGraphicsView):
 
     @property
     def measure(self) -> Measure:
-        """Which of the frames' times is shown."""
         return self._bars.measure
 
     @property
     def series(self) -> FrameSeries | None:
-        """The frames, ``None`` without a timeline."""
         return self.view.series
 
     @property
@@ -138,7 +136,6 @@ class PlottedFrames(QGraphicsView):
 
     @property
     def top_ns(self) -> int:
-        """The frame time at the upper edge."""
         return self._scale.top_ns
 
     def set_timeline(self, timeline: Timeline | None, empty_text: str = EMPTY_TEXT) -> None:
@@ -163,7 +160,6 @@ class PlottedFrames(QGraphicsView):
         self.refresh(is_forced=True)
 
     def name_time(self, name: str) -> None:
-        """Say what time along the horizontal axis is called."""
         self._canvas.name_time(name)
 
     def leave_out(self, unknown: frozenset[str]) -> None:
@@ -177,7 +173,6 @@ class PlottedFrames(QGraphicsView):
             self._place_marks()
 
     def set_measure(self, measure: Measure) -> None:
-        """Show another of the frames' times."""
         self._bars.measure = measure
         self.view.show_measure(measure)
         self._canvas.name_durations(MEASURE_NAMES[measure])
@@ -185,19 +180,16 @@ class PlottedFrames(QGraphicsView):
         self.refresh(is_forced=True)
 
     def set_stacked(self, is_stacked: bool) -> None:  # noqa: FBT001 - follows a toggle
-        """Show the phases of frames, or how they compare with the budget."""
         self._bars.is_stacked = is_stacked
         self.refresh(is_forced=True)
 
     def set_budgets_ns(self, budgets_ns: tuple[int, ...]) -> None:
-        """Draw budget lines; bars are coloured by the first."""
         self._canvas.name_budgets(budgets_ns)
         self.view.leave_room(right=self._canvas.right_width)
         self._scale.forget()
         self.refresh(is_forced=True)
 
     def apply_theme(self) -> None:
-        """Take the present colours and font."""
         self.setBackgroundBrush(self._theme.color(ColorRole.BACKGROUND))
         font = QFont(self.font())
         font.setPointSizeF(max(_LEAST_POINTS, font.pointSizeF() * _SMALLER))
@@ -237,12 +229,10 @@ class PlottedFrames(QGraphicsView):
         self._overlay.show_marked(self.series, frames)
 
     def select_frame(self, frame: int | None) -> None:
-        """Show which frame is selected."""
         self._selected_frame = frame
         self._overlay.show_selected(self.series, frame)
 
     def readout(self) -> Readout | None:
-        """Return what is said of the frame under the pointer."""
         return self._overlay.readout
 
     def pixel_of_frame(self, frame: int) -> QPointF:
@@ -333,7 +323,6 @@ class PlottedFrames(QGraphicsView):
     # -------------------------------------------------------------- inside
 
     def _fill(self) -> None:
-        """Give the canvas all the room there is."""
         room = QRectF(self.rect())
         self.setSceneRect(room)
         self._canvas.widget.setGeometry(room)

@@ -57,7 +57,6 @@ class TimelineMarks:
     """The instants of everything that has a sign, taken over from a timeline as it grows."""
 
     def __init__(self, timeline: Timeline) -> None:
-        """Begin with what the timeline holds."""
         self._timeline = timeline
         self._instants = {kind: array("q") for kind in MarkKind}
         self._cut_frames = array("q")
