@@ -340,7 +340,6 @@ class WindowContents(QObject):
         return is_open and not any(map(is_scene_name, paths))
 
     def _ask_about_dropped(self, paths: Sequence[Path], place: QPoint) -> None:
-        """Offer to open files, or to compare them."""
         menu = QMenu(self._window)
         menu.setObjectName("dropped_files")
         compare = partial(self.window_actions.compare, paths)
@@ -471,7 +470,6 @@ class WindowContents(QObject):
 
     @Slot(object)
     def _show_sums(self, path: Path) -> None:
-        """Show the sums of zones in a file beside what is open."""
         self.window_actions.dialogs.show_sums(path)
 
     def _show_failed_file(self, status: SessionStatus) -> None:

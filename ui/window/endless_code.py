@@ -124,7 +124,6 @@ class EndlessCode(QObject):
         self._bridge.tell_entries(self._watch.wake)
 
     def stop(self) -> None:
-        """Watch no longer."""
         self._watch.stop()
         signal.signal(_SIGNAL, self._former)
 
@@ -209,7 +208,6 @@ class EndlessCode(QObject):
             self.bar.tell(code.text(seconds), is_loading=self._bridge.loading is not None)
 
     def _live(self) -> None:
-        """Paint the window and listen for a moment."""
         application = QApplication.instance()
         assert application is not None, "there is a window"
         application.installEventFilter(self)
@@ -297,7 +295,6 @@ class BreakOffBar(QFrame):
         self.hide()
 
     def set_icon(self, icon: QIcon) -> None:
-        """Show an icon in front of the text."""
         self._icon.setPixmap(icon.pixmap(18, 18))
 
     def tell(self, text: str, *, is_loading: bool) -> None:

@@ -66,7 +66,6 @@ class ExtensionReporter(logging.Handler):
         return False
 
     def stop(self) -> None:
-        """Report nothing any more."""
         self._turn.stop()
         extension_problems.removeHandler(self)
 
@@ -75,5 +74,4 @@ class ExtensionReporter(logging.Handler):
 
 
 def all_registries() -> list[Registry[Any]]:
-    """Return every registry that packages can add to."""
     return [PANELS, *(registry_of(group) for group in GROUPS if GROUPS[group])]

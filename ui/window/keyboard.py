@@ -94,7 +94,6 @@ class FocusRing(QObject):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keep the ring at the border."""
         if event.type() == QEvent.Type.Resize and watched is self.target:
             self._place()
         return False

@@ -125,7 +125,6 @@ class MainWindow(QMainWindow):
             self.show()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 - typing_extensions takes 10 ms
-        """Tell of the first paint."""
         super().paintEvent(event)
         if not self._was_painted:
             self._was_painted = True
@@ -156,7 +155,6 @@ class MainWindow(QMainWindow):
     # ---------------------------------------------------------------- once it is complete
 
     def show_title(self, session: str = "") -> None:
-        """Name a session in the title bar."""
         self.setWindowTitle(f"{session} – {_TITLE}" if session else _TITLE)
 
     def open_path(self, path: Path) -> None:

@@ -64,7 +64,6 @@ class NoticeBar(QWidget):
         self.hide()
 
     def set_icon(self, icon: QIcon) -> None:
-        """Show an icon in front of the text."""
         self._icon.setPixmap(icon.pixmap(18, 18))
 
     def show_notice(
@@ -96,7 +95,6 @@ class NoticeBar(QWidget):
 
     @Slot()
     def dismiss(self) -> None:
-        """Put the notice away."""
         self._action = self._other = None
         if hide_with_keyboard(self):
             self.keyboard_left.emit()

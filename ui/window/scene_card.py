@@ -43,7 +43,6 @@ _WRAPPED: Final = int(Qt.TextFlag.TextWordWrap)
 
 
 def _begun(words: Sequence[str], count: int) -> str:
-    """Return the beginning of a text."""
     return " ".join(words[:count]) + " …"
 
 
@@ -213,7 +212,6 @@ class SceneCard(QFrame):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Fit into more or less room in the middle of the window."""
         if event.type() == QEvent.Type.Resize:
             self._turn.start()
         return False
@@ -240,7 +238,6 @@ class SceneCard(QFrame):
 
     @Slot()
     def take_export(self) -> None:
-        """Tick off the export."""
         self._tick("export")
 
     def _tick(self, name: str) -> None:

@@ -100,7 +100,6 @@ class Settings:
         return replace(self, recent_programs=tuple([typed, *others][:MOST_RECENT_SCENES]))
 
     def without_recent_scene(self, path: str) -> Settings:
-        """Return these settings without a scene that is not there any more."""
         return replace(self, recent_scenes=tuple(p for p in self.recent_scenes if p != path))
 
 
@@ -204,7 +203,6 @@ def settings_from_json(data: bytes) -> Settings:
 
 
 def _checked(name: str, value: object, kind: object) -> object:
-    """Return ``value`` as the type of its field."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Literal:
         if value in arguments:
@@ -225,11 +223,9 @@ def _checked(name: str, value: object, kind: object) -> object:
 
 
 def _short(value: object) -> str:
-    """Return a value as it is written, cut where it is long."""
     text = repr(value)
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
 def _default_path() -> Path:
-    """Return where settings belong on this system."""
     return Path(platformdirs.user_config_dir(_FOLDER_NAME, appauthor=False)) / "settings.json"

@@ -86,7 +86,6 @@ class StatusLine(QWidget):
 
     @property
     def hints(self) -> str:
-        """The keys of what is possible now."""
         can_run = self._actions["run-or-hold"].isEnabled()
         words = _HINTS | _FILE_HINTS if self._actions.facts.file_word else _HINTS
         found = []
@@ -103,7 +102,6 @@ class StatusLine(QWidget):
 
     @Slot()
     def show_hints(self) -> None:
-        """Say the keys of what is possible now."""
         self._over.stop()
         self.undo_button.hide()
         self.label.setForegroundRole(QPalette.ColorRole.PlaceholderText)

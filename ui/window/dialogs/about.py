@@ -69,5 +69,4 @@ class AboutDialog(QDialog):
 
     @Slot()
     def copy_versions(self) -> None:
-        """Put the versions on the clipboard."""
         QGuiApplication.clipboard().setText(self.versions)

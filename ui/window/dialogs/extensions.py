@@ -34,5 +34,4 @@ class ExtensionsDialog(QDialog):
 
     @Slot()
     def copy_list(self) -> None:
-        """Put the list on the clipboard."""
         QGuiApplication.clipboard().setText(self.list.toPlainText())

@@ -77,7 +77,6 @@ class SceneGallery(QWidget):
 
     @Slot()
     def open_current(self) -> None:
-        """Open the scene that is marked."""
         self.scene_chosen.emit(Path(self.list.currentItem().data(_PATH)))
 
     @Slot()

@@ -154,7 +154,6 @@ class OpenProgramDialog(QDialog):
 
     @property
     def typed(self) -> TypedProgram:
-        """What is typed now."""
         return TypedProgram(
             command=self.line.text(),
             folder=self.folder.text(),

@@ -96,7 +96,6 @@ class SceneErrorView(QWidget):
         self._apply_theme()
 
     def show_status(self, status: SessionStatus) -> None:
-        """Show why a scene could not be loaded."""
         self.heading.setText(status.message or "The scene could not be loaded.")
         self._path = status.path or ""
         line = f", line {status.line}" if status.line else ""
@@ -125,13 +124,11 @@ class SceneErrorView(QWidget):
 
     @property
     def text(self) -> str:
-        """Everything shown, as text."""
         parts = (self.heading.text(), self.place.text(), self.source.toPlainText())
         return "\n\n".join(part for part in parts if part)
 
     @Slot()
     def copy_all(self) -> None:
-        """Put everything shown on the clipboard."""
         QGuiApplication.clipboard().setText(self.text)
 
     @Slot()
@@ -164,7 +161,6 @@ class SceneErrorView(QWidget):
         return button
 
     def _mark_line(self) -> None:
-        """Lay a colour behind the line of the excerpt in which it went wrong."""
         selections: list[QTextEdit.ExtraSelection] = []
         block = self.source.document().begin()
         while block.isValid():

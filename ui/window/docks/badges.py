@@ -31,7 +31,6 @@ class Badges(QObject):
     """
 
     def __init__(self, window: MainWindow, bridge: SessionBridge) -> None:
-        """Count for a window from now on."""
         super().__init__(window)
         self._docks = window.docks
         self._bridge = bridge
@@ -68,7 +67,6 @@ class Badges(QObject):
 
     @Slot()
     def show_counts(self) -> None:
-        """Count again."""
         session, findings, queue = self._bridge.session, self._findings_panel(), self._queue_panel()
         for panel in (findings, queue):
             if panel is not None and panel not in self._watched:

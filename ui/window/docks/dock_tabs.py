@@ -64,7 +64,6 @@ class DockTabs(QObject):
         self._turn = single_shot(self, self.care)
 
     def add(self, dock: QDockWidget) -> None:
-        """Care for a dock, too."""
         for changed in (dock.topLevelChanged, dock.dockLocationChanged, dock.visibilityChanged):
             changed.connect(self.care_soon)
 
@@ -171,7 +170,6 @@ class DockTabs(QObject):
     # ---------------------------------------------------------------- one tab
 
     def dock_of(self, bar: QTabBar, place: QPoint) -> QDockWidget | None:
-        """Return the dock whose tab is there."""
         return self._dock_titled(bar.tabText(bar.tabAt(place)))
 
     def _dock_titled(self, title: str) -> QDockWidget | None:
@@ -179,7 +177,6 @@ class DockTabs(QObject):
         return next(found, None)
 
     def make_menu(self, dock: QDockWidget) -> QMenu:
-        """Return what can be done with a tab."""
         menu = QMenu(self._window)
         menu.addAction("Close", dock.hide)
         menu.addAction("Float", lambda: dock.setFloating(True))
@@ -201,7 +198,6 @@ class DockTabs(QObject):
         dock.setWindowTitle(f"{dock.accessibleName()}{badge}")
 
     def forget_widths(self) -> None:
-        """Let tabs become narrower, for another session."""
         self._widest.clear()
 
 

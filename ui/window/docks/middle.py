@@ -25,7 +25,6 @@ class MiddlePlace(QWidget):
     visibility_changed = Signal(bool)
 
     def __init__(self, panel: QWidget) -> None:
-        """Hold a panel, or what stands for it."""
         super().__init__()
         self._panel = panel
         self._is_wanted = True
@@ -40,11 +39,9 @@ class MiddlePlace(QWidget):
         return self._is_wanted
 
     def widget(self) -> QWidget:
-        """Return the panel."""
         return self._panel
 
     def setWidget(self, panel: QWidget) -> None:  # noqa: N802 - as a dock has it
-        """Hold another panel."""
         layout = self.layout()
         assert layout is not None, "made with one"
         layout.replaceWidget(self._panel, panel)

@@ -177,11 +177,9 @@ class PanelDocks(QObject):
                 self.tabs.add(dock)
 
     def __iter__(self) -> Iterator[QDockWidget]:
-        """Go through the docks in the order of the panels."""
         return iter(self._docks.values())
 
     def __getitem__(self, panel_id: str) -> QDockWidget:
-        """Return the dock of a panel."""
         return self._docks[panel_id]
 
     def place_of(self, panel_id: str) -> QDockWidget | MiddlePlace:
@@ -271,7 +269,6 @@ class PanelDocks(QObject):
     # ---------------------------------------------------------------- arrangement
 
     def arrange(self, preset_id: str) -> None:
-        """Arrange the docks as a preset says."""
         preset = next(each for each in PRESETS if each.id == preset_id)
         # Never side by side, not even for a moment: the window would have to grow for it, and
         # would not shrink again.
@@ -377,7 +374,6 @@ class PanelDocks(QObject):
             self.arrange(PRESETS[0].id)
 
     def _has_room_for_sizes(self) -> bool:
-        """Whether the saved sizes leave something for the middle."""
         taken: dict[Qt.DockWidgetArea, tuple[int, int]] = {}
         for dock, width, height in self._saved_sizes():
             area = self._window.dockWidgetArea(dock)
@@ -488,7 +484,6 @@ class PanelDocks(QObject):
         }
 
     def _at_sides(self) -> list[QDockWidget]:
-        """Return the docks at the sides that are shown there."""
         areas = Qt.DockWidgetArea
         sides = (areas.LeftDockWidgetArea, areas.RightDockWidgetArea)
         return [

@@ -212,7 +212,6 @@ class CommandPalette(QDialog):
         self.view.selectionModel().currentChanged.connect(self._show_hint)
 
     def open_with(self, entries: Sequence[PaletteEntry]) -> None:
-        """Show the palette over its window with these entries."""
         self.model.all_entries = tuple(entries)
         self.line.clear()
         self._filter("")
@@ -301,7 +300,6 @@ class _EntryModel(QAbstractListModel):
         self._shown: list[PaletteEntry] = []
 
     def show_matching(self, pattern: str) -> None:
-        """Show what ``pattern`` finds."""
         self.beginResetModel()
         self._shown = matching_entries(pattern, self.all_entries)
         self.endResetModel()

@@ -51,7 +51,6 @@ class ProgramActions(QObject):
         return session if isinstance(session, AttachesPrograms) else None
 
     def detach(self) -> None:
-        """Let the programs go."""
         if (session := self._session) is not None:
             session.detach()
             self._window.bridge.request_refresh()

@@ -67,7 +67,6 @@ class WindowActions(QObject):
 
     @cached_property
     def dialogs(self) -> WindowDialogs:
-        """The dialogs of the window."""
         # Texts with formats, lists and trees: none of it is in the window itself.
         from .window_dialogs import WindowDialogs  # noqa: PLC0415
 
@@ -312,7 +311,6 @@ class WindowActions(QObject):
         enter(docks.panel(following) if following else self._window.frame_times)
 
     def use_layout(self, preset_id: str) -> None:
-        """Arrange the panels as a preset says."""
         self._window.docks.arrange(preset_id)
 
     def reset_layout(self) -> None:
@@ -321,7 +319,6 @@ class WindowActions(QObject):
         forget_columns(self._window, self._window.bridge.panel_choices)
 
     def set_theme(self, choice: ThemeChoice) -> None:
-        """Use another theme from now on."""
         self._window.settings = replace(self._window.settings, theme=choice)
         self._window.theme.set_choice(choice)
         self._actions.show_choice(MenuId.THEME, choice)

@@ -55,13 +55,11 @@ class WindowDialogs(QObject):
         self._scene_paths: dict[str, Path] = {}
 
     def show_gallery(self) -> None:
-        """Show the built-in scenes with their pictures."""
         dialog = GalleryDialog(built_in_scenes(), self._window)
         dialog.gallery.scene_chosen.connect(self.scene_chosen)
         dialog.open()
 
     def show_palette(self) -> None:
-        """Open the command palette."""
         if self._palette is None:
             self._palette = CommandPalette(self._window)
             self._palette.chosen.connect(self._do_chosen)
@@ -77,7 +75,6 @@ class WindowDialogs(QObject):
             self._actions[entry_id].trigger()
 
     def show_sums(self, path: Path) -> None:
-        """Show the sums of zones in a file beside what is open."""
         window = self._window
         try:
             ZoneSumsWindow(path, window.bridge.panel_choices, window.theme, window).show()
@@ -109,7 +106,6 @@ class WindowDialogs(QObject):
     # ---------------------------------------------------------------- help
 
     def show_keys(self) -> None:
-        """Show the keys page."""
         if self._keys_page is None:
             descriptions = [each.description for each in self._actions.by_id.values()]
             self._keys_page = KeysPage(descriptions, self._window)
@@ -117,7 +113,6 @@ class WindowDialogs(QObject):
         bring_up(self._keys_page)
 
     def show_help(self, page: str, section: str = "") -> HelpViewer:
-        """Show a help page, at a section of it if one is named."""
         if self._help_viewer is None:
             self._help_viewer = HelpViewer(self._window.theme, self._window)
         # Shown first: where a section begins depends on the width of the page.
@@ -142,13 +137,11 @@ class WindowDialogs(QObject):
         viewer.focus_search()
 
     def show_extensions(self) -> None:
-        """Show what installed packages add."""
         dialog = ExtensionsDialog(self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
     def show_about(self) -> None:
-        """Show what this is."""
         window = self._window
         dialog = AboutDialog(window.theme, str(window.settings_file.path), window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
