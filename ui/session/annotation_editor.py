@@ -72,7 +72,6 @@ class AnnotationEditor(QObject):
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is a change to be undone."""
         return self._annotations is not None and self._annotations.can_undo
 
     # ---------------------------------------------------------------- changes
@@ -150,7 +149,6 @@ class AnnotationEditor(QObject):
     # ---------------------------------------------------------------- questions
 
     def get(self, number: int) -> Annotation | None:
-        """Return one by its number, ``None`` when it is not there any more."""
         return None if self._annotations is None else self._annotations.get(number)
 
     def neighbour(self, at_ns: int, direction: int) -> Annotation | None:

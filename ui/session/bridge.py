@@ -192,7 +192,6 @@ class SessionBridge(QObject):
 
     @property
     def session(self) -> Session | None:
-        """The session that is shown."""
         return self._session
 
     @property
@@ -217,7 +216,6 @@ class SessionBridge(QObject):
         return self._status
 
     def accepts(self, command: Command) -> bool:
-        """Return whether there is a session that takes such commands."""
         return not self.why_not(command)
 
     def why_not(self, command: Command) -> str:
@@ -278,7 +276,6 @@ class SessionBridge(QObject):
             self._replace_session(path, session)
 
     def open_scene(self, path: Path) -> None:
-        """Open a scene file in place of the session, see :meth:`open_path`."""
         former = _scene_session(self._session)
         kind = real_source(self.time_source)
         source = host = (self._make_source or qt_source)(self._precision)
@@ -342,7 +339,6 @@ class SessionBridge(QObject):
         self._adopt(None)
 
     def set_session(self, session: Session | None) -> None:
-        """Close the session and show another, or none."""
         if session is self._session and session is not None:
             return
         self._drop_session()
@@ -427,12 +423,10 @@ class SessionBridge(QObject):
 
     @property
     def selection(self) -> Selection:
-        """What is selected."""
         return self._selection
 
     @Slot(object)
     def select(self, selection: Selection) -> None:
-        """Select something in all panels."""
         if selection != self._selection:
             self._selection = selection
             self.selection_changed.emit(selection)
@@ -455,14 +449,12 @@ class SessionBridge(QObject):
 
     @Slot(object)
     def set_hover(self, at_ns: int | None) -> None:
-        """Show an instant in all panels, ``None`` for none."""
         if at_ns != self._hover_ns:
             self._hover_ns = at_ns
             self.hover_changed.emit(at_ns)
 
     @property
     def pointed(self) -> Selection:
-        """What is under the pointer in some panel."""
         return self._pointed
 
     @Slot(object)
@@ -474,12 +466,10 @@ class SessionBridge(QObject):
 
     @property
     def is_following(self) -> bool:
-        """Whether plots follow the newest frame."""
         return self._is_following
 
     @Slot(bool)
     def set_following(self, is_following: bool) -> None:  # noqa: FBT001 - a slot
-        """Have plots follow the newest frame, or stay where they are."""
         if is_following != self._is_following:
             self._is_following = is_following
             self.following_changed.emit(is_following)
@@ -506,7 +496,6 @@ class SessionBridge(QObject):
 
     @property
     def precision(self) -> Precision:
-        """How hard the time source tries to be on time."""
         return self._precision
 
     @Slot(object)
@@ -658,7 +647,6 @@ class SessionBridge(QObject):
         return events
 
     def _note_frames(self, session: Session) -> None:
-        """Tell the pace how the frames went that are new."""
         frames = self._timeline.frames
         seen, self._frames_seen = self._frames_seen, frames.end
         is_here = not (session.is_recorded or session.expects_news)
@@ -726,5 +714,4 @@ def _scene_session(session: object) -> StepsAside | None:
 
 
 def _failed(path: Path, error: Exception) -> SessionStatus:
-    """Return the status of a file that cannot be opened at all."""
     return SessionStatus(SessionPhase.FAILED, str(error), path=str(path))

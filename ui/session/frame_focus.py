@@ -50,7 +50,6 @@ class FrameFocus(QObject):
         *,
         without_inspector: bool = False,
     ) -> None:
-        """Say what the frame plot shows."""
         now = (measure, visible, chosen, without_inspector)
         if now != (self.measure, self.visible, self.chosen, self.without_inspector):
             self.measure, self.visible, self.chosen, self.without_inspector = now

@@ -80,7 +80,6 @@ def launch_of(scene: Path) -> Door:
 
 
 def qt_source(precision: Precision) -> TimeSource:
-    """Return a time source on the Qt event loop."""
     return QtTimeSource(precision=precision)
 
 

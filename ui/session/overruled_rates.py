@@ -63,7 +63,6 @@ class OverruledRates(QObject):
     found = Signal(object)  # OverruledRate
 
     def __init__(self, bridge: SessionBridge) -> None:
-        """Watch from now on; the bridge is the owner."""
         super().__init__(bridge)
         self.by_clock: dict[int, OverruledRate] = {}
         self._bridge = bridge

@@ -43,7 +43,6 @@ class Playhead(QObject):
     def __init__(
         self, parent: QObject | None = None, clock: Callable[[], int] = perf_counter_ns
     ) -> None:
-        """Begin at the present of no session."""
         super().__init__(parent)
         self._clock = clock
         self._session: Session | None = None
@@ -69,7 +68,6 @@ class Playhead(QObject):
 
     @property
     def history(self) -> History | None:
-        """The past to which the states that are shown belong, ``None`` without a session."""
         return self._history
 
     @property
@@ -119,7 +117,6 @@ class Playhead(QObject):
 
     @property
     def is_playing(self) -> bool:
-        """Whether the playhead moves on by itself."""
         return self._play.isActive()
 
     def play(self) -> None:
@@ -136,7 +133,6 @@ class Playhead(QObject):
         self.playing_changed.emit(True)
 
     def stop(self) -> None:
-        """Move no longer by itself."""
         if self.is_playing:
             self._play.stop()
             self.playing_changed.emit(False)

@@ -160,7 +160,6 @@ class QtTimeSource:
 
     @property
     def wake_errors(self) -> WakeErrorSummary | None:
-        """How late the wake-ups were; ``None`` before the first."""
         return self._errors.summary()
 
     def restart_measurement(self) -> None:
@@ -290,7 +289,6 @@ class QtTimeSource:
             self._arm(self._wanted_ns, now_ns)
 
     def _arm(self, wanted_ns: int, now_ns: int) -> None:
-        """Start the timer for an instant."""
         self._armed_ns = wanted_ns
         self._expected_ns = 0
         remaining_ns = wanted_ns - now_ns

@@ -183,11 +183,9 @@ class RefreshPace(QObject):
         return is_running and self._is_visible and self._quiet_turns < _QUIET_AFTER
 
     def now_ns(self) -> int:
-        """Return the reading of the clock that refreshes go by."""
         return self._clock()
 
     def period_ms(self, least_ms: int) -> int:
-        """Return how far apart refreshes are now that are ``least_ms`` apart at best."""
         factor = self.slowing.factor
         if factor == 1:
             return least_ms
@@ -210,7 +208,6 @@ class RefreshPace(QObject):
 
     @property
     def is_visible(self) -> bool:
-        """Whether the window can be seen."""
         return self._is_visible
 
     def set_visible(self, *, is_visible: bool) -> None:
@@ -227,7 +224,6 @@ class RefreshPace(QObject):
     # ---------------------------------------------------------------- refreshes
 
     def begin_turn(self) -> None:
-        """Note that a refresh begins."""
         self._is_due = False
         self._spent_ns = 0
         self._began_ns = self._clock()

@@ -34,22 +34,18 @@ class Selection(Struct, frozen=True):
 
     @classmethod
     def clock(cls, clock_id: int) -> Selection:
-        """Return the selection of a clock."""
         return cls(SelectionKind.CLOCK, clock_id)
 
     @classmethod
     def timer(cls, timer_id: int) -> Selection:
-        """Return the selection of a timer."""
         return cls(SelectionKind.TIMER, timer_id)
 
     @classmethod
     def frame(cls, index: int) -> Selection:
-        """Return the selection of a frame."""
         return cls(SelectionKind.FRAME, index)
 
     @classmethod
     def member(cls, number: int) -> Selection:
-        """Return the selection of a scheduler, a component, a machine or one of their parts."""
         return cls(SelectionKind.MEMBER, number)
 
     @classmethod
@@ -59,7 +55,6 @@ class Selection(Struct, frozen=True):
 
     @classmethod
     def nothing(cls) -> Selection:
-        """Return the empty selection."""
         return cls()
 
 
