@@ -48,23 +48,19 @@ class DescribedAction(QAction):
         self.triggered.connect(self._perform)
 
     def bind(self, callback: Callable[[], object]) -> None:
-        """Call ``callback`` to carry it out."""
         self._callback = callback
 
     @property
     def is_bound(self) -> bool:
-        """Whether anything carries it out."""
         return self._callback is not None
 
     def show_checked(self, is_checked: bool) -> None:  # noqa: FBT001 - like setChecked
-        """Show a state."""
         # As a click changes nothing, it is still what it was told to be.
         if is_checked != self._is_shown_checked:
             self._is_shown_checked = is_checked
             self.setChecked(is_checked)
 
     def show_text(self, text: str) -> None:
-        """Use another text for the present state."""
         if text != self.text():
             self.setText(text)
             self._show_tip()
@@ -80,7 +76,6 @@ class DescribedAction(QAction):
         return any(isinstance(each, QToolButton) for each in self.associatedObjects())
 
     def show_icon(self, name: str, theme: Theme) -> None:
-        """Use another icon for the present state."""
         if name != self._icon_name:
             self._icon_name = name
             self.setIcon(theme.icon(name))
@@ -151,18 +146,15 @@ class ActionSet(QObject):
 
     @property
     def facts(self) -> Facts:
-        """What was last applied."""
         return self._facts
 
     def bind(self, handler: HandlerT, descriptions: Iterable[ActionDescription[HandlerT]]) -> None:
-        """Let ``handler`` carry out what ``descriptions`` describe."""
         for description in descriptions:
             action = self._actions[description.id]
             action.bind(partial(description.callback, handler))
             action.apply(self._facts)
 
     def apply(self, facts: Facts) -> None:
-        """Enable what is possible now."""
         self._facts = facts
         for action in self._actions.values():
             action.apply(facts)

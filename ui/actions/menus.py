@@ -30,7 +30,6 @@ class MenuId(Enum):
 
     @property
     def parent(self) -> MenuId | None:
-        """The menu it is a submenu of."""
         return _PARENTS.get(self)
 
     @property

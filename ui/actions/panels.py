@@ -37,7 +37,6 @@ def make_panel(
 
 
 def panel_around(widget: QWidget | None) -> Panel | None:
-    """Return the panel that a widget is in, ``None`` for one outside of all panels."""
     by_id = {panel.id: panel for panel in PANELS}
     while widget is not None:
         panel = by_id.get(widget.objectName())
@@ -48,7 +47,6 @@ def panel_around(widget: QWidget | None) -> Panel | None:
 
 
 def _check(panel: Panel) -> str:
-    """Return what is wrong with a panel of a package, or nothing."""
     if panel.area in {None, PanelArea.MIDDLE}:
         return "it has no area, and the middle of the window is taken"
     if not panel.id.isidentifier():

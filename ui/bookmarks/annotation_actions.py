@@ -72,8 +72,6 @@ class AnnotationActions(QObject):
         prompt.line.setPlaceholderText("boss fight")
 
     def _ask(self, title: str, question: str, made: Callable[[str], Annotation]) -> Prompt:
-        """Prompt for the text of an annotation, which is kept unless it is refused."""
-
         def keep(text: str) -> None:
             if reason := self._desk.add(made(text)):
                 raise ValueError(reason)

@@ -98,7 +98,6 @@ class BookmarksPanel(TablePanel):
 
     @Slot()
     def refresh(self) -> None:
-        """Show the present annotations."""
         self.model.show_rows(self._desk.items)
         self._show_possible()
         self.update_counts()
@@ -144,7 +143,6 @@ class BookmarksPanel(TablePanel):
     # ---------------------------------------------------------------- acting
 
     def marked_numbers(self) -> list[int]:
-        """Return the numbers of the selected rows, from the top."""
         return [self.model.rows[row].id for row in self.view.marked_rows()]
 
     @Slot()
@@ -175,7 +173,6 @@ class BookmarksPanel(TablePanel):
         self._bridge.set_playhead(self.model.rows[index.row()].at_ns)
 
     def edit(self, row: int, column: AnnotationColumn) -> None:
-        """Edit a name or a text in its cell."""
         index = self.model.index(row, column)
         self.view.setCurrentIndex(index)
         self.view.edit(index)

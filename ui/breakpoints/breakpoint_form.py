@@ -157,7 +157,6 @@ class BreakpointForm(QWidget):
         self._show_fields()
 
     def offer_names(self, names: Sequence[str]) -> None:
-        """Complete the name with one of these."""
         self._names.setStringList(list(names))
 
     @override
@@ -176,7 +175,6 @@ class BreakpointForm(QWidget):
 
     @property
     def chosen_kind(self) -> BreakKind:
-        """What to watch for."""
         kind = self.kind.currentData()
         assert isinstance(kind, BreakKind)
         return kind
@@ -207,7 +205,6 @@ class BreakpointForm(QWidget):
         self.breakpoint_given.emit(breakpoint_)
 
     def show_doubt(self, text: str) -> None:
-        """Say what may be wrong with the breakpoint that was given, if anything is."""
         if text:
             self._say(f"● {text}", ColorRole.MUTED_TEXT)
 

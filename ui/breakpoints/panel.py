@@ -44,7 +44,6 @@ class BreakpointRow(NamedTuple):
 
     @property
     def then_text(self) -> str:
-        """What happens at a hit."""
         parts = [self.breakpoint_.action.value]
         if self.breakpoint_.from_hit > 1:
             parts.append(f"from hit {self.breakpoint_.from_hit:,}")
@@ -54,7 +53,6 @@ class BreakpointRow(NamedTuple):
 
     @property
     def last_text(self) -> str:
-        """When the last hit was."""
         last = self.last
         return "" if last is None else f"frame {last.frame:,} at {format_instant(last.at_ns)}"
 
@@ -166,7 +164,6 @@ class BreakpointsPanel(QWidget):
             self.refresh()
 
     def refresh(self) -> None:
-        """Show the present breakpoints."""
         session = self._bridge.session
         breakpoints = None if session is None else session.breakpoints
         hits = self._bridge.timeline.hits
@@ -226,7 +223,6 @@ class BreakpointsPanel(QWidget):
 
     @Slot()
     def begin_new(self) -> None:
-        """Clear the form for a new breakpoint."""
         self._edited = 0
         self.view.clearSelection()
         self.form.show_breakpoint(Breakpoint(BreakKind.TIMER_FIRES))
@@ -252,7 +248,6 @@ class BreakpointsPanel(QWidget):
 
     @Slot()
     def remove_marked(self) -> None:
-        """Remove the marked breakpoint."""
         number = self.marked_number
         if number:
             self._bridge.submit(RemoveBreakpoint(number))
@@ -265,13 +260,11 @@ class BreakpointsPanel(QWidget):
 
     @Slot(QModelIndex)
     def _show_last_hit(self, index: QModelIndex) -> None:
-        """Select the frame of the last hit."""
         row = self.model.row_at(index.row())
         if row is not None and row.last is not None:
             self._bridge.select(Selection.frame(row.last.frame))
 
     def make_menu(self, row: int) -> QMenu:
-        """Return what can be done with a breakpoint."""
         menu, index = QMenu(self), self.model.index(row, 0)
         menu.addAction("Select the frame of the last hit", partial(self._show_last_hit, index))
         menu.addAction("Copy", self.view.copy_marked)
@@ -309,7 +302,6 @@ class BreakpointsPanel(QWidget):
 
     @Slot(object)
     def export_file(self, path: Path) -> None:
-        """Save all breakpoints to a file."""
         session = self._bridge.session
         if session is None or session.breakpoints is None:
             return

@@ -40,7 +40,6 @@ class BranchActions(QObject):
     """Carries out the actions on the selected clock, scheduler, call, component or machine."""
 
     def __init__(self, bridge: SessionBridge, actions: ActionSet, window: QWidget) -> None:
-        """Show in the actions what is selected."""
         super().__init__(window)
         self._bridge = bridge
         self._window = window
@@ -56,7 +55,6 @@ class BranchActions(QObject):
         submit_action(self._bridge, "pause-branch")
 
     def ask_for_rate(self) -> None:
-        """Ask for the rate of the selected clock."""
         bridge = self._bridge
         clock = selected_clock(bridge.timeline, bridge.selection)
         if clock is None:
@@ -112,7 +110,6 @@ class BranchActions(QObject):
         submit_action(self._bridge, "resume-from-priority")
 
     def ask_for_time_scale(self) -> None:
-        """Ask how fast time is to pass in the scheduler."""
         scheduler = scheduler_for(self._bridge.timeline, self._bridge.selection)
         if scheduler is None:
             return
@@ -124,7 +121,6 @@ class BranchActions(QObject):
         prompt.open()
 
     def ask_for_transition(self) -> None:
-        """Ask which transition the machine is to make."""
         timeline, bridge = self._bridge.timeline, self._bridge
         machine = machine_for(timeline, bridge.selection)
         if machine is None:

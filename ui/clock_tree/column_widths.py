@@ -276,7 +276,6 @@ class ClockColumns(ColumnChoices):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Share out the room again when there is more or less of it."""
         kind = event.type()
         if isinstance(event, QMouseEvent) and watched is self._titles:
             # Of the right button a menu may take the release.

@@ -58,7 +58,6 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
     edit_refused = Signal(str)
 
     def __init__(self, theme: Theme, timeline: Timeline | None = None) -> None:
-        """Show a timeline; ``None`` shows nothing."""
         super().__init__(len(ClockColumn))
         self.use_columns(ClockColumn, theme)
         self._timeline = timeline
@@ -76,11 +75,9 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
 
     @property
     def timeline(self) -> Timeline | None:
-        """The timeline that is shown."""
         return self._timeline
 
     def set_timeline(self, timeline: Timeline | None) -> None:
-        """Show another timeline."""
         self._timeline = timeline
         self._structure_version = self._mapping_version = self._members_version = -1
         self._known.forget()
@@ -119,7 +116,6 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
 
     @property
     def match_count(self) -> int:
-        """The number of clocks that pass the filter."""
         return len(self._shape.parent) if self._matches is None else len(self._matches)
 
     def refresh(self) -> bool:
@@ -222,7 +218,6 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
         return member_of(node) if is_member(node) else 0
 
     def member(self, index: QModelIndex | QPersistentModelIndex) -> MemberState | None:
-        """Return what is known of the member of an index, ``None`` for something else."""
         number = self.member_id(index)
         timeline = self._timeline
         return None if timeline is None or not number else timeline.members.by_id.get(number)
@@ -263,7 +258,6 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
             self.show_shape(self._wanted_shape())
 
     def close_members(self) -> None:
-        """Show no longer what is below any member."""
         self._opened.clear()
         self.show_shape(self._wanted_shape())
 
@@ -325,7 +319,6 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
         return False
 
     def _ask_for_member(self, number: int, column: int, value: object, role: int) -> None:
-        """Ask for the command that an edit of a member's cell stands for."""
         timeline = self._timeline
         member = None if timeline is None else timeline.members.by_id.get(number)
         if member is None:
@@ -411,7 +404,6 @@ def _matching_nodes(timeline: Timeline, words: Sequence[str]) -> frozenset[int]:
 
 
 def _with_ancestors(timeline: Timeline, nodes: frozenset[int]) -> set[int]:
-    """Return nodes with everything above them."""
     clocks, members = timeline.clocks, timeline.members.by_id
     kept: set[int] = set()
     for node in nodes:

@@ -98,7 +98,6 @@ class ClockTreePanel(QWidget):
 
     @Slot(object)
     def show_session(self, session: Session | None) -> None:
-        """Show the clocks of another session, or of another timeline of the same."""
         if session is not self._session:
             self._session = session
             self.view.forget_folds()

@@ -117,7 +117,6 @@ class RowButtons(QObject):
         return found
 
     def button_at(self, place: QPoint) -> RowButton | None:
-        """Return the button there, if there is one."""
         return next((each for each in self.shown() if each.rect.contains(place)), None)
 
     def reason(self, button: RowButton) -> str:
@@ -141,7 +140,6 @@ class RowButtons(QObject):
     # ---------------------------------------------------------------- painting
 
     def paint(self, painter: QPainter) -> None:
-        """Paint them over the row under the pointer."""
         buttons = self.shown()
         self._painted = [(each, self.reason(each)) for each in buttons]
         if not buttons:

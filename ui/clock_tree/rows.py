@@ -25,17 +25,14 @@ _FIRST_MEMBER: Final = 1 << 60
 
 
 def node_of(member_id: int) -> int:
-    """Return the node of a member."""
     return _FIRST_MEMBER + member_id
 
 
 def member_of(node: int) -> int:
-    """Return the member of a node."""
     return node - _FIRST_MEMBER
 
 
 def is_member(node: int) -> bool:
-    """Whether a node is a member and not a clock."""
     return node >= _FIRST_MEMBER
 
 
@@ -46,7 +43,6 @@ class Known:
         self.forget()
 
     def forget(self) -> None:
-        """Keep nothing of what was shown: another timeline follows."""
         self.run_states: dict[int, RunState] = {}
         self._next_due: dict[int, int] | None = None
         self._at_ns = 0
@@ -61,7 +57,6 @@ class Known:
         self._mapping_version = timeline.mapping_version
 
     def run_state(self, clock_id: int, timeline: Timeline) -> RunState:
-        """Return what a clock does now, and why."""
         run_state = self.run_states.get(clock_id)
         if run_state is None:
             run_state = self.run_states[clock_id] = run_state_of(timeline, clock_id)
@@ -74,7 +69,6 @@ class Known:
         return timeline.local_ns(clock_id, self._at_ns)
 
     def next_due_text(self, clock_id: int, timeline: Timeline) -> str:
-        """Return how long until the next timer of a clock that has some."""
         if self._next_due is None:
             self._next_due = next_dues(timeline)
         due_ns = self._next_due.get(clock_id, NEVER)
@@ -132,7 +126,6 @@ class TreeRow(Struct, frozen=True):
 
     @property
     def has_numbers(self) -> bool:
-        """Whether it has a time or a rate of its own."""
         member = self.member
         return member is None or Field.TIME in member.fields or Field.RATE in member.fields
 
@@ -201,7 +194,6 @@ def _muted(row: TreeRow) -> ColorRole | None:
 
 
 def _tip(column: ColumnEnum, row: TreeRow) -> str | None:
-    """Return the tooltip of a number, which may be cut short."""
     text = column.spec.text(row)
     return f"{column.spec.title}: {text}" if text else None
 

@@ -23,7 +23,6 @@ class ClockShape(Struct):
     row: dict[int, int] = field(default_factory=dict)
 
     def add(self, parent: int, clock_ids: Iterable[int]) -> None:
-        """Append clocks below ``parent``."""
         listed = self.children.setdefault(parent, [])
         for clock_id in clock_ids:
             self.row[clock_id] = len(listed)
@@ -32,7 +31,6 @@ class ClockShape(Struct):
             listed.append(clock_id)
 
     def insert_branch(self, parent: int, at: int, clock_ids: list[int], whole: ClockShape) -> None:
-        """Insert clocks with everything that ``whole`` has below them."""
         self.children[parent][at:at] = clock_ids
         self.renumber(parent, at)
         pending = [(parent, clock_ids)]
@@ -48,7 +46,6 @@ class ClockShape(Struct):
                     pending.append((clock_id, below))
 
     def remove_branches(self, parent: int, start: int, stop: int) -> None:
-        """Remove the clocks in rows ``start`` to ``stop`` and everything below them."""
         pending = self.children[parent][start:stop]
         del self.children[parent][start:stop]
         self.renumber(parent, start)
@@ -58,7 +55,6 @@ class ClockShape(Struct):
             del self.parent[clock_id], self.row[clock_id]
 
     def renumber(self, parent: int, start: int) -> None:
-        """Correct the remembered rows below ``parent`` from row ``start`` on."""
         listed = self.children[parent]
         for row in range(start, len(listed)):
             self.row[listed[row]] = row
@@ -222,7 +218,6 @@ def _gone_runs(shape: ClockShape, wanted: ClockShape, parent: int) -> list[tuple
 
 
 def _is_reordered(shown: list[int], goal: list[int]) -> bool:
-    """Return whether clocks that are in both lists are in another order."""
     shown_set, goal_set = set(shown), set(goal)
     stays = [each for each in shown if each in goal_set]
     return stays != [each for each in goal if each in shown_set]

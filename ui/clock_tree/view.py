@@ -129,12 +129,10 @@ class ClockTreeView(Arranging, PaintedTree):
         return is_changed
 
     def sign_rect(self, node: int) -> QRect:
-        """Return where the sign for what a row does is painted."""
         name = self.cells_of(node)[ClockColumn.NAME]
         return self.cells.mark_rect(name, self.visualRect(self.row_index(node)))
 
     def set_signs(self, theme: Theme) -> None:
-        """Paint the signs in the colours of a theme."""
         on_selection = theme.palette().color(QPalette.ColorRole.HighlightedText)
         self.cells.set_signs(
             {
@@ -160,7 +158,6 @@ class ClockTreeView(Arranging, PaintedTree):
     # ------------------------------------------------------------------ folds
 
     def forget_folds(self) -> None:
-        """Forget what the user has folded and unfolded."""
         self._folded.clear()
         self._unfolded.clear()
 
@@ -170,12 +167,10 @@ class ClockTreeView(Arranging, PaintedTree):
         self.expandRecursively(self._clocks.index_of(node))
 
     def fold_branch(self, node: int) -> None:
-        """Fold a row."""
         self.collapse(self._clocks.index_of(node))
 
     @Slot()
     def unfold_all(self) -> None:
-        """Unfold every row."""
         self._folded.clear()
         self.expandAll()
 

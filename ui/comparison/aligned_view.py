@@ -70,7 +70,6 @@ class _Line(Struct, frozen=True, eq=False):
 
     @property
     def end(self) -> float:
-        """Where it ends."""
         return float(self.starts[-1])
 
     def longest_at(self, place: float, width: float) -> tuple[int, int, int] | None:
@@ -172,19 +171,16 @@ class AlignedView(QWidget):
 
     @property
     def plots(self) -> Sequence[pg.PlotItem]:
-        """The plots, from the top."""
         return self._plots
 
     # ---------------------------------------------------------------- zooming and moving
 
     def zoom(self, factor: float, about: float | None = None) -> None:
-        """Show ``factor`` times as much, around a place (by default the middle)."""
         if self._plots:
             center = None if about is None else (about, 0.0)
             self._plots[0].getViewBox().scaleBy(x=factor, center=center)
 
     def pan(self, share: float) -> None:
-        """Move by a share of what is visible."""
         if self._plots:
             low, high = self._plots[0].getViewBox().viewRange()[0]
             self._plots[0].getViewBox().translateBy(x=share * (high - low))
@@ -215,7 +211,6 @@ class AlignedView(QWidget):
 
     @Slot()
     def _draw_again(self) -> None:
-        """Draw in other colours or places, and keep what is in view."""
         ranges = self._plots[0].getViewBox().viewRange() if self._plots else None
         self._draw()
         if ranges is not None and self._plots:
@@ -248,7 +243,6 @@ class AlignedView(QWidget):
         self._label_axes()
 
     def _add_plot(self, numbers: Sequence[int]) -> None:
-        """Add a plot of some runs below the others."""
         color, font = self._color, self.font()
         plot = self.graphics.addPlot(row=len(self._plots), col=0)
         self._plots.append(plot)
@@ -342,7 +336,6 @@ class AlignedView(QWidget):
         }
 
     def _width_of(self, label: str) -> int:
-        """Return how wide an axis with such labels is."""
         return self.fontMetrics().horizontalAdvance(label) + 24
 
     @Slot()
@@ -388,7 +381,6 @@ class AlignedView(QWidget):
         self._read(None if box is None else box.mapSceneToView(place).x())
 
     def _read(self, at: float | None) -> None:
-        """Say what is at a place of the axis, ``None`` for nowhere."""
         self._place = at
         for pointer in self._pointers:
             pointer.setVisible(at is not None)

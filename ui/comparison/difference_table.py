@@ -43,7 +43,6 @@ class DifferenceRow(Struct, frozen=True):
 
 
 def difference_rows(found: Iterable[RunDifference]) -> Iterator[DifferenceRow]:
-    """Yield the rows of some comparisons."""
     for each in found:
         for difference in each.found.differences:
             metric = difference.metric
@@ -118,7 +117,6 @@ class DifferenceTable(TablePanel):
         self.update_counts()
 
     def show_differences(self, found: list[RunDifference]) -> None:
-        """Show the rows of some comparisons."""
         self.model.show_rows(difference_rows(found))
         self.view.choices.use(DifferenceColumn.RUN, is_used=len(found) > 1)
         self.update_counts()

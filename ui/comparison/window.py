@@ -78,8 +78,6 @@ class Source:
 
     @classmethod
     def of_file(cls, path: Path, column: str | None = None, stream: str | None = None) -> Source:
-        """Return a file as a source."""
-
         def make(report: Report) -> ComparedRun:
             return run_of_file(path, column, stream, report)
 
@@ -99,7 +97,6 @@ class Source:
 
     @property
     def title(self) -> str:
-        """What it is called."""
         return self.name if self.run is None else self.run.name
 
 
@@ -248,7 +245,6 @@ class ComparisonWindow(QDialog):
         dialog.open()
 
     def finish(self) -> None:
-        """Wait for the result."""
         while self._background.is_running:
             self._background.wait()
 
@@ -351,7 +347,6 @@ class ComparisonWindow(QDialog):
 
     @Slot(object)
     def save_report(self, path: Path) -> None:
-        """Write what is shown to a file."""
         try:
             write_comparison(self._found, path, self._theme.name, self._bridge.budgets_ms)
         except InspectorError as error:
@@ -361,7 +356,6 @@ class ComparisonWindow(QDialog):
 
     @override
     def event(self, event: QEvent) -> bool:
-        """Take files that are dropped."""
         if event.type() in (QEvent.Type.DragEnter, QEvent.Type.Drop):
             assert isinstance(event, QDropEvent)
             paths = [Path(each.toLocalFile()) for each in event.mimeData().urls()]

@@ -96,12 +96,10 @@ class _Row(Struct):
 
     @property
     def width(self) -> int:
-        """How wide the value is."""
         return self.whole_room if self.is_below else self.room
 
     @property
     def key_height(self) -> int:
-        """How high the key has to be."""
         if self.key is None:
             return 0
         return self.key.heightForWidth(self.whole_room if self.is_below else self.key_room)
@@ -165,7 +163,6 @@ class DetailGrid(QWidget):
         self._link_color, self._key_color = link, key
 
     def clear(self) -> None:
-        """Remove all rows."""
         for row in self._rows:
             for widget in (row.value, row.key, row.bar):
                 if widget is not None:
@@ -175,7 +172,6 @@ class DetailGrid(QWidget):
         self._row_of = {}
 
     def finish(self) -> None:
-        """Put all rows in their places."""
         for row in self._rows:
             for widget in (row.key, row.value, row.bar):
                 if widget is not None:
@@ -185,7 +181,6 @@ class DetailGrid(QWidget):
     # ------------------------------------------------------------------ places
 
     def _place_rows(self) -> None:
-        """Measure all rows and put them below each other."""
         room = self.rect().marginsRemoved(_MARGINS)
         keys = self._keys_width(room.width())
         for row in self._rows:
@@ -206,7 +201,6 @@ class DetailGrid(QWidget):
         return max(min(widest + 1, most + 1, room - _BETWEEN_COLUMNS - _NARROWEST_VALUE), 0)
 
     def _stack_rows(self) -> None:
-        """Put the rows below each other, each as high as was measured."""
         left, y = _MARGINS.left(), _MARGINS.top()
         right = self.width() - _MARGINS.right()
         for row in self._rows:
@@ -244,7 +238,6 @@ class DetailGrid(QWidget):
     # ------------------------------------------------------------------ rows
 
     def add_heading(self, text: str) -> QLabel:
-        """Add a heading across both columns."""
         label = plain_label("", self, wraps=True)
         font = QFont(label.font())
         font.setBold(True)
@@ -255,7 +248,6 @@ class DetailGrid(QWidget):
         return label
 
     def show_heading(self, label: QLabel, text: str) -> None:
-        """Change a heading."""
         label.setText(breakable(text))
         label.setAccessibleName(one_line(text))
         self._fit_row(label)
@@ -267,24 +259,20 @@ class DetailGrid(QWidget):
         return label
 
     def add_value(self, key: str, text: str) -> ValueLabel:
-        """Add a key with a value that can be copied."""
         label = self._value_label(text, key)
         self._add(_Row(label, self._key_label(key)))
         return label
 
     def show_text(self, label: ValueLabel, text: str) -> None:
-        """Change a value or a sentence."""
         label.show_text(text)
         self._fit_row(label)
 
     def add_linked_value(self, key: str, pieces: Sequence[tuple[str, str]]) -> LinkedLabel:
-        """Add a key with a value some pieces of which have an address."""
         label = self._linked(pieces, key)
         self._add(_Row(label, self._key_label(key)))
         return label
 
     def add_linked_sentence(self, pieces: Sequence[tuple[str, str]]) -> LinkedLabel:
-        """Add text across both columns some pieces of which have an address."""
         label = self._linked(pieces)
         self._add(_Row(label))
         return label
@@ -297,7 +285,6 @@ class DetailGrid(QWidget):
         return label
 
     def show_pieces(self, label: LinkedLabel, pieces: Sequence[tuple[str, str]]) -> None:
-        """Change the pieces of a value with links."""
         label.show_pieces(pieces, self._link_color)
         self._fit_row(label)
 

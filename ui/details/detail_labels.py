@@ -184,6 +184,5 @@ class LinkedLabel(ValueLabel):
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Mark for copying, as elsewhere."""
         self._link = None
         super().mousePressEvent(event)

@@ -111,17 +111,14 @@ class ClockCounts:
 
 
 def heading(text: str) -> DetailRow:
-    """Return a heading."""
     return DetailRow("", text, RowKind.HEADING)
 
 
 def sentence(text: str) -> DetailRow:
-    """Return text across both columns."""
     return DetailRow("", text, RowKind.SENTENCE)
 
 
 def linked(key: str, links: Iterable[Link]) -> DetailRow:
-    """Return a row whose value is made of pieces."""
     pieces = tuple(links)
     return DetailRow(key, "".join(piece.text for piece in pieces), links=pieces)
 

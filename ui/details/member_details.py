@@ -77,7 +77,6 @@ def _path(timeline: Timeline, member: MemberState) -> list[Link]:
 
 
 def _field_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:  # noqa: C901
-    """Return the fields that are known, in words."""
     fields, members = member.fields, timeline.members
     rows = []
     if fields.get(Field.OWNER):

@@ -108,13 +108,11 @@ class DetailsPanel(QWidget):
 
     @Slot(object)
     def show_session(self, _session: Session | None) -> None:
-        """Show another session."""
         self._area.verticalScrollBar().setValue(0)
         self.refresh()
 
     @Slot(object)
     def show_selection(self, _selection: Selection) -> None:
-        """Show what is selected now."""
         self._area.verticalScrollBar().setValue(0)
         self.refresh()
 
@@ -155,7 +153,6 @@ class DetailsPanel(QWidget):
         return self._why_rows
 
     def current_rows(self) -> list[DetailRow]:
-        """Return the rows for what is selected now."""
         session, selection = self._bridge.session, self._bridge.selection
         is_overview = session is None or selection.kind is SelectionKind.NONE
         self._overview_button.setVisible(not is_overview)
@@ -211,7 +208,6 @@ class DetailsPanel(QWidget):
             before = widget
 
     def _row_with_keyboard(self) -> tuple[int | None, int | None]:
-        """Return which row has the keyboard, and which link of it."""
         for number, shown in enumerate(self._shown):
             if shown.value.hasFocus():
                 link = shown.value.link if isinstance(shown.value, LinkedLabel) else None
@@ -295,7 +291,6 @@ class DetailsPanel(QWidget):
         QGuiApplication.clipboard().setText(self.text())
 
     def text(self) -> str:
-        """Return all rows as text."""
         rows = "\n".join(
             f"{shown.row.key}\t{shown.row.text}" if shown.row.key else shown.row.text
             for shown in self._shown

@@ -123,7 +123,6 @@ class RemedyBar(QWidget):
         self.hide()
 
     def refresh(self) -> None:
-        """Offer what helps now."""
         commands = len(self._bridge.timeline.commands)
         if commands != self._commands_seen:
             self._commands_seen = commands

@@ -76,7 +76,6 @@ def overview_rows(
 
 
 def program_rows(program: AttachedProgram) -> list[DetailRow]:
-    """Return what there is to say of an attached program."""
     facts = [DetailRow(title, text) for title, text in program.facts]
     return [heading(f"Program “{program.name}”"), *facts]
 

@@ -107,7 +107,6 @@ class WhyRows:
 
     @property
     def _unread(self) -> int:
-        """How many events are still to be read."""
         if self._history is None:
             return 0
         return self._read_to - max(self._story.cursor, self._history.first)

@@ -75,7 +75,6 @@ class EventRow(Struct, frozen=True):
 
     @property
     def long_text(self) -> str:
-        """All that there is to say about it."""
         if self.event[1] in FAILURES:
             return self.names.strings[self.event[4]]
         return f"{self.sentence}\n{self.event[0]:,} ns"
@@ -119,13 +118,11 @@ class EventListModel(ListTableModel[EventRow]):
     # ------------------------------------------------------------------ what is shown
 
     def set_log(self, log: EventLog | None, timeline: Timeline | None) -> None:
-        """Show the events of another session."""
         self._log, self._timeline = log, timeline
         self._lost = 0
         self.read_again()
 
     def set_groups(self, groups: frozenset[EventGroup]) -> None:
-        """Show the kinds of events of these groups."""
         if groups != self._groups:
             self._groups = groups
             self.read_again()
@@ -280,7 +277,6 @@ class EventListModel(ListTableModel[EventRow]):
                     ours.add(event[2])
 
     def _row(self, event: RawEvent) -> EventRow | None:
-        """Return the row of an event, ``None`` when it does not pass."""
         names = self._names
         member_kind = names.kind_of(event[2]) if event[1] in ABOUT_MEMBERS else None
         group = group_of(event, member_kind)

@@ -73,7 +73,6 @@ class EventNames:
     # ------------------------------------------------------------------ reading
 
     def note(self, event: RawEvent) -> None:
-        """Take what an event says about names."""
         at_ns, kind, subject, a, b = event
         if kind in ABOUT_MEMBERS:
             self._note_member(event)
@@ -120,7 +119,6 @@ class EventNames:
         return known
 
     def kind_of(self, number: int) -> MemberKind | None:
-        """Return what a member is, ``None`` when that is not known."""
         known = self._known(number)
         return None if known is None else known.kind
 

@@ -252,7 +252,6 @@ class EventListPanel(TablePanel):
         self.update_counts()
 
     def show_groups(self, groups: frozenset[EventGroup]) -> None:
-        """Show these kinds of events and no others."""
         for group, action in self._group_actions.items():
             action.setChecked(group in groups)
 

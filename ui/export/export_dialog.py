@@ -228,12 +228,10 @@ class ExportDialog(QDialog):
 
     @property
     def format_name(self) -> str:
-        """The selected format."""
         return self._exporter.format
 
     @property
     def range_id(self) -> str:
-        """The selected range."""
         return str(self._range_box.currentData())
 
     @property
@@ -259,7 +257,6 @@ class ExportDialog(QDialog):
 
     @property
     def chosen_frames(self) -> FrameTimes:
-        """The frames of the selected range."""
         return self._part.of(self._frames)
 
     @property
@@ -296,7 +293,6 @@ class ExportDialog(QDialog):
 
     @Slot()
     def ask_for_file(self) -> None:
-        """Prompt for a file, and write it."""
         exporter = self._exporter
         kinds = {exporter.suffix: f"{exporter.format}, {exporter.description}"}
         dialog = SaveDialog(self.windowTitle(), self._suggested_path(), kinds, self)
@@ -342,7 +338,6 @@ class ExportDialog(QDialog):
 
     @property
     def _contents(self) -> str:
-        """What the selected format holds."""
         exporter = self._exporter
         if exporter in TIMELINE_EXPORTERS:
             return "the timeline"
@@ -532,7 +527,6 @@ class ExportDialog(QDialog):
 
     @Slot()
     def _show_range(self) -> None:
-        """Show the line for a range where it is to be typed."""
         is_typed = self.range_id == _TYPED
         self._form.setRowVisible(self.part_line, is_typed)
         if is_typed:

@@ -26,7 +26,6 @@ class ExportPreview(QWidget):
         self._drawn: QPixmap | None = None
 
     def show_picture(self, picture: DisplayList) -> None:
-        """Show a picture."""
         self._picture = picture
         self._message = ""
         self._drawn = None
@@ -34,7 +33,6 @@ class ExportPreview(QWidget):
         self.update()
 
     def show_message(self, message: str) -> None:
-        """Show the reason why there is no picture."""
         self._picture = self._drawn = None
         self._message = message
         self.setAccessibleDescription(message)

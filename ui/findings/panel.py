@@ -142,7 +142,6 @@ class FindingsPanel(QWidget):
 
     @override
     def showEvent(self, event: QShowEvent) -> None:
-        """Catch up when the panel is shown."""
         super().showEvent(event)
         self._look_if_due()
 
@@ -169,7 +168,6 @@ class FindingsPanel(QWidget):
 
     @property
     def is_looking(self) -> bool:
-        """Whether a look is being taken."""
         return self._steps is not None
 
     def catch_up(self) -> None:
@@ -289,7 +287,6 @@ class FindingsPanel(QWidget):
         return found
 
     def make_menu(self, row: int) -> QMenu:
-        """Return what can be done with a finding."""
         menu = QMenu(self)
         for selection in self.evidence(row):
             text = f"Select the {selection.kind.value}"

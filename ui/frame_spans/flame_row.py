@@ -84,7 +84,6 @@ class FlameRow(QWidget):
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """What is drawn."""
         return self._spans
 
     @property
@@ -308,7 +307,6 @@ class FlameRow(QWidget):
             super().keyPressEvent(event)
 
     def _take_key(self, event: QKeyEvent) -> bool:
-        """Go from span to span; returns whether the key does."""
         if not is_plain(event):
             return False
         match event.key():
@@ -399,7 +397,6 @@ class FlameRow(QWidget):
 
 
 def span_text(span: Span) -> str:
-    """Return the tool tip of a span, line by line."""
     lines = [f"{span.label} ({span.kind})"]
     if span.timer_id:
         late = f"{format_duration(span.lateness_ns)} late" if span.lateness_ns else "on time"

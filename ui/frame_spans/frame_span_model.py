@@ -183,7 +183,6 @@ class FrameSpanModel(ListTableModel[SpanRow]):
         self._show([SpanRow(total) for total in totals], whole_ns, unlisted)
 
     def row_about(self, member_id: int, timer_id: int) -> int | None:
-        """Return the row of a member or timer, ``None`` when it was not called."""
         for number, row in enumerate(self.rows):
             total = row.total
             if (member_id and total.member_id == member_id) or (

@@ -117,7 +117,6 @@ class FrameSpansPanel(QWidget):
 
     @Slot(object)
     def show_session(self, _session: Session | None) -> None:
-        """Show the newest frame of another session."""
         self._frame = None
         self._shown = self._sums = None
         self.newest_button.setChecked(True)
@@ -134,7 +133,6 @@ class FrameSpansPanel(QWidget):
 
     @Slot()
     def refresh(self) -> None:
-        """Take what is new."""
         session, frame = self._bridge.session, self.frame
         timeline = self._bridge.timeline
         frames = timeline.frames

@@ -63,7 +63,6 @@ def read_page(name: str) -> str:
 
 
 def sections_of(text: str) -> tuple[Section, ...]:
-    """Cut a page at its headings."""
     sections: list[Section] = []
     title, lines, is_code = "", [], False
     for line in text.splitlines():

@@ -98,18 +98,15 @@ class HelpViewer(QDialog):
 
     @Slot()
     def focus_search(self) -> None:
-        """Let the next keys be searched for."""
         self.filter_line.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.filter_line.selectAll()
 
     @Slot()
     def go_back(self) -> None:
-        """Show the page before this one."""
         self._go(-1)
 
     @Slot()
     def go_forward(self) -> None:
-        """Show the page from which was gone back."""
         self._go(1)
 
     @Slot(str)

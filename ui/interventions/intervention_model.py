@@ -34,7 +34,6 @@ class InterventionRow(NamedTuple):
 
     @property
     def can_undo(self) -> bool:
-        """Whether it can be undone now."""
         entry, undoing = self
         return not entry.is_hit and undoing is not None and undoing.of(entry.number) is not None
 
@@ -148,7 +147,6 @@ class InterventionModel(ListTableModel[InterventionRow]):
         self.refresh()
 
     def refresh(self) -> int:
-        """Take over what is new; return how many rows were added."""
         if self._list is None:
             return 0
         entries, undoing = self._list.entries, self._undoing

@@ -53,11 +53,9 @@ class UndoActions:
         return to_undo is not None, to_redo is not None
 
     def undo_last(self) -> None:
-        """Undo the last change that can be undone."""
         self._take(self._found[0])
 
     def redo_last(self) -> None:
-        """Redo the change that was undone last."""
         self._take(self._found[1])
 
     def _take(self, step: Undoable | None) -> None:

@@ -57,7 +57,6 @@ class InterventionsPanel(TablePanel):
 
     @Slot()
     def show_session(self) -> None:
-        """Show the interventions of another session."""
         session = self._bridge.session
         self._asked.clear()
         if session is None:
@@ -112,7 +111,6 @@ class InterventionsPanel(TablePanel):
             self.undo(rows[0])
 
     def undo(self, row: int) -> None:
-        """Undo what a row shows, if something undoes it."""
         shown = self.model.row_at(row)
         if shown is not None and shown.can_undo:
             number = shown.entry.number
@@ -128,7 +126,6 @@ class InterventionsPanel(TablePanel):
 
     @override
     def activate(self, index: QModelIndex) -> None:
-        """Select the clock an intervention is about, else its frame."""
         if index.column() != InterventionColumn.UNDO:
             for selection in self._subjects(index.row())[:1]:
                 self._bridge.select(selection)

@@ -58,7 +58,6 @@ class LabDriftPlot(QWidget):
 
     @property
     def current_result(self) -> LabResult | None:
-        """The current run."""
         return self._current
 
     @property
@@ -77,7 +76,6 @@ class LabDriftPlot(QWidget):
         self._draw_anew()
 
     def show_result(self, result: LabResult | None) -> None:
-        """Mark a run, and show its group."""
         if result is None or result is self._current:
             return
         self._current, self._firing = result, -1

@@ -191,14 +191,12 @@ class LabForm(QWidget):
     # ------------------------------------------------------------------ choosing
 
     def choose_subjects(self, names: list[str]) -> None:
-        """Select these subjects only."""
         for name, action in self.subject_actions.items():
             with QSignalBlocker(action):
                 action.setChecked(name in names)
         self._take_change()
 
     def choose_displays(self, names: list[str]) -> None:
-        """Select these displays only."""
         for name, action in self.display_actions.items():
             with QSignalBlocker(action):
                 action.setChecked(name in names)
@@ -222,13 +220,11 @@ class LabForm(QWidget):
         self._show_what()
 
     def choose_what(self, what: What) -> None:
-        """Select timers, the open scene, or the scene of a file."""
         self.what_box.setCurrentIndex(what)
         self._show_what()
         self.changed.emit()
 
     def take_scene(self, path: Path) -> None:
-        """Select the scene of a file."""
         self._scene_file = path
         self.choose_what(What.SCENE_FILE)
 
@@ -286,7 +282,6 @@ class LabForm(QWidget):
 
     @property
     def what(self) -> What:
-        """Whether timers or a scene are run."""
         return What(self.what_box.currentIndex())
 
     def _scene(self) -> Path:

@@ -92,11 +92,9 @@ class LabPlot(QAbstractScrollArea):
 
     @property
     def current_result(self) -> LabResult | None:
-        """The current run."""
         return self._current
 
     def show_results(self, results: Sequence[LabResult]) -> None:
-        """Show other results, in groups in their order."""
         self._rows = []
         for title, runs in groupby(results, lambda each: each.group_title):
             self._rows += [title, *runs]
@@ -151,7 +149,6 @@ class LabPlot(QAbstractScrollArea):
         return max(0, self.viewport().height() - self._axis_height)
 
     def _track_span(self) -> tuple[int, int]:
-        """Return the x of the start and the end of a run."""
         width = self.viewport().width()
         most = int(width * _LARGEST_TITLE_SHARE)
         left = _PAD + _MARK + min(self._title_width + 4, most) + _PAD
@@ -162,7 +159,6 @@ class LabPlot(QAbstractScrollArea):
         return left, max(right, left + _SMALLEST_TRACK)
 
     def x_of(self, at_ns: float) -> float:
-        """Return the x of an instant in the viewport, in pixels."""
         left, right = self._track_span()
         shown = self.view.range
         return drawable(left + (at_ns - shown.low) / shown.span * (right - left))

@@ -139,5 +139,4 @@ class LabResultsModel(ListTableModel[LabResult]):
 
     @property
     def results(self) -> tuple[LabResult, ...]:
-        """Every result, in the order of arrival."""
         return tuple(self._all)

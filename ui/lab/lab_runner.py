@@ -67,7 +67,6 @@ class LabJob(Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """The number of runs."""
         return len(self.timers) * len(self.subjects) * len(self.displays)
 
     def begin(self) -> Generator[LabStep, None, None]:
@@ -159,7 +158,6 @@ class LabRunner(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether a job is running."""
         return self._steps is not None
 
     def start(self, job: Job) -> None:

@@ -167,7 +167,6 @@ class LabPanel(QWidget):
 
     @Slot()
     def run_now(self) -> None:
-        """Start the form's job."""
         self._has_run = True
         self.runner.cancel()
         self.model.show_rows(())
@@ -298,7 +297,6 @@ class LabPanel(QWidget):
 
     @Slot(object)
     def _mark_result(self, result: LabResult | None) -> None:
-        """Make the row of a result the current one."""
         for row, other in enumerate(self.model.rows):
             if other is result:
                 index = self.model.index(row, 0)
@@ -349,7 +347,6 @@ class LabPanel(QWidget):
 
     @Slot(object)
     def export_to(self, path: Path) -> None:
-        """Write the results to a file in the format of its suffix."""
         self._folder = path.parent
         provenance = Provenance(
             "", datetime.now().astimezone(), inspector.__version__, "virtual time"

@@ -118,7 +118,6 @@ class MachineDiagram(QWidget):
 
     @property
     def shape_shown(self) -> MachineShape:
-        """The machine as drawn."""
         return self._shape
 
     @property
@@ -142,7 +141,6 @@ class MachineDiagram(QWidget):
         self.update()
 
     def box_of(self, state: str) -> QRectF:
-        """Return the area of a state."""
         return self._boxes[state]
 
     def labels(self) -> list[Label]:
@@ -150,7 +148,6 @@ class MachineDiagram(QWidget):
         return self._labels
 
     def curves(self) -> list[Drawn]:
-        """Return the lines of the arrows."""
         return self._drawn
 
     @override
@@ -320,7 +317,6 @@ class MachineDiagram(QWidget):
         ]
 
     def label_text(self, arrow: Arrow, name: str) -> str:
-        """Return the label of a transition."""
         name = one_line(name)
         if arrow.source == ANY:
             return f"✱ {name}" if arrow.target else f"✱ {name} → ?"
@@ -470,7 +466,6 @@ class MachineDiagram(QWidget):
         return f"{text}\nIt does not leave “{self._shape.present}”, the current state."
 
     def _state_tip(self, state: str) -> str:
-        """Return the transitions from a state."""
         if not state:
             return ""
         ways = [
@@ -503,7 +498,6 @@ def _edge_point(box: QRectF, towards: QPointF) -> QPointF:
 
 
 def _head(origin: QPointF, tip: QPointF) -> QPolygonF:
-    """Return the head of an arrow from a point."""
     angle = math.atan2(tip.y() - origin.y(), tip.x() - origin.x())
     corners = (
         tip - QPointF(math.cos(angle + side), math.sin(angle + side)) * _HEAD

@@ -83,7 +83,6 @@ class MachineLane(QWidget):
         self.update()
 
     def refresh(self, history: StateHistory | None, present_ns: int) -> None:
-        """Read new states, and let time pass."""
         if history is not None:
             for place in range(len(self.steps), len(history)):
                 self.steps.append(
@@ -94,25 +93,21 @@ class MachineLane(QWidget):
         self.update()
 
     def set_following(self, is_following: bool) -> None:  # noqa: FBT001 - follows a toggle
-        """Follow the present, or stop."""
         if is_following != self.view.is_following:
             self.view.set_following(is_following=is_following)
 
     def show_hover_ns(self, at_ns: int | None) -> None:
-        """Show the instant hovered in another panel."""
         if at_ns != self._hover_ns:
             self._hover_ns = at_ns
             self.update()
 
     def show_playhead_ns(self, at_ns: int | None) -> None:
-        """Show the playhead, ``None`` for the present."""
         self._playhead_ns = at_ns
         if at_ns is not None:
             self.view.show_instant(at_ns)
         self.update()
 
     def lane_window(self) -> LaneWindow:
-        """Return the visible range and its pixels."""
         shown = self.view.range
         return LaneWindow(shown.low, shown.high, 0, self.width(), self._present_ns)
 

@@ -43,7 +43,6 @@ class TransitionRow(Struct, frozen=True):
 
     @property
     def is_refused(self) -> bool:
-        """Whether the transition was refused."""
         return not self.target
 
 
@@ -55,7 +54,6 @@ class Refusals:
         self._found: dict[int, list[tuple[int, int, int]]] = {}
 
     def read(self, history: History) -> None:
-        """Read new events."""
         start = max(self._cursor, history.first)
         end = history.end
         for at_ns, kind, subject, a, b in history.events(start, end):

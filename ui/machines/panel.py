@@ -77,13 +77,11 @@ class StateMachinesPanel(QWidget):
 
     @property
     def machine(self) -> MemberState | None:
-        """The machine shown."""
         found = self._bridge.shown.members.by_id.get(self._machine_id)
         return found if found is not None and found.kind is MemberKind.MACHINE else None
 
     @Slot(object)
     def show_session(self, _session: Session | None) -> None:
-        """Show the machines of another session."""
         self._machine_id = 0
         self._known = ()
         self._refusals = Refusals()
@@ -105,7 +103,6 @@ class StateMachinesPanel(QWidget):
 
     @Slot()
     def refresh(self) -> None:
-        """Read new events."""
         session, timeline = self._bridge.session, self._bridge.shown
         members = timeline.members
         self._list_machines()

@@ -88,7 +88,6 @@ class Previewer(QObject):
 
     @Slot()
     def hide(self) -> None:
-        """Show nothing any more."""
         self._command = self._anchor = self._menu = None
         self._timer.stop()
         self.card.hide()

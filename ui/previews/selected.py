@@ -93,20 +93,17 @@ def is_clock_paused(timeline: Timeline, clock: ClockState) -> bool:
 
 
 def clock_toggle(timeline: Timeline, clock: ClockState) -> Command:
-    """Return what pauses a clock, or resumes one that is paused itself."""
     is_paused = is_clock_paused(timeline, clock)
     return ResumeClock(clock.id) if is_paused else PauseClock(clock.id)
 
 
 def member_toggle(member: MemberState) -> Command | None:
-    """Return what pauses or resumes a member; ``None`` when it cannot be paused."""
     if member.kind not in PAUSABLE:
         return None
     return ResumeMember(member.id) if is_paused_itself(member) else PauseMember(member.id)
 
 
 def rate_command(clock_id: int, rate: Fraction) -> Command:
-    """Return what gives a clock another rate."""
     return SetRate(clock_id, rate)
 
 

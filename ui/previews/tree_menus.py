@@ -48,7 +48,6 @@ class Requests(Struct, frozen=True):
     is_possible: Callable[[Command], bool]
 
     def add(self, menu: QMenu, title: str, command: Command) -> QAction:
-        """Add an action that asks for a command."""
         action = menu.addAction(menu_text(title), partial(self.submit, command))
         action.setEnabled(self.is_possible(command))
         # For those who want to know what it would do while it is only highlighted.
@@ -65,7 +64,6 @@ def menu_text(text: str) -> str:
 
 
 def add_clock_actions(menu: QMenu, timeline: Timeline, clock_id: int, requests: Requests) -> QMenu:
-    """Add what changes a clock; returns the menu of rates, for an exact one to be added."""
     clock = timeline.clocks[clock_id]
     verb = "Resume" if is_clock_paused(timeline, clock) else "Pause"
     requests.add(menu, f"{verb} “{clock.name}”", clock_toggle(timeline, clock))
@@ -91,7 +89,6 @@ def add_clock_actions(menu: QMenu, timeline: Timeline, clock_id: int, requests: 
 def add_member_actions(
     menu: QMenu, timeline: Timeline, number: int, requests: Requests, parent: QWidget
 ) -> None:
-    """Add what can be done with a scheduler, a target, a call, a component, a machine."""
     member = timeline.members.by_id[number]
     toggle = member_toggle(member)
     if toggle is not None:

@@ -81,7 +81,6 @@ class Marked(NamedTuple):
     timer: int = 0
 
     def has(self, shape: Shape) -> bool:
-        """Return whether a shape belongs to it."""
         return shape.timer == self.timer if self.timer else shape.clock in self.clocks
 
 
@@ -170,7 +169,6 @@ class SceneCanvas(QWidget):
         self._items = picture_items(picture, self._looks, 1.0, halo)
 
     def _halo_color(self, picture: Picture) -> Callable[[Shape], str]:
-        """Return what says the colour around a shape."""
         selected, pointed = self._selected, self._pointed
         accent = self._theme.color(ColorRole.ACCENT)
         # The background is the scene's, not the theme's.
@@ -272,7 +270,6 @@ class SceneCanvas(QWidget):
             paint_items(self._items[:count], painter, paint_screen_text)
 
     def _paint_rings(self, painter: QPainter, picture: Picture) -> None:
-        """Paint a ring around what has just been called."""
         if not self._rings:
             return
         unit = 1 / self._scale
@@ -318,7 +315,6 @@ class SceneCanvas(QWidget):
         return list(found)
 
     def point_at(self, owner: Owner) -> None:
-        """Mark an owner."""
         if owner != self._owner:
             self._owner = owner
             self.pointed.emit(owner)

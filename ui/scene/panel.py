@@ -144,14 +144,12 @@ class ScenePanel(QWidget):
 
     @override
     def showEvent(self, event: QShowEvent) -> None:
-        """Have the picture drawn from now on."""
         super().showEvent(event)
         self._watch()
         self._pace.request()
 
     @override
     def hideEvent(self, event: QHideEvent) -> None:
-        """Draw no picture that is not seen."""
         super().hideEvent(event)
         if (pictures := self._pictures) is not None:
             pictures.is_watched = False
@@ -253,12 +251,10 @@ class ScenePanel(QWidget):
 
     @Slot(object)
     def _point_at(self, owner: Owner) -> None:
-        """Mark in all panels what is under the pointer."""
         self._bridge.point_at(self._thing_of(owner))
         self._say()
 
     def _thing_of(self, owner: Owner) -> Selection:
-        """Return the timer of an owner if it is pending, or else its clock."""
         if owner.timer in self._bridge.shown.timers:
             return Selection.timer(owner.timer)
         if owner.clock in self._bridge.shown.clocks:
@@ -279,13 +275,11 @@ class ScenePanel(QWidget):
 
     @Slot(object)
     def select(self, owner: Owner) -> None:
-        """Select the timer in all panels, or else the clock."""
         thing = self._thing_of(owner)
         if thing != Selection():
             self._bridge.select(thing)
 
     def make_menu(self) -> QMenu:
-        """Return what can be done with what is under the pointer."""
         menu, timeline, owner = QMenu(self), self._bridge.timeline, self.canvas.owner
         requests = Requests(self._bridge.submit, self._bridge.accepts)
         select = self._bridge.select

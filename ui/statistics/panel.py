@@ -132,7 +132,6 @@ class StatisticsPanel(QWidget):
 
     @Slot()
     def refresh(self) -> None:
-        """Take in the frames that are new, or others."""
         bridge, focus = self._bridge, self._bridge.frame_focus
         scope = str(self.scope_box.currentData())
         history = bridge.timeline.frames

@@ -48,7 +48,6 @@ def scopes(annotations: Iterable[Annotation]) -> tuple[Scope, ...]:
 def frames_of(
     scope_id: str, history: FrameHistory, focus: FrameFocus, annotations: Iterable[Annotation]
 ) -> tuple[range, str]:
-    """Return the frames of a scope, and what they are called."""
     start, stop, text = history.first, history.end, _ALL.text
     named = next((each for each in annotations if str(each.id) == scope_id), None)
     if scope_id == _SELECTED.id and focus.chosen is not None:
@@ -119,12 +118,10 @@ class ScopedTimes:
 
     @property
     def frames(self) -> range:
-        """Which frames they are."""
         return range(0) if self.wanted is None else self.wanted.frames
 
     @property
     def left_out(self) -> int:
-        """How many of the frames are left out."""
         return len(self.frames) - len(self.distribution)
 
     def news(self, wanted: Wanted) -> range:
@@ -155,7 +152,6 @@ class ScopedTimes:
         return True
 
     def forget(self) -> None:
-        """Begin without frames again."""
         self.distribution, self.wanted, self.marked = Distribution(), None, None
 
     def choose(self, band_ns: tuple[int, int] | None) -> None:

@@ -81,7 +81,6 @@ class ZoneTable(TablePanel):
         self.lay_out()
 
     def show_zones(self, zones: Iterable[ZoneSums]) -> None:
-        """Show zones."""
         self.model.show_rows(zones)
         self.update_counts()
 

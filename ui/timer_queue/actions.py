@@ -19,11 +19,9 @@ class TimerActions:
         self._bridge = bridge
 
     def clear_timer(self) -> None:
-        """Cancel the selected timer."""
         submit_action(self._bridge, "clear-timer")
 
     def fire_timer(self) -> None:
-        """Call the selected timer now."""
         submit_action(self._bridge, "fire-timer")
 
 

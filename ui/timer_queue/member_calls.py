@@ -56,7 +56,6 @@ class _Holder:
 
     @property
     def child_clock(self) -> MemberState | None:
-        """The child clock, if that is what it is."""
         is_one = self.member is not None and self.member.kind is MemberKind.CHILD_CLOCK
         return self.member if is_one else None
 
@@ -80,7 +79,6 @@ class MemberCalls:
     """
 
     def __init__(self, timeline: Timeline) -> None:
-        """Take the calls of a timeline."""
         self._timeline = timeline
         members = timeline.members
         self.versions = timeline.structure_version, members.structure_version
@@ -163,7 +161,6 @@ class MemberCalls:
     def _caller(
         self, member: MemberState, known: dict[int, MemberState | None]
     ) -> MemberState | None:
-        """Return the scheduler or ticker that calls what hangs under a member."""
         if member.kind in WITH_TIME:
             return member
         parent_id = member.parent_id
@@ -193,7 +190,6 @@ class MemberCalls:
         return _numbers(ranks[each] for each in by_caller), places
 
     def in_clocks(self, clock_ids: Collection[int]) -> NDArray[np.bool_]:
-        """Return which calls live by one of these clocks."""
         wanted = frozenset(clock_ids)
         chosen = np.array([holder.clock_id in wanted for holder in self._holders], np.bool_)
         return self._of_holders(chosen)

@@ -71,7 +71,6 @@ class QueueModel(TableModel[QueueRow]):
         self.endResetModel()
 
     def refresh(self) -> None:
-        """Take what is new in the timeline, or wanted otherwise."""
         timeline = self.queue.timeline
         if timeline is None:
             return
@@ -84,11 +83,9 @@ class QueueModel(TableModel[QueueRow]):
     # ------------------------------------------------------------------ rows
 
     def row_of(self, key: int) -> int | None:
-        """Return where a call is shown, ``None`` when it is not."""
         return self._order.row_of(key)
 
     def id_at(self, row: int) -> int | None:
-        """Return the key of the call in a row, ``None`` when there is no such row."""
         return self._order.id_at(row) if 0 <= row < len(self._order) else None
 
     @override

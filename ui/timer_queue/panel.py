@@ -132,12 +132,10 @@ class TimerQueuePanel(TablePanel):
 
     @Slot(object)
     def show_session(self, session: Session | None) -> None:
-        """Show the calls of another session."""
         self._last_clock_id = 0
         self._take_state(session)
 
     def _take_state(self, session: Session | None) -> None:
-        """Show the state at the playhead, or at the present."""
         with self._arranging():
             shown = None if session is None else self._bridge.shown
             self.queue.set_source(shown, ("",) if session is None else self._bridge.strings)
@@ -148,7 +146,6 @@ class TimerQueuePanel(TablePanel):
 
     @Slot()
     def refresh(self) -> None:
-        """Show what is new."""
         session = self._bridge.session
         if session is not None and self.queue.timeline is not self._bridge.shown:
             self._take_state(session)
@@ -212,7 +209,6 @@ class TimerQueuePanel(TablePanel):
         self._take_calls()
 
     def _take_calls(self) -> None:
-        """Show the calls that are wanted now."""
         self.table.refresh()
         with self.waiting.view.arranging():
             self.waiting.model.refresh()
@@ -268,7 +264,6 @@ class TimerQueuePanel(TablePanel):
         return self.make_call_menu(view.calls.id_at(row) or 0)
 
     def make_call_menu(self, key: int) -> QMenu:
-        """Return what can be done with a call, by its key; empty when it is gone."""
         menu = QMenu(self)
         timeline, call_id = self.queue.timeline, CallId.of_key(key)
         if timeline is None or not self._is_there(call_id):
@@ -316,13 +311,11 @@ class TimerQueuePanel(TablePanel):
                 self._bridge.select(Selection.member(call.owner_id))
 
     def _marked_call(self, view: QueueView) -> CallId | None:
-        """Return the marked call, if it is in a table and still scheduled."""
         call_id = CallId.of_key(view.marked_id)
         is_shown = any(each.calls.row_of(view.marked_id) is not None for each in self._views)
         return call_id if is_shown and self._is_there(call_id) else None
 
     def _cancel_marked(self, view: QueueView) -> None:
-        """Clear the marked timer, or unschedule the marked call."""
         call_id, timeline = self._marked_call(view), self.queue.timeline
         if call_id is None or timeline is None:
             return
@@ -332,7 +325,6 @@ class TimerQueuePanel(TablePanel):
             self._bridge.submit(UnscheduleMember(call_id.number))
 
     def _toggle_marked(self, view: QueueView) -> None:
-        """Pause or resume the marked call, if it can be paused by itself."""
         call_id, timeline = self._marked_call(view), self.queue.timeline
         if call_id is None or timeline is None or not call_id.is_member:
             return

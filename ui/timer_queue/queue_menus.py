@@ -31,7 +31,6 @@ def add_timer_actions(
     requests: Requests,
     select: Callable[[Selection], object],
 ) -> None:
-    """Add what changes a pending timer, its clock and what that waits for."""
     timer = timeline.timers.row(timer_id)
     clock = timeline.clocks[timer.clock_id]
     requests.add(menu, "Fire now", FireTimer(timer_id))

@@ -193,13 +193,11 @@ class StringMatches:
     """Which texts of a growing string table contain a word, whatever the case."""
 
     def __init__(self, word: str, shown_as: Callable[[str], str] = str) -> None:
-        """Look for ``word`` in what ``shown_as`` makes of each text."""
         self._word = word.casefold()
         self._shown_as = shown_as
         self._table = np.zeros(0, np.bool_)
 
     def matches(self, text: str) -> bool:
-        """Return whether ``text`` contains the word."""
         return self._word in self._shown_as(text).casefold()
 
     def table(self, strings: Sequence[str]) -> NDArray[np.bool_]:

@@ -64,7 +64,6 @@ class QueueView(TableView):
                 self.scrollTo(self.calls.index(row, 0))
 
     def point_at(self, key: int) -> None:
-        """Tint the row of a call that is under the pointer in some panel; 0 for none."""
         self._pointed_id = key
         self.show_pointed(self.calls.row_of(key) if key else None)
 

@@ -102,7 +102,6 @@ class WaitingSection(QWidget):
         self.hide()
 
     def refresh(self, *, are_any: bool) -> None:
-        """Show what is new, if any call waits or did so."""
         if are_any or self.model.rowCount():
             self.view.refresh()
             self.fit()
@@ -199,7 +198,6 @@ class WaitingSection(QWidget):
 
 
 def _why(timeline: Timeline | None, call_id: CallId) -> str:
-    """Say in a few words why a call waits."""
     call = None if timeline is None else call_of(timeline, call_id)
     if call is not None and call.blockers:
         return one_line(call.blockers[0].text)

@@ -66,7 +66,6 @@ class WindowedOrder:
         return int(self._window[place])
 
     def row_of(self, subject_id: int) -> int | None:
-        """Return the row of a subject, ``None`` when it has none."""
         places = np.flatnonzero(self._ids == subject_id)
         if not places.size:
             return None

@@ -48,7 +48,6 @@ class TransportActions(QObject):
     def __init__(
         self, bridge: SessionBridge, actions: ActionSet, theme: Theme, window: QWidget
     ) -> None:
-        """Show the states of a bridge's session from now on."""
         super().__init__(window)
         self.step_frames = 10
         self._bridge = bridge
@@ -83,7 +82,6 @@ class TransportActions(QObject):
         self._bridge.submit(Hold() if self._is_running or is_stepping else Run())
 
     def step_one(self) -> None:
-        """Run one frame."""
         if self._is_played:
             self.look_frame_on()
         else:
@@ -98,14 +96,12 @@ class TransportActions(QObject):
             self._step(StepFrames(self.step_frames))
 
     def step_to_next_timer(self) -> None:
-        """Let time pass up to the next timer."""
         if self._is_played:
             self.look_timer_on()
         else:
             self._step(StepToNextTimer())
 
     def ask_where_to_go(self) -> None:
-        """Prompt for a duration to step by or an instant to go to."""
         prompt = GoToPrompt(self._bridge.timeline.at_ns, self._theme, self._window)
         prompt.step_given.connect(self.step_by)
         prompt.instant_given.connect(self.step_to)
@@ -121,7 +117,6 @@ class TransportActions(QObject):
 
     @Slot(object)
     def step_to(self, at_ns: int) -> None:
-        """Let session time pass up to an instant."""
         if self._is_played:
             self._bridge.set_playhead(at_ns)
         else:
@@ -144,13 +139,11 @@ class TransportActions(QObject):
             self._bridge.submit(StepBack(max(1, min(count, ran))))
 
     def rewind_to_playhead(self) -> None:
-        """Rewind the scene to the playhead."""
         at_ns = self._bridge.playhead_ns
         if at_ns is not None:
             self._bridge.submit(RewindTo(at_ns))
 
     def reload(self) -> None:
-        """Rebuild the scene."""
         self._bridge.reload()
 
     def _step(self, command: Command) -> None:
@@ -177,7 +170,6 @@ class TransportActions(QObject):
         self._bridge.submit(SetFrameRate(Fraction(text)))
 
     def ask_for_frame_rate(self) -> None:
-        """Prompt for any frame rate."""
         session = self._bridge.session
         if session is not None:
             prompt = FrameRatePrompt(session.frame_rate, self._theme, self._window)
@@ -191,7 +183,6 @@ class TransportActions(QObject):
         self._show_states()
 
     def set_precision(self, precision: Precision) -> None:
-        """Set the precision of the time source."""
         self._bridge.set_precision(precision)
 
     def set_time_source(self, name: str) -> None:
@@ -200,7 +191,6 @@ class TransportActions(QObject):
         self._actions.show_choice(MenuId.TIME_SOURCE, name)
 
     def ask_for_mark(self) -> None:
-        """Prompt for a text and add it as a mark."""
         prompt = MarkPrompt(self._bridge.timeline.at_ns, self._theme, self._window)
         prompt.mark_given.connect(self._add_mark)
         prompt.open()
@@ -219,7 +209,6 @@ class TransportActions(QObject):
         prompt.open()
 
     def look_frame_back(self) -> None:
-        """Show the state one frame earlier."""
         self._look(lambda places, from_ns: places.frames_from(from_ns, -1))
 
     def look_frame_on(self) -> None:
@@ -227,7 +216,6 @@ class TransportActions(QObject):
         self._look(lambda places, from_ns: places.frames_from(from_ns, 1), is_forward=True)
 
     def look_timer_back(self) -> None:
-        """Show the state when the previous timer fired."""
         self._look(lambda places, from_ns: places.timers_from(from_ns, -1))
 
     def look_timer_on(self) -> None:
@@ -235,7 +223,6 @@ class TransportActions(QObject):
         self._look(lambda places, from_ns: places.timers_from(from_ns, 1), is_forward=True)
 
     def look_live(self) -> None:
-        """Show the present."""
         self._bridge.go_live()
 
     def _look(self, hop: Callable[[InstantFinder, int], int], *, is_forward: bool = False) -> None:

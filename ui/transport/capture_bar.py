@@ -49,7 +49,6 @@ class CaptureBar(QToolBar):
     """
 
     def __init__(self, bridge: SessionBridge, parent: QWidget | None = None) -> None:
-        """Start hidden."""
         super().__init__("Capture", parent)
         self.setObjectName("capture_bar")
         self.setMovable(False)
@@ -80,7 +79,6 @@ class CaptureBar(QToolBar):
 
     @Slot(object)
     def show_session(self, session: Session | None) -> None:
-        """Offer what there is to choose."""
         capture: object = session
         if not isinstance(capture, ShowsCapture) or session is None:
             self._is_needed = False
@@ -148,7 +146,6 @@ class _Box(QComboBox):
         self.setSizeAdjustPolicy(self.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
 
     def fit(self) -> None:
-        """Be as wide as the texts need, within bounds."""
         longest = max((len(self.itemText(each)) for each in range(self.count())), default=0)
         self.setMinimumContentsLength(min(max(longest, _LEAST_CHARACTERS), _MOST_CHARACTERS))
         self._tell()

@@ -79,6 +79,5 @@ def parse_frame_rate(text: str) -> Fraction:
 
 
 def frame_rate_to_text(frames_per_second: Fraction) -> str:
-    """Return a frame rate as text."""
     decimal = f"{float(frames_per_second):.3f}".rstrip("0").rstrip(".")
     return decimal if Fraction(decimal) == frames_per_second else str(frames_per_second)

@@ -48,7 +48,6 @@ class RecordingActions(QObject):
     def __init__(
         self, bridge: SessionBridge, actions: ActionSet, theme: Theme, window: QWidget
     ) -> None:
-        """Show in the actions whether there is a recording."""
         super().__init__(window)
         self._bridge = bridge
         self._action, self._pictures_action = actions["record"], actions["record-pictures"]
@@ -71,7 +70,6 @@ class RecordingActions(QObject):
         self._bridge.submit(StopRecording() if is_recording else StartRecording(""))
 
     def ask_where_to_record(self) -> None:
-        """Prompt for a file and record to it."""
         # A recording never replaces a file, so do not offer to.
         dialog = SaveDialog(
             "Record to",
@@ -94,7 +92,6 @@ class RecordingActions(QObject):
         self._save(_SAVED_NS)
 
     def ask_how_much_to_save(self) -> None:
-        """Prompt for the length of the past to write to a new file."""
         prompt = SaveLastPrompt(self._theme, self._window)
         prompt.duration_given.connect(self._save)
         prompt.open()

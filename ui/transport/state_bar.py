@@ -199,7 +199,6 @@ class StateBar(QToolBar):
         }
 
     def _button(self, action_id: str, text: str = "") -> QToolButton:
-        """Return a button for an action, with an icon in the colour of this bar."""
         action = self._actions[action_id]
         button = QToolButton()
         button.setAutoRaise(not text)
@@ -217,7 +216,6 @@ class StateBar(QToolBar):
 
     @property
     def is_looking_back(self) -> bool:
-        """Whether it shows that the window looks back."""
         return self._look is _Look.PAST and not self._goes_on
 
     @property
@@ -264,7 +262,6 @@ class StateBar(QToolBar):
 
     @Slot()
     def show_state(self) -> None:
-        """Show what the session does now."""
         look, goes_on = self._look_now(), self._goes_on
         if look is not self._look:
             self._look = look
@@ -376,7 +373,6 @@ class StateBar(QToolBar):
 
     @Slot()
     def show_frame(self) -> None:
-        """Select the frame in which the breakpoint was hit that stopped the scene."""
         if self._hit is not None:
             self._bridge.show_frame(self._hit.frame)
 

@@ -139,7 +139,6 @@ class TransportBar(QToolBar):
         self.addWidget(self.export_button)
 
     def _add_button(self, action_id: str, *texts: str) -> None:
-        """Add the button of an action, with what it says while there is room for that."""
         action = self._actions[action_id]
         self.addAction(action)
         button = self._button_of(action_id)
@@ -245,7 +244,6 @@ class TransportBar(QToolBar):
     # ---------------------------------------------------------------- the session
 
     def connect_bridge(self, bridge: SessionBridge) -> None:
-        """Show and control the bridge's session."""
         self._bridge = bridge
         pace = PacedRefresh(self, bridge.pace)
         pace.due.connect(self.show_numbers)
@@ -262,7 +260,6 @@ class TransportBar(QToolBar):
 
     @property
     def step_frames(self) -> int:
-        """Number of frames of the long step."""
         return self.step_box.value()
 
     def show_step_frames(self, count: int) -> None:
@@ -284,7 +281,6 @@ class TransportBar(QToolBar):
 
     @Slot()
     def show_numbers(self) -> None:
-        """Show the present numbers of the session."""
         bridge = self._bridge
         session = bridge.session if bridge is not None else None
         if session is None:
@@ -416,7 +412,6 @@ def _width_saying(button: QToolButton, text: str) -> int:
 
 
 def _fit_step_box(box: QSpinBox) -> None:
-    """Make the field as wide as its number takes."""
     digits = max(len(f"{box.value():,}"), 3)
     box.setFixedWidth(box.fontMetrics().horizontalAdvance("0" * digits) + _BESIDE_NUMBER)
 
