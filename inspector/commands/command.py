@@ -141,7 +141,7 @@ class Command:
         return 0
 
     @property
-    def asker(self) -> str:  # noqa: D102 - an attribute of the class
+    def asker(self) -> str:
         return ""
 
     def prepare(self, target: Target, number: int) -> Action:  # noqa: ARG002 - likewise
@@ -287,7 +287,6 @@ class Stage(Protocol):
 class ClockControl(Protocol):
     """What commands do with a clock; ``cause`` is the number of the command."""
 
-    # ruff: disable[D102]
     @property
     def rate(self) -> Fraction: ...
     def pause(self, *, cause: int) -> object: ...
@@ -295,8 +294,6 @@ class ClockControl(Protocol):
     def set_rate(self, rate: Fraction, /, *, cause: int) -> object: ...
     def clear(self, timer: Any, /, *, cause: int) -> object: ...  # noqa: ANN401 - its own kind
     def fire_now(self, timer: Any, /) -> object: ...  # noqa: ANN401 - likewise
-
-    # ruff: enable[D102]
 
 
 class TimerControl(Protocol):
@@ -430,7 +427,6 @@ class Target(Protocol):
         scene: The target itself; raises a :class:`CommandError` if nothing runs.
     """
 
-    # ruff: disable[D102]
     @property
     def timeline(self) -> Timeline: ...
     @property
@@ -457,8 +453,6 @@ class Target(Protocol):
     def recorder(self) -> RecorderControl | None: ...
     @property
     def scene(self) -> Target: ...
-
-    # ruff: enable[D102]
 
     def clock(self, clock_id: int) -> ClockControl | None:
         """Return a clock by its number, ``None`` if it was removed."""

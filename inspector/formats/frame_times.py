@@ -95,10 +95,10 @@ class Beside(Protocol):
     """
 
     @property
-    def names(self) -> tuple[str, ...]: ...  # noqa: D102 - above
+    def names(self) -> tuple[str, ...]: ...
 
     @property
-    def quantities(self) -> tuple[Quantity, ...]: ...  # noqa: D102 - above
+    def quantities(self) -> tuple[Quantity, ...]: ...
 
     def between(self, start: int, stop: int) -> Beside:
         """Return those of the frames at places ``start`` up to, not including, ``stop``."""
