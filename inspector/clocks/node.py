@@ -14,7 +14,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Literal
 
 from inspector.clocks.queue import TimerQueue
-from inspector.clocks.rate import D, local_ns, parent_ns, reanchored
+from inspector.clocks.rate import D, local_ns, parent_ns, product_of_rates, reanchored
 from inspector.clocks.timer import Timer
 from inspector.vocabulary import NEVER
 
@@ -120,12 +120,8 @@ class ClockNode:
     @property
     def effective_rate(self) -> Fraction:
         """Local seconds per session second: the product of all rates, 0 when any is paused."""
-        product = Fraction(1)
-        clock: ClockNode | None = self
-        while clock is not None:
-            product *= Fraction(clock._n, D)
-            clock = clock._above
-        return product
+        # The tree's driver, which ancestors() leaves out, has rate 1.
+        return product_of_rates([self._n, *(clock._n for clock in self.ancestors())])
 
     @property
     def is_effectively_paused(self) -> bool:

@@ -8,6 +8,7 @@ no error builds up however often the rate changes. Pause is ``n = 0``.
 Frame rates are exact numbers too.
 """
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Final
 
@@ -81,6 +82,16 @@ def checked_frame_rate(frames_per_second: float | Fraction) -> Fraction:
     if not SLOWEST_FRAME_RATE <= rate <= FASTEST_FRAME_RATE:
         raise ValueError(f"a frame rate lies between 1/60 and 10,000, not {rounded(rate)}")
     return rate
+
+
+def product_of_rates(numerators: Iterable[int]) -> Fraction:
+    """Return the product of rates over the fixed denominator; most are 1."""
+    product, count = 1, 0
+    for n in numerators:
+        if n != D:
+            product *= n
+            count += 1
+    return Fraction(product, D**count)
 
 
 def local_ns(parent_ns: int, n: int, off: int) -> int:

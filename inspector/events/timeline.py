@@ -15,7 +15,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from inspector.clocks.rate import D, local_ns, moved, parent_ns, reanchored
+from inspector.clocks.rate import D, local_ns, moved, parent_ns, product_of_rates, reanchored
 from inspector.events.due_times import session_instants
 from inspector.events.frame_history import NO_PHASES, NO_SHARES, FrameHistory, with_phase
 from inspector.events.handlers import handlers_of
@@ -260,10 +260,7 @@ class Timeline:
 
     def effective_rate(self, clock_id: int) -> Fraction:
         """Return local seconds per session second, 0 when stopped."""
-        product = Fraction(1)
-        for clock in self.path(clock_id):
-            product *= Fraction(clock.n, D)
-        return product
+        return product_of_rates(clock.n for clock in self.path(clock_id))
 
     def pause_reasons(self, clock_id: int) -> tuple[PauseReason, ...]:
         """Return the clocks that make this one stand still, the nearest first."""

@@ -666,3 +666,13 @@ def test_that_the_user_interrupts_the_program_within_a_callback(world: World) ->
 
     with pytest.raises(KeyboardInterrupt):
         world.source.advance(3)
+
+
+def test_that_the_effective_rate_is_exact_thousands_of_clocks_deep(world: World) -> None:
+    clock = world.root.child("slow", "1/3")
+    for _ in range(2_000):
+        clock = clock.child("below")
+    fast = clock.child("fast", 7)
+
+    assert fast.effective_rate == Fraction(7, 3)
+    assert clock.child("still", 0).effective_rate == 0
