@@ -235,6 +235,11 @@ SAW_WAIT: Final = 2
 SAW_NO_TIMES: Final = 4
 SAW_BETWEEN_TURNS: Final = 8
 SAW_END: Final = 16
+#: Of a scene, whose time stands still meanwhile: the sample stands for the time that follows what
+#: those of the turn before it stand for, from the instant of the event on. Added to a generation, a
+#: collection right behind the sample before.
+SAW_FROM_HERE: Final = 32
+COLLECTED_HERE: Final = 256
 
 
 class SampleForm(NamedTuple):

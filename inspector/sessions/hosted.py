@@ -42,6 +42,7 @@ from inspector.sessions.replay.journal import Beginning, Journal, Place, file_di
 from inspector.sessions.replay.rewinding import Rewinding, ScriptFollower
 from inspector.sessions.scene import SceneProblem
 from inspector.sessions.scene_run import SceneRun
+from inspector.sessions.scene_sampler import SceneSampler
 from inspector.sessions.session import (
     MeasuresWakeErrors,
     SessionPhase,
@@ -116,6 +117,7 @@ class HostedSession(UniformSession):
         self._max_delta_ns = max_delta_ns
         self._is_closed = False
         self._meter: IntervalMeter | None = None
+        self._sampler: SceneSampler | None = None
         self._modules_aside: dict[str, ModuleType] = {}
         self._commands: deque[Command] = deque()
         self._owner = threading.get_ident()
@@ -445,6 +447,9 @@ class HostedSession(UniformSession):
         if (meter := self._meter) is not None:
             meter.is_calling = run.is_calling
             run.shares = run.source.meter = meter
+            if self._sampler is None:
+                self._sampler = SceneSampler(run.tree.root.id)
+            run.sampler = self._sampler
 
     def set_aside(self) -> None:
         """Take this scene's modules out of the way of another scene, until :meth:`put_back`.
@@ -482,6 +487,8 @@ class HostedSession(UniformSession):
         self._is_closed = True
         if self._meter is not None:
             self._meter.close()
+        if self._sampler is not None:
+            self._sampler.close()
         self.source.close()
 
     # --------------------------------------------------------------- virtual time

@@ -44,6 +44,7 @@ from inspector.sessions.replay.journal import (
     command_events,
 )
 from inspector.sessions.scene import Scene, SceneProblem, load_scene
+from inspector.sessions.scene_sampler import SceneSampler
 from inspector.sessions.sources.journalled_source import JournalledSource
 from inspector.sessions.stage import Stage
 from inspector.sessions.stepping import SceneSteps
@@ -119,6 +120,7 @@ class SceneRun:
         is_broken_off: Whether the step in progress ends at its next turn.
         step_began_at: How many frames had run before the step in progress.
         shares: Knows where the time before each frame went; ``None`` if that is not measured.
+        sampler: Looks at what takes long; ``None`` without one.
     """
 
     driver: Driver
@@ -160,6 +162,7 @@ class SceneRun:
         self.is_broken_off = False
         self.step_began_at = 0
         self.shares: SharesOfFrames | None = None
+        self.sampler: SceneSampler | None = None
         self._step: Generator[None] | None = None
         self._is_stepping = False
         self._is_looking_around = False
@@ -330,9 +333,15 @@ class SceneRun:
 
     def _end_wake(self) -> None:
         """Finish a wake-up of the source."""
+        sampler, log = self.sampler, self.log
+        seen = [] if sampler is None else sampler.end_wake(self.tree.now_ns, log.intern)
         if self.loaded is None:
             return
         self._charge_timers()
+        for event in seen:
+            log.append(event)
+        # What was noted is not the scene's.
+        self._readings += len(seen)
         self.log.settle()
         if self.stopped_by is not None or self.broken_by is not None or self.driver.has_arrived:
             self.transport.hold()
@@ -380,6 +389,8 @@ class SceneRun:
         self._readings += 1
         if reading is Reading.WOKEN or reading is Reading.ADVANCED:
             self._timers.begin()
+            if self.sampler is not None:
+                self.sampler.begin_wake()
 
     def set_period(self, period_ns: int) -> None:
         """Set the frame period, for the host."""

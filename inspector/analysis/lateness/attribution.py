@@ -7,6 +7,7 @@ the rest is what it waited for, or what ran instead. What no sample stands for i
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import defaultdict
 from enum import Enum
@@ -60,6 +61,8 @@ _LOOP_FILES: Final = (
     "/tkinter/__init__.py",
     "/threading.py",
 )
+#: What calls the callbacks of a scene.
+_ENGINE: Final = re.compile(r"/inspector/(clocks|frames|sessions)/")
 _LIBRARIES: Final = ("/site-packages/", "/dist-packages/", "/lib/python3", "/Lib/")
 
 
@@ -466,7 +469,8 @@ def own_places(stack: Sequence[str]) -> list[Place]:
     places = [Place.of(text) for text in stack]
     places = [place for place in places if place.file != "<built-in>"]
     for index in range(len(places) - 1, -1, -1):
-        if places[index].file.replace("\\", "/").endswith(_LOOP_FILES):
+        file = places[index].file.replace("\\", "/")
+        if file.endswith(_LOOP_FILES) or _ENGINE.search(file):
             below = places[index + 1 :]
             if below:
                 places = below

@@ -12,9 +12,11 @@ from inspector.events.handlers import handlers_of
 from inspector.events.schema import EventGroup, kinds_with
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import (
+    COLLECTED_HERE,
     SAW_AFTERWARDS,
     SAW_BETWEEN_TURNS,
     SAW_END,
+    SAW_FROM_HERE,
     SAW_NO_TIMES,
     SAW_WAIT,
     CallKind,
@@ -185,9 +187,14 @@ class Samples:
     def _on_sampled(self, at_ns: int, clock_id: int, covers_ns: int, form: int) -> None:
         opened = self._open[clock_id]
         seen = SampleForm.of(form)
+        if seen.flags & SAW_FROM_HERE:
+            opened.passed_ns = covers_ns + (opened.passed_ns if seen.number else 0)
+            at_ns += opened.passed_ns
         self.by_clock[clock_id].append(opened.sample(at_ns, covers_ns, seen))
 
-    def _on_collected(self, at_ns: int, clock_id: int, took_ns: int, _generation: int) -> None:
+    def _on_collected(self, at_ns: int, clock_id: int, took_ns: int, generation: int) -> None:
+        if generation & COLLECTED_HERE:
+            at_ns += self._open[clock_id].passed_ns + took_ns
         self.collections[clock_id].append(Span(at_ns - took_ns, at_ns))
 
     def _on_process_stopped(self, at_ns: int, clock_id: int, lasted_ns: int, _b: int) -> None:
@@ -197,7 +204,7 @@ class Samples:
 class _Open:
     """What is known of a loop's sample before its last event."""
 
-    __slots__ = ("expected", "kind", "name", "other", "other_ns", "stack", "times")
+    __slots__ = ("expected", "kind", "name", "other", "other_ns", "passed_ns", "stack", "times")
 
     def __init__(self) -> None:
         self.stack: list[str] = []
@@ -206,6 +213,8 @@ class _Open:
         self.other = ""
         self.other_ns = 0
         self.times = (0, 0)
+        #: Of a scene: the time that the samples of the turn so far stand for.
+        self.passed_ns = 0
         #: Number of the sample that continues the stack; -1: it is not known any more.
         self.expected = -1
 

@@ -1,0 +1,178 @@
+"""Looks at the thread of a scene while it is in one wake-up for too long, as a probe does.
+
+Only in real time. Session time stands still during a wake-up, so what was seen is told at its end,
+at the instant of the wake-up: each sample stands for the time behind that of the one before.
+"""
+
+from __future__ import annotations
+
+from threading import Event, Lock, Thread, get_ident, get_native_id
+from time import monotonic_ns, sleep
+from typing import TYPE_CHECKING, Final, cast
+
+from inspector.events.schema import SCHEMA
+from inspector.probe.sampler import LONG_NS, Sampler
+from inspector.vocabulary import (
+    COLLECTED,
+    COLLECTED_HERE,
+    SAMPLED,
+    SAW_BETWEEN_TURNS,
+    SAW_END,
+    SAW_FROM_HERE,
+    EventKind,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+
+    from inspector.probe.program import Program
+    from inspector.vocabulary import RawEvent
+
+#: Without a wake-up for so long, the thread sleeps until the next.
+_REST_NS: Final = 1_000_000_000
+#: The most events to keep of one wake-up.
+_MOST_EVENTS: Final = 50_000
+
+
+class _Clock:
+    """What a sampler asks of a clock and of what controls it."""
+
+    is_held = False
+    waits_for_events = True
+    has_hidden_turns = False
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.adapter = self
+        self.by_number = {number: self}
+
+    def running_task(self, _clock: object) -> None:
+        """There are no tasks."""
+
+
+class _Frames:
+    """The wake-ups of a scene as turns."""
+
+    def __init__(self) -> None:
+        self.began_ns = self.ended_ns = self.busy_ns = self.index = 0
+        self.threads = get_ident(), get_native_id()
+
+
+class _Scene:
+    """A scene as the sampler sees it: the part of a program that it asks."""
+
+    def __init__(self, clock_id: int) -> None:
+        self.own_clock = self.clocks = _Clock(clock_id)
+        self.frames = _Frames()
+        self.loops = {clock_id: self.frames}
+        self.changes = 0
+        self.events: list[RawEvent] = []
+        self.texts = [""]
+        self._numbers = {"": 0}
+
+    def emit(self, event: RawEvent) -> None:
+        """Keep an event of a wake-up."""
+        if self.frames.began_ns and len(self.events) < _MOST_EVENTS:
+            self.events.append(event)
+
+    def extend(self, events: tuple[RawEvent, ...]) -> None:
+        """Keep the events of a sample in a wake-up."""
+        last = events[-1]
+        is_outside = last[1] != SAMPLED or last[4] & (SAW_BETWEEN_TURNS | SAW_END)
+        if not is_outside and self.frames.began_ns and len(self.events) < _MOST_EVENTS:
+            self.events += events
+
+    def text(self, text: str) -> int:
+        """Return the number of a text."""
+        number = self._numbers.setdefault(text, len(self.texts))
+        if number == len(self.texts):
+            self.texts.append(text)
+        return number
+
+    def code_site(self, code: CodeType, line: int) -> int:
+        """Return the number of a place in code, as a text."""
+        name = getattr(code, "co_qualname", code.co_name)
+        return self.text(f"{code.co_filename}:{line} in {name}")
+
+    def guarded(self, _adapter: object, call: Callable[..., object], *args: object) -> object:
+        """Call a method."""
+        return call(*args)
+
+
+class SceneSampler:
+    """Samples the thread that makes it, from another one.
+
+    For the thread of the session.
+    """
+
+    def __init__(self, clock_id: int) -> None:
+        """Begin to look.
+
+        Args:
+            clock_id: The root clock of the scene.
+        """
+        self._scene = _Scene(clock_id)
+        self._sampler = Sampler(cast("Program", self._scene))
+        self._lock = Lock()
+        self._wanted = Event()
+        self._is_closed = False
+        self._sampler.begin()
+        Thread(target=self._run, name="scene sampler", daemon=True).start()
+
+    def close(self) -> None:
+        """Stop permanently."""
+        self._is_closed = True
+        self._wanted.set()
+        with self._lock:
+            self._sampler.end()
+
+    def begin_wake(self) -> None:
+        """Take note that a wake-up begins."""
+        self._scene.frames.began_ns = monotonic_ns()
+        if not self._wanted.is_set():
+            self._wanted.set()
+
+    def end_wake(self, at_ns: int, intern: Callable[[str], int]) -> list[RawEvent]:
+        """Take note that its callbacks have returned; returns what was seen of them.
+
+        Args:
+            at_ns: Session instant of the wake-up.
+            intern: Returns the number of a text in the log.
+        """
+        scene, frames = self._scene, self._scene.frames
+        began_ns, now_ns = frames.began_ns, monotonic_ns()
+        frames.busy_ns, frames.index = now_ns - began_ns, frames.index + 1
+        frames.began_ns, frames.ended_ns = 0, now_ns
+        if not scene.events:
+            return []
+        with self._lock:
+            events, scene.events = scene.events, []
+        has_samples = now_ns - began_ns >= LONG_NS and any(e[1] == SAMPLED for e in events)
+        return [self._told(each, at_ns, intern) for each in events] if has_samples else []
+
+    def _told(self, event: RawEvent, at_ns: int, intern: Callable[[str], int]) -> RawEvent:
+        _, kind, subject, a, b = event
+        row = SCHEMA[EventKind(kind)]
+        if kind == SAMPLED:
+            b |= SAW_FROM_HERE
+        elif kind == COLLECTED:
+            b |= COLLECTED_HERE
+        texts = self._scene.texts
+        a = intern(texts[a]) if row.a.is_text else a
+        b = intern(texts[b]) if row.b.is_text else b
+        return (at_ns, kind, subject, a, b)
+
+    def _run(self) -> None:
+        sampler, frames = self._sampler, self._scene.frames
+        while not self._is_closed:
+            wait_ns = sampler.wait_ns(LONG_NS)
+            if monotonic_ns() - max(frames.began_ns, frames.ended_ns) > _REST_NS:
+                if not frames.began_ns:
+                    self._wanted.clear()
+                    self._wanted.wait()
+                sampler.wait_ns(LONG_NS)
+            sleep(wait_ns / 1e9)
+            with self._lock:
+                if not self._is_closed:
+                    sampler.look()

@@ -1,0 +1,52 @@
+"""What is seen of a scene that is in one wake-up for too long."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from inspector.analysis.lateness.late_calls import late_calls
+from inspector.clocks.sources.system_source import SystemTimeSource
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.runs.real import run_real
+from inspector.sessions.scene import find_scene
+from inspector.sessions.sources.time_sources import SYSTEM, make_source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_SCENE = """
+import time
+def crunch():
+    end = time.thread_time() + 0.1
+    while time.thread_time() < end:
+        pass
+def build(stage):
+    stage.root.set_timeout(0.1, crunch, name="slow")
+    stage.root.set_interval(0.03, lambda: None, name="tick")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="times of threads are Linux's")
+def test_that_a_callback_of_a_scene_is_named_for_whom_it_made_late(tmp_path: Path) -> None:
+    path = tmp_path / "scene.py"
+    path.write_text(_SCENE)
+    host = SystemTimeSource()
+    session = HostedSession(find_scene(str(path)), make_source(SYSTEM, host), autorun=False)
+    with closing(session):
+        run_real(session, host, duration_ns=400_000_000, on_progress=lambda _: None)
+        session.refresh()
+        late = list(late_calls(session.history, 50_000_000))
+        instants = [event[0] for event in session.history.events(0, session.history.end)]
+    assert {call.name for call in late} == {"tick"}
+    named = {
+        share.culprit.place.function
+        for call in late
+        for share in call.lateness.shares
+        if share.culprit is not None
+    }
+    assert named == {"crunch"}
+    assert instants == sorted(instants)
