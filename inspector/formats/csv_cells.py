@@ -17,7 +17,6 @@ def text_cell(text: str) -> str:
 
 
 def text_of_cell(cell: str) -> str:
-    """Return the text of a cell made by :func:`text_cell`."""
     return cell.removeprefix(_APOSTROPHE) if _is_risky(cell) else cell
 
 

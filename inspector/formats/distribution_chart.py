@@ -124,7 +124,6 @@ class DistributionChart:
         return self.area.x + min(number, self._slots) / self._slots * self.area.width
 
     def text_of(self, first: int, last: int) -> str:
-        """Return the frames of some bins in words, of each curve."""
         low_ns, high_ns = self.band_ns(first, last)
         parts = []
         for curve in self.curves:
@@ -144,7 +143,6 @@ class DistributionChart:
 
 
 def band_text(low_ns: int, high_ns: int) -> str:
-    """Return a stretch of frame times in words."""
     if high_ns >= MAX_NS:
         return f"{format_duration(low_ns)} and longer"
     return f"{format_duration(low_ns)} to {format_duration(high_ns)}"

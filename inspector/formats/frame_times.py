@@ -137,11 +137,9 @@ class KnownDetails:
 
     @property
     def has_shares(self) -> bool:
-        """Whether it was measured where the interval went."""
         return self.shares is not None
 
     def column(self, name: str | Phase | Share) -> NsColumn:
-        """Return a column."""
         if isinstance(name, Phase):
             found: NsColumn = self.phases[name]
             return found
@@ -152,7 +150,6 @@ class KnownDetails:
         return self.delta_ns if name == "delta_ns" else self.busy_ns
 
     def between(self, start: int, stop: int) -> KnownDetails:
-        """Return those of some frames."""
         shares = None if self.shares is None else self.shares[:, start:stop]
         phases = self.phases[:, start:stop]
         return KnownDetails(self.delta_ns[start:stop], self.busy_ns[start:stop], phases, shares)
@@ -168,11 +165,9 @@ class _StoredDetails:
     has_shares: bool
 
     def column(self, name: str | Phase | Share) -> NsColumn:
-        """Return a column."""
         return self.history.part(name, self.start, self.stop)
 
     def between(self, start: int, stop: int) -> _StoredDetails:
-        """Return those of some frames."""
         begin, end, _step = slice(start, stop).indices(self.stop - self.start)
         return replace(self, start=self.start + begin, stop=self.start + max(begin, end))
 
@@ -186,16 +181,13 @@ class _SomeDetails:
 
     @property
     def has_shares(self) -> bool:
-        """Whether it was measured where the interval went."""
         return self.details.has_shares
 
     def column(self, name: str | Phase | Share) -> NsColumn:
-        """Return a column."""
         found: NsColumn = self.details.column(name)[self.places]
         return found
 
     def between(self, start: int, stop: int) -> _SomeDetails:
-        """Return those of some frames."""
         return _SomeDetails(self.details, self.places[start:stop])
 
 

@@ -43,7 +43,6 @@ def html_page(title: str, theme: ThemeName, parts: Iterable[str]) -> str:
 
 
 def svg_element(picture: DisplayList) -> str:
-    """Return a picture as an element of a page."""
     return svg_text(picture).partition("?>")[2].strip()
 
 

@@ -121,7 +121,6 @@ def varint(value: int) -> bytes:
 
 
 def number_field(number: int, value: int) -> bytes:
-    """Return a field that holds a whole number."""
     return varint(number << 3) + varint(value)
 
 
@@ -131,11 +130,9 @@ def fixed_field(number: int, value: int) -> bytes:
 
 
 def double_field(number: int, value: float) -> bytes:
-    """Return a field that holds a number with a fraction."""
     return varint(number << 3 | FIXED64) + struct.pack("<d", value)
 
 
 def bytes_field(number: int, content: bytes | str) -> bytes:
-    """Return a field that holds a message or a text."""
     held = content.encode("utf-8", "replace") if isinstance(content, str) else content
     return varint(number << 3 | BYTES) + varint(len(held)) + held

@@ -109,7 +109,6 @@ def _halo_items(shapes: Sequence[Shape], halo: Halo, scale: float) -> dict[int, 
 
 
 def _around(shape: Shape, width: float, color: str, scale: float) -> list[Item]:
-    """Return a shape that is larger all around."""
     if shape.kind == ShapeKind.TEXT:
         return []
     if shape.kind == ShapeKind.CIRCLE:

@@ -48,7 +48,6 @@ class _File(msgspec.Struct):
 
 
 def is_capframex(head: bytes) -> bool:
-    """Return whether a file begins like a capture of CapFrameX."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     return text.startswith(b"{") and _KEYS.search(head) is not None and b'"Info"' in head
 
@@ -57,7 +56,6 @@ class CapFrameXReader:
     """Reads the runs in a file at once: they have to be parsed as a whole."""
 
     def __init__(self, path: Path) -> None:
-        """Begin to read a file."""
         self._path = path
         self._source = CaptureSource(path)
         self._pieces = self._source.pieces()
@@ -66,7 +64,6 @@ class CapFrameXReader:
 
     @property
     def done(self) -> float:
-        """The share of the file that was read, from 0 to 1."""
         return self._source.done
 
     def read_on(self) -> bool:

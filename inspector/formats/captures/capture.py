@@ -75,7 +75,6 @@ class Stream:
         return len(self.interval_ns)
 
     def stream(self) -> Stream:
-        """Return the frames themselves."""
         return self
 
     def frames(self) -> FrameTimes:
@@ -158,7 +157,6 @@ class SliceStream:
     """
 
     def __init__(self, slices: Slices, places: NDArray[np.uint32]) -> None:
-        """Stand for some slices, known by their indices."""
         self._slices = slices
         self._places = places
         self._track = int(slices.track[places[0]])

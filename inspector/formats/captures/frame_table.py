@@ -161,7 +161,6 @@ class FrameTableReader:
 
     @property
     def done(self) -> float:
-        """The share of the file that was read, from 0 to 1."""
         return self._source.done
 
     def read_on(self) -> bool:
@@ -394,7 +393,6 @@ class FrameTableReader:
         ]
 
     def _beside(self, owner: int, count: int) -> TableColumns | None:
-        """Return the columns beside the frame times of a stream."""
         table = self._table
         if self._is_cumulative or not table.has_names:
             return None
@@ -427,7 +425,6 @@ class FrameTableReader:
         return next((name for name, columns in _FORMATS if columns <= names), "table")
 
     def _created(self) -> datetime | None:
-        """Return when the file says that it was captured."""
         if found := _AFTERBURNER_TITLE.match(self._source.head.decode("latin-1")):
             return _date_of(found)
         table = self._table

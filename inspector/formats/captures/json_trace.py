@@ -87,7 +87,6 @@ class JsonTraceReader:
     """Reads trace-event JSON."""
 
     def __init__(self, path: Path) -> None:
-        """Begin to read a file."""
         self._path = path
         self._source = CaptureSource(path)
         self._builder = TraceBuilder()
@@ -100,7 +99,6 @@ class JsonTraceReader:
 
     @property
     def done(self) -> float:
-        """The share of the file that was read, from 0 to 1."""
         return self._source.done
 
     def read_on(self) -> bool:

@@ -157,7 +157,6 @@ class _Counter:
 
 
 def is_perfetto(head: bytes) -> bool:
-    """Return whether a file begins with packets of a Perfetto trace."""
     at = count = 0
     try:
         while at < len(head) and count < _SCREENED_PACKETS:
@@ -180,7 +179,6 @@ class PerfettoReader:
     """Reads the packets of a trace."""
 
     def __init__(self, path: Path) -> None:
-        """Begin to read a file."""
         self._path = path
         self._source = CaptureSource(path)
         self._pieces = self._source.pieces(1 << 20)
@@ -198,7 +196,6 @@ class PerfettoReader:
 
     @property
     def done(self) -> float:
-        """The share of the file that was read, from 0 to 1."""
         return self._source.done
 
     def read_on(self) -> bool:
@@ -488,7 +485,6 @@ class PerfettoReader:
 
 
 def _double(field: Field) -> float:
-    """Return a number with a fraction."""
     (value,) = struct.unpack("<d", field[2].to_bytes(8, "little"))
     return float(value)
 
@@ -516,6 +512,5 @@ _VALUES: Final[dict[tuple[int, int], Callable[[bytes, Field], object]]] = {
 
 
 def _next_packet(data: bytes, at: int) -> int:
-    """Return where the next packet may begin."""
     found = data.find(_PACKET_TAG.to_bytes(1, "little"), at)
     return len(data) if found < 0 else found

@@ -100,11 +100,9 @@ class Table:
         ]
 
     def numbers(self, at: int) -> list[float]:
-        """Return the numbers of a column in the first rows."""
         return [float(cell) for cell in self.first_cells(at) if is_number(cell)]
 
     def is_numeric(self, at: int) -> bool:
-        """Return whether a column is numeric in the first rows."""
         present = [cell for cell in self.first_cells(at) if cell.upper() not in _NO_VALUE]
         return bool(present) and sum(map(is_number, present)) * 2 >= len(present)
 
@@ -210,7 +208,6 @@ class Rows:
 
     @property
     def is_blank(self) -> NDArray[np.bool_]:
-        """Which rows have empty cells only."""
         stops = self._marks[self._last]
         has_return = self._bytes[np.maximum(stops - 1, 0)] == _RETURN
         found: NDArray[np.bool_] = stops - self._starts - has_return < self._counts
@@ -241,7 +238,6 @@ class Rows:
         return start, end
 
     def text(self, at: int, row: int) -> str:
-        """Return a cell."""
         start, end = self.cells(at)
         return _text(self._bytes[start[row] : end[row]].tobytes())
 
@@ -268,12 +264,10 @@ class Rows:
         return np.where(is_there, found / 10.0**_DECIMALS, np.nan)
 
     def texts(self, at: int) -> list[str]:
-        """Return all cells of a column."""
         places = zip(*(each.tolist() for each in self.cells(at)), strict=True)
         return [_text(self._bytes[start:end].tobytes()) for start, end in places]
 
     def row(self, row: int) -> list[str]:
-        """Return all cells of a row."""
         start, stop = self._starts[row], self._marks[self._last[row]]
         text = self._bytes[start:stop].tobytes()
         mark = self._bytes[self._marks[self._first[row]] : self._marks[self._first[row]] + 1]

@@ -80,7 +80,6 @@ class TraceBuilder:
     """
 
     def __init__(self) -> None:
-        """Begin without slices."""
         self._start = array("q")
         self._took = array("q")
         self._track = array("i")
@@ -116,15 +115,12 @@ class TraceBuilder:
         return number
 
     def rename_track(self, number: int, process: Hashable, name: str) -> None:
-        """Name a track."""
         self._track_names[number] = (process, name)
 
     def name_process(self, process: Hashable, name: str) -> None:
-        """Name a process."""
         self._process_names[process] = name
 
     def text(self, name: str) -> int:
-        """Return the number of a name."""
         number = self._names.get(name)
         if number is None:
             if len(self._names) >= _MOST_NAMES:
@@ -222,7 +218,6 @@ class TraceBuilder:
         return -begun.ticket
 
     def ignore(self, what: str) -> None:
-        """Count an event that is not shown."""
         self.ignored[what] = self.ignored.get(what, 0) + 1
 
     def note_damage(self, where: str) -> None:

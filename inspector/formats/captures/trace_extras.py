@@ -80,7 +80,6 @@ class Counters:
     value: NDArray[np.float64]
 
     def of(self, place: int) -> tuple[NsColumn, NDArray[np.float64]]:
-        """Return instants and values of a counter."""
         part = slice(int(self.first[place]), int(self.first[place + 1]))
         return self.at_ns[part], self.value[part]
 
@@ -195,7 +194,6 @@ class ExtrasBuilder:
     """
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self.left_out: dict[str, int] = {}
         self._texts: dict[bytes, int] = {}
         self._text_bytes = 0
@@ -241,7 +239,6 @@ class ExtrasBuilder:
     def add_counter(  # noqa: PLR0913, PLR0917 - one event
         self, process: Hashable, name: str, series: str, at_ns: int, value: float, unit: str = ""
     ) -> None:
-        """Set a counter."""
         key = (process, name, series)
         number = self._counters.get(key)
         if number is None:

@@ -63,7 +63,6 @@ _HEADER: Final = re.compile(rb"(?:name(.)src_file\1|MessageName(.)total_ns(?:\s|
 
 
 def is_tracy(head: bytes) -> bool:
-    """Return whether a file begins like a table of Tracy."""
     return _HEADER.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
 
 
@@ -171,7 +170,6 @@ class TracyReader:
 
     @property
     def done(self) -> float:
-        """The share of the file that was read, from 0 to 1."""
         return self._source.done
 
     def read_on(self) -> bool:

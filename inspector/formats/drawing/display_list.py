@@ -37,12 +37,10 @@ class Box(Struct, frozen=True):
 
     @property
     def right(self) -> float:
-        """The x of the right edge."""
         return self.x + self.width
 
     @property
     def bottom(self) -> float:
-        """The y of the lower edge."""
         return self.y + self.height
 
 
@@ -157,8 +155,6 @@ class DisplayList(Struct, frozen=True):
 
 
 def moved(item: Item, dx: float, dy: float) -> Item:
-    """Return an item at another place."""
-
     def shifted(points: tuple[Point, ...]) -> tuple[Point, ...]:
         return tuple([Point(round(x + dx, 2), round(y + dy, 2)) for x, y in points])
 

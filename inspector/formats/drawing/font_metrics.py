@@ -14,7 +14,6 @@ _UNSEEN: Final = frozenset({"Cc", "Cs", "Cn"})
 
 
 def font_path(*, is_bold: bool) -> str:
-    """Return the path of the bundled font file."""
     name = "DejaVuSans-Bold.ttf" if is_bold else "DejaVuSans.ttf"
     return str(resource_path("fonts", name))
 
@@ -32,7 +31,6 @@ def text_width(text: str, size: float, *, is_bold: bool = False) -> float:
 
 
 def has_every_character(text: str, *, is_bold: bool = False) -> bool:
-    """Return whether the bundled font draws all of ``text``."""
     face = font(is_bold=is_bold)
     return all(face.has(ord(char)) for char in text)
 

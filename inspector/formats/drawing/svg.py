@@ -38,7 +38,6 @@ _MARKUP_AND_BREAKS: Final = _MARKUP | str.maketrans({"\n": "&#10;", "\r": "&#13;
 
 
 def svg_text(picture: DisplayList) -> str:
-    """Return the SVG document of ``picture``."""
     width, height = _number(picture.width), _number(picture.height)
     families = quoted(f"'{_EMBEDDED_FAMILY}',{_FALLBACK_FAMILIES}")
     size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'

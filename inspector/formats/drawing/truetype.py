@@ -49,12 +49,10 @@ class TrueTypeFont:
 
     @classmethod
     def load(cls, path: str) -> Self:
-        """Return the font in the file ``path``."""
         with open(path, "rb") as file:  # noqa: PTH123 - the path may come as a string
             return cls(file.read())
 
     def has(self, codepoint: int) -> bool:
-        """Return whether the font draws the character ``codepoint``."""
         return codepoint in self._glyphs
 
     def advance(self, codepoint: int) -> int:

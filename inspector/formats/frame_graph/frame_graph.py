@@ -129,7 +129,6 @@ LEAST_PLOT_SHARE: Final = 0.55
 
 
 def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> DisplayList:
-    """Return the frame-time graph of ``frames``."""
     graph, _lists_all = laid_out_graph(frames, provenance, options)
     return graph
 
@@ -218,7 +217,6 @@ class _Graph:
         self._has_spikes = bool((self._data.highest_ns > top_ns).any())
 
     def laid_out(self, economy: _Economy) -> _Layout:
-        """Return the places of everything."""
         options, colors, data = self._options, self._colors, self._data
         subtitle = _subtitle(self._frames, options.measure)
         header = _header(self._title, subtitle, options.width_pt, colors, is_flat=economy.is_flat)
@@ -254,7 +252,6 @@ class _Graph:
         )
 
     def drawn(self, layout: _Layout) -> DisplayList:
-        """Return the picture."""
         options, colors, data, scale = self._options, self._colors, self._data, layout.scale
         box, provenance = scale.box, self._provenance
         items: list[Item] = [layout.header.group, layout.legend.group]
@@ -367,7 +364,6 @@ def _legend_entries(
 def _signs_explained(
     interventions: tuple[Intervention, ...], colors: GraphColors
 ) -> list[_LegendEntry]:
-    """Return the legend of the signs above the plot."""
     found: list[_LegendEntry] = []
     for is_hit, text in ((False, "intervention"), (True, "breakpoint hit")):
         sign = next((each for each in interventions if each.is_hit == is_hit), None)

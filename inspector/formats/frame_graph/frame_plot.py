@@ -326,13 +326,11 @@ def spike_group(
 
 
 def spike_mark(x: float, base_y: float, colors: GraphColors) -> Polygon:
-    """Return the triangle for a frame beyond the range."""
     corners = ((x - 2.6, base_y), (x, base_y - 6), (x + 2.6, base_y))
     return Polygon(tuple(Point(round(cx, 2), round(cy, 2)) for cx, cy in corners), colors.spike)
 
 
 def level_line(scale: Scale, duration_ns: float, stroke: Stroke) -> Polyline:
-    """Return the horizontal line across the plot at a duration."""
     y = crisp(scale.y(duration_ns))
     return Polyline((Point(scale.box.x, y), Point(round(scale.box.right, 2), y)), stroke)
 

@@ -98,7 +98,6 @@ class LandmarkStrip:
 
 
 def most_rows(options: ExportOptions) -> int:
-    """Return the number of rows of names in a picture."""
     return max(1, min(5, int((options.height_pt - 240) / 50)))
 
 
@@ -382,6 +381,5 @@ def _points(*places: tuple[float, float]) -> tuple[Point, ...]:
 
 
 def landmark_legend(landmarks: tuple[Landmark, ...]) -> list[tuple[str, str]]:
-    """Return the kinds that occur, each with its name in the legend."""
     found = {each.kind for each in landmarks}
     return [(kind, title) for kind, title in _TITLES.items() if kind in found]

@@ -81,7 +81,6 @@ class Pages:
         self._y = self._margin
 
     def add_title(self, text: str) -> None:
-        """Add the title of everything."""
         self._add_lines(text, _TITLE_SIZE, self._colors.text, is_bold=True, lines=3)
 
     def add_heading(self, text: str) -> None:
@@ -92,7 +91,6 @@ class Pages:
         self._add_lines(text, _HEADING_SIZE, self._colors.text, is_bold=True, lines=2)
 
     def add_paragraph(self, text: str) -> None:
-        """Add a paragraph."""
         self._add_lines(text, _TEXT_SIZE, self._colors.muted_text, is_bold=False, lines=6)
 
     def add_picture(self, picture: DisplayList) -> None:

@@ -78,7 +78,6 @@ def write_html(
 
 
 def html_of(report: Report) -> str:
-    """Return a report as a page of HTML."""
     parts = [_html_of(report.about)]
     for section in report.sections:
         parts.append(f"<h2>{escape(section.title)}</h2>")
@@ -108,7 +107,6 @@ def write_pdf(
 def report_pages(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions
 ) -> tuple[DisplayList, ...]:
-    """Return the pages of a report."""
     room = room_of(A4)
     fitted = replace(options, width_pt=room, height_pt=room * _GRAPH_ASPECT)
     report = report_of(frames, provenance, fitted)

@@ -32,7 +32,6 @@ _MOST_ROWS: Final = 100_000_000
 def write_parquet(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions, stream: BinaryIO
 ) -> None:
-    """Write frames as a Parquet file."""
     table = _table(frames, provenance, options)
     import_module("pyarrow.parquet").write_table(table, stream, compression="zstd")
 

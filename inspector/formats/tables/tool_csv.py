@@ -113,7 +113,6 @@ def write_mangohud(
 
 
 def _instants_ns(frames: FrameTimes, provenance: Provenance) -> NsColumn:
-    """Return when frame times end."""
     is_captured = provenance.source == CAPTURED
     return frames.at_ns if is_captured else np.cumsum(frames.interval_ns)
 

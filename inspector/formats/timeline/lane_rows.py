@@ -224,13 +224,11 @@ class LaneDrawing:
 
     @property
     def left(self) -> float:
-        """The left edge of the lanes."""
         return self._scale.box.x
 
     # ---------------------------------------------------------------- clocks, machines
 
     def running_color(self) -> str:
-        """Return the colour of a clock that runs."""
         return mixed(self._colors.line, self._colors.background, 0.5)
 
     def _clock(self, number: int, box: Box) -> list[Item]:
@@ -400,7 +398,6 @@ class LaneDrawing:
         return [self.tick(scale.x(end_ns), box, color) for end_ns in spans[start:stop]]
 
     def tick(self, x: float, box: Box, color: str, *, is_late: bool = False) -> Item:
-        """Return the sign of a firing."""
         color = self._colors.spike if is_late else color
         return Rect(Box(round(x - 0.4, 2), box.y, 0.8, box.height), color)
 

@@ -108,7 +108,6 @@ class _Layout:
             self.high = self.low + NS_PER_MS
 
     def _read(self, events: Events) -> None:
-        """Read the lanes of the part that is shown."""
         history = events.history
         end_ns = history.last_ns if events.end_ns is None else events.end_ns
         if len(self.frames):
@@ -196,7 +195,6 @@ class _Layout:
         return min(max(names, default=28.0), room * _NAMES)
 
     def _legend_lines(self) -> int:
-        """Return how many lines the legend may take."""
         kinds = {row.kind for row in self.rows}
         texts = [each for key, each in _LEGEND.items() if _KINDS.get(key, LaneKind.CLOCK) in kinds]
         width = sum(text_width(each, SMALL) + 33 for each in texts)
@@ -350,7 +348,6 @@ def _is_bold(row: Row) -> bool:
 
 
 def _swatch(key: str, box: Box, drawing: LaneDrawing, colors: GraphColors) -> list[Item]:
-    """Return the sign of an entry of the legend."""
     middle = box.x + box.width / 2
     match key:
         case "running":

@@ -91,7 +91,6 @@ class _Processes:
         self._tracks: dict[str, int] = {}
 
     def track_of(self, process: str) -> int:
-        """Return the track of a process by its name."""
         track = self._tracks.get(process)
         if track is None:
             track = self._tracks[process] = CLOCKS + len(self._tracks)

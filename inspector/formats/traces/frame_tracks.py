@@ -49,7 +49,6 @@ class FrameTrack:
             self._details = details
 
     def end(self) -> None:
-        """Write the last frame."""
         self._write(None)
 
     def _write(self, following: FrameEvents | None) -> None:
@@ -106,7 +105,6 @@ class MemberCalls:
         self._details: dict[tuple[int, int], About] = {}
 
     def name(self, member_id: int) -> str:
-        """Return the name of a member."""
         return self._names.get(member_id, f"call {member_id}")
 
     def take_details(self) -> dict[tuple[int, int], About]:
@@ -169,7 +167,6 @@ class LoopTracks:
         self._open: dict[int, FrameEvents] = {}
 
     def end(self) -> None:
-        """Write the last frames."""
         for track in self._tracks.values():
             track.end()
 

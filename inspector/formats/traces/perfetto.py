@@ -126,7 +126,6 @@ class _PerfettoWriter:
         self._write(_AT + varint(at_ns) + bytes_field(11, event))
 
     def end_slices(self) -> None:
-        """Write the ends of the slices that have begun."""
         for track in self._open:
             self._end_until(track, None)
 
@@ -155,7 +154,6 @@ class _PerfettoWriter:
         return found
 
     def _about(self, about: About) -> bytes:
-        """Return arguments and flows of an event."""
         found = b""
         for name, value in about.arguments.items():
             found += bytes_field(4, self._arg_name(name) + _valued(value))

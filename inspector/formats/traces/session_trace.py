@@ -126,7 +126,6 @@ class _TraceReader:
             self._enter(state.at_ns, member_id, states.state[-1])
 
     def end(self, last_ns: int) -> None:
-        """Write what has not ended."""
         self._paused_count.end()
         for clock_id, since_ns in self._paused.items():
             self._writer.slice(CLOCKS + clock_id, "paused", since_ns, last_ns - since_ns)

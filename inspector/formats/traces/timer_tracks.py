@@ -48,7 +48,6 @@ class Gauge:
         self._at_ns, self._value = at_ns, value
 
     def end(self) -> None:
-        """Write the last value."""
         if self._value is not None and self._value != self._written:
             self._writer.counter(self._track, self._counted, self._at_ns, self._value)
             self._written = self._value
@@ -118,7 +117,6 @@ class TimerTracks:
             self._writer.instant(FRAMES, text, last_ns, Reach.ALL)
 
     def clocks_removed(self, at_ns: int, gone: Collection[int]) -> None:
-        """End the timers of clocks."""
         for clock_id in gone:
             theirs = list(self._of_clock.get(clock_id, ()))
             for timer_id in theirs:
