@@ -50,11 +50,9 @@ class _KeptDoor:
 
     @property
     def title(self) -> str:
-        """What it leads to."""
         return self.door.title
 
     def open(self, inlet: Inlet) -> Opened:
-        """Open the door."""
         self.opened = opened = self.door.open(inlet)
         if note := getattr(opened, "note", ""):
             say(self.err, note)

@@ -220,7 +220,6 @@ class CallTally:
         log.before_drop = self.update
 
     def update(self) -> None:
-        """Count the new events in the log."""
         batch = self._log.read(self._cursor)
         self._cursor = batch.cursor
         self.lost += batch.lost
@@ -228,11 +227,9 @@ class CallTally:
 
     @property
     def fired(self) -> int:
-        """Number of firings of all timers."""
         return sum(group.calls for group in self._timers.values())
 
     def fired_by_clock(self) -> dict[int, int]:
-        """Return the number of firings by clock."""
         counts: dict[int, int] = {}
         for group in self._timers.values():
             counts[group.clock_id] = counts.get(group.clock_id, 0) + group.calls

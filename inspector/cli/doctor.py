@@ -60,7 +60,6 @@ class Check:
 
 
 def diagnose(options: Namespace, out: TextIO, _errors: TextIO) -> int:
-    """Print what was found; return the exit code."""
     checks = list(_checks())
     problems = sum(bool(each.problem) for each in checks)
     if options.json:

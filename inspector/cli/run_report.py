@@ -194,7 +194,6 @@ class RunReport:
 
 
 def spread(times_ns: NsColumn) -> Spread | None:
-    """Return the distribution of frame times, ``None`` without any."""
     if not len(times_ns):
         return None
     return Spread(
@@ -206,7 +205,6 @@ def spread(times_ns: NsColumn) -> Spread | None:
 
 
 def interval_shares(frames: FrameTimes) -> IntervalShares | None:
-    """Return where the time between frames went, ``None`` if that was not measured."""
     if not frames.has_shares:
         return None
     names = (*(share.text for share in Share), UNKNOWN)
@@ -267,7 +265,6 @@ def report_text(report: RunReport, *, most_timers: int = 20) -> str:
 
 
 def report_values(report: RunReport) -> dict[str, object]:
-    """Return the report as plain values, for JSON."""
     return {
         "title": report.title,
         "scene": report.scene,

@@ -80,7 +80,6 @@ class Condition:
     limit: float
 
     def holds(self, value: float) -> bool:
-        """Return whether it holds for a value."""
         return _OPERATORS[self.sign](value, self.limit)
 
 
@@ -102,7 +101,6 @@ class _Checked:
 
     @property
     def text(self) -> str:
-        """The outcome in words."""
         if self.why_not:
             return f"{self.file}: whether {self.condition.text} cannot be told: {self.why_not}"
         what = f"{self.value.metric.id} is {self.value.text}"
@@ -245,7 +243,6 @@ def _results(
     checked: Sequence[_Checked],
     unread: Mapping[str, str],
 ) -> dict[str, object]:
-    """Return everything as JSON."""
     results = [_values(*each) for each in zip(files, values, strict=True)]
     for result, summaries in zip(results, columns, strict=False):
         result["columns"] = [each.as_json() for each in summaries]
@@ -373,7 +370,6 @@ class _Test:
 
     @property
     def text(self) -> str:
-        """The outcome in words."""
         if self.why_not:
             return f"whether {self.condition.text} cannot be told: {self.why_not}"
         holds = "holds" if self.holds else "does not hold"
@@ -383,7 +379,6 @@ class _Test:
 def _tested(
     each: RunDifference, conditions: Sequence[Condition], options: Namespace
 ) -> list[_Test]:
-    """Return what became of conditions of failure."""
     found = []
     for condition in conditions:
         (difference,) = (of for of in each.found.differences if of.metric is condition.metric)

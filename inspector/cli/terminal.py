@@ -17,12 +17,10 @@ def say(err: TextIO, *sentences: object) -> None:
 
 
 def write_json(out: TextIO, values: object) -> None:
-    """Write an answer for programs."""
     out.write(json.dumps(values, ensure_ascii=False, indent=2) + "\n")
 
 
 def say_error(error: InspectorError, err: TextIO) -> ExitCode:
-    """Write an error; returns the exit code."""
     say(err, error)
     if error.detail:
         err.write(f"\n{error.detail}\n")

@@ -39,7 +39,6 @@ attached; 126 and 127 if it may not be executed or was not found.
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of ``attach``."""
     parser.add_argument(
         "program",
         metavar="PROGRAM ARGS… | PID",
@@ -153,7 +152,6 @@ def _check(options: Namespace) -> None:
 
 
 def _read_program(options: Namespace) -> None:
-    """Tell a process from a command line."""
     options.pid = None
     command = options.program
     if command[:1] == ["--"]:

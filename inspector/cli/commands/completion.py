@@ -23,12 +23,10 @@ _COMPLETED: Final = {"FILE": shtab.FILE, "SCENE": shtab.FILE, "DIR": shtab.DIREC
 
 
 def add_completion_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of ``completion``."""
     parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
 
 
 def write_completion(options: Namespace, out: TextIO, _errors: TextIO) -> int:
-    """Print the completion of a shell; return the exit code."""
     from inspector.cli.main import build_parser  # noqa: PLC0415 - which loads this file
 
     parser = build_parser()

@@ -86,7 +86,6 @@ default. Blocking callbacks take no time there; --real-time finds them, and runs
 
 
 def add_explain_arguments(explain: ArgumentParser) -> None:
-    """Add the arguments of ``explain`` to its parser."""
     _add_past(explain)
     explain.add_argument("timer", metavar="TIMER", nargs="?", help="number or name of the timer")
     explain.add_argument(
@@ -105,7 +104,6 @@ def add_explain_arguments(explain: ArgumentParser) -> None:
 
 
 def add_lint_arguments(lint: ArgumentParser) -> None:
-    """Add the arguments of ``lint`` to its parser."""
     _add_past(lint)
     lint.add_argument(
         "--budget",

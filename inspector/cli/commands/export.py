@@ -57,7 +57,6 @@ several files 1 if any was not exported.
 
 
 def add_export_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of ``export``."""
     parser.set_defaults(parser=parser)
     parser.add_argument("files", metavar="FILE[:COLUMN]", nargs="+", help="files with frame times")
     add_stream(parser)
@@ -136,7 +135,6 @@ def check_export_arguments(options: Namespace) -> None:
 
 
 def add_graph_options(parser: ArgumentParser) -> None:
-    """Add the arguments of a graph and of the frames in it."""
     graph = parser.add_argument_group("export options")
     graph.add_argument("--title", metavar="TEXT", default="", help="heading of the graph")
     graph.add_argument(

@@ -40,7 +40,6 @@ not valid; 4 if the scene could not be loaded; 9 if a file could not be read.
 
 
 def add_lab_arguments(lab: ArgumentParser) -> None:
-    """Add the arguments of ``lab`` to its parser."""
     what = lab.add_argument_group("what to run (default: an interval of 1 second)")
     what.add_argument("--scene", metavar="FILE", help="a scene file, or a number or name")
     what.add_argument(

@@ -32,7 +32,6 @@ the scene could not be loaded; 7 if the program could not be attached to.
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of ``late``."""
     parser.add_argument(
         "target",
         metavar="RECORDING-or-SCENE | -- PROGRAM ARGS…",

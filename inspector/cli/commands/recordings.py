@@ -42,7 +42,6 @@ instant or number.
 
 
 def add_replay_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of ``replay``."""
     parser.add_argument("file", metavar="FILE", type=Path, help="the recording (.tlrec)")
     parser.add_argument(
         "--verify", action="store_true", help="exit with code 6 if it behaves differently"
@@ -54,7 +53,6 @@ def add_replay_arguments(parser: ArgumentParser) -> None:
 
 
 def add_annotate_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of ``annotate``."""
     parser.add_argument("file", metavar="RECORDING", type=Path, help="the recording (.tlrec)")
     what = parser.add_argument_group("action (default: list)")
     acts = what.add_mutually_exclusive_group()
@@ -98,7 +96,6 @@ def check_annotate_arguments(options: Namespace) -> None:
 
 
 def add_scene(parser: ArgumentParser) -> None:
-    """Add ``--scene``, the place of a recorded scene."""
     parser.add_argument(
         "--scene", metavar="FILE", type=Path, help="the recorded scene's file, if it has moved"
     )

@@ -49,7 +49,6 @@ Exit code 1 if a callback failed; 4 if the scene could not be loaded.
 
 
 def add_run_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of ``run``."""
     parser.set_defaults(parser=parser)
     parser.add_argument("scene", metavar="SCENE", help="a scene file, or a number or name")
     length = parser.add_argument_group("length (required, unless --frame-times is given)")

@@ -17,7 +17,6 @@ from inspector.sessions.scene import built_in_scenes, find_scene
 
 
 def add_scenes_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of ``scenes`` to its parser."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--json", action="store_true", help="as JSON, for programs")
     which.add_argument(

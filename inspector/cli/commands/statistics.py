@@ -77,7 +77,6 @@ def _add_allow_missing(parser: ArgumentParser) -> None:
 
 
 def add_stats_arguments(stats: ArgumentParser) -> None:
-    """Add the arguments of ``stats`` to its parser."""
     stats.set_defaults(parser=stats)
     stats.add_argument(
         "files", metavar="FILE[:COLUMN]", nargs="*", help="files with frame times, one row each"
@@ -123,7 +122,6 @@ def add_stats_arguments(stats: ArgumentParser) -> None:
 
 
 def add_compare_arguments(compare: ArgumentParser) -> None:
-    """Add the arguments of ``compare`` to its parser."""
     compare.set_defaults(parser=compare)
     compare.add_argument("before", metavar="BEFORE[:COLUMN]", help="the first file")
     compare.add_argument(

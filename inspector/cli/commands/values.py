@@ -42,7 +42,6 @@ def count(text: str) -> int:
 
 
 def add_without_inspector(parser: ArgumentParser | _ArgumentGroup) -> None:
-    """Add the argument that leaves out what the inspector has cost."""
     parser.add_argument(
         "--without-inspector",
         action="store_true",
@@ -157,7 +156,6 @@ def add_time_source(parser: ArgumentParser | _MutuallyExclusiveGroup, real_time:
 
 
 def add_stream(parser: ArgumentParser | _ArgumentGroup) -> None:
-    """Add ``--stream``, which selects among the streams of a capture."""
     parser.add_argument(
         "--stream",
         metavar="NAME",
@@ -190,7 +188,6 @@ def budget_ms(text: str) -> float:
 
 
 def dots_per_inch(text: str) -> float:
-    """Parse a resolution."""
     return _float(text, "a resolution", "write 144")
 
 
