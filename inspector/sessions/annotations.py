@@ -59,7 +59,6 @@ class Annotations:
         return iter(self._sorted)
 
     def get(self, number: int) -> Annotation | None:
-        """Return one by its number, ``None`` when it is not there."""
         return self._by_number.get(number)
 
     def within(self, first_ns: int, last_ns: int | None = None) -> list[Annotation]:
@@ -122,7 +121,6 @@ class Annotations:
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is a change to be undone."""
         return bool(self._inverse)
 
     def undo(self) -> str:

@@ -97,13 +97,11 @@ class CaptureHistory:
         return frames_as_slices(frames, _ROOT_NAME)
 
     def slice_ended(self, member: int, at_ns: int) -> int | None:
-        """Return the index of the slice with a member's name that ended at an instant."""
         if not isinstance(self._body, _TraceEvents):
             return None
         return self._body.slice_ended(member, at_ns)
 
     def about_slice(self, place: int) -> SliceAbout:
-        """Return what is known of a slice, by its index."""
         assert isinstance(self._body, _TraceEvents), "it has slices"
         assert self._slices is not None, "it has slices"
         extras = self._slices.extras
@@ -116,7 +114,6 @@ class CaptureHistory:
         )
 
     def events(self, start: int, end: int) -> list[RawEvent]:
-        """Return the events between two cursors."""
         start, end = max(start, 0), min(end, self.end)
         opening = len(self._opening)
         found = self._opening[start:end]
@@ -126,7 +123,6 @@ class CaptureHistory:
         return found
 
     def numbered(self, start: int, end: int) -> tuple[range, list[RawEvent]]:
-        """Return the cursors of what :meth:`events` returns, and the same events."""
         events = self.events(start, end)
         first = max(start, 0)
         return range(first, first + len(events)), events
@@ -139,11 +135,9 @@ class CaptureHistory:
         """Return ``None``, as nothing is missing within a capture."""
 
     def cursor_at(self, at_ns: int) -> int:
-        """Return the cursor after the last event at or before an instant."""
         return 0 if at_ns < 0 else len(self._opening) + self._body.count_until(at_ns)
 
     def state_before(self, cursor: int) -> Timeline:
-        """Return a copy of the state after all events before a cursor."""
         cursor = min(max(cursor, 0), self.end)
         opening = len(self._opening)
         if cursor <= opening:
@@ -166,7 +160,6 @@ class CaptureHistory:
         return state
 
     def state_at(self, at_ns: int) -> Timeline:
-        """Return a copy of the state at an instant, including all its events."""
         state = self.state_before(self.cursor_at(at_ns))
         state.set_present(at_ns)
         return state
@@ -246,7 +239,6 @@ class CaptureHistory:
 
 
 def _known(column: SliceColumn) -> list[int]:
-    """Return the numbers that are in a column."""
     found = set[int]()
     for part in _parts(len(column)):
         found.update(np.unique(column[part]).tolist())
@@ -254,7 +246,6 @@ def _known(column: SliceColumn) -> list[int]:
 
 
 def _parts(count: int) -> Iterator[slice]:
-    """Yield stretches that take little memory each."""
     return (slice(start, min(start + _AT_ONCE, count)) for start in range(0, count, _AT_ONCE))
 
 
@@ -404,7 +395,6 @@ class _TraceEvents:
         return found
 
     def slice_ended(self, member: int, at_ns: int) -> int | None:
-        """Return the index of the slice of a member that ended at an instant."""
         place = self._slices.count_until(at_ns) - 1
         while place >= 0 and sum(self._slices.span_ns(place)) == at_ns:
             if self._members[place] == member:

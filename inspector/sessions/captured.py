@@ -173,7 +173,6 @@ class CapturedSession(UniformSession):
             return None if capture.no_frames else capture.stream()
 
     def _adopt(self, found: _Arranged) -> None:
-        """Show frames from now on."""
         file, capture = found.file, found.capture
         if capture is not None:
             self._capture = capture
@@ -211,12 +210,10 @@ class CapturedSession(UniformSession):
 
     @property
     def path(self) -> Path:
-        """The file."""
         return self._path
 
     @property
     def format(self) -> str:
-        """The program or format that wrote the file."""
         return "frame times" if self._capture is None else self._capture.format
 
     @property
@@ -227,7 +224,6 @@ class CapturedSession(UniformSession):
 
     @property
     def status(self) -> SessionStatus:
-        """What was captured, and whether it is still being read."""
         if self._is_closed:
             return SessionStatus(SessionPhase.EMPTY, "No capture is open.")
         if self._reader is not None:
@@ -276,7 +272,6 @@ class CapturedSession(UniformSession):
             self._finish(reader)
 
     def close(self) -> None:
-        """Close the file."""
         self._is_closed = True
         self._reader = self._work = None
 
@@ -321,12 +316,10 @@ class _Work:
 
     @property
     def is_over(self) -> bool:
-        """Whether there is a result."""
         return not self._thread.is_alive()
 
     @property
     def took_ns(self) -> int:
-        """How long it has taken so far."""
         return perf_counter_ns() - self._began_ns
 
     def result(self) -> _Arranged:

@@ -149,27 +149,22 @@ class HostedSession(UniformSession):
 
     @property
     def history(self) -> LogHistory:
-        """The past, as far as the log goes back."""
         return self._run.history
 
     @property
     def timeline(self) -> Timeline:
-        """The log folded up to the last :meth:`refresh`."""
         return self._run.timeline
 
     @property
     def problem(self) -> SceneProblem | None:
-        """Why the scene could not be loaded, ``None`` if it was."""
         return self._run.problem
 
     @property
     def title(self) -> str:
-        """The title from the scene, its docstring, or its file name."""
         return self._run.title
 
     @property
     def front_panels(self) -> tuple[str, ...]:
-        """Titles of the panels that show the scene best."""
         return self._run.stage.front_panels
 
     @property
@@ -179,17 +174,14 @@ class HostedSession(UniformSession):
 
     @property
     def failure_policy(self) -> FailurePolicy:
-        """What follows when a callback raises."""
         return self._run.failure_policy
 
     @property
     def frame_rate(self) -> Fraction:
-        """Target frames per second of session time."""
         return self._run.frame_rate
 
     @property
     def about(self) -> About:
-        """The description of its recordings."""
         return About(
             scene_path=str(self.scene_path),
             scene_digest=file_digest(self.scene_path),
@@ -201,38 +193,31 @@ class HostedSession(UniformSession):
 
     @property
     def file_stem(self) -> str:
-        """The name of the scene in the names of recordings."""
         return self.scene_path.stem
 
     @property
     def can_wait(self) -> bool:
-        """Whether its time is virtual and can wait for the disk."""
         return isinstance(self.source, VirtualTimeSource | ManualTimeSource)
 
     @property
     def wake_errors(self) -> WakeErrorSummary | None:
-        """The wake-up delays of the time source, ``None`` if unknown."""
         source = self.source
         return source.wake_errors if isinstance(source, MeasuresWakeErrors) else None
 
     @property
     def is_running(self) -> bool:
-        """Whether session time follows the time source."""
         return self._run.is_running
 
     @property
     def session_ns(self) -> int:
-        """Session time up to which the scene has run."""
         return self._run.session_ns
 
     @property
     def frames_run(self) -> int:
-        """How many frames have begun."""
         return self._run.frames_run
 
     @property
     def present_ns(self) -> int:
-        """Session time now; ahead of :attr:`session_ns` while running. Calls no callback."""
         return self._run.present_ns
 
     @property
@@ -242,12 +227,10 @@ class HostedSession(UniformSession):
 
     @property
     def undoing(self) -> Undoing:
-        """The inverses of commands."""
         return self._run.undoing
 
     @property
     def status(self) -> SessionStatus:
-        """The present status."""
         run = self._run
         problem = run.problem
         if problem is not None:
@@ -461,7 +444,6 @@ class HostedSession(UniformSession):
         self._modules_aside = {} if scene is None else scene.set_aside()
 
     def put_back(self) -> None:
-        """Undo :meth:`set_aside`."""
         scene = self._run.loaded
         if scene is not None:
             scene.put_back(self._modules_aside)

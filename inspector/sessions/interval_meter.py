@@ -112,7 +112,6 @@ class IntervalMeter:
         gc.callbacks.append(self.note_collection)
 
     def close(self) -> None:
-        """Stop permanently."""
         if self.note_collection in gc.callbacks:
             gc.callbacks.remove(self.note_collection)
 

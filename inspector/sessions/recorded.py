@@ -52,17 +52,14 @@ class RecordedPictures:
 
     @property
     def is_described(self) -> bool:
-        """Whether the recording has pictures."""
         return self._recording.pictures.count > 0
 
     @property
     def newest(self) -> Picture | None:
-        """The picture of the last frame."""
         return self.at(self._recording.pictures.frames[1])
 
     @property
     def brief(self) -> str:
-        """How many there are, and what they take; empty without any."""
         blocks = self._recording.pictures
         if not blocks.count:
             return ""
@@ -71,7 +68,6 @@ class RecordedPictures:
         return f"{blocks.count:,}, {cost_text(blocks.bytes, last - first + 1, rate)}"
 
     def at(self, frame: int) -> Picture | None:
-        """Return the picture of a frame, or of the last one before it that was kept."""
         self.failure = ""
         try:
             found = self._recording.pictures.at(frame)
@@ -149,7 +145,6 @@ class RecordedSession(UniformSession):
         return self.history.frames_of
 
     def show_frames_of(self, clock_id: int) -> str:
-        """Show the frames of another loop; returns why that cannot be, empty if it can."""
         if self._is_closed or clock_id == self.frames_of:
             return ""
         if clock_id not in self.timeline.loops:
@@ -167,12 +162,10 @@ class RecordedSession(UniformSession):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is missing in the file, as sentences."""
         return self.history.notes
 
     @property
     def status(self) -> SessionStatus:
-        """What was recorded, and whether something is missing."""
         if self._is_closed:
             return SessionStatus(SessionPhase.EMPTY, "No recording is open.")
         recording, frames = self.history, self.timeline.frames
@@ -192,7 +185,6 @@ class RecordedSession(UniformSession):
     @property
     @override
     def waits(self) -> bool:
-        """Whether its frames are turns of a loop that waits for events."""
         return frames_wait(self.timeline, self.history.meta)
 
     def _write(self, changes: Sequence[AnnotationChange]) -> list[int]:
@@ -220,7 +212,6 @@ class RecordedSession(UniformSession):
         return count
 
     def close(self) -> None:
-        """Close the file."""
         if not self._is_closed:
             self._is_closed = True
             self.history.close()

@@ -172,7 +172,6 @@ class Recorder:
         return next((each.problem for each in reversed(self._outcomes) if each.problem), "")
 
     def note_problem(self, problem: str) -> None:
-        """Report an error, as a sentence."""
         self._note(RecordingOutcome(None, problem))
 
     def _note(self, outcome: RecordingOutcome) -> None:
@@ -373,7 +372,6 @@ class Recorder:
 
 
 def _free_name(path: Path) -> Path:
-    """Return the path, or a similar one that does not exist yet."""
     names = (path.with_stem(f"{path.stem} {n}") for n in range(2, _MOST_NAMES))
     return path if not is_there(path) else next((n for n in names if not is_there(n)), path)
 

@@ -185,12 +185,10 @@ class SceneRun:
 
     @property
     def frame_rate(self) -> Fraction:
-        """Target frames per second of session time."""
         return DEFAULT_FRAME_RATE if self.loaded is None else self.stage.frame_rate
 
     @property
     def is_running(self) -> bool:
-        """Whether session time follows the time source."""
         return self.transport.is_running
 
     @property
@@ -200,7 +198,6 @@ class SceneRun:
 
     @property
     def frames_run(self) -> int:
-        """How many frames have begun."""
         return self.director.frame_index
 
     @property
@@ -332,7 +329,6 @@ class SceneRun:
         timers.begin(self.log.end - self._readings)
 
     def _end_wake(self) -> None:
-        """Finish a wake-up of the source."""
         sampler, log = self.sampler, self.log
         seen = [] if sampler is None else sampler.end_wake(self.tree.now_ns, log.intern)
         if self.loaded is None:
@@ -393,7 +389,6 @@ class SceneRun:
                 self.sampler.begin_wake()
 
     def set_period(self, period_ns: int) -> None:
-        """Set the frame period, for the host."""
         if self.loaded is not None:
             self.note(Reading.PERIOD, period_ns)
             self.transport.frame_period_ns = period_ns
@@ -578,11 +573,9 @@ class SceneRun:
             self.look_from_here()
 
     def clock(self, clock_id: int) -> Clock | None:
-        """Return a clock by its number, ``None`` if it was removed."""
         return next((clock for clock in self.tree.root.walk() if clock.id == clock_id), None)
 
     def timer(self, clock_id: int, timer_id: int, due_ns: int) -> Timer | None:
-        """Return a pending timer by number and due time, ``None`` if it is no longer pending."""
         clock = self.clock(clock_id)
         return None if clock is None else clock.find_timer(timer_id, due_ns)
 

@@ -348,7 +348,6 @@ class NamesPanels(Protocol):
 
 
 def pictures_of(session: object) -> FramePictures | None:
-    """Return the pictures of a session, ``None`` if it never has any."""
     # Asked in every frame: a check against a protocol takes thirty times as long.
     pictures: FramePictures | None = getattr(session, "pictures", None)
     return pictures

@@ -64,7 +64,6 @@ class SceneSteps:
         return lambda: self._step_to(at_ns)
 
     def _why_no_timer_is_next(self) -> str:
-        """Return a sentence on why no timer will fire."""
         stopped: dict[int, str] = {}
         pending = 0
         for clock in self._tree.root.walk():

@@ -84,21 +84,17 @@ class Waker:
         self._writer.setblocking(False)
 
     def fileno(self) -> int:
-        """Return what to wait for."""
         return self._reader.fileno()
 
     def wake(self) -> None:
-        """End the wait."""
         with suppress(OSError):
             self._writer.send(b"\0")
 
     def clear(self) -> None:
-        """Wait again."""
         with suppress(BlockingIOError):
             self._reader.recv(4_096)
 
     def close(self) -> None:
-        """Close both ends."""
         self._reader.close()
         self._writer.close()
 
@@ -155,7 +151,6 @@ class StreamCarrier:
         self._selector.modify(self._socket, events)
 
     def receive(self, timeout_s: float) -> list[tuple[int, bytes]]:
-        """Return what has come, waiting at most so long for it; see :class:`Carrier`."""
         ready = {key.fileobj: events for key, events in self._selector.select(timeout_s)}
         if self._waker in ready:
             self._waker.clear()
@@ -177,11 +172,9 @@ class StreamCarrier:
         return self._frames.feed(data)
 
     def wake(self) -> None:
-        """End a :meth:`receive` early; from any thread."""
         self._waker.wake()
 
     def close(self) -> None:
-        """Close the socket."""
         self._selector.close()
         self._socket.close()
         self._waker.close()
@@ -297,12 +290,10 @@ class Listener:
         self._socket.setblocking(False)
 
     def fileno(self) -> int:
-        """Return what to wait for."""
         return self._socket.fileno()
 
     @property
     def is_reachable(self) -> bool:
-        """Whether programs can still find the socket."""
         return self._folder is None or (self._folder / "socket").exists()
 
     def accept(self) -> StreamCarrier | None:

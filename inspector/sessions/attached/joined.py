@@ -32,7 +32,6 @@ class JoinedPrograms:
         self.is_running = False
 
     def attached(self) -> list[Program]:
-        """Return the programs that are attached now."""
         return [each for each in self.by_number.values() if each.is_attached]
 
     def of_clock(self, clock_id: int) -> Program | None:

@@ -529,12 +529,10 @@ class Inlet:
 
     @property
     def address(self) -> str:
-        """The address that a probe dials."""
         return self._listeners[0].address
 
     @property
     def tcp_address(self) -> str:
-        """An address on loopback TCP, for programs that reach no Unix socket."""
         found = next((each for each in self._listeners if each.address.startswith("tcp:")), None)
         if found is None:
             found = Listener(is_tcp=True)
@@ -545,7 +543,6 @@ class Inlet:
 
     @property
     def is_reachable(self) -> bool:
-        """Whether programs can still find the socket."""
         return self._listeners[0].is_reachable
 
     @property
@@ -555,13 +552,11 @@ class Inlet:
             return min((each.began_ns for each in self._links if each.is_new), default=None)
 
     def processes(self) -> set[int]:
-        """Return the processes that are connected now."""
         with self._lock:
             return {each.peer_pid for each in self._links if each.is_known} - {0, os.getpid()}
 
     @property
     def waiting_bytes(self) -> int:
-        """How much waits for the session."""
         return self._waiting
 
     def dial(self, address: str, token: str) -> None:
@@ -621,7 +616,6 @@ class Inlet:
             carrier.close()
 
     def forget(self, link: Link) -> None:
-        """Let go of a connection that has ended."""
         with self._lock:
             self._links.pop(link, None)
 

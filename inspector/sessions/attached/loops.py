@@ -94,7 +94,6 @@ class Loops:
         return 0 if loop is None else loop.ended
 
     def show(self, loop: int) -> None:
-        """Note that the frames of a loop are shown."""
         self.shown, self.wanted, self._is_over = loop, 0, False
 
     def end_program(self, program: int) -> None:

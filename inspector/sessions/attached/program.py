@@ -158,11 +158,9 @@ class Program:
 
     @property
     def is_attached(self) -> bool:
-        """Whether it is attached now."""
         return not self.ended
 
     def take_change(self, changed: Changed) -> None:
-        """Take over what has changed."""
         if changed.clocks is not None:
             translated = self.translation.clock_id
             self.clocks = {translated(each.clock): each for each in changed.clocks}
@@ -221,18 +219,15 @@ class Program:
     def ask_clock(
         self, method: str, clock_id: int, more: Mapping[str, Any], done: Done | None = None
     ) -> None:
-        """Ask it to do something with a clock."""
         self.link.request(method, {"clock": own_clock(clock_id), **more}, done)
 
     def ask_timer(self, method: str, timer_id: int, more: Mapping[str, Any], done: Done) -> None:
-        """Ask it to do something with a timer."""
         self.link.request(method, {"timer": own_number(timer_id), **more}, done)
 
     # ------------------------------------------------------------------ in words
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing was heard of it for a second, though it is attached."""
         return self.is_attached and self.link.is_silent
 
     @property
@@ -242,7 +237,6 @@ class Program:
 
     @property
     def brief(self) -> str:
-        """Adapters, cost and loss in a few words, or that it does not answer."""
         if self.is_silent:
             return f"{self.name} does not answer"
         parts = [self.name]
@@ -259,7 +253,6 @@ class Program:
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """Everything that is known of it, as titles and texts."""
         runtime = self.runtime
         found = [
             ("State", self.ended or ("silent" if self.is_silent else "attached")),
@@ -284,7 +277,6 @@ class Program:
         return [(title, text) for title, text in found if text]
 
     def limits(self, clock_id: int) -> list[tuple[str, str]]:
-        """Return what is not possible with a clock, and why."""
         found = []
         for capability in _NAMES:
             if capability is not Capability.TRANSPORT:

@@ -202,7 +202,6 @@ class AttachedSession:
 
     @override
     def __repr__(self) -> str:
-        """Show the door and the phase."""
         return f"<AttachedSession {self.title} {self.status.phase.value}>"
 
     # ------------------------------------------------------------------ questions
@@ -218,7 +217,6 @@ class AttachedSession:
 
     @property
     def now_ns(self) -> int:
-        """Session time at this moment."""
         return self._time_ns()
 
     def _time_ns(self) -> int:
@@ -246,7 +244,6 @@ class AttachedSession:
 
     @property
     def frames_of(self) -> int:
-        """The clock whose frames are shown, 0 for none."""
         return self._intake.loops.shown
 
     @property
@@ -268,7 +265,6 @@ class AttachedSession:
 
     @property
     def loops(self) -> tuple[ShownLoop, ...]:
-        """The loops that have run frames, in the order in which they were found."""
         return loops_of(self.timeline)
 
     @property
@@ -287,11 +283,9 @@ class AttachedSession:
         return None if self._opened is None else self._opened.pid
 
     def own_clocks(self) -> list[tuple[Program, int]]:
-        """Return the attached programs, each with its own clock."""
         return self._joined.own_clocks()
 
     def program_of_clock(self, clock_id: int) -> Program | None:
-        """Return the program of a clock, ``None`` for the session's own."""
         return self._joined.of_clock(clock_id)
 
     def driven_clock(self, selected: int) -> int:
@@ -337,7 +331,6 @@ class AttachedSession:
 
     @property
     def status(self) -> SessionStatus:
-        """The present status."""
         if self._is_closed:
             return SessionStatus(SessionPhase.EMPTY, "No program is attached.")
         if self.opening_problem is not None and not self.programs:
@@ -381,7 +374,6 @@ class AttachedSession:
             self._apply(self._commands.popleft())
 
     def _apply(self, command: Command, by: str = "") -> None:
-        """Carry out a command, or refuse it."""
         if self._is_closed:
             return
         reason = ""
@@ -685,7 +677,6 @@ class AttachedSession:
         return "" if found is None else f"{_why_unable(found)} {opened.note}".rstrip()
 
     def frames_text(self, clock_id: int) -> str:
-        """Return how many frames a clock's loop has run; empty without one."""
         loops = self._intake.loops
         count = loops.ended(clock_id)
         is_shown = loops.loop_of(clock_id) == loops.shown
@@ -721,7 +712,6 @@ class AttachedSession:
         return ""
 
     def detach(self) -> None:
-        """Let all programs go; they go on at their own speed."""
         if self._end:
             return
         names = ", ".join(f"“{each.name}”" for each in self._joined.attached()) or f"“{self.title}”"
@@ -734,7 +724,6 @@ class AttachedSession:
 
     @property
     def can_end_program(self) -> bool:
-        """Whether the inspector has launched a program that still runs."""
         return self._opened is not None and self._opened.pid is not None and not self._end
 
     def end_program(self) -> None:

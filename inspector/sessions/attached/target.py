@@ -53,23 +53,18 @@ class RemoteClock:
 
     @property
     def rate(self) -> Fraction:
-        """Its rate as far as is known."""
         return self._target.timeline.clocks[self._clock_id].rate
 
     def pause(self, *, cause: int) -> None:
-        """Pause it."""
         self._ask("Clock.pause", cause=cause)
 
     def resume(self, *, cause: int) -> None:
-        """Resume it."""
         self._ask("Clock.resume", cause=cause)
 
     def set_rate(self, rate: Fraction, /, *, cause: int) -> None:
-        """Set its rate."""
         self._ask("Clock.rate", rate_n=rate_numerator(rate), cause=cause)
 
     def clear(self, timer: RemoteTimer, /, *, cause: int) -> None:
-        """Clear one of its timers."""
         done = self._target.expect_answer()
         self._program.ask_timer("Timer.clear", timer.id, {"cause": cause}, done)
 
@@ -155,12 +150,10 @@ class RemoteTransport:
         return self._target.programs.is_running
 
     def run(self) -> None:
-        """Let all programs go on."""
         self._target.programs.wants_hold = False
         self._for_each("Clock.resume", is_paused=True)
 
     def hold(self) -> None:
-        """Hold all programs."""
         self._target.programs.wants_hold = True
         self._for_each("Clock.pause", is_paused=False)
 
@@ -282,7 +275,6 @@ class RemoteStage:
         self.frame_rate = target.frame_rate
 
     def mark(self, text: str) -> None:
-        """Mark the present instant."""
         self._target.mark(text)
 
 
@@ -412,14 +404,12 @@ class AttachedTarget:
         self._intake.add(*((asked.at_ns, *event) for event in answer))
 
     def mark(self, text: str) -> None:
-        """Mark the present instant."""
         self._intake.add((self._now_ns(), MARK, 0, self._intake.log.intern(text), 0))
 
     # --------------------------------------------------------- what commands change
 
     @property
     def timeline(self) -> Timeline:
-        """The state of the programs."""
         return self._intake.timeline
 
     @property

@@ -55,12 +55,10 @@ class WholeSession:
 
     @property
     def present_ns(self) -> int:
-        """Session time now."""
         return self._intake.at_ns
 
     @property
     def about(self) -> About:
-        """The description for a file."""
         loop = self._intake.timeline.loops.get(self._intake.loops.first)
         waits = loop is not None and loop.kind is LoopKind.WAITS_FOR_EVENTS
         return About(
@@ -72,5 +70,4 @@ class WholeSession:
 
     @property
     def file_stem(self) -> str:
-        """Its name in the names of files."""
         return self._joined.file_stem

@@ -83,7 +83,6 @@ class Breakpoints:
 
     @property
     def next_number(self) -> int:
-        """The number that the next one will have."""
         return self._last_number + 1
 
     def items(self) -> list[tuple[int, Breakpoint, int]]:
@@ -91,7 +90,6 @@ class Breakpoints:
         return [(number, found, self._hits[number]) for number, found in self._by_number.items()]
 
     def get(self, number: int) -> Breakpoint | None:
-        """Return a breakpoint by its number, ``None`` if it is gone."""
         return self._by_number.get(number)
 
     def hits(self, number: int) -> int:
@@ -166,7 +164,6 @@ class Breakpoints:
 
     @property
     def is_watching(self) -> bool:
-        """Whether :meth:`watch` was called."""
         return self._reader is not None
 
     def look(self, besides: Container[int] = ()) -> list[BreakpointHit]:

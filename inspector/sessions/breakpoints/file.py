@@ -20,7 +20,6 @@ _MAX_BYTES: Final = 1_000_000
 
 
 def breakpoints_to_json(breakpoints: Sequence[Breakpoint]) -> str:
-    """Return breakpoints as text for a file."""
     values = [breakpoint_.as_values() for breakpoint_ in breakpoints]
     whole = {"format": _FORMAT, "version": _VERSION, "breakpoints": values}
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"

@@ -217,7 +217,6 @@ class Journal:
             self._more.clear()
 
     def entry(self, index: int) -> Entry:
-        """Return the entry with a number, counted from 0."""
         code, frame, value = self._entries[index]
         more = self._more.get(index)
         applied = more if isinstance(more, AppliedCommand) else None
@@ -332,7 +331,6 @@ class Script:
         return None
 
     def take(self) -> None:
-        """Advance past :meth:`head`."""
         self._next += 1
 
     def reading_ns(self) -> int | None:
@@ -458,14 +456,12 @@ class PackedEntries:
             self._tail = array("q")
 
     def clear(self) -> None:
-        """Forget all."""
         self._blocks.clear()
         self._unpacked.clear()
         self._tail = array("q")
         self._packed_bytes = 0
 
     def __getitem__(self, index: int) -> tuple[int, int, int]:
-        """Return an entry by its number, counted from 0."""
         block, place = divmod(index, BLOCK)
         numbers = self._tail if block >= len(self._blocks) else self._of_block(block)
         place *= _COLUMNS

@@ -273,7 +273,6 @@ def _timer_name(run: Run, number: int) -> str:
 
 
 def _member_name(run: Run, number: int, end: int) -> str:
-    """Return the name of a member before the event at a place."""
     names = MemberNames(run.strings)
     for event in run.events[:end]:
         names.note(event)

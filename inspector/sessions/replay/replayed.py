@@ -47,7 +47,6 @@ class Replayed:
 
 
 def what_happened(events: Sequence[RawEvent], strings: Sequence[str]) -> Replayed:
-    """Return firings and marks among events."""
     names: dict[int, str] = {}
     firings: dict[str, list[int]] = {}
     marks: list[tuple[int, str]] = []

@@ -37,7 +37,6 @@ class Rerun:
 
     @property
     def is_same(self) -> bool:
-        """Whether every event was the same."""
         return self.difference is None
 
 

@@ -169,11 +169,9 @@ class ScriptFollower:
         return head is not None and head.code == REWIND_ENTRY and head.frame <= self._frames_run
 
     def before_frame(self) -> None:
-        """Apply the script's commands before this frame."""
         self._apply_what_was(Place.BEFORE_FRAME)
 
     def end_wake(self) -> None:
-        """Apply the script's commands at the end of this wake-up."""
         self._apply_what_was(Place.WAKE_END)
 
     def look_around(self, *, after_frame: bool) -> None:

@@ -57,7 +57,6 @@ class RunningCode(Struct, frozen=True):
     is_python: bool = True
 
     def text(self, seconds: float) -> str:
-        """Return a sentence on the call that takes so long."""
         return f"{self.what} for {seconds:.0f} s, {self.place}."
 
 
@@ -207,7 +206,6 @@ class EntryWatch:
             self._is_entered.set()
 
     def stop(self) -> None:
-        """Watch no longer."""
         self._stopped.set()
         self._is_entered.set()
         self._thread.join()

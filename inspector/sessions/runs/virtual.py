@@ -164,7 +164,6 @@ class _Progress:
 
     @property
     def session_ns(self) -> int:
-        """How much session time has passed in this run."""
         return self._session.session_ns - self.start_ns
 
     def has_advanced(self, done: float) -> bool:

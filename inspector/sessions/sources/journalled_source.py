@@ -99,7 +99,6 @@ class JournalledSource:
         return True
 
     def now_ns(self) -> int:
-        """Return the present instant."""
         if self._is_live:
             self.reading_ns = self.source.now_ns()
         elif self._script is not None and (said_ns := self._script.reading_ns()) is not None:
@@ -112,14 +111,12 @@ class JournalledSource:
         return self.reading_ns
 
     def set_wake(self, at_ns: int | None) -> None:
-        """Request one wake-up, at an instant of the source."""
         if self._is_live:
             self.source.set_wake(at_ns)
             if self.meter is not None:
                 self.meter.want(at_ns)
 
     def attach(self, on_wake: Callable[[], None]) -> None:
-        """Set the callback of wake-ups."""
         self._on_wake = on_wake
         if self._is_live:
             self.source.attach(self._wake_if_live)
@@ -225,7 +222,6 @@ class JournalledManualSource(JournalledSource, ManualTimeSource):
 
 
 def journalled(source: TimeSource) -> JournalledSource:
-    """Return the journalled source of the first run of a session."""
     if isinstance(source, ManualTimeSource):
         return JournalledManualSource(source)
     return JournalledSource(source)

@@ -33,7 +33,6 @@ class TimeSourceKind:
 
 
 def _check(kind: TimeSourceKind) -> str:
-    """Return why a source of a package cannot be chosen, or nothing."""
     if kind.make is None or not kind.is_real:
         return "it has no make, or its is_real is False"
     return ""

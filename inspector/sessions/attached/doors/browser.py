@@ -78,7 +78,6 @@ class Browser:
 
     @property
     def title(self) -> str:
-        """The page without its scheme, or the port."""
         if _PORT.match(self.target):
             return f"browser on port {_PORT.match(self.target)[2]}"  # type: ignore[index] # matched
         return urlsplit(self.target).netloc or Path(self.target).name or self.target
@@ -144,11 +143,9 @@ class OpenedBrowser:
         self._reason = reason
 
     def poll(self) -> int | None:
-        """Return the exit code of a browser that was started here and has ended."""
         return self._process.poll() if self._process is not None else None
 
     def problem(self) -> str:
-        """Return why no page has dialled; empty while one still may."""
         if self.pages is not None and self.pages.has_adopted:
             return ""
         if self.pages is not None and self.pages.refusal:

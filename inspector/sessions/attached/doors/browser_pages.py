@@ -87,12 +87,10 @@ class QueuedCarrier:
             self._changed.notify()
 
     def send(self, kind: int, payload: bytes) -> None:
-        """Send a message soon."""
         if self._end is None:
             self._send(kind, payload)
 
     def receive(self, timeout_s: float) -> list[tuple[int, bytes]]:
-        """Return what has come, waiting at most so long for it."""
         with self._changed:
             if not self._messages and self._end is None and not self._is_woken:
                 self._changed.wait(timeout_s)
@@ -105,13 +103,11 @@ class QueuedCarrier:
         return found
 
     def wake(self) -> None:
-        """End a :meth:`receive` early; from any thread."""
         with self._changed:
             self._is_woken = True
             self._changed.notify()
 
     def close(self) -> None:
-        """Close the connection."""
         self.end("")
         self._close()
 
@@ -382,5 +378,4 @@ class _Target:
     frames: dict[int, str] = field(default_factory=dict)
 
     def is_main(self, context: int) -> bool:
-        """Return whether an execution context is that of the main frame."""
         return self.frames.get(context) == self.number

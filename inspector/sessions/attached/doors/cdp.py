@@ -87,14 +87,12 @@ class WebSocketTransport:
             raise CdpError(message) from None
 
     def send(self, text: str) -> None:
-        """Send a text."""
         try:
             self._socket.send(text)
         except self._errors as error:
             raise CdpError(str(error)) from None
 
     def receive(self) -> str:
-        """Wait for the next text."""
         try:
             received = self._socket.recv()
         except self._errors as error:
@@ -105,7 +103,6 @@ class WebSocketTransport:
         return received
 
     def close(self) -> None:
-        """End the connection."""
         with suppress(*self._errors):
             self._closing.close()
 
@@ -121,7 +118,6 @@ class PipeTransport:
         self._is_closed = False
 
     def send(self, text: str) -> None:
-        """Send a text."""
         data = memoryview(text.encode() + b"\0")
         with self._lock:
             try:
@@ -131,7 +127,6 @@ class PipeTransport:
                 raise CdpError(str(error)) from None
 
     def receive(self) -> str:
-        """Wait for the next text."""
         searched = 0
         while True:
             end = self._rest.find(0, searched)
@@ -250,7 +245,6 @@ class Cdp:
         return answer.result
 
     def close(self) -> None:
-        """End the connection."""
         self._transport.close()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=2)
@@ -309,7 +303,6 @@ class _Answer:
         self.refusal = ""
 
     def take(self, message: Params) -> None:
-        """Note what came."""
         error, result = message.get("error"), message.get("result")
         if isinstance(error, dict):
             self.refusal = str(error.get("message", "refused"))[:500] or "refused"

@@ -65,7 +65,6 @@ class LateNode:
 
     @property
     def title(self) -> str:
-        """Its script and process."""
         return title_of(self.pid)
 
     def open(self, inlet: Inlet) -> AttachedNode:
@@ -112,7 +111,6 @@ class AttachedNode:
         return None
 
     def problem(self) -> str:
-        """Return why no probe has dialled; empty while one still may."""
         if not self._target.state():
             return f"{self.title} has ended."
         if monotonic() - self._begun_s > _SILENT_S:

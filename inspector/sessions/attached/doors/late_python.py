@@ -70,7 +70,6 @@ class LatePython:
 
     @property
     def title(self) -> str:
-        """Its name and process."""
         return title_of(self.pid)
 
     def open(self, inlet: Inlet) -> AttachedPython:

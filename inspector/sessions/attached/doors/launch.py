@@ -79,7 +79,6 @@ class Launch:
 
     @property
     def title(self) -> str:
-        """The name of the script, the module or the program."""
         return program_title(self.argv)
 
     def program(self) -> str:
@@ -233,13 +232,11 @@ class Launched:
         return self._terminal.is_changed
 
     def wait(self, seconds: float | None = None) -> int | None:
-        """Wait for its end; return the exit code, ``None`` if it still runs."""
         with self._changed:
             self._changed.wait_for(lambda: self._code is not None, seconds)
         return self.poll()
 
     def problem(self) -> str:
-        """Return why no probe has dialled; empty while one still may."""
         code = self.poll()
         if code is not None and not self.may_bring_more():
             return (

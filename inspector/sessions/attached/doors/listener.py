@@ -49,7 +49,6 @@ class PageListener:
 
     @property
     def title(self) -> str:
-        """What is waited for."""
         return f"pages that dial port {self.port}" if self.port else "pages that dial"
 
     def open(self, inlet: Inlet) -> OpenedListener:
@@ -123,7 +122,6 @@ class OpenedListener:
         return True
 
     def end(self) -> None:
-        """Stop listening."""
         self._server.shutdown()
 
     def _refusal(self, connection: ServerConnection, request: Request) -> Response | None:

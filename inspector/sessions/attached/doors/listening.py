@@ -31,7 +31,6 @@ class Dial:
 
     @property
     def title(self) -> str:
-        """Its name and process, else its address."""
         found = None if self.pid is None else process(self.pid)
         return self.address if found is None else f"{found.title} ({found.pid})"
 
@@ -59,7 +58,6 @@ class Listen:
 
     @property
     def title(self) -> str:
-        """What is waited for."""
         return "programs that dial"
 
     def open(self, inlet: Inlet) -> Joined:

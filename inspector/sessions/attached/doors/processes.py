@@ -39,7 +39,6 @@ class Runtime:
 
     @property
     def text(self) -> str:
-        """Name and version for people."""
         name = "Node" if self.language == "node" else "Python"
         return name if self.version is None else f"{name} {self.version[0]}.{self.version[1]}"
 
@@ -62,7 +61,6 @@ class Process:
 
     @property
     def title(self) -> str:
-        """The name by which people know it."""
         return foreign_line(program_title(self.argv)) or f"process {self.pid}"
 
     @property
@@ -145,7 +143,6 @@ def _stat(pid: int) -> tuple[str, str]:
 
 
 def process(pid: int) -> Process | None:
-    """Return a running process, ``None`` if there is none of that number."""
     if not _HAS_PROC:
         return next((each for each in processes() if each.pid == pid), None)
     folder = _PROC / str(pid)

@@ -227,7 +227,6 @@ def _note(_number: int, _frame: object) -> None:
 
 
 def _processes() -> dict[int, _Process]:
-    """Return all processes by their numbers."""
     found = {}
     if sys.platform == "linux":
         for name in os.listdir("/proc"):  # noqa: PTH208 - quick to import, and to list
