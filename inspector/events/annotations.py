@@ -77,7 +77,6 @@ class Annotation:
 
     @property
     def line(self) -> str:
-        """Its instant, kind and title."""
         when = format_instant(self.at_ns)
         if self.end_ns is not None:
             when = f"{when} to {format_instant(self.end_ns)}"

@@ -106,7 +106,6 @@ class FrameHistory:
 
     @property
     def _columns(self) -> list[array[int]] | StoredColumns:
-        """The columns, of all frames."""
         waiting = self._waiting
         if waiting:
             self._waiting = []
@@ -165,7 +164,6 @@ class FrameHistory:
         return [self._column(_SHARES_FROM + share) for share in Share]
 
     def column(self, column: str | Phase | Share) -> array[int]:
-        """Return one column, named as for :meth:`numpy`."""
         return self._column(_number_of(column))
 
     def _column(self, number: int) -> array[int]:
@@ -253,7 +251,6 @@ class FrameHistory:
         phases: Sequence[int],
         shares: Sequence[int] = NO_SHARES,
     ) -> None:
-        """Add a completed frame."""
         if phases is NO_PHASES and shares is NO_SHARES:
             self._waiting += (at_ns, interval_ns, delta_ns, busy_ns, cut_ns)
             self._length += 1
@@ -313,7 +310,6 @@ class FrameHistory:
 
     @classmethod
     def stored(cls, columns: StoredColumns) -> FrameHistory:
-        """Return the frames in a file."""
         found = cls()
         found.first, found._length, found._kept = columns.first, columns.count, columns
         return found
@@ -347,7 +343,6 @@ class FrameHistory:
         return twin
 
     def copy(self) -> FrameHistory:
-        """Return a copy that changes independently."""
         twin = FrameHistory()
         twin.first = self.first
         twin._length = self._length

@@ -104,27 +104,22 @@ class LogHistory:
 
     @property
     def strings(self) -> Sequence[str]:
-        """The string table."""
         return self._log.strings
 
     @property
     def first(self) -> int:
-        """Cursor of the oldest event kept."""
         return self._log.first
 
     @property
     def end(self) -> int:
-        """Cursor after the newest event."""
         return self._log.end
 
     @property
     def first_ns(self) -> int:
-        """The earliest session instant with a known state."""
         return self._log.base.at_ns if self._log.first else 0
 
     @property
     def last_ns(self) -> int:
-        """Session instant of the newest event."""
         newest = self._log.read(self._log.end - 1).events
         return newest[-1][0] if newest else self.first_ns
 
@@ -139,11 +134,9 @@ class LogHistory:
         return 0
 
     def events(self, start: int, end: int) -> list[RawEvent]:
-        """Return the events between two cursors, without those not kept."""
         return self._log.slice(start, end)
 
     def numbered(self, start: int, end: int) -> tuple[range, list[RawEvent]]:
-        """Return the cursors of what :meth:`events` returns, and the same events."""
         events = self.events(start, end)
         first = max(start, self.first)
         return range(first, first + len(events)), events
@@ -153,7 +146,6 @@ class LogHistory:
         return max(start, end)
 
     def cursor_at(self, at_ns: int) -> int:
-        """Return the cursor after the last event at or before an instant."""
         return self._log.cursor_at(at_ns)
 
     def state_before(self, cursor: int) -> Timeline:
@@ -178,7 +170,6 @@ class LogHistory:
         return timeline
 
     def state_at(self, at_ns: int) -> Timeline:
-        """Return a copy of the state at an instant, including all its events."""
         timeline = self.state_before(self.cursor_at(at_ns))
         timeline.set_present(at_ns)
         return timeline

@@ -227,7 +227,6 @@ class EventLog:
         return self._first + bisect_right(range(len(self)), at_ns, key=self._at_ns)
 
     def _at_ns(self, place: int) -> int:
-        """Return the instant of an event by its index among those kept."""
         number, inside = divmod(place, _BLOCK)
         if number < len(self._blocks):
             return self._blocks[number][_WIDTH * inside]

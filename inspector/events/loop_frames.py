@@ -70,12 +70,10 @@ class LoopFrames:
         self.begin(0, 0)
 
     def begin(self, at_ns: int, delta_ns: int) -> None:
-        """Begin a frame."""
         self.at_ns, self.delta_ns, self.cut_ns = at_ns, delta_ns, 0
         self.phases = NO_PHASES
 
     def end(self, interval_ns: int, busy_ns: int) -> None:
-        """End the frame."""
         self.frames.append(
             self.at_ns, interval_ns, self.delta_ns, busy_ns, self.cut_ns, self.phases
         )
@@ -91,7 +89,6 @@ class LoopFrames:
         self.phases = tuple(rest[: len(Phase)])
 
     def copy(self) -> LoopFrames:
-        """Return an independent copy."""
         twin = LoopFrames(self.name, self.kind)
         twin.asked_ns = self.asked_ns
         twin.frames, twin.open_frame = self.frames.copy(), self.open_frame

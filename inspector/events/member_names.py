@@ -39,7 +39,6 @@ class KnownMember:
 
     @property
     def kind_text(self) -> str:
-        """Its kind in words, if known."""
         return "member" if self.kind is None else self.kind.text
 
 
@@ -75,7 +74,6 @@ class MemberNames:
         return iter(self._known)
 
     def get(self, number: int) -> KnownMember | None:
-        """Return a member, ``None`` if it is unknown."""
         return self._known.get(number)
 
     def name_of(self, number: int) -> str:
@@ -95,7 +93,6 @@ class MemberNames:
         return found
 
     def learn(self, member: MemberState) -> KnownMember:
-        """Add a member of a state."""
         # The state may be ahead of the events, so that what was above it is below it now.
         is_above = self._is_at_or_above(member.id, member.parent_id)
         parent_id = 0 if is_above else member.parent_id
@@ -131,14 +128,12 @@ class MemberNames:
         return known
 
     def rename(self, number: int, name: int) -> KnownMember | None:
-        """Set the name of a member, ``None`` if it is unknown."""
         found = self._known.get(number)
         if found is not None:
             found.name = self._text(name)
         return found
 
     def place(self, number: int, clock_id: int, kind: int) -> KnownMember | None:
-        """Set the clock and the kind of a member, ``None`` if it is unknown."""
         found = self._known.get(number)
         if found is not None:
             found.clock_id, found.kind = clock_id, MemberKind(kind)
@@ -177,7 +172,6 @@ class MemberNames:
         return gone
 
     def _is_at_or_above(self, number: int, start: int) -> bool:
-        """Return whether a member is another one or above it."""
         while start and start != number:
             known = self._known.get(start)
             start = 0 if known is None else known.parent_id

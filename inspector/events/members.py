@@ -73,7 +73,6 @@ class MemberState:
 
     @property
     def is_paused(self) -> bool:
-        """Whether the member itself is paused."""
         return bool(self.fields.get(Field.PAUSED))
 
     @property
@@ -91,7 +90,6 @@ class MemberState:
         return max(0, self.fields.get(Field.PAUSED, 0) - 1)
 
     def copy(self) -> MemberState:
-        """Return an independent copy."""
         twin = MemberState(*self.values)
         twin.children, twin.fields = list(self.children), dict(self.fields)
         return twin
@@ -125,17 +123,14 @@ class StateHistory:
         return len(self.at_ns)
 
     def append(self, at_ns: int, state: int, transition: int) -> None:
-        """Add a state entered now."""
         self.at_ns.append(at_ns)
         self.state.append(state)
         self.transition.append(transition)
 
     def copy(self) -> StateHistory:
-        """Return an independent copy."""
         return self.until(len(self))
 
     def until(self, length: int) -> StateHistory:
-        """Return an independent copy of the first entries."""
         twin = StateHistory()
         twin.at_ns, twin.state, twin.transition = (column[:length] for column in self.columns)
         return twin
@@ -177,7 +172,6 @@ class MemberTable:
         self.values_version = 0
 
     def copy(self, strings: Sequence[str]) -> MemberTable:
-        """Return an independent copy."""
         twin = MemberTable(strings)
         twin.by_id = {number: member.copy() for number, member in self.by_id.items()}
         twin.of_clock = {clock_id: list(ids) for clock_id, ids in self.of_clock.items()}
@@ -269,7 +263,6 @@ class MemberTable:
         )
 
     def field_text(self, number: int, name: Field) -> str:
-        """Return a text field; empty if unknown."""
         member = self.by_id.get(number)
         return "" if member is None else self._strings[member.fields.get(name, 0)]
 
@@ -338,7 +331,6 @@ class MemberTable:
             self.structure_version += 1
 
     def _leave_place(self, member: MemberState) -> None:
-        """Remove a member from its parent."""
         above = self.by_id.get(member.parent_id)
         if above is not None:
             above.children.remove(member.id)
@@ -353,7 +345,6 @@ class MemberTable:
         self._forget([below.id for below in self.branch(subject)])
 
     def clocks_removed(self, clock_ids: set[int]) -> None:
-        """Remove the members of removed clocks."""
         for clock_id in clock_ids & self.of_clock.keys():
             for number in self.of_clock.pop(clock_id):
                 self._forget([below.id for below in self.branch(number)])

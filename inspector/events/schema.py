@@ -157,7 +157,6 @@ class EventGroup(IntEnum):
 
     @property
     def title(self) -> str:
-        """Title of the group in the window."""
         return self.name.capitalize()
 
     @property
@@ -167,7 +166,6 @@ class EventGroup(IntEnum):
 
     @property
     def explanation(self) -> str:
-        """Description for a tool tip."""
         return _GROUP_TEXTS[self][1]
 
 

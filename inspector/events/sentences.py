@@ -98,7 +98,6 @@ class _Describer:
         return self._fill(row.sentence, units)
 
     def _fill(self, template: str, units: dict[str, tuple[Unit, int]]) -> str:
-        """Return a template with its places filled in."""
         told = []
         for part in _parts(template):
             text = part.text
@@ -118,7 +117,6 @@ class _Describer:
         return unit is Unit.READ_VALUE and self._event[2] >= Reading.SYNCED
 
     def _words(self, unit: Unit, value: int) -> str:  # noqa: C901, PLR0911, PLR0912 - one a unit
-        """Return a number in words."""
         if unit in _NAMED:
             return self._named(_NAMED[unit], value)
         if unit.is_text:
@@ -188,7 +186,6 @@ _OPTIONAL: Final = re.compile(r"\[([^\]]*)\]")
 
 @cache
 def _parts(template: str) -> tuple[_Part, ...]:
-    """Split a template into its parts."""
     pieces = _OPTIONAL.split(template)
     return tuple(_Part(text, is_optional=at % 2 == 1) for at, text in enumerate(pieces) if text)
 

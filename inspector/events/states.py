@@ -54,7 +54,6 @@ class ClockState:
         return Fraction(self.rate_n, D)
 
     def copy(self) -> ClockState:
-        """Return an independent copy."""
         return ClockState(
             self.id,
             self.name,
@@ -255,7 +254,6 @@ class SharedList(Sequence[_T], Generic[_T]):
     __hash__ = None  # type: ignore[assignment]
 
     def append(self, value: _T) -> None:
-        """Add an item at the end."""
         items, length = self._items, self._length
         if len(items) > length and items[length] != value:
             self._items, self._is_own = items[:length], True
@@ -265,7 +263,6 @@ class SharedList(Sequence[_T], Generic[_T]):
         self._length += 1
 
     def copy(self) -> SharedList[_T]:
-        """Return an independent list with the same items."""
         twin: SharedList[_T] = SharedList()
         twin._items, twin._length = self._items, self._length
         self._is_own = twin._is_own = False

@@ -79,7 +79,6 @@ class TimerTable:
         return timer_id in self._row_by_id
 
     def ids(self) -> Iterator[int]:
-        """Yield the numbers of the pending timers."""
         return iter(self._row_by_id)
 
     def index(self, timer_id: int) -> int:
@@ -142,7 +141,6 @@ class TimerTable:
         self.kind.append(0)
 
     def remove(self, timer_id: int) -> int:
-        """Remove a timer; returns its clock."""
         i = self._row_by_id.pop(timer_id)
         clock_id = self.clock[i]
         last = len(self.id) - 1
@@ -155,7 +153,6 @@ class TimerTable:
         return clock_id
 
     def copy(self, strings: Sequence[str]) -> TimerTable:
-        """Return an independent copy."""
         twin = TimerTable(strings)
         twin._row_by_id = dict(self._row_by_id)
         for name in COLUMNS:

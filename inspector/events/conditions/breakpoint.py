@@ -167,7 +167,6 @@ class Breakpoint:
     # ------------------------------------------------------------- as plain values
 
     def as_values(self) -> dict[str, str | int | bool]:
-        """Return the breakpoint as plain values, for a file."""
         values: dict[str, str | int | bool] = {"kind": self.kind.value}
         if self.subject:
             values["subject"] = self.subject

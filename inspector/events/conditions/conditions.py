@@ -89,7 +89,6 @@ class Condition(Struct, frozen=True):
 
 
 def quoted(text: str) -> str:
-    """Return a text as it is written in a condition."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

@@ -103,7 +103,6 @@ class EventReader:
             self._calls[member.id] = member.calls
 
     def take(self, event: RawEvent) -> None:
-        """Make this the present event."""
         self.event = event
         self.frame = self._next_frame
         at_ns, kind, subject, a, b = event
@@ -193,7 +192,6 @@ class EventReader:
         return 0 if member is None else member.clock_id
 
     def naming(self, what: str, number: int) -> str:
-        """Return what something is called; see :data:`~inspector.events.sentences.Naming`."""
         if what == "clock":
             name = self.clocks.get(number)
             return "" if name is None else f"clock “{name}”"
@@ -204,7 +202,6 @@ class EventReader:
         return "" if member is None else f"“{member.name}”"
 
     def text(self, number: int) -> str:
-        """Return a text of the string table."""
         return self.strings[number]
 
 

@@ -210,7 +210,6 @@ def news_text(timeline: Timeline, since: Grown) -> str:
 
 
 def timer_block(timeline: Timeline) -> Block:
-    """Return the pending timers as columns."""
     table = timeline.timers
     return np.array([table.numpy(name) for name in TIMER_COLUMNS], np.int64)
 

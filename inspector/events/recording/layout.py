@@ -46,7 +46,6 @@ FRAME_COLUMNS: Final = (
 
 
 def frame_columns_in(version: int) -> int:
-    """Return the number of columns of frames in a file with a version of the tables."""
     return len(FRAME_COLUMNS) - (0 if version >= _WITH_SHARES else len(Share))
 
 

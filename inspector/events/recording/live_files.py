@@ -22,7 +22,6 @@ def begin_writing(path: Path) -> tuple[int, int]:
 
 
 def end_writing(key: tuple[int, int]) -> None:
-    """Unregister a file."""
     _written.discard(key)
 
 
@@ -36,5 +35,4 @@ def is_same_file(path: Path, key: tuple[int, int]) -> bool:
 
 
 def is_written_here(path: Path) -> bool:
-    """Return whether this process is writing a file."""
     return any(is_same_file(path, key) for key in tuple(_written))

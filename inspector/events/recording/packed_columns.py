@@ -87,7 +87,6 @@ def fill_block(block: Block, numbers: Numbers, first: int) -> None:
 
 
 def events_of(block: Block) -> list[RawEvent]:
-    """Return columns as events."""
     return cast("list[RawEvent]", list(zip(*block.tolist(), strict=True)))
 
 

@@ -90,11 +90,9 @@ class StoredFrames:
 
     @property
     def count(self) -> int:
-        """How many frames there are."""
         return self._places[-1]
 
     def __getitem__(self, number: int) -> array[int]:
-        """Return a whole column, which is kept."""
         found = self._columns.get(number)
         if found is None:
             found = array("q")
@@ -106,7 +104,6 @@ class StoredFrames:
         return (self[number] for number in range(len(self)))
 
     def part(self, number: int, low: int, high: int) -> NDArray[np.int64]:
-        """Return a column from one place up to another, which is not kept."""
         if number in self._columns:
             return np.frombuffer(self._columns[number], np.int64)[low:high]
         found = np.zeros(max(high - low, 0), np.int64)
@@ -125,7 +122,6 @@ class StoredFrames:
         return found
 
     def count_until(self, cursor: int) -> int:
-        """Return how many frames end before a cursor."""
         place = bisect_right(self._chunks, cursor, key=lambda chunk: chunk.last_cursor)
         if place == len(self._chunks):
             return self.count

@@ -255,7 +255,6 @@ class OpenFile:
         return self._connection.execute(text, values)
 
     def note(self, sentence: str) -> None:
-        """Note that something is missing."""
         self._notes.append(sentence)
 
     def note_damage(self, table: str, error: object, at_ns: int | None = None) -> None:
@@ -306,7 +305,6 @@ class _Patience:
         self._most = self._left = _LEAST_STEPS + file_bytes // _BYTES_A_STEP
 
     def begin(self) -> None:
-        """Start another query."""
         self._left = self._most
 
     def is_over(self) -> bool:
@@ -316,7 +314,6 @@ class _Patience:
 
 
 def _short(error: object) -> str:
-    """Return an error in one short line."""
     text = one_line(str(error))
     return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]} …"
 

@@ -107,12 +107,10 @@ class Recording:
 
     @property
     def path(self) -> Path:
-        """The file."""
         return self._file.path
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is missing, as sentences; empty if nothing is."""
         return self._file.notes
 
     @property
@@ -122,7 +120,6 @@ class Recording:
 
     @property
     def has_all_events(self) -> bool:
-        """Whether all events from the first to the newest are available."""
         is_there = all(self._chunk(place) is not None for place in range(self._index.shape[1]))
         is_gapless = int(self._index[_COUNT].sum()) == self.end - self.first
         return is_there and is_gapless and not self._file.is_damaged("chunks", "strings")
@@ -134,7 +131,6 @@ class Recording:
 
     @property
     def title(self) -> str:
-        """Title of the recorded session."""
         return self._said("title") or self.path.stem
 
     @property
@@ -149,7 +145,6 @@ class Recording:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """The contents of ``meta``."""
         return dict(self._file.meta)
 
     @property
@@ -363,7 +358,6 @@ class Recording:
         return out[:, :filled], covered
 
     def whole_until(self, start: int, end: int) -> int:
-        """Return the cursor up to which no event is missing from ``start`` on, at most ``end``."""
         cursors, counts = self._index[_CURSOR], self._index[_COUNT]
         at = start
         place = max(0, int(np.searchsorted(cursors, start, side="right")) - 1)
@@ -386,11 +380,9 @@ class Recording:
         return max(at, start)
 
     def events(self, start: int, end: int) -> list[RawEvent]:
-        """Return the events between two cursors, without missing ones."""
         return events_of(self.columns(start, end))
 
     def numbered(self, start: int, end: int) -> tuple[Sequence[int], list[RawEvent]]:
-        """Return the cursors of what :meth:`events` returns, and the same events."""
         block, covered = self._read(start, end)
         stretches = [each for each in covered if each]
         is_whole = all(before.stop == after.start for before, after in pairwise(stretches))
@@ -399,7 +391,6 @@ class Recording:
         return [cursor for stretch in stretches for cursor in stretch], events_of(block)
 
     def cursor_at(self, at_ns: int) -> int:
-        """Return the cursor after the last event at or before an instant."""
         place = int(np.searchsorted(self._index[_FIRST_NS], at_ns, side="right")) - 1
         if place < 0:
             return self.first
@@ -433,7 +424,6 @@ class Recording:
         return timeline
 
     def state_at(self, at_ns: int) -> Timeline:
-        """Return a copy of the state at an instant, including all its events."""
         timeline = self.state_before(self.cursor_at(at_ns))
         timeline.set_present(at_ns)
         return timeline

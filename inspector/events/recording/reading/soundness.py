@@ -84,7 +84,6 @@ _LIMITS: Final[dict[Unit, tuple[int, int]]] = {
 
 
 def _limits_of(row: EventRow, place: int) -> tuple[int, int]:
-    """Return the limits of a number of an event."""
     if place != _SUBJECT and "ab"[place - _A] in row.measured:
         return _MEASURED
     return _LIMITS.get(row.unit(place), _ANY)
@@ -105,7 +104,6 @@ def _by_kind_of_event() -> dict[int, _Limits]:
 
 
 def _by_field_of_member() -> _Limits:
-    """Return the limits by field."""
     low, high = (np.full(KINDS, end) for end in _ANY)
     for field, row in FIELDS.items():
         low[field], high[field] = _LIMITS.get(row.unit, _ANY)

@@ -197,7 +197,6 @@ class RecordingFile:
         self._connection.executemany(text, rows)
 
     def add_strings(self, texts: Sequence[str]) -> None:
-        """Add texts to the string table."""
         self.strings.extend(map(_storable, texts))
 
     def add(self, events: Sequence[RawEvent]) -> None:

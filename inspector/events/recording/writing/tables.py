@@ -72,7 +72,6 @@ class PlainTables:
             self._add("hits", [None, hit.at_ns, hit.number, hit.frame, hit.text])
 
     def take(self, block: Block, first_cursor: int) -> None:
-        """Read a block of events."""
         timers = np.flatnonzero(of_kinds(block, _of_timers))
         if timers.size:
             self._timers.take(block[:, timers])
@@ -162,7 +161,6 @@ class PlainTables:
         self._timers.remove_of(gone, at_ns)
 
     def flush(self, connection: sqlite3.Connection) -> None:
-        """Write the rows so far."""
         for text, values in self._rows:
             connection.execute(text, values)
         self._rows.clear()

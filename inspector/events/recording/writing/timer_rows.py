@@ -63,7 +63,6 @@ class TimerRows:
         self._touched.update(self._pending)
 
     def take(self, events: Block) -> None:
-        """Read a block of timers' events."""
         found = TimerEvents(events)
         is_new = found.added >= 0
         came_and_went = is_new & (found.ended >= 0)
@@ -137,12 +136,10 @@ class TimerRows:
         self._touched.discard(row[0])
 
     def remove_of(self, clocks: set[int], at_ns: int) -> None:
-        """Remove the timers of removed clocks."""
         for row in [row for row in self._pending.values() if row[_CLOCK] in clocks]:
             self._end(row, at_ns, _CLOCK_GONE)
 
     def flush(self, connection: sqlite3.Connection) -> None:
-        """Write the rows so far."""
         touched = (self._pending[timer] for timer in self._touched)
         passed = (row for columns in self._passed for row in zip(*columns, strict=True))
         rows = chain(self._gone, touched, passed)

@@ -134,7 +134,6 @@ class RecordingWriter:
 
     @property
     def events(self) -> int:
-        """Number of events handed over."""
         return self._handed
 
     @property
@@ -371,7 +370,6 @@ def disk_problem(path: Path, error: Exception) -> str:
 
 
 def is_full(error: Exception) -> bool:
-    """Return whether a disk takes nothing more."""
     return getattr(error, "errno", None) in _FULL or "disk is full" in str(error)
 
 
