@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     )
     from inspector.clocks.sources.asyncio_source import AsyncioTimeSource
     from inspector.clocks.sources.system_source import SystemTimeSource
+    from inspector.engines.cocos.scheduler import DialectScheduler
+    from inspector.engines.creator.components import Component
+    from inspector.engines.creator.director import CreatorDirector
+    from inspector.engines.egret.ticker import Ticker
+    from inspector.engines.egret.timer import TickerTimer
     from inspector.errors import InspectorError
     from inspector.events import EventLog, Timeline
     from inspector.frames import Director, start_loop
-    from inspector.frames.cocos.scheduler import DialectScheduler
-    from inspector.frames.creator.components import Component
-    from inspector.frames.creator.director import CreatorDirector
-    from inspector.frames.egret.ticker import Ticker
-    from inspector.frames.egret.timer import TickerTimer
     from inspector.frames.scheduler.scheduler import Scheduler
     from inspector.frames.state_machine import Edge, StateMachine
     from inspector.sessions.stage import Stage
@@ -68,9 +68,9 @@ _MODULES = {
     "AsyncioTimeSource": "inspector.clocks.sources.asyncio_source",
     "Clock": "inspector.clocks",
     "ClockTree": "inspector.clocks",
-    "Component": "inspector.frames.creator.components",
-    "CreatorDirector": "inspector.frames.creator.director",
-    "DialectScheduler": "inspector.frames.cocos.scheduler",
+    "Component": "inspector.engines.creator.components",
+    "CreatorDirector": "inspector.engines.creator.director",
+    "DialectScheduler": "inspector.engines.cocos.scheduler",
     "Director": "inspector.frames",
     "Edge": "inspector.frames.state_machine",
     "EventLog": "inspector.events",
@@ -83,8 +83,8 @@ _MODULES = {
     "Stage": "inspector.sessions.stage",
     "StateMachine": "inspector.frames.state_machine",
     "SystemTimeSource": "inspector.clocks.sources.system_source",
-    "Ticker": "inspector.frames.egret.ticker",
-    "TickerTimer": "inspector.frames.egret.timer",
+    "Ticker": "inspector.engines.egret.ticker",
+    "TickerTimer": "inspector.engines.egret.timer",
     "TimeSource": "inspector.clocks",
     "Timeline": "inspector.events",
     "Timer": "inspector.clocks",

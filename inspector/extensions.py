@@ -49,7 +49,7 @@ GROUPS: Final = {
     "importers": "inspector.sessions.frame_files:IMPORTERS",
     "exporters": "inspector.formats.export:EXPORTERS",
     "lint_rules": "inspector.analysis.lint.rules:RULES",
-    "schedulers": "inspector.frames.cocos.dialects:DIALECTS",
+    "schedulers": "inspector.engines.cocos.dialects:DIALECTS",
     "time_sources": "inspector.sessions.sources.time_sources:TIME_SOURCES",
     "commands": "inspector.cli.commands:COMMANDS",
 }

@@ -263,7 +263,7 @@ def test_that_a_broken_package_is_named_and_harms_no_command(tmp_path: Path) -> 
 def test_that_a_dialect_cannot_be_taken_for_another_subject_of_the_lab(tmp_path: Path) -> None:
     source = """
         from dataclasses import replace
-        from inspector.frames.cocos.dialects import CREATOR_3_8
+        from inspector.engines.cocos.dialects import CREATOR_3_8
         CLOCK = replace(CREATOR_3_8, name="clock", title="A clock")
     """
     install(tmp_path, "ext-d", {"ext_d.py": source}, {"schedulers": {"clock": "ext_d:CLOCK"}})

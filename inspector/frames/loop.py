@@ -17,7 +17,7 @@ from inspector.clocks.callbacks import (
 from inspector.clocks.clock import Clock
 from inspector.clocks.failures import CALLBACK_ERRORS
 from inspector.clocks.timer import MissedTicks, Timer
-from inspector.frames.open_flash import OpenFlashClock, OpenFlashTimeout
+from inspector.engines.open_flash import OpenFlashClock, OpenFlashTimeout
 from inspector.frames.reporting import Reporter
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import Field, MemberKind

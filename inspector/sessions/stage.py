@@ -12,7 +12,7 @@ from typing_extensions import override
 from inspector.clocks.callbacks import label_of
 from inspector.clocks.mistakes import checked_clock
 from inspector.clocks.rate import DEFAULT_FRAME_RATE, checked_frame_rate
-from inspector.frames.egret.ticker import Ticker
+from inspector.engines.egret.ticker import Ticker
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import ORIGINAL, StateMachine
 from inspector.pictures.pictures import Drawing
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from inspector.clocks.clock import Clock
     from inspector.clocks.transport import Transport
-    from inspector.frames.cocos.dialects import Dialect
-    from inspector.frames.cocos.scheduler import DialectScheduler
-    from inspector.frames.creator.director import CreatorDirector
-    from inspector.frames.creator.versions import ComponentDialect
+    from inspector.engines.cocos.dialects import Dialect
+    from inspector.engines.cocos.scheduler import DialectScheduler
+    from inspector.engines.creator.director import CreatorDirector
+    from inspector.engines.creator.versions import ComponentDialect
     from inspector.frames.director import Director, FrameCallback
     from inspector.frames.scheduling import Overshoot
     from inspector.frames.state_machine import Edge, MachineRules
@@ -222,9 +222,9 @@ class Stage:
     ) -> DialectScheduler:
         """Make a scheduler that behaves like an original, faults included.
 
-        See :mod:`inspector.frames.cocos.dialects` for whose rules it may follow.
+        See :mod:`inspector.engines.cocos.dialects` for whose rules it may follow.
         """
-        from inspector.frames.cocos.scheduler import DialectScheduler  # noqa: PLC0415 - few use one
+        from inspector.engines.cocos.scheduler import DialectScheduler  # noqa: PLC0415 - few use one
 
         made = DialectScheduler(dialect, clock=self.root if clock is None else clock, name=name)
         self.every_frame(made.run_frame, clock=clock, phase=phase, name=made.name)
@@ -241,10 +241,10 @@ class Stage:
     ) -> CreatorDirector:
         """Make a director of nodes and components that runs its frame in every frame.
 
-        See :mod:`inspector.frames.creator.versions` for the ``dialect``, which version's rules
+        See :mod:`inspector.engines.creator.versions` for the ``dialect``, which version's rules
         it follows; Creator 2.4's if left out. ``is_debug`` makes it behave as a debug build.
         """
-        from inspector.frames.creator.director import CreatorDirector  # noqa: PLC0415 - few use one
+        from inspector.engines.creator.director import CreatorDirector  # noqa: PLC0415 - few use one
 
         made = CreatorDirector(
             clock=self.root if clock is None else clock,

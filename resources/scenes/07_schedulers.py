@@ -21,7 +21,7 @@ Try:
 
 from fractions import Fraction
 
-from inspector.frames.cocos.dialects import COCOS2DX_3_15, CREATOR_2_4
+from inspector.engines.cocos.dialects import COCOS2DX_3_15, CREATOR_2_4
 from inspector.frames.scheduling import FrameScheduler
 from inspector.pictures.shapes import Shapes, box, circle, line, polygon, text
 from inspector.sessions.stage import Stage

@@ -16,9 +16,9 @@ Try:
 
 from math import cos, pi, sin
 
-from inspector.frames.creator.components import Component
-from inspector.frames.creator.director import CreatorDirector
-from inspector.frames.creator.nodes import Node
+from inspector.engines.creator.components import Component
+from inspector.engines.creator.director import CreatorDirector
+from inspector.engines.creator.nodes import Node
 from inspector.pictures.shapes import Shapes, circle, group, polygon, regular, text
 from inspector.sessions.stage import Stage
 

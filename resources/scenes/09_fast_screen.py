@@ -18,9 +18,9 @@ Try:
 
 from fractions import Fraction
 
-from inspector.frames.egret.repairs import ElapsedGuard, longer_count, longer_delay
-from inspector.frames.egret.ticker import Ticker
-from inspector.frames.egret.timer import BY_CALLS, BY_ELAPSED, Counting, TickerTimer
+from inspector.engines.egret.repairs import ElapsedGuard, longer_count, longer_delay
+from inspector.engines.egret.ticker import Ticker
+from inspector.engines.egret.timer import BY_CALLS, BY_ELAPSED, Counting, TickerTimer
 from inspector.pictures.shapes import Shapes, box, circle, line, text
 from inspector.sessions.stage import Stage
 

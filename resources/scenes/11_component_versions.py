@@ -14,9 +14,9 @@ Try:
 * Read the marks: every ten seconds they list the differences.
 """
 
-from inspector.frames.creator.components import Component
-from inspector.frames.creator.nodes import Node
-from inspector.frames.creator.versions import COMPONENT_DIALECTS, ComponentDialect, DirectorEvent
+from inspector.engines.creator.components import Component
+from inspector.engines.creator.nodes import Node
+from inspector.engines.creator.versions import COMPONENT_DIALECTS, ComponentDialect, DirectorEvent
 from inspector.pictures.shapes import Shapes, box, circle, line, text
 from inspector.sessions.stage import Stage
 

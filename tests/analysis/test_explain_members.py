@@ -242,8 +242,8 @@ def test_that_what_is_called_in_every_frame_does_not_wait_for_the_root(stand: St
 
 
 VERSIONS = """
-    from inspector.frames.creator.components import Component
-    from inspector.frames.creator.versions import COMPONENTS_1_10, COMPONENTS_2_4
+    from inspector.engines.creator.components import Component
+    from inspector.engines.creator.versions import COMPONENTS_1_10, COMPONENTS_2_4
 
 
     class Fox(Component):

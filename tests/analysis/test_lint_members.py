@@ -24,10 +24,10 @@ from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.vocabulary import MemberKind
 
 HEAD = """
-from inspector.frames.cocos.scheduler import DialectScheduler
-from inspector.frames.cocos.dialects import CREATOR_2_4, COCOS2DX_3_15
-from inspector.frames.egret.timer import BY_CALLS, TickerTimer
-from inspector.frames.egret.ticker import Ticker
+from inspector.engines.cocos.scheduler import DialectScheduler
+from inspector.engines.cocos.dialects import CREATOR_2_4, COCOS2DX_3_15
+from inspector.engines.egret.timer import BY_CALLS, TickerTimer
+from inspector.engines.egret.ticker import Ticker
 
 def nothing(*_):
     pass
@@ -276,8 +276,8 @@ scheduler.schedule(nothing, 1)
 
 
 WOOD = """
-from inspector.frames.creator.components import Component
-from inspector.frames.creator.director import CreatorDirector
+from inspector.engines.creator.components import Component
+from inspector.engines.creator.director import CreatorDirector
 
 class Fox(Component):
     def on_destroy(self):

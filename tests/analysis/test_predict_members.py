@@ -205,9 +205,9 @@ def test_that_nothing_is_foreseen_of_what_is_refused(session: HostedSession) -> 
 
 
 OTHERS = """
-    from inspector.frames.cocos.scheduler import DialectScheduler
-    from inspector.frames.egret.timer import TickerTimer
-    from inspector.frames.egret.ticker import Ticker
+    from inspector.engines.cocos.scheduler import DialectScheduler
+    from inspector.engines.egret.timer import TickerTimer
+    from inspector.engines.egret.ticker import Ticker
 
     class Target:
         pass
@@ -258,7 +258,7 @@ def test_that_dialects_and_tickers_have_previews_too(tmp_path: Path) -> None:
 
 
 WOOD = """
-    from inspector.frames.creator.components import Component
+    from inspector.engines.creator.components import Component
 
     class Fox(Component):
         def start(self):

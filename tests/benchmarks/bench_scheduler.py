@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from inspector.frames.cocos.dialects import CREATOR_2_4
-from inspector.frames.cocos.scheduler import DialectScheduler
+from inspector.engines.cocos.dialects import CREATOR_2_4
+from inspector.engines.cocos.scheduler import DialectScheduler
 from inspector.frames.scheduler.scheduler import Scheduler as FrameScheduler
 from tests.benchmarks.measuring import (
     Case,

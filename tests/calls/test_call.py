@@ -20,11 +20,11 @@ MS = 1_000_000
 SECOND = 1_000_000_000
 
 SCENE = """
-    from inspector.frames.cocos.dialects import DIALECTS
-    from inspector.frames.creator.components import Component
-    from inspector.frames.egret.timer import BY_ELAPSED, TickerTimer
+    from inspector.engines.cocos.dialects import DIALECTS
+    from inspector.engines.creator.components import Component
+    from inspector.engines.egret.timer import BY_ELAPSED, TickerTimer
     from inspector.frames.loop import start_loop
-    from inspector.frames.open_flash import OpenFlashClock
+    from inspector.engines.open_flash import OpenFlashClock
 
     def nothing(*_):
         pass

@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from inspector.frames.egret.repairs import ElapsedGuard, FactorMeasurement, longer_count
-from inspector.frames.egret.ticker import Ticker
-from inspector.frames.egret.timer import BY_CALLS, Counting, TickerTimer
+from inspector.engines.egret.repairs import ElapsedGuard, FactorMeasurement, longer_count
+from inspector.engines.egret.ticker import Ticker
+from inspector.engines.egret.timer import BY_CALLS, Counting, TickerTimer
 from tests.conformance.replay import Event, GoldenLine, Hooks
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from inspector.clocks import ClockTree
-from inspector.frames.browser_timers import BrowserRules, BrowserTimers
+from inspector.engines.browser_timers import BrowserRules, BrowserTimers
 from inspector.timebase import NS_PER_MS
 from tests.conformance.replay import Event, GoldenLine, Hooks
 

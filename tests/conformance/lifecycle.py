@@ -5,19 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from inspector.frames.creator.components import Component
-from inspector.frames.creator.destruction import LifeDiagnostic
-from inspector.frames.creator.director import ComponentFailure, CreatorDirector
-from inspector.frames.creator.nodes import Node, Scene
-from inspector.frames.creator.rendering_scenes import RenderingScene, SceneMessage
-from inspector.frames.creator.versions import ComponentDialect, DirectorEvent
+from inspector.engines.creator.components import Component
+from inspector.engines.creator.destruction import LifeDiagnostic
+from inspector.engines.creator.director import ComponentFailure, CreatorDirector
+from inspector.engines.creator.nodes import Node, Scene
+from inspector.engines.creator.rendering_scenes import RenderingScene, SceneMessage
+from inspector.engines.creator.versions import ComponentDialect, DirectorEvent
 from tests.conformance.replay import Event, GoldenLine, Hooks
 from tests.conformance.schedulers import CREATOR_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.frames.cocos.scheduler import Diagnostic
+    from inspector.engines.cocos.scheduler import Diagnostic
 
 #: Letters of the recordings for the methods of a component.
 _METHODS = {

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from inspector.clocks import Clock, ClockTree, Timer
+from inspector.engines.open_flash import OpenFlashClock, OpenFlashTimeout
 from inspector.frames.loop import (
     OPEN_FLASH,
     OPEN_FLASH_ARTICLE,
@@ -13,7 +14,6 @@ from inspector.frames.loop import (
     LoopRules,
     start_loop_by,
 )
-from inspector.frames.open_flash import OpenFlashClock, OpenFlashTimeout
 from inspector.timebase import NS_PER_MS
 from tests.conformance.replay import Event, GoldenLine, Hooks
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.frames.creator.pacer import FramePacer
+from inspector.engines.creator.pacer import FramePacer
 from tests.conformance.replay import Event, GoldenLine, Hooks
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.frames.cocos.scheduler import Complaint, Diagnostic, DialectScheduler
+from inspector.engines.cocos.scheduler import Complaint, Diagnostic, DialectScheduler
 from tests.conformance.replay import Event, GoldenLine, Hooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.frames.cocos.dialects import Dialect
+    from inspector.engines.cocos.dialects import Dialect
     from inspector.frames.scheduling import Callback
 
 #: How the recordings write what the programs in JavaScript log.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.frames.cocos.dialects import COCOS2DX_3_4, COCOS2DX_3_15, CREATOR_2_4, CREATOR_3_8
-from inspector.frames.creator.versions import (
+from inspector.engines.cocos.dialects import COCOS2DX_3_4, COCOS2DX_3_15, CREATOR_2_4, CREATOR_3_8
+from inspector.engines.creator.versions import (
     COMPONENTS_1_10,
     COMPONENTS_2_0_10,
     COMPONENTS_2_1_4,

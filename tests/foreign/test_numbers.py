@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.analysis.lab.display import display_named
 from inspector.analysis.statistics.frame_budget import checked_budget_ms, rate_in_file
 from inspector.clocks import ClockTree
 from inspector.clocks.rate import checked_frame_rate, rate_numerator
+from inspector.engines.lab.display import display_named
+from inspector.engines.lab.timer_files import parse_timer
 from inspector.events.conditions.breakpoint import Breakpoint, BreakpointError
 from inspector.events.conditions.conditions import ConditionError, parsed_condition
 from inspector.foreign.numbers import count_in, number_in, refusal, rounded, shown
-from inspector.formats.lab.timers import parse_timer
 from inspector.timebase import parse_duration_ns, seconds_to_ns
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.engines.lab.timer_files import read_timers
 from inspector.formats.csv_cells import quoted, text_cell, text_of_cell
-from inspector.formats.lab.timers import read_timers
 
 _FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "=cmd|' /C calc'!A0", "'=1", "''@x"]
 

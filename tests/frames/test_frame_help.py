@@ -8,7 +8,7 @@ from io import StringIO
 
 import pytest
 
-from inspector.frames.creator.versions import COMPONENT_DIALECTS
+from inspector.engines.creator.versions import COMPONENT_DIALECTS
 from inspector.resources import resource_path
 
 PAGES = {

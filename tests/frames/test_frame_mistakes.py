@@ -10,14 +10,14 @@ import pytest
 
 from inspector.clocks import ClockTree, ManualTimeSource, Transport
 from inspector.clocks.mistakes import suggest_name
+from inspector.engines.cocos.dialects import CREATOR_2_4
+from inspector.engines.cocos.scheduler import DialectScheduler
+from inspector.engines.creator.components import Component, defines
+from inspector.engines.creator.director import CreatorDirector
+from inspector.engines.creator.nodes import Node
+from inspector.engines.egret.ticker import Ticker
+from inspector.engines.open_flash import OpenFlashClock
 from inspector.frames import Director
-from inspector.frames.cocos.dialects import CREATOR_2_4
-from inspector.frames.cocos.scheduler import DialectScheduler
-from inspector.frames.creator.components import Component, defines
-from inspector.frames.creator.director import CreatorDirector
-from inspector.frames.creator.nodes import Node
-from inspector.frames.egret.ticker import Ticker
-from inspector.frames.open_flash import OpenFlashClock
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.sessions.stage import Stage
 

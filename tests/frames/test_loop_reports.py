@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from inspector.analysis.predict.changes import preview
 from inspector.clocks import Clock
 from inspector.commands.members import PauseMember, ResumeMember
+from inspector.engines.open_flash import OpenFlashClock
 from inspector.frames.loop import OPEN_FLASH, OPEN_FLASH_ARTICLE, start_loop, start_loop_by
-from inspector.frames.open_flash import OpenFlashClock
 from inspector.frames.scheduler.controls import Pausable, Unschedulable
 from inspector.vocabulary import NEVER, EventKind, Field, MemberKind
 from tests.frames.recorded import MS, Recorded

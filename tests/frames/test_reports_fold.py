@@ -16,14 +16,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inspector.engines.cocos.dialects import DIALECTS, Dialect
+from inspector.engines.cocos.reports import DialectTarget
+from inspector.engines.cocos.scheduler import DialectScheduler
+from inspector.engines.egret.repairs import longer_count
+from inspector.engines.egret.ticker import Ticker
+from inspector.engines.egret.timer import BY_CALLS, BY_ELAPSED, TickerTimer
 from inspector.events.members import MemberState, MemberTable
 from inspector.events.timeline import Timeline
-from inspector.frames.cocos.dialects import DIALECTS, Dialect
-from inspector.frames.cocos.reports import DialectTarget
-from inspector.frames.cocos.scheduler import DialectScheduler
-from inspector.frames.egret.repairs import longer_count
-from inspector.frames.egret.ticker import Ticker
-from inspector.frames.egret.timer import BY_CALLS, BY_ELAPSED, TickerTimer
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.scheduler.targets import TargetRecord
 from inspector.frames.scheduling import PendingCall

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from inspector.frames.cocos.dialects import (
+from inspector.engines.cocos.dialects import (
     COCOS2DX_3_4,
     COCOS2DX_3_15,
     CREATOR_2_4,
@@ -15,7 +15,7 @@ from inspector.frames.cocos.dialects import (
     DIALECTS,
     Dialect,
 )
-from inspector.frames.cocos.scheduler import Complaint, Diagnostic, DialectScheduler
+from inspector.engines.cocos.scheduler import Complaint, Diagnostic, DialectScheduler
 from inspector.frames.scheduler.scheduler import Scheduler
 
 if TYPE_CHECKING:

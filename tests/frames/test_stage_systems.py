@@ -7,7 +7,7 @@ from pathlib import Path
 from inspector.testing import pass_seconds, virtual_session
 
 SCENE = """
-from inspector.frames.cocos.dialects import COCOS2DX_3_4
+from inspector.engines.cocos.dialects import COCOS2DX_3_4
 from inspector.frames.state_machine import Edge
 
 

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from inspector.clocks import ClockTree
+from inspector.engines.browser_timers import BrowserTimers
+from inspector.engines.cocos.dialects import COCOS2DX_3_15, CREATOR_2_4
+from inspector.engines.cocos.scheduler import DialectScheduler
+from inspector.engines.creator.components import Component
+from inspector.engines.creator.director import CreatorDirector, DirectorEvent
+from inspector.engines.egret.ticker import Ticker
+from inspector.engines.egret.timer import TickerTimer
+from inspector.engines.open_flash import OpenFlashClock
 from inspector.events.log import EventLog
-from inspector.frames.browser_timers import BrowserTimers
-from inspector.frames.cocos.dialects import COCOS2DX_3_15, CREATOR_2_4
-from inspector.frames.cocos.scheduler import DialectScheduler
-from inspector.frames.creator.components import Component
-from inspector.frames.creator.director import CreatorDirector, DirectorEvent
 from inspector.frames.director import Director
-from inspector.frames.egret.ticker import Ticker
-from inspector.frames.egret.timer import TickerTimer
 from inspector.frames.loop import start_loop
-from inspector.frames.open_flash import OpenFlashClock
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
 

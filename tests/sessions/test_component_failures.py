@@ -8,14 +8,14 @@ from inspector.cli.main import main
 from inspector.clocks import FailurePolicy
 from inspector.clocks.sources.virtual_source import VirtualTimeSource
 from inspector.commands.transport import Run
-from inspector.frames.creator.components import Component
-from inspector.frames.creator.director import CreatorDirector
+from inspector.engines.creator.components import Component
+from inspector.engines.creator.director import CreatorDirector
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
 from inspector.testing import pass_seconds, scene_file, virtual_session
 
 SCENE = """
-    from inspector.frames.creator.components import Component
+    from inspector.engines.creator.components import Component
 
     class Fox(Component):
         def {method}(self, *_delta):
@@ -98,7 +98,7 @@ def test_that_who_asks_for_the_failures_of_a_director_has_them_alone(tmp_path: P
     path = scene_file(
         tmp_path,
         """
-        from inspector.frames.creator.components import Component
+        from inspector.engines.creator.components import Component
 
         class Fox(Component):
             def start(self):
@@ -164,12 +164,12 @@ ENGINES = {
 }
 AROUND = """
     from inspector.frames import loop as loops
-    from inspector.frames.creator.components import Component
-    from inspector.frames.creator.director import DirectorEvent
-    from inspector.frames.cocos.dialects import COCOS2DX_3_4
-    from inspector.frames.creator.pacer import FramePacer
+    from inspector.engines.creator.components import Component
+    from inspector.engines.creator.director import DirectorEvent
+    from inspector.engines.cocos.dialects import COCOS2DX_3_4
+    from inspector.engines.creator.pacer import FramePacer
     from inspector.frames.state_machine import Edge
-    from inspector.frames.egret.timer import TickerTimer
+    from inspector.engines.egret.timer import TickerTimer
 
     class Fox(Component):
         def start(self):

@@ -23,7 +23,7 @@ from inspector.vocabulary import EventKind, Field
 SCENE = """
     from inspector import start_loop
     from inspector.frames.loop import OPEN_FLASH, start_loop_by
-    from inspector.frames.open_flash import OpenFlashClock
+    from inspector.engines.open_flash import OpenFlashClock
 
     def build(stage):
         game = stage.root.child("game")

@@ -192,12 +192,12 @@ def test_that_every_command_to_a_member_has_a_sentence(session: HostedSession) -
 
 
 EVERY_KIND = """
-    from inspector.frames.creator.components import Component
-    from inspector.frames.cocos.dialects import COCOS2DX_3_4
+    from inspector.engines.creator.components import Component
+    from inspector.engines.cocos.dialects import COCOS2DX_3_4
     from inspector.frames.loop import start_loop
-    from inspector.frames.open_flash import OpenFlashClock
+    from inspector.engines.open_flash import OpenFlashClock
     from inspector.frames.state_machine import Edge
-    from inspector.frames.egret.timer import TickerTimer
+    from inspector.engines.egret.timer import TickerTimer
 
     class Fox(Component):
         def start(self):

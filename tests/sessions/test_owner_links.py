@@ -16,8 +16,8 @@ from inspector.testing import held_session, scene_file
 from inspector.vocabulary import MEMBER_SET, VOCABULARY_VERSION, Field, MemberKind
 
 SCENE = """
-    from inspector.frames.creator.components import Component
-    from inspector.frames.creator.director import CreatorDirector
+    from inspector.engines.creator.components import Component
+    from inspector.engines.creator.director import CreatorDirector
 
     class Fox(Component):
         def start(self):

@@ -25,7 +25,7 @@ from inspector.vocabulary import (
 )
 
 SCENE = """
-    from inspector.frames.creator.components import Component
+    from inspector.engines.creator.components import Component
 
     class Fox(Component):
         def start(self):

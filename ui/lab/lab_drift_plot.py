@@ -11,9 +11,9 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, Q
 from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
-from inspector.analysis.lab.refresh_lab import LabResult
+from inspector.engines.lab.drift import DriftChart, drift_chart, drift_groups
+from inspector.engines.lab.refresh_lab import LabResult
 from inspector.formats.drawing.display_list import Box, DisplayList
-from inspector.formats.lab.drift import DriftChart, drift_chart, drift_groups
 
 from ..kit.guards import guarded
 from ..kit.picture import paint

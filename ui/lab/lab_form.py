@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.analysis.lab.display import (
+from inspector.engines.lab.display import (
     DISPLAY_RATES,
     VARIABLE,
     VARIABLE_MODEL,
@@ -30,9 +30,9 @@ from inspector.analysis.lab.display import (
     display_named,
     recorded_display,
 )
-from inspector.analysis.lab.subjects import SUBJECTS
-from inspector.analysis.lab.timer import LabTimer
-from inspector.formats.lab.timers import parse_timer, read_timers
+from inspector.engines.lab.subjects import SUBJECTS
+from inspector.engines.lab.timer import LabTimer
+from inspector.engines.lab.timer_files import parse_timer, read_timers
 from inspector.sessions.frame_files import read_frame_file
 from inspector.timebase import NS_PER_MS, format_duration, seconds_to_ns
 

@@ -21,10 +21,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 from typing_extensions import override
 
-from inspector.analysis.lab.refresh_lab import LabResult, instant_text
-from inspector.analysis.lab.timer import duration_text
+from inspector.engines.lab.graph import outcome_text
+from inspector.engines.lab.refresh_lab import LabResult, instant_text
+from inspector.engines.lab.timer import duration_text
 from inspector.formats.drawing.ticks import instant_ticks
-from inspector.formats.lab.graph import outcome_text
 from inspector.timebase import NS_PER_SECOND
 
 from ..kit.guards import guarded

@@ -7,7 +7,7 @@ from typing import Final
 
 from typing_extensions import override
 
-from inspector.analysis.lab.refresh_lab import LabResult
+from inspector.engines.lab.refresh_lab import LabResult
 from inspector.timebase import NS_PER_SECOND, format_duration
 
 from ..kit.table.columns import Column, ColumnEnum

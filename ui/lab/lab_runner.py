@@ -10,12 +10,12 @@ from typing import Final, Protocol
 from msgspec import Struct
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from inspector.analysis.lab.display import Display
-from inspector.analysis.lab.refresh_lab import LabResult, begin_cell
-from inspector.analysis.lab.subjects import Subject
-from inspector.analysis.lab.timer import LabTimer
+from inspector.engines.lab.display import Display
+from inspector.engines.lab.refresh_lab import LabResult, begin_cell
+from inspector.engines.lab.scene_process import begin_scene_process
+from inspector.engines.lab.subjects import Subject
+from inspector.engines.lab.timer import LabTimer
 from inspector.errors import InspectorError
-from inspector.sessions.lab.scene_process import begin_scene_process
 from inspector.vocabulary import what_was_raised
 
 #: Short enough to leave room in a frame of 60 Hz.

@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 from typing_extensions import override
 
 import inspector
-from inspector.analysis.lab.refresh_lab import LabResult, summary_text
-from inspector.analysis.lab.timer import SceneTimer
+from inspector.engines.lab.export import LAB_EXPORTERS, export_lab
+from inspector.engines.lab.graph import LabGraphOptions
+from inspector.engines.lab.refresh_lab import LabResult, summary_text
+from inspector.engines.lab.timer import SceneTimer
 from inspector.errors import InspectorError
 from inspector.foreign.paths import RECORDING_SUFFIX, stored_path
 from inspector.formats.frame_times import FrameTimes, Provenance
-from inspector.formats.lab.export import LAB_EXPORTERS, export_lab
-from inspector.formats.lab.graph import LabGraphOptions
 
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, WrappedLabel, color_text

@@ -21,11 +21,11 @@ from inspector.analysis.explain.story import CallStory
 from inspector.calls.blockers import Blocker, BlockerKind
 from inspector.calls.call import Call
 from inspector.clocks.rate import D
+from inspector.engines.creator.versions import COMPONENT_DIALECTS, Newcomers
 from inspector.events.history import History
 from inspector.events.schema import ABOUT_FIELDS, Unit, kinds_with
 from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
-from inspector.frames.creator.versions import COMPONENT_DIALECTS, Newcomers
 from inspector.timebase import format_duration
 from inspector.vocabulary import Field, LifeCycle, Mode, rate_text, ratio_text
 

@@ -63,7 +63,7 @@ COMMANDS: Final = Registry(
             "lab",
             "",
             "run timers or a scene at different display rates, side by side with other engines",
-            ".lab:LAB",
+            "inspector.engines.lab.command:LAB",
         ),
         CommandEntry(
             "explain",

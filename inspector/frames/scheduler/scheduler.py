@@ -3,7 +3,7 @@
 Offers what the schedulers of Cocos Creator and cocos2d-x offer, without their faults: nothing
 is skipped or called twice because a list changed under the loop, nothing is called after it
 was unscheduled, rescheduling works inside any call, nothing drifts, and an exception affects
-no other call. For the originals see :mod:`inspector.frames.cocos.scheduler`.
+no other call. For the originals see :mod:`inspector.engines.cocos.scheduler`.
 
 The order of a frame: update callbacks by priority; timers by due time; timers of every frame;
 posted functions. What is scheduled inside a frame is called in a later one; pausing, resuming

@@ -11,8 +11,8 @@ from pytestqt.modeltest import ModelTester
 
 from inspector.clocks import Clock
 from inspector.commands.members import PauseMember, ResumeMember, SetTimeScale
-from inspector.frames.creator.director import CreatorDirector
-from inspector.frames.creator.versions import COMPONENTS_2_2
+from inspector.engines.creator.director import CreatorDirector
+from inspector.engines.creator.versions import COMPONENTS_2_2
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
 from inspector.testing import held_session, scene_file

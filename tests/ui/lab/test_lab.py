@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.analysis.lab.subjects import SUBJECTS
+from inspector.engines.lab.subjects import SUBJECTS
 from tests.ui.lab.lab_stand import Stand
 from tests.ui.shell import open_shell
 from ui.kit.save_dialog import SaveDialog

@@ -6,10 +6,10 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from inspector.analysis.lab.display import steady_display
-from inspector.analysis.lab.refresh_lab import run_lab
-from inspector.analysis.lab.subjects import subjects_named
-from inspector.analysis.lab.timer import LabTimer
+from inspector.engines.lab.display import steady_display
+from inspector.engines.lab.refresh_lab import run_lab
+from inspector.engines.lab.subjects import subjects_named
+from inspector.engines.lab.timer import LabTimer
 from ui.kit.theme import Theme
 from ui.lab.lab_results_model import LabColumn, LabResultsModel
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.analysis.lab.display import steady_display
+from inspector.engines.lab.display import steady_display
 from ui.lab.lab_runner import LabRunner, LabStep, SceneJob
 
 SECOND = 1_000_000_000

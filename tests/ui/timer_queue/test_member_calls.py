@@ -8,9 +8,9 @@ from pytestqt.modeltest import ModelTester
 
 from inspector.calls.call import CallId, call_of
 from inspector.clocks import Clock
+from inspector.engines.egret.ticker import Ticker
 from inspector.events import Timeline
 from inspector.frames.director import Director
-from inspector.frames.egret.ticker import Ticker
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.vocabulary import Phase
 from tests.ui.world import Thing, World

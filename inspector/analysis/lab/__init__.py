@@ -1,1 +1,0 @@
-"""Timers and scenes under display rates, side by side."""

@@ -1,0 +1,1 @@
+"""Timers and scenes at different display rates, side by side."""

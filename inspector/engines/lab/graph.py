@@ -1,0 +1,341 @@
+"""The picture of the refresh-rate lab: every firing of every run, against the expected ones.
+
+One track per run, grouped by timer and display. Faint lines across a group are the expected
+instants. A firing on time is a bar as high as the track; from the first divergence on, bars are
+half as high and in another colour. Below, a chart per group shows the lateness of each firing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import groupby
+from typing import Final
+
+from inspector.engines.lab.drift import drift_chart, drift_groups, drift_height
+from inspector.engines.lab.refresh_lab import LabResult, known_faults, summary_text
+from inspector.engines.lab.timer import duration_text
+from inspector.errors import ExportError
+from inspector.formats.drawing.display_list import (
+    Anchor,
+    Box,
+    DisplayList,
+    Group,
+    Item,
+    Point,
+    Polygon,
+    Polyline,
+    Rect,
+    Stroke,
+    Text,
+)
+from inspector.formats.drawing.font_metrics import plain, shortened, text_width
+from inspector.formats.drawing.ticks import instant_ticks
+from inspector.formats.frame_times import Provenance
+from inspector.formats.options import GRAPH_COLORS, LARGEST_SIDE_PT, GraphColors, ThemeName
+from inspector.timebase import NS_PER_SECOND
+
+_PAD: Final = 12.0
+_TITLE_SIZE: Final = 13.0
+_TEXT_SIZE: Final = 8.5
+_SMALL_SIZE: Final = 7.5
+_TRACK: Final = 14.0
+_GROUP_HEAD: Final = 18.0
+_AXIS: Final = 30.0
+_FAULT_LINE: Final = 11.0
+_BAR_WIDTH: Final = 1.4
+#: Closer bars, in points, are drawn as one area.
+_MERGED_BELOW: Final = 2.4
+#: Closer expected instants, in points, are not drawn.
+_EXPECTED_APART: Final = 4.0
+_LARGEST_TITLE_SHARE: Final = 0.3
+
+
+class _Legend(Enum):
+    RIGHT = "firing within a frame"
+    WRONG = "from the first divergence on"
+    EXPECTED = "expected"
+
+
+@dataclass(frozen=True, slots=True)
+class LabGraphOptions:
+    """How results are drawn.
+
+    Attributes:
+        title: Title of the picture; empty for the default.
+        theme: Colours on white or on near-black.
+        width_pt: Width of the picture in points; the height follows from the runs.
+        dots_per_inch: Resolution of a PNG.
+    """
+
+    title: str = ""
+    theme: ThemeName = "light"
+    width_pt: float = 720.0
+    dots_per_inch: float = 144.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Positions of instants.
+
+    Attributes:
+        left: Start of the runs, in points.
+        right: End of the longest run.
+        end_ns: The end of the longest run.
+    """
+
+    left: float
+    right: float
+    end_ns: int
+
+    def x(self, at_ns: float) -> float:
+        """Return the x of an instant, in points."""
+        return self.left + at_ns / self.end_ns * (self.right - self.left)
+
+
+def lab_graph(
+    results: Sequence[LabResult], provenance: Provenance, options: LabGraphOptions
+) -> DisplayList:
+    """Return the picture of ``results``.
+
+    Raises:
+        ExportError: There are more runs than a picture can hold.
+    """
+    return _Drawing(results, provenance, options).picture()
+
+
+class _Drawing:
+    """A picture in progress."""
+
+    def __init__(
+        self, results: Sequence[LabResult], provenance: Provenance, options: LabGraphOptions
+    ) -> None:
+        self._results = results
+        self._provenance = provenance
+        self._options = options
+        self._colors = GRAPH_COLORS[options.theme]
+        self._items: list[Item] = []
+        width = options.width_pt
+        titles = [text_width(each.row_title, _TEXT_SIZE) for each in results]
+        texts = [text_width(outcome_text(each), _SMALL_SIZE) for each in results]
+        self._title_width = min(max(titles, default=0.0), width * _LARGEST_TITLE_SHARE)
+        self._text_width = min(max(texts, default=0.0), width * _LARGEST_TITLE_SHARE)
+        left = round(_PAD + 12 + self._title_width + 8, 2)
+        right = max(left + 40, round(width - _PAD - self._text_width - 8, 2))
+        end_ns = max((each.display.end_ns for each in results), default=0) or NS_PER_SECOND
+        self._scale = _Scale(left, right, end_ns)
+
+    def picture(self) -> DisplayList:
+        y = self._add_header()
+        for head, runs in groupby(self._results, lambda each: each.group_title):
+            y = self._add_group(plain(head), list(runs), y)
+            self._check_height(y)
+        self._add_axis(y)
+        height = self._add_footer(self._add_faults(self._add_drifts(y + _AXIS)))
+        title = plain(self._options.title) or "Refresh-rate lab"
+        summary = summary_text(self._results) if self._results else "No runs."
+        return DisplayList(
+            width=self._options.width_pt,
+            height=round(height, 2),
+            background=self._colors.background,
+            items=tuple(self._items),
+            title=title,
+            description=f"Firings of timers against expected firings. {summary}",
+            created=self._provenance.created,
+            software=f"Timeline Inspector {self._provenance.version}".strip(),
+        )
+
+    def _add_header(self) -> float:
+        colors, room = self._colors, self._options.width_pt - 2 * _PAD
+        title = plain(self._options.title) or plain(self._provenance.scene) or "Refresh-rate lab"
+        y = _PAD + 10
+        shown = shortened(title, room, _TITLE_SIZE, is_bold=True)
+        self._items.append(Text(Point(_PAD, y), shown, _TITLE_SIZE, colors.text, is_bold=True))
+        y += 14
+        summary = shortened(summary_text(self._results), room, _TEXT_SIZE)
+        self._items.append(Text(Point(_PAD, y), summary, _TEXT_SIZE, colors.muted_text))
+        y += 14
+        self._add_legend(y)
+        return y + 10
+
+    def _add_legend(self, y: float) -> None:
+        colors = self._colors
+        x = _PAD
+        items: list[Item] = []
+        for text in _Legend:
+            match text:
+                case _Legend.RIGHT:
+                    items.append(_bar(x + 3, y - 8, 10, colors.line))
+                case _Legend.WRONG:
+                    items.append(_bar(x + 3, y - 3, 5, colors.spike))
+                case _Legend.EXPECTED:
+                    items.append(_expected_line(x + 3, y - 9, y + 3, colors))
+            items.append(Text(Point(x + 9, y), text.value, _SMALL_SIZE, colors.text))
+            x = round(x + 9 + text_width(text.value, _SMALL_SIZE) + 16, 2)
+        self._items.append(Group("legend", tuple(items)))
+
+    def _add_group(self, head: str, runs: list[LabResult], y: float) -> float:
+        """Add a group of runs; returns its lower edge."""
+        shown = shortened(head, self._options.width_pt - 2 * _PAD, _TEXT_SIZE, is_bold=True)
+        at = Point(_PAD, round(y + 13, 2))
+        items: list[Item] = [Text(at, shown, _TEXT_SIZE, self._colors.text, is_bold=True)]
+        top = y + _GROUP_HEAD
+        for number, run in enumerate(runs):
+            items += self._track_items(run, top + number * _TRACK)
+        self._items.append(Group(head, tuple(items)))
+        return top + len(runs) * _TRACK
+
+    def _expected_lines(self, run: LabResult, top: float) -> list[Item]:
+        """Return the expected instants; none if the lines are too close to be told apart."""
+        scale = self._scale
+        if len(run.expected_ns) * _EXPECTED_APART > scale.right - scale.left:
+            return []
+        return [
+            _expected_line(scale.x(due_ns), top, top + _TRACK, self._colors)
+            for due_ns in run.expected_ns
+        ]
+
+    def _track_items(self, run: LabResult, top: float) -> list[Item]:
+        colors, scale = self._colors, self._scale
+        base = round(top + _TRACK - 4, 2)
+        is_right = run.verdict.is_right
+        color = colors.line if is_right else colors.spike
+        title = shortened(plain(run.row_title), self._title_width, _TEXT_SIZE)
+        text = shortened(outcome_text(run), self._text_width, _SMALL_SIZE)
+        rule = round(top + _TRACK - 0.5, 2)
+        return [
+            Polyline((Point(scale.left, rule), Point(scale.right, rule)), Stroke(colors.grid, 0.5)),
+            *_mark(_PAD + 4, top + _TRACK / 2, color, is_right=is_right),
+            Text(Point(_PAD + 12, base), title, _TEXT_SIZE, colors.text),
+            *self._expected_lines(run, top),
+            *self._bars(run, top),
+            Text(
+                Point(round(scale.right + 8, 2), base),
+                text,
+                _SMALL_SIZE,
+                colors.muted_text if is_right else colors.text,
+            ),
+        ]
+
+    def _bars(self, run: LabResult, top: float) -> list[Item]:
+        """Return the firings; those after the first divergence are lower."""
+        limit = len(run.fired_ns) if run.divergence is None else run.divergence.index
+        right = self._merged(run.fired_ns[:limit])
+        wrong = self._merged(run.fired_ns[limit:])
+        colors = self._colors
+        return [
+            *(Rect(Box(x, top + 2, width, _TRACK - 4), colors.line) for x, width in right),
+            *(
+                Rect(Box(x, top + _TRACK / 2, width, _TRACK / 2 - 2), colors.spike)
+                for x, width in wrong
+            ),
+        ]
+
+    def _merged(self, instants: Sequence[int]) -> list[tuple[float, float]]:
+        """Return left edges and widths of bars; bars that touch are merged."""
+        spans: list[tuple[float, float]] = []
+        for at_ns in instants:
+            x = self._scale.x(at_ns)
+            if spans and x - spans[-1][1] < _MERGED_BELOW:
+                spans[-1] = (spans[-1][0], x)
+            else:
+                spans.append((x, x))
+        return [
+            (round(low - _BAR_WIDTH / 2, 2), round(high - low + _BAR_WIDTH, 2))
+            for low, high in spans
+        ]
+
+    def _add_axis(self, y: float) -> None:
+        colors, scale = self._colors, self._scale
+        stroke = Stroke(colors.axis, 0.5)
+        y = round(y + 3, 2)
+        items: list[Item] = [
+            Polyline((Point(scale.left, y), Point(scale.right, y)), stroke),
+        ]
+        ticks = instant_ticks(0, scale.end_ns, max(2, int((scale.right - scale.left) / 60)))
+        for tick in ticks.ticks:
+            x = round(scale.x(tick.value_ns), 2)
+            items.append(Polyline((Point(x, y), Point(x, y + 3)), stroke))
+            at = Point(x, y + 11)
+            items.append(Text(at, tick.label, _SMALL_SIZE, colors.muted_text, Anchor.MIDDLE))
+        at = Point(round((scale.left + scale.right) / 2, 2), y + 22)
+        name = f"time ({ticks.unit})"
+        items.append(Text(at, name, _SMALL_SIZE, colors.muted_text, Anchor.MIDDLE))
+        self._items.append(Group("time axis", tuple(items)))
+
+    def _add_drifts(self, y: float) -> float:
+        """Add a chart of drift per group; returns its lower edge."""
+        room = self._options.width_pt - 2 * _PAD
+        for head, runs in drift_groups(self._results):
+            height = drift_height(len(runs))
+            self._check_height(y + height)
+            title = f"Drift, {plain(head)}"
+            at = Point(_PAD, round(y + 13, 2))
+            shown = shortened(title, room, _TEXT_SIZE, is_bold=True)
+            text = Text(at, shown, _TEXT_SIZE, self._colors.text, is_bold=True)
+            box = Box(_PAD, y + _GROUP_HEAD + 2, room, height)
+            chart = drift_chart(runs, box, self._options.theme)
+            self._items.append(Group(title, (text, *chart.items)))
+            y = round(y + _GROUP_HEAD + height + 10, 2)
+        return y
+
+    def _check_height(self, y: float) -> None:
+        if y > LARGEST_SIDE_PT - 100:
+            raise ExportError(
+                f"{len(self._results):,} runs are too many for a picture. "
+                "Choose fewer timers, displays or subjects, or write a CSV."
+            )
+
+    def _add_faults(self, y: float) -> float:
+        """List the known faults of the subjects below the charts."""
+        faults = known_faults(self._results)
+        room = self._options.width_pt - 2 * _PAD
+        for line in ["Known faults", *faults] if faults else []:
+            y += _FAULT_LINE
+            shown = shortened(plain(line), room, _SMALL_SIZE)
+            color = self._colors.muted_text if line in faults else self._colors.text
+            self._items.append(Text(Point(_PAD, y), shown, _SMALL_SIZE, color))
+        return y + _FAULT_LINE if faults else y
+
+    def _add_footer(self, y: float) -> float:
+        parts = (
+            plain(self._provenance.scene),
+            self._provenance.created_text,
+            f"Timeline Inspector {self._provenance.version}".strip(),
+            plain(self._provenance.note),
+        )
+        text = " · ".join(part for part in parts if part)
+        shown = shortened(text, self._options.width_pt - 2 * _PAD, _SMALL_SIZE)
+        self._items.append(Text(Point(_PAD, y + 8), shown, _SMALL_SIZE, self._colors.muted_text))
+        return y + 16
+
+
+def outcome_text(result: LabResult) -> str:
+    """Return count, expected count and drift of a run, in a few words."""
+    text = f"{result.count:,} of {result.expected_count:,}"
+    drift_ns = result.drift_ns
+    if drift_ns:
+        word = "late" if drift_ns > 0 else "early"
+        text += f", {duration_text(abs(drift_ns))} {word}"
+    return text
+
+
+def _bar(x: float, top: float, height: float, color: str) -> Rect:
+    return Rect(Box(round(x - _BAR_WIDTH / 2, 2), round(top, 2), _BAR_WIDTH, height), color)
+
+
+def _expected_line(x: float, top: float, bottom: float, colors: GraphColors) -> Polyline:
+    x = round(x, 2)
+    ends = (Point(x, round(top, 2)), Point(x, round(bottom, 2)))
+    return Polyline(ends, Stroke(colors.other_work, 0.75))
+
+
+def _mark(x: float, y: float, color: str, *, is_right: bool) -> list[Item]:
+    """Return a disc for right, a cross for wrong."""
+    if is_right:
+        corners = ((x, y - 3), (x + 3, y), (x, y + 3), (x - 3, y))
+        return [Polygon(tuple(Point(round(cx, 2), round(cy, 2)) for cx, cy in corners), color)]
+    stroke = Stroke(color, 1.6)
+    return [
+        Polyline((Point(x - 2.8, y - 2.8), Point(x + 2.8, y + 2.8)), stroke),
+        Polyline((Point(x - 2.8, y + 2.8), Point(x + 2.8, y - 2.8)), stroke),
+    ]

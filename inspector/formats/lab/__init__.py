@@ -1,1 +1,0 @@
-"""Results of the refresh-rate lab as pictures and tables."""

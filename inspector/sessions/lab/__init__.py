@@ -1,1 +1,0 @@
-"""The refresh-rate lab on scenes, in a separate process."""
