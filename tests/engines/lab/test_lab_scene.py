@@ -272,8 +272,8 @@ def test_that_subjects_and_displays_are_listed(capsys: pytest.CaptureFixture[str
         (["--seconds", "0"], 2, "above 0"),
         (["--scene", "1", "--timer", "1"], 2, "--timer: a scene brings its own"),
         (["--scene", "nowhere.py"], 4, "no file"),
-        (["--timers", "nowhere.csv"], 1, "There is no file nowhere.csv"),
-        (["--frame-times", "nowhere.csv"], 1, "There is no file nowhere.csv"),
+        (["--timers", "nowhere.csv"], 9, "There is no file nowhere.csv"),
+        (["--frame-times", "nowhere.csv"], 9, "There is no file nowhere.csv"),
         (["--export", "lab.xls"], 1, "“.xls” is not a format"),
     ],
 )
