@@ -62,5 +62,5 @@ def test_that_a_trace_without_frames_can_be_written_in_another_format(
     slices = read_frame_file(tmp_path / "a.pftrace", needs_frames=False).slices
     assert slices is not None
     assert (slices.names, slices.took_ns.tolist()) == (("load",), [7000])
-    assert refused == ExitCode.FAILED
+    assert refused == ExitCode.UNREADABLE
     assert "none is taken for a frame" in err

@@ -29,9 +29,12 @@ def test_that_what_a_program_said_before_it_closed_is_heard_though_nothing_can_b
 
 
 def test_that_only_sockets_that_killed_inspectors_left_are_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    temporary, elsewhere = tmp_path / "tmp", tmp_path / "elsewhere"
+    # A socket's path is short, and the folders of workers that share the tests are long.
+    short = tempfile.TemporaryDirectory(prefix="tl-")
+    request.addfinalizer(short.cleanup)
+    temporary, elsewhere = Path(short.name, "tmp"), Path(short.name, "elsewhere")
     left, linked, file = (temporary / f"timeline-inspector-{name}" for name in "abc")
     for folder in (left, file, elsewhere):
         folder.mkdir(parents=True)

@@ -105,6 +105,7 @@ def test_that_calls_are_hidden_until_they_are_chosen(stand: Stand) -> None:
         "Calls",
         "Frames",
         "Readings",
+        "Samples",
     }
     assert all(action.toolTip() for action in actions.values())
 
