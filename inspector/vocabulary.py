@@ -239,6 +239,8 @@ SAW_END: Final = 16
 #: those of the turn before it stand for, from the instant of the event on. Added to a generation, a
 #: collection right behind the sample before.
 SAW_FROM_HERE: Final = 32
+#: For most of the time it stands for, nobody could look.
+SAW_AFTER_GAP: Final = 64
 COLLECTED_HERE: Final = 256
 
 

@@ -32,6 +32,7 @@ from .kinds import (
     RUNS_TASK,
     SAMPLE_TIMES,
     SAMPLED,
+    SAW_AFTER_GAP,
     SAW_AFTERWARDS,
     SAW_BETWEEN_TURNS,
     SAW_END,
@@ -220,6 +221,7 @@ class Sampler:
         self._watched: dict[int, Watched] = {}
         self._changes = -1
         self._asked_ns = self._process_ns = self._own_read_ns = 0
+        self._began_ns = self._stuck_ns = 0
         self._own = (-1, -1)
         self._own_times = (0, 0, 0)
         self._collection_ns = 0
@@ -246,6 +248,8 @@ class Sampler:
     def wait_ns(self, most_ns: int) -> int:
         """Return how long to wait for the next look, at most so long."""
         now_ns = monotonic_ns()
+        # Whoever sends meanwhile may have waited for the interpreter, too.
+        self._stuck_ns = now_ns - self._began_ns if self._began_ns else 0
         if self.is_busy:
             turn_ns = min((w.turn_ns for w in self._watched.values() if w.turn_ns), default=now_ns)
             most_ns = min(most_ns, _pace_ns(now_ns - turn_ns))
@@ -267,7 +271,9 @@ class Sampler:
         program = self._program
         now_ns = monotonic_ns()
         late_ns = max(now_ns - self._asked_ns, 0) if self._asked_ns else 0
-        self._asked_ns = 0
+        if self._stuck_ns >= _GAP_NS:
+            late_ns += self._stuck_ns
+        self._asked_ns, self._stuck_ns, self._began_ns = 0, 0, now_ns
         if program.changes != self._changes:
             self._changes = program.changes
             self._find_loops()
@@ -380,9 +386,11 @@ class Sampler:
             watched.turn_ns = turn_ns
         least_ns = max(LONG_NS, int(watched.usual_ns * _TIMES_USUAL))
         if turn_ns and watched.is_certain and now_ns - turn_ns >= least_ns:
+            flags = SAW_AFTER_GAP if late_ns * 2 >= passed_ns else 0
             has_run = took_ns * 10 >= late_ns and (took_ns + waited_ns) * 2 >= late_ns
             is_after = late_ns >= _GAP_NS and has_run
-            self._sample_turn(watched, now_ns, passed_ns, times, other, is_after=is_after)
+            flags |= SAW_AFTERWARDS if is_after else 0
+            self._sample_turn(watched, now_ns, passed_ns, times, other, flags)
             return True
         watched.is_certain = turn_ns > 0 or watched.frames is not None
         if late_ns >= _GAP_NS or waited_ns >= _GAP_NS // 2:
@@ -391,15 +399,14 @@ class Sampler:
             self._tell(watched, now_ns, passed_ns, times, flags, events)
         return turn_ns > 0 and watched.frames is None
 
-    def _sample_turn(  # noqa: PLR0913 - what there is to tell
+    def _sample_turn(  # noqa: PLR0913, PLR0917 - what there is to tell
         self,
         watched: Watched,
         now_ns: int,
         passed_ns: int,
         times: tuple[int, int, int],
         other: int,
-        *,
-        is_after: bool,
+        flags: int,
     ) -> None:
         """Tell a sample of a turn that is long; the first is for all of the turn so far."""
         covers_ns = passed_ns if watched.number else now_ns - watched.turn_ns
@@ -418,7 +425,6 @@ class Sampler:
                 until_ns, between_ns = watched.turn_ns, passed_ns - covers_ns
                 self._tell(watched, until_ns, between_ns, told, SAW_BETWEEN_TURNS, [])
             waited_ns = in_turn_ns
-        flags = SAW_AFTERWARDS if is_after else 0
         seen_times = (took_ns, waited_ns, min(other_ns, covers_ns))
         self._sample(watched, now_ns, covers_ns, seen_times, flags, other)
 

@@ -295,7 +295,9 @@ def test_that_time_that_passed_without_the_host_is_named_as_the_reason() -> None
     stand.tree.run_to(1_300 * MS, observed_ns=1_300 * MS)
 
     (scored,) = score(foreseen, stand.history)
-    assert scored.text == ("It fired at 00:01.250 instead of 00:01.000, because the host was late.")
+    assert scored.text == (
+        "It fired at 00:01.250 instead of 00:01.000, because it was called 250 ms late."
+    )
 
 
 def test_that_a_forecast_waits_for_a_call_that_the_host_is_late_for() -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from select import select
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import monotonic, process_time_ns
@@ -21,7 +22,7 @@ from inspector.probe.sink import Sink
 from tests.benchmarks.measuring import Case, Effort, empty_call_ns, measure
 from tests.benchmarks.report import FRAME_MS, Row, calls_row
 from tests.probe.adapters.libraries import can_import, pythons
-from tests.probe.receiver import LOADER, TOKEN, Receiver, dialled, program
+from tests.probe.receiver import LOADER, TOKEN, Receiver, dialled, inlet, program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,6 +89,56 @@ def probe_event(effort: Effort) -> Iterator[Row]:
         unit="x",
         detail="asyncio's timers with a probe that waits, to without one",
     )
+
+
+#: Frames of 2 ms of work at 60 Hz, then turns that last, with the looks at them timed.
+_SAMPLED = """
+import asyncio, json, time, timeline_probe.sampler
+spent_ns = 0
+look = timeline_probe.sampler.Sampler.look
+def timed(sampler):
+    global spent_ns
+    began = time.thread_time_ns()
+    look(sampler)
+    spent_ns += time.thread_time_ns() - began
+timeline_probe.sampler.Sampler.look = timed
+def work(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+def share(began, before):
+    return 100 * (spent_ns - before) / (time.process_time_ns() - began)
+async def main():
+    began, before = time.process_time_ns(), spent_ns
+    for _ in range(240):
+        await asyncio.sleep(0.0146)
+        work(0.002)
+    healthy = share(began, before)
+    began, before = time.process_time_ns(), spent_ns
+    for _ in range(4):
+        work(0.5)
+        await asyncio.sleep(0)
+    print(json.dumps([healthy, share(began, before)]), flush=True)
+asyncio.run(main())
+time.sleep(30)
+"""
+
+
+def probe_sampling(effort: Effort) -> Iterator[Row]:
+    """Look at the loop of a healthy program, and of one that is busy for long."""
+    shares = []
+    for _ in range(effort.repeats(3)):
+        with inlet() as opened, program(_SAMPLED, opened.address) as process:
+            receiver = opened.accepted()
+            assert process.stdout is not None
+            while not select([process.stdout], [], [], 0)[0]:
+                receiver.turn()
+            shares.append(json.loads(process.stdout.readline()))
+            receiver.close()
+    what = "looks, of the program's processor time"
+    for name, place, goal in (("healthy", 0, 1.0), ("busy", 1, 2.0)):
+        percent = min(share[place] for share in shares)
+        yield Row(f"probe_sampling/{name}", percent, goal, unit="%", detail=what)
 
 
 #: In calls of an empty function: 20 ms on the machine on which the goal was set.
@@ -532,6 +583,7 @@ def probe_reading(effort: Effort) -> Iterator[Row]:
 BENCHMARKS = (
     probe_import,
     probe_event,
+    probe_sampling,
     probe_stream,
     probe_keyframe,
     probe_frame_rate,

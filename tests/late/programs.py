@@ -164,13 +164,13 @@ _FEW = ("asyncio-task", "twisted")
 FAULTS = {
     "computes": Fault("def job():\n    crunch()\n", "computing", "crunch", _ALL),
     "computes-in-c": Fault(
-        'def parse():\n    re.match("(a+)+b", "a" * 22)\ndef job():\n    parse()\n',
+        'def parse():\n    re.match("(a+)+b", "a" * 23)\ndef job():\n    parse()\n',
         "computing",
         "parse",
         ("asyncio-task", "asyncio-callback", "twisted", "qt"),
     ),
     "sorts": Fault(
-        "def order():\n    sorted(range(700_000), key=lambda each: -each % 7)\n"
+        "def order():\n    sorted(range(1_500_000), key=lambda each: -each % 7)\n"
         "def job():\n    order()\n",
         "computing",
         "order",
@@ -243,7 +243,7 @@ def job():
     "thread-in-c": Fault(
         """
 def hog():
-    re.match("(a+)+b", "a" * 22)
+    re.match("(a+)+b", "a" * 23)
 def job():
     threading.Thread(target=hog, name="hogger", daemon=True).start()
 """,

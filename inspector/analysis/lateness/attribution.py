@@ -35,6 +35,9 @@ _LEAST_NS: Final = NS_PER_MS
 #: Other threads had the interpreter if they used so much of the time that a thread could have run;
 #: they may have waited for a processor themselves.
 _OTHERS: Final = 0.25
+#: A thread that ran for less of the time has mostly waited, or hardly run.
+_MOSTLY: Final = 0.5
+_HARDLY: Final = 0.1
 #: Many short calls: from so many samples on, of so many different calls among them, none of which
 #: has more than this share.
 _LEAST_SAMPLES: Final = 5
@@ -287,12 +290,23 @@ class _Window:
             run_ns, ready_ns = run_ns + ready_ns, 0
         _put(self.computing, told, run_ns, turn)
         _put(self.ready, told, ready_ns, turn)
-        if told.waits and run_ns * 2 < part_ns:
-            _put(self.waiting, told, rest_ns, turn)
-        elif sample.other_ns and sample.other_ns >= _OTHERS * rest_ns:
-            _put(self.others[sample.other], sample, rest_ns, turn)
-        elif run_ns * 10 < part_ns and told.stack:
-            _put(self.idle, told, rest_ns, turn)
+        pieces = self._rest_of(sample, told, rest_ns, run_ns / part_ns)
+        if pieces is not None:
+            _put(pieces, sample if pieces is self.others.get(sample.other) else told, rest_ns, turn)
+
+    def _rest_of(
+        self, sample: Sample, told: Sample, rest_ns: float, ran: float
+    ) -> list[_Piece] | None:
+        """Return what the time counts as that a thread in a turn neither ran nor was ready."""
+        is_others = sample.other_ns > 0 and sample.other_ns >= _OTHERS * rest_ns
+        if told.waits and is_others and sample.is_after_gap:
+            # It may have waited for that, or for the interpreter.
+            return None
+        if told.waits and ran < _MOSTLY:
+            return self.waiting
+        if is_others:
+            return self.others[sample.other]
+        return self.idle if ran < _HARDLY and told.stack else None
 
     def _times(self, sample: Sample, first_ns: int, last_ns: int) -> tuple[float, float, float]:
         """Return how long a part of a sample was, without what stood still, ran and was ready."""

@@ -13,6 +13,7 @@ from inspector.events.schema import EventGroup, kinds_with
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import (
     COLLECTED_HERE,
+    SAW_AFTER_GAP,
     SAW_AFTERWARDS,
     SAW_BETWEEN_TURNS,
     SAW_END,
@@ -122,6 +123,11 @@ class Sample(Struct, frozen=True):
     def has_times(self) -> bool:
         """Whether the times of the thread are known."""
         return not self.form.flags & SAW_NO_TIMES
+
+    @property
+    def is_after_gap(self) -> bool:
+        """Whether nobody could look for most of the time that it stands for."""
+        return bool(self.form.flags & SAW_AFTER_GAP)
 
     @property
     def is_afterwards(self) -> bool:

@@ -167,7 +167,7 @@ class _Events(ClockChangeReader):
 
     def _on_ticks_missed(self, at_ns: int, timer_id: int, ticks: int, _kind: int) -> None:
         more = f" and its policy skipped {ticks:,}"
-        change = _Change(self.place, at_ns, 0, "skip", "the host was late", more=more)
+        change = _Change(self.place, at_ns, 0, "skip", "it was late", more=more)
         self._of_timer[timer_id].append(change)
 
     def _on_call_ended(self, at_ns: int, member_id: int, _began: int, _took: int) -> None:
@@ -277,7 +277,7 @@ class _Events(ClockChangeReader):
             return ""
         before = self._firing(replace(prediction, number=prediction.number - 1))
         if before is None or before.next_ns == prediction.due_ns:
-            return "the host was late"
+            return f"it was called {format_duration(fired.at_ns - prediction.at_ns)} late"
         late = f"called {format_duration(before.late_ns)} late at {format_instant(before.at_ns)}"
         return f"it was {late} and its policy counts from there"
 
