@@ -61,13 +61,11 @@ class FrameEvents:
 
     @property
     def own_calls(self) -> list[MeasuredCall]:
-        """The calls within it."""
         by_phase = self.calls.items()
         return [call for phase, calls in by_phase if phase != Phase.TIMERS for call in calls]
 
     @property
     def longest_phase(self) -> Phase:
-        """The phase within it that took longest."""
         own = [(took_ns, phase) for phase, took_ns in self.phases.items() if phase]
         return Phase(max(own, default=(0, Phase.UPDATE))[1])
 

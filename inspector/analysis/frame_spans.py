@@ -74,7 +74,6 @@ class Span:
 
     @property
     def is_phase(self) -> bool:
-        """Whether it is a phase of the frame."""
         return not self.member_id and not self.timer_id
 
 
@@ -321,7 +320,6 @@ def member_in(timeline: Timeline, number: int) -> tuple[str, str] | None:
 
 
 def timer_in(timeline: Timeline, number: int) -> str:
-    """Return the label of a timer, empty if there is none."""
     return timeline.timers.row(number).label if number in timeline.timers else ""
 
 

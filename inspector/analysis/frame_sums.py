@@ -58,7 +58,6 @@ class SpanTotal:
 
     @property
     def is_phase(self) -> bool:
-        """Whether it is a phase of the frame."""
         return not self.member_id and not self.timer_id
 
 
@@ -226,7 +225,6 @@ class FrameSums:
     # ----------------------------------------------------------------- telling
 
     def _phases(self) -> tuple[SpanTotal, ...]:
-        """Return the totals of the phases, from the frames."""
         frames = self._timeline.frames
         seen = set(self._ended) if self._sums else set()
         totals = []

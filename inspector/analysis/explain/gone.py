@@ -240,7 +240,6 @@ class _Gone:
 
 
 def _at_and_above(members: MemberNames, number: int) -> set[int]:
-    """Return a member and its ancestors."""
     found: set[int] = set()
     while (known := members.get(number)) is not None and number not in found:
         found.add(number)

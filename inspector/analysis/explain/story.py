@@ -142,7 +142,6 @@ class CallStory(ClockChangeReader):
 
     @property
     def last(self) -> Firing | None:
-        """Its last call."""
         return self.firings[-1] if self.firings else None
 
     @property

@@ -63,7 +63,6 @@ class ClockPast(Steps):
     def step(  # noqa: PLR0913, PLR0917 - one value a column
         self, at_ns: int, n: int, off: int, rate_n: int, parent: int, paused: int, cause: int
     ) -> None:
-        """Add a step."""
         self.append(at_ns, n, cause)
         self._off.append(off)
         self.rate_n.append(rate_n)
@@ -71,7 +70,6 @@ class ClockPast(Steps):
         self.paused.append(paused)
 
     def drop_last(self) -> None:
-        """Remove the newest step."""
         for column in (
             *(self.at_ns, self.value, self.cause),
             *(self._off, self.rate_n, self.parent, self.paused),

@@ -47,7 +47,6 @@ class Instants:
         self._pyramid: Pyramid | None = None
 
     def __len__(self) -> int:
-        """Return the number of instants."""
         return len(self.at_ns)
 
     def append(self, at_ns: int, value: int, subject: int) -> None:
@@ -126,7 +125,6 @@ class Levels(Struct, frozen=True, eq=False):
         return found
 
     def text_of(self, value: float) -> str:
-        """Return a value with its unit."""
         return f"{value:,.6g} {self.unit}".rstrip()
 
 
@@ -164,7 +162,6 @@ class Steps:
         self.cause = array("q")
 
     def __len__(self) -> int:
-        """Return the number of steps."""
         return len(self.at_ns)
 
     def append(self, at_ns: int, value: int, cause: int) -> None:

@@ -174,7 +174,6 @@ class LaneStore:
         return self._version + self.clocks.version
 
     def lane(self, kind: LaneKind, subject_id: int) -> Lane | None:
-        """Return the lane of a timer, a member or a clock; ``None`` without one."""
         if kind is LaneKind.TIMER:
             found = self._lane_of_timer.get(subject_id)
             ended = (lane for lane in self.lanes.values() if lane.subject_id == subject_id)

@@ -65,7 +65,6 @@ class Spans(Sequence[int]):
 
     @override
     def __len__(self) -> int:
-        """Return the number of spans."""
         return len(self._places)
 
     @overload
@@ -80,13 +79,11 @@ class Spans(Sequence[int]):
         return cast("int | list[int]", ends.tolist())
 
     def of(self, indices: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the ends and durations of spans."""
         places = self._places[indices]
         took_ns = self._columns.took_ns[places].astype(np.int64)
         return self._columns.start_ns[places] + took_ns, took_ns
 
     def subjects(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the subjects of spans."""
         return self._columns.subject[self._places[indices]].astype(np.int64)
 
     def within(self, low_ns: float, high_ns: float) -> tuple[int, int]:
@@ -94,7 +91,6 @@ class Spans(Sequence[int]):
         return bisect_left(self, low_ns), bisect_left(self, high_ns)
 
     def before(self, edges_ns: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many spans end before each edge."""
         low = np.zeros(len(edges_ns), dtype=np.int64)
         high = np.full(len(edges_ns), len(self), dtype=np.int64)
         # All edges at once, by bisection: the ends are no column that could be searched.

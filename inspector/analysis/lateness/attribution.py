@@ -167,12 +167,10 @@ class Lateness(Struct, frozen=True):
 
     @property
     def late_ns(self) -> int:
-        """How late it was."""
         return self.end_ns - self.begin_ns
 
     @property
     def unknown_ns(self) -> int:
-        """How much of it is not known."""
         return self.late_ns - sum(share.ns for share in self.shares)
 
     @property
@@ -323,7 +321,6 @@ class _Window:
         return part_ns, run_ns * less, ready_ns * less
 
     def lateness(self) -> Lateness:
-        """Put everything together."""
         begin_ns, end_ns = self.begin_ns, self.end_ns
         shares: list[Share] = []
         if stopped_ns := _overlap(self.stops, begin_ns, end_ns):

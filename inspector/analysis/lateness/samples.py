@@ -53,7 +53,6 @@ class Place(Struct, frozen=True):
 
     @classmethod
     def of(cls, text: str) -> Place:
-        """Return the place that a text names."""
         found = _PLACE.fullmatch(text)
         if found is None:
             return cls("", 0, text)

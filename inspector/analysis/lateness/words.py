@@ -60,7 +60,6 @@ def _looks(share: Share, lateness: Lateness) -> str:
 
 
 def share_text(share: Share, lateness: Lateness) -> str:
-    """Return what a share of a lateness is due to."""
     culprit = share.culprit
     if share.cause is Cause.MANY_SHORT:
         names = [

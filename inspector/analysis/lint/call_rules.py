@@ -45,7 +45,6 @@ _OF_TARGETS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.UPDATE})
 
 
 def timers_of(seen: Survey) -> Iterator[SeenTimer | SeenMember]:
-    """Yield every timer of the survey."""
     frame_timers = (each for each in seen.members.values() if each.kind in FRAME_TIMERS)
     return chain(seen.timers.values(), frame_timers)
 

@@ -77,7 +77,6 @@ class LintRule:
 
 
 def _check(rule: LintRule) -> str:
-    """Return what is wrong with a package's rule; empty if it is usable."""
     if not rule.kinds:
         return "it has no kinds"
     return next(filter(None, (misfit_of(kind, FindingKind) for kind in rule.kinds)), "")

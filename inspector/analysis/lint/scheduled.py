@@ -181,7 +181,6 @@ class ScheduledCalls:
         self._in_frame = {}
 
     def end_frame(self, frame: int) -> None:
-        """Take the end of a frame."""
         calls, self._in_frame = self._in_frame, {}
         if calls:
             cursor, at_ns = self._last_call

@@ -69,12 +69,10 @@ class SeenCall:
 
     @property
     def id(self) -> CallId:
-        """Its identity."""
         return CallId(self.number, self.is_member)
 
     @property
     def caller(self) -> Caller:
-        """What calls it."""
         return False, self.clock_id
 
 
@@ -131,17 +129,14 @@ class SeenMember(SeenCall):
 
     @property
     def name(self) -> str:
-        """Its display name."""
         return self.known.name
 
     @property
     def kind(self) -> MemberKind | None:
-        """Its kind; ``None`` if unknown."""
         return self.known.kind
 
     @property
     def caller(self) -> Caller:
-        """What calls it."""
         return True, self.scheduler_id
 
     @property
@@ -344,7 +339,6 @@ class Survey:
         return call.interval_ns / rate if rate and self.frame_ns else Fraction(0)
 
     def text(self, sid: int) -> str:
-        """Return a text by its number in the string table."""
         return text_of(self.history, sid)
 
     def name(self, call: SeenTimer | SeenMember) -> str:

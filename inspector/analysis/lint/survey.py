@@ -116,7 +116,6 @@ class _Surveyor:
             self._group(timer).pending += 1
 
     def read(self, cursors: Sequence[int], events: Sequence[RawEvent]) -> None:
-        """Take events, each with its cursor."""
         frames, steps = self.frames, self._steps
         for places, found in without_gaps(cursors, events):
             if places[0] != self._next:

@@ -123,7 +123,6 @@ def _scheduled(
 
 
 def _clocks_after(timeline: Timeline, effect: ClockEffect) -> Timeline:
-    """Return the clocks after a change."""
     after = timeline.only_clocks()
     after.set_present(timeline.at_ns)
     if effect.event is not None:

@@ -62,7 +62,6 @@ class Preview(Sequence[DuePreview]):
     def __getitem__(self, index: slice) -> list[DuePreview]: ...
     @override
     def __getitem__(self, index: int | slice) -> DuePreview | list[DuePreview]:
-        """Return one timer's preview, or some."""
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
         old_ns, new_ns = int(self.old_ns[index]), int(self.new_ns[index])
@@ -79,7 +78,6 @@ class Preview(Sequence[DuePreview]):
 
     @property
     def sentence(self) -> str:
-        """The effect in one sentence."""
         count = len(self)
         if not count:
             return f"{self.text}: no timer is pending there."

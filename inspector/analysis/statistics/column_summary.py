@@ -40,7 +40,6 @@ class ColumnSummary:
     most: float
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for programs."""
         return asdict(self)
 
 

@@ -113,7 +113,6 @@ class CallFold:
         self._samples: dict[tuple[int, str], CallSamples] = {}
 
     def take(self, events: Iterable[RawEvent]) -> None:
-        """Read events."""
         members = self._members
         for event in events:
             at_ns, kind, subject, a, b = event

@@ -104,7 +104,6 @@ class Change:
 
     @property
     def share_text(self) -> str:
-        """The change, for people."""
         return "-" if self.share is None else f"{self.share:+.1%}"
 
     @property
@@ -116,7 +115,6 @@ class Change:
 
     @property
     def text(self) -> str:
-        """The change with its interval."""
         return f"{self.share_text} ({self.interval_text})"
 
 

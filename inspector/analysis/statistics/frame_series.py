@@ -93,7 +93,6 @@ class FrameSeries:
 
     @cached_property
     def total_ms(self) -> float:
-        """Their sum."""
         return float(self.times_ms.sum())
 
     @property
@@ -107,7 +106,6 @@ class FrameSeries:
         return _MS_PER_SECOND * len(self) / self.total_ms
 
     def slowest_ms(self, count: int) -> NDArray[np.float64]:
-        """Return the ``count`` longest frame times."""
         return self.ordered_ms[len(self) - min(count, len(self)) :]
 
 

@@ -36,7 +36,6 @@ class OverBudget(Struct, frozen=True):
     missed: int
 
     def values(self) -> dict[str, object]:
-        """Return the values for JSON."""
         return {
             "budget_ns": self.budget.budget_ns,
             "tolerance_ns": self.budget.tolerance_ns,

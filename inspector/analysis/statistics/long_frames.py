@@ -23,7 +23,6 @@ class Cause(IntEnum):
 
     @property
     def text(self) -> str:
-        """The cause in words."""
         return _TEXTS[self]
 
 

@@ -57,18 +57,15 @@ class Pyramid:
     """
 
     def __init__(self) -> None:
-        """Begin with an empty column."""
         self._levels: list[_Level] = []
         self._waiting = np.empty(0, dtype=np.int64)
         self._length = 0
 
     def __len__(self) -> int:
-        """Return how many values were appended."""
         return self._length
 
     @property
     def nbytes(self) -> int:
-        """Memory that is held, in bytes."""
         return sum(level.nbytes for level in self._levels)
 
     def extend(self, values: NsColumn) -> None:

@@ -92,7 +92,6 @@ class RunDifference:
 
     @property
     def sentence(self) -> str:
-        """The verdict in words."""
         said = self.found.sentence(self.before.name, self.after.name)
         return " ".join((said, *self.remarks))
 
