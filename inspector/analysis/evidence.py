@@ -139,10 +139,7 @@ def last_event(  # noqa: PLR0913 - what to search for, and where
     """Return the last event of some kinds about a subject before a cursor, if it is not far back.
 
     Args:
-        history: The past.
         cursor: Where to begin.
-        kinds: The kinds of events.
-        subject: Its subject.
         a: Its first value; any by default.
         first: Where to stop.
     """
@@ -180,9 +177,7 @@ def command_behind(
     """Return the command that caused an event, if it is of a kind.
 
     Args:
-        history: The past.
         cursor: The event.
-        command: The kind of command.
         until: Kinds of events that cannot lie between a command and its effect.
 
     Returns:
@@ -206,7 +201,6 @@ def pauser(history: History, timeline: Timeline, cursor: int | None, cause: int)
     """Return the cause of a pause; names a failure right before it.
 
     Args:
-        history: The past.
         timeline: The state, for the names of commands.
         cursor: The event of the pause, if it is in the log.
         cause: Number of the command, 0 for none.
@@ -223,7 +217,6 @@ def timer_label(history: History, timeline: Timeline, timer_id: int, cursor: int
     """Return the name of a timer in quotes; its number if the name is unknown.
 
     Args:
-        history: The past.
         timeline: The state, in which it may be pending.
         timer_id: Number of the timer.
         cursor: A place in the log after the timer was set.

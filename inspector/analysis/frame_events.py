@@ -78,11 +78,6 @@ class FrameReader:
     """
 
     def __init__(self, on_end: Callable[[FrameEvents], None]) -> None:
-        """Begin between two frames.
-
-        Args:
-            on_end: Takes each frame.
-        """
         self._on_end = on_end
         self.begin(0)
 
@@ -137,10 +132,6 @@ def frames_in(cursors: Sequence[int], events: Sequence[RawEvent]) -> Iterator[Fr
 
     The first lacks its beginning if that is not among them, and so does the first one behind
     missing events.
-
-    Args:
-        cursors: The cursors of the events.
-        events: The events.
     """
     ended: list[FrameEvents] = []
     reader = FrameReader(ended.append)

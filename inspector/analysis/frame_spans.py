@@ -83,9 +83,7 @@ def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ..
     Once the frame's events are no longer in the log, only the phases are known.
 
     Args:
-        history: The log.
         timeline: Has the frame and the names of members.
-        index: The frame.
 
     Raises:
         IndexError: There is no such frame, or it is no longer kept.

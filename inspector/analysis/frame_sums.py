@@ -95,7 +95,6 @@ class FrameSums:
         """Prepare without reading.
 
         Args:
-            history: The log.
             timeline: Has the frames and the names of members.
             start: The first frame.
             stop: The frame after the last.
@@ -188,8 +187,6 @@ class FrameSums:
         """Add up a slice; returns how many frames have yet to end.
 
         Args:
-            cursor: Where it begins.
-            stop: Where it ends.
             count: How many frames had yet to end.
         """
         sums, ended, call_kinds, firings = self._sums, self._ended, CALLS, FIRINGS

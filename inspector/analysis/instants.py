@@ -47,8 +47,6 @@ class InstantFinder:
         """Search a session.
 
         Args:
-            history: Its events.
-            frames: Its frames.
             last_ns: The present; not before the newest event.
         """
         self._history = history
@@ -62,7 +60,6 @@ class InstantFinder:
         """Return the instant for a typed text.
 
         Args:
-            text: The typed text.
             from_ns: The instant at which steps begin.
 
         Raises:

@@ -169,8 +169,6 @@ def interventions_between(
     The run command at the beginning of a session does not count.
 
     Args:
-        timeline: The session.
-        start: The first frame.
         stop: The frame after the last; by default up to the end. Interventions after the
             newest frame belong to that frame.
     """
@@ -189,7 +187,6 @@ def held_host_ms(timeline: Timeline, at_ns: int) -> int:
     """Return how long a scene was held on command, in the host's milliseconds.
 
     Args:
-        timeline: The session.
         at_ns: Session time at which it was held.
 
     Returns:

@@ -53,9 +53,6 @@ def landmarks_between(
     Landmarks after the newest frame belong to that frame.
 
     Args:
-        timeline: The session.
-        annotations: The users' annotations.
-        start: The first frame.
         stop: The frame after the last; by default up to the end.
     """
     frames = timeline.frames

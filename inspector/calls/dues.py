@@ -84,7 +84,6 @@ class DueTimes:
         """Answer for a timeline; valid until more events are folded into it.
 
         Args:
-            timeline: The present state.
             change: Hypothetical change in the frame engine.
             clocks: Clocks after a hypothetical change; by default those of ``timeline``.
         """

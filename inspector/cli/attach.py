@@ -62,9 +62,6 @@ class _KeptDoor:
 def attach(options: Namespace, out: TextIO, err: TextIO) -> int:
     """List programs, watch one without a window, or open the window on it.
 
-    Returns:
-        The exit code.
-
     Raises:
         AttachError: The program cannot be started, attached to or reached.
     """

@@ -287,11 +287,7 @@ class CallTally:
         ]
 
     def calls(self, timeline: Timeline) -> tuple[CallCount, ...]:
-        """Return the other calls, by total duration.
-
-        Args:
-            timeline: The state at the end.
-        """
+        """Return the other calls, by total duration."""
         return tuple(
             CallCount(
                 label=group.name,

@@ -80,9 +80,6 @@ class _Past:
 def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
     """Explain why a timer has not fired, or fired when it did; or preview a change.
 
-    Returns:
-        The exit code.
-
     Raises:
         SceneError: The scene could not be loaded.
         InspectorError: There is no such timer or clock, or more than one.

@@ -62,9 +62,6 @@ _ARGUMENT_NAMES: Final = {
 def export(options: Namespace, out: TextIO, err: TextIO) -> int:
     """Export frame times, or recordings.
 
-    Returns:
-        The exit code.
-
     Raises:
         InspectorError: The only file cannot be read, or something cannot be written.
     """
@@ -359,8 +356,6 @@ def checked_part(frames: FrameTimes, part: Part, text: str) -> FrameTimes:
     """Return a part of frames.
 
     Args:
-        frames: All of them.
-        part: The part.
         text: The range as it was written.
 
     Raises:
@@ -391,7 +386,6 @@ def graph_options(
     """Return the options of the graph.
 
     Args:
-        options: The arguments.
         measure: The time it shows by default.
         frame_rate: Target frames per second of the scene, whose budget is included.
         target: That of a file, of which it is not.

@@ -36,9 +36,6 @@ _MOST_LISTED = 40
 def late(options: Namespace, out: TextIO, err: TextIO) -> int:
     """List the late calls of a recording, a scene or a program.
 
-    Returns:
-        The exit code.
-
     Raises:
         AttachError: The program cannot be started or attached to.
         SceneError: The scene could not be loaded.

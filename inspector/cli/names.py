@@ -59,7 +59,6 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Match:
     """Find a timer or member by number or name; of one name, timers come first.
 
     Args:
-        history: The past.
         timeline: The state in which to search.
         text: A number, ``member:5``, a name, or the beginning of one.
 

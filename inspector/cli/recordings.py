@@ -57,9 +57,6 @@ def replay_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
 def export_as_pytest(options: Namespace, out: TextIO, err: TextIO) -> int:
     """Write a recording as a test.
 
-    Returns:
-        The exit code.
-
     Raises:
         RecordingError: The recording cannot be opened.
         JournalError: It lacks data.
@@ -120,9 +117,6 @@ def _identifier(text: str) -> str:
 
 def annotate_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
     """List, add, change or remove annotations.
-
-    Returns:
-        The exit code.
 
     Raises:
         RecordingError: The recording cannot be opened or written.

@@ -80,9 +80,6 @@ class _Way:
 def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
     """Run a scene without a window, print a report and export its frame times.
 
-    Returns:
-        The exit code.
-
     Raises:
         SceneError: The scene could not be loaded.
         InspectorError: Something cannot be read or written.
@@ -171,12 +168,8 @@ def put_out(  # noqa: PLR0913, PLR0917
 
     Args:
         session: The session, at its end.
-        tally: The counts of its calls.
-        run: Its outcome.
         how: How time passed.
         place: What was run.
-        options: The arguments.
-        out: Standard output.
         probes: What the probes of attached programs cost.
 
     Raises:

@@ -245,7 +245,6 @@ def report_text(report: RunReport, *, most_timers: int = 20) -> str:
     """Return the report as a page of text.
 
     Args:
-        report: The report.
         most_timers: Number of lines of timers; inexact ones come first, then those that
             fired most.
     """
@@ -517,7 +516,6 @@ def table(
 
     Args:
         heading: Names of the columns.
-        rows: The cells.
         right: Columns aligned to the right.
         most: How many rows are listed; by default all.
         more: What the others are called, behind their number.

@@ -203,8 +203,6 @@ class FrameHistory:
         Args:
             column: ``"at_ns"``, ``"interval_ns"``, ``"delta_ns"``, ``"busy_ns"``,
                 ``"cut_ns"``, a phase or a share.
-            start: Index of the first frame.
-            stop: Index after the last frame.
         """
         import numpy as np  # noqa: PLC0415 - the fold must not need numpy
 
@@ -319,7 +317,6 @@ class FrameHistory:
         """Return frames of a capture, which are known already.
 
         Args:
-            first: Index of the first frame.
             columns: As for :meth:`extend`; not copied, and the same array may serve for several
                 columns, so no frame can be added.
         """

@@ -478,7 +478,6 @@ def group_of(event: RawEvent, member_kind: MemberKind | None = None) -> EventGro
     """Return the group of an event.
 
     Args:
-        event: The event.
         member_kind: Kind of the subject, if it is a known member.
 
     Raises:
@@ -496,8 +495,6 @@ def clock_at_parent_time(at_ns: int, number: int, parent: int, name: int) -> lis
     """Return the events that add a clock with the local time of its parent, at rate 1.
 
     Args:
-        at_ns: Session time.
-        number: Number of the clock.
         parent: Number of the clock above it, 0 for none.
         name: Number of the text that names it.
     """

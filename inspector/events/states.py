@@ -123,7 +123,6 @@ def detached_text(name: str, how: str) -> str:
     """Return the mark of a program's clock that stands still as the program was let go.
 
     Args:
-        name: The name of the program.
         how: Why it is no longer attached, as part of a sentence.
     """
     return f"“{name}{_DETACHED}{how}."

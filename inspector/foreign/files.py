@@ -64,7 +64,6 @@ def read_whole(path: Path, most_bytes: int, what: str) -> bytes:
     """Return the contents of a file named by the user.
 
     Args:
-        path: The file.
         most_bytes: A larger file is refused, even if it grows while it is read.
         what: The expected contents, such as "a table of timers".
 

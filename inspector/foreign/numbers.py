@@ -47,7 +47,6 @@ def refusal(what: str, value: object, hint: str) -> str:
 
     Args:
         what: What it should be, such as "a rate".
-        value: The value.
         hint: Valid values; mentioned unless a limit is exceeded.
     """
     limit = _limit_of(value) if isinstance(value, str) else ""

@@ -59,7 +59,6 @@ def aligned_chart(
     Args:
         runs: The captures, of each at least one frame.
         box: Area of the chart, with axes.
-        theme: Its colours.
         budgets_ms: Frame times to draw lines at.
     """
     colors = GRAPH_COLORS[theme]

@@ -160,10 +160,8 @@ def distribution_chart(  # noqa: PLR0913 - as many things make a chart
     """Return a chart of frame times.
 
     Args:
-        kind: What it shows.
         curves: The frames, of each at least one.
         box: Its area, with axes and key.
-        theme: Its colours.
         budgets_ms: Frame times to mark.
         band_ns: The frame times that are chosen.
     """
@@ -457,10 +455,8 @@ def chart_picture(  # noqa: PLR0913 - as many things make a picture
     """Return a chart as a picture of its own, for a report.
 
     Args:
-        kind: What it shows.
         curves: The frames, of each at least one.
         width: Its width in points.
-        theme: Its colours.
         created: Time of the data.
         software: Name and version of the program.
         budgets_ms: Frame times to mark.

@@ -119,7 +119,6 @@ def exporter_for(path: Path, wanted: Iterable[AnyExporter] = ()) -> AnyExporter:
     """Return the exporter that the suffix of ``path`` names.
 
     Args:
-        path: The file.
         wanted: Exporters that have been chosen: the first of those whose suffix ends like the
             path's, as ``.presentmon.csv`` and ``.csv`` do, if there is one.
 
@@ -153,10 +152,6 @@ def export_frames(  # noqa: PLR0913 - what, how, and where
     """Write frames, or the events of their session, completely or not at all.
 
     Args:
-        frames: The frames.
-        provenance: Where they come from.
-        options: How they are drawn and written.
-        path: The file.
         events: The events of the session, which exporters of events need.
         exporter: The exporter; by default that of the suffix.
         replaces_pages: Whether further pages of a picture may replace files, as they may when the

@@ -26,7 +26,6 @@ def html_page(title: str, theme: ThemeName, parts: Iterable[str]) -> str:
 
     Args:
         title: Its title, which is also its first heading.
-        theme: Its colours.
         parts: What follows, as HTML; empty ones are left out.
     """
     colors = GRAPH_COLORS[theme]

@@ -71,8 +71,6 @@ def picture_items(
     """Return the shapes of a picture as its clocks let them look.
 
     Args:
-        picture: The picture.
-        looks: How the shapes of its clocks look.
         scale: Points for a unit of the picture.
         halo: What is marked.
     """

@@ -21,7 +21,6 @@ def series_of(
     """Return frames for statistics.
 
     Args:
-        frames: The frames.
         measure: Which of their times.
         refresh_ms: Refresh interval or target, ``None`` if unknown; without it no frame is long.
     """
@@ -59,7 +58,6 @@ def facts_in(
 
     Args:
         history: The frames of the session.
-        frames: Which of them.
         refresh_ms: Refresh interval or target.
         facts: What the capture says of all its frames, if it is one.
     """

@@ -104,7 +104,6 @@ def hatching(shape: Shape, gap: float, reach: float) -> list[tuple[float, float]
     Empty for what has no area, or is too small for a line, or is outside of the picture.
 
     Args:
-        shape: The shape.
         gap: Distance of the lines.
         reach: Width plus height of the picture: beyond it nothing is seen of a shape.
     """
@@ -168,8 +167,6 @@ def shape_at(shapes: list[Shape], x: float, y: float, reach: float) -> Shape | N
 
     Args:
         shapes: The shapes, back to front.
-        x: The place.
-        y: The place.
         reach: How far beside a shape still counts.
     """
     for shape in reversed(shapes):

@@ -93,7 +93,6 @@ class CapturedSession(UniformSession):
         """Open a capture, and read the beginning of it.
 
         Args:
-            path: The file.
             column: Column of frame times, in a table that does not say which.
             stream: Name of the stream to show, or a part of it.
             clock: Tells how long reading takes.

@@ -37,7 +37,6 @@ def run_of_file(
     """Read a capture, exported frame times or a recording.
 
     Args:
-        path: The file.
         column: Column of frame times, in a table that does not say which.
         stream: Name of one of several streams, or a part of it, of a file that has several.
         on_progress: Called with the share that was read; what it raises ends the reading.

@@ -125,7 +125,6 @@ def read_frame_file(
     """Read the frame times in a file, by the first importer that recognises what is in it.
 
     Args:
-        path: The file.
         column: Column of frame times, in a table that does not say which.
         stream: Name of one of several streams, or a part of it; by default the one with the most
             frames, in a trace the most likely slice. The streams of a recording are the loops of
@@ -285,7 +284,6 @@ def recording_showing(path: Path, stream: str | None) -> Recording:
     """Open a recording, with the frames of one of the loops of its programs.
 
     Args:
-        path: The file.
         stream: Name of the loop, or a part of it; by default the first.
 
     Raises:

@@ -101,7 +101,6 @@ class HostedSession(UniformSession):
         """Load and build the scene.
 
         Args:
-            scene_path: The scene file.
             source: The time source; closed with the session.
             failure_policy: What follows when a callback raises.
             autorun: Whether session time begins to pass at once.

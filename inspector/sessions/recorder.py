@@ -113,7 +113,6 @@ class Recorder:
         """Record nothing yet.
 
         Args:
-            session: The session.
             pictures: What it draws of itself; ``None`` if it cannot.
         """
         self.keeps_pictures = True

@@ -420,7 +420,6 @@ class SceneRun:
         done by the session; such a command comes here only to be refused.
 
         Args:
-            command: The command.
             number: Its number, above the numbers of all earlier commands.
             place: Where this is.
             by: Its origin, empty for the user.

@@ -181,7 +181,6 @@ def frames_wait(timeline: Timeline, meta: Mapping[str, object]) -> bool:
     """Return whether the frames in a recording are turns of a loop that waits for events.
 
     Args:
-        timeline: A state of the recording.
         meta: What its file says of it, for recordings that do not tell loops apart.
     """
     loop = timeline.loops.get(timeline.frames_of)

@@ -91,7 +91,6 @@ class AnnotationModel(ListTableModel[Annotation]):
 
         Args:
             change: Replaces the annotation with the same number, if possible.
-            theme: The colours.
         """
         super().__init__(AnnotationColumn, theme)
         self._change = change

@@ -140,7 +140,6 @@ class BreakpointForm(QWidget):
         """Fill the fields.
 
         Args:
-            breakpoint_: What to show.
             is_new: Whether the button adds one, instead of changing one.
         """
         self.kind.setCurrentIndex(self.kind.findData(breakpoint_.kind))

@@ -24,8 +24,6 @@ def glyph_icon(glyph: Glyph, color: QColor, selected_color: QColor, size: int = 
     """Return a sign as an icon that stays readable on a selected row.
 
     Args:
-        glyph: What it looks like.
-        color: Its colour.
         selected_color: Its colour on the background of a selection.
         size: Edge length in device-independent pixels.
     """

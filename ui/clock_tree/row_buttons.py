@@ -66,7 +66,6 @@ class RowButtons(QObject):
 
         Args:
             view: Shows the clocks; it is to call :meth:`paint` after its rows.
-            model: Has the clocks.
             why_not: Says why a command is not possible, nothing if it is.
         """
         super().__init__(view)

@@ -66,11 +66,6 @@ class ClockTreeView(Arranging, PaintedTree):
     pause_toggle_requested = Signal()
 
     def __init__(self, model: ClockTreeModel) -> None:
-        """Show a model.
-
-        Args:
-            model: What is shown.
-        """
         super().__init__()
         self._clocks = model
         self._folded: set[int] = set()

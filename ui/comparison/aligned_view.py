@@ -136,7 +136,6 @@ class AlignedView(QWidget):
         """Show other runs, or the same with other budgets.
 
         Args:
-            runs: The runs.
             budgets_ms: Frame times to draw lines at.
             empty_text: Said if there are no runs.
         """

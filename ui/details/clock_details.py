@@ -38,8 +38,6 @@ def clock_rows(
 
     Args:
         timeline: The state that is shown.
-        clock_id: The clock.
-        clock_counts: Counts timers.
         overruled: A rate that was set from outside, and that the scene has changed since.
     """
     clock = timeline.clocks.get(clock_id)

@@ -78,8 +78,6 @@ def frame_rows(
 
     Args:
         timeline: The session, with its frames.
-        index: Number of the frame.
-        history: The events.
         heaviest: Knows who took most of a frame.
         unknown: What is not known of frames: ``delta``, ``busy``, both or nothing.
     """

@@ -37,7 +37,6 @@ def member_rows(
 
     Args:
         timeline: The state that is shown.
-        number: The member.
         strings: The string table of the log.
         why: Why it is not called.
     """

@@ -36,9 +36,7 @@ def slice_rows(history: object, timeline: Timeline, selection: Selection) -> lis
     """Return what there is to say about the one call that is selected; nothing for all calls.
 
     Args:
-        history: The past of the session.
         timeline: The state that is shown, for names.
-        selection: What is selected.
     """
     if selection.ended_ns is None or not isinstance(history, KnowsSlices):
         return []

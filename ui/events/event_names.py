@@ -154,7 +154,6 @@ class EventNames:
         """Return what happened, with names instead of numbers.
 
         Args:
-            event: The event.
             label: What :meth:`label_of` has returned for it.
         """
         _, kind, subject, _, _ = event

@@ -182,10 +182,8 @@ class ExportDialog(QDialog):
         """Copy the frames.
 
         Args:
-            source: The data to export.
             choices: The initial choices.
             theme: Colours of the dialog itself.
-            parent: The owner.
         """
         super().__init__(parent)
         self.setObjectName("export_dialog")

@@ -83,7 +83,6 @@ def write_pdf(picture: DisplayList, stream: BinaryIO, more: Sequence[DisplayList
 
     Args:
         picture: The first page.
-        stream: Takes the file.
         more: The pages that follow.
 
     Raises:

@@ -95,9 +95,6 @@ class FindingsPanel(QWidget):
         """Look at the session of the bridge as soon as the panel can be seen.
 
         Args:
-            bridge: The session, and what is selected.
-            theme: Where colours come from.
-            parent: Owner in the sense of Qt.
             clock: Seconds, to tell how long ago the last look was.
         """
         super().__init__(parent)

@@ -144,7 +144,6 @@ class FrameSpanModel(ListTableModel[SpanRow]):
         """Show the spans of one frame.
 
         Args:
-            spans: The spans.
             whole_ns: What shares are shares of, the frame time.
         """
         found: dict[tuple[int, int, int, str], SpanRow] = {}

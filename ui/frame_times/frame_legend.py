@@ -62,8 +62,6 @@ class FrameLegend(QLabel):
         """Take colours from a theme.
 
         Args:
-            theme: Colours.
-            parent: Owner in the sense of Qt.
             is_wrapping: Take as many lines as the words need, from the left.
         """
         super().__init__(parent)

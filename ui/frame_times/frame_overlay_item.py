@@ -399,7 +399,6 @@ class FramePointer:
         Args:
             place: Where the pointer is in the plot.
             area: Where the frames are in the plot.
-            series: The frames.
 
         Returns:
             The middle of the frame on the axis, ``None`` without one.
@@ -457,7 +456,6 @@ def frame_readout(
     """Return label and value of each line; the first line is the heading.
 
     Args:
-        frame: The frame.
         measure: Which of its times the plot shows; that comes first.
         shared_by: How many frames share its column of pixels.
         budgets_ns: Budgets; the time is compared with the first.

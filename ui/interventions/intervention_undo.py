@@ -24,7 +24,6 @@ def step_text(verb: str, step: Undoable | None) -> str:
 
     Args:
         verb: With its access key: ``&Undo``.
-        step: The change.
     """
     if step is None:
         return ""

@@ -43,7 +43,6 @@ class Background(QObject):
         """Do nothing at first.
 
         Args:
-            parent: The owner.
             expected: The errors that :attr:`failed` is for.
         """
         super().__init__(parent)

@@ -63,7 +63,6 @@ class ExactEntry(QLineEdit):
             name: What the number is, for people who do not see the field.
             parse: Reads the text; raises ``ValueError`` with the reason if it cannot.
             to_text: Writes a number as it should be shown.
-            parent: The owner.
         """
         super().__init__(parent)
         self._parse = parse

@@ -157,7 +157,6 @@ def note_fault(owner: str, name: str, error: Exception) -> None:
     Args:
         owner: The class that was asked.
         name: What it was asked for.
-        error: What went wrong.
     """
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = (owner, name, f"{last.filename}:{last.lineno}")

@@ -127,7 +127,6 @@ def splitter(
     """Return widgets that share their room as people wish; none of them can be closed by that.
 
     Args:
-        orientation: Whether they are beside or below each other.
         parts: The widgets, each with its share of more room; 0 for all to grow alike.
         sizes: Their sizes at first, in pixels; by default as they like.
     """

@@ -71,8 +71,6 @@ def paint_items(  # noqa: C901 - one branch for each shape
     """Draw shapes, back to front; the fonts are loaded.
 
     Args:
-        items: The shapes.
-        painter: The painter.
         paint_text: Draws texts; by default exactly as wide as in all files.
     """
     pen: QPen | None = None

@@ -61,8 +61,6 @@ class Prompt(QDialog):
             question: What is asked.
             answer: Takes what was typed; raises ``ValueError``, which says why, if that is no
                 answer.
-            theme: Where colours come from.
-            parent: The owner.
         """
         super().__init__(parent)
         self._answer = answer
@@ -210,8 +208,6 @@ class LookAtPrompt(Prompt):
         Args:
             find: Returns the instant that was typed; raises ``ValueError`` if there is none.
             at_ns: The instant that is shown now.
-            theme: Where colours come from.
-            parent: The owner.
         """
         super().__init__(
             "Look at",

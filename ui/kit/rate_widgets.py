@@ -141,7 +141,6 @@ class RatePresets(RateWidget):
 
         Args:
             name: Whose rate, for people who do not see the widget.
-            parent: The owner.
         """
         super().__init__(name, "00.000", parent)
         # The buttons stay together where there is room to spare.
@@ -210,7 +209,6 @@ class RateSlider(RateWidget):
 
         Args:
             name: Whose rate, for people who do not see the widget.
-            parent: The owner.
         """
         super().__init__(name, "00000000", parent)
         self.slider = _LogarithmicSlider(self)

@@ -43,11 +43,9 @@ class SaveDialog(QObject):
         """Make a dialog; :meth:`open` shows it, and it is deleted when it is closed.
 
         Args:
-            title: The title of its window.
             proposed: The folder to begin in, or a file in it that is proposed; an empty
                 path for the folder that was used last.
             kinds: What each suffix, such as ``.png``, stands for; the usual one first.
-            parent: The owner.
             asks_to_replace: Whether to ask before a file that is there is given.
         """
         super().__init__(parent)

@@ -110,7 +110,6 @@ class Theme(QObject):
 
         Args:
             choice: ``"light"``, ``"dark"``, or ``"system"`` to follow the desktop.
-            parent: The owner.
         """
         super().__init__(parent)
         self._choice: ThemeChoice = choice

@@ -155,7 +155,6 @@ def glyph_rects(places: NDArray[np.int64], y: int, glyph: Glyph, scale: int) -> 
     Args:
         places: Horizontal middle of each sign, in device pixels.
         y: Upper edge of all of them, in device pixels.
-        glyph: The glyph.
         scale: Device pixels per pixel of the glyph.
     """
     shape = np.array(glyph, dtype=np.int32) * scale

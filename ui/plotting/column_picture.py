@@ -76,7 +76,6 @@ class ColumnPicture:
         """Draw what is missing; return the columns that changed, first and after the last.
 
         Args:
-            series: The frames.
             measure: The time of frames to draw.
             window: The range of the picture; starts with column 0.
             look: Everything else that affects the picture; a change redraws everything.

@@ -86,7 +86,6 @@ def top_of_scale_ns(sample_ns: NDArray[np.int64], budget_ns: int, former_ns: int
 
     Args:
         sample_ns: Frame times of the visible range, or a sample of them.
-        budget_ns: The budget.
         former_ns: The previous edge, 0 for none; kept while it is large enough and not much
             too large, so that the scale is steady.
     """
@@ -101,14 +100,7 @@ def top_of_scale_ns(sample_ns: NDArray[np.int64], budget_ns: int, former_ns: int
 def frame_bars(
     series: FrameSeries, measure: Measure, columns: FrameColumns, scale: BarScale
 ) -> Bars:
-    """Return the bars of columns, coloured by comparison with a budget.
-
-    Args:
-        series: The frames.
-        measure: The time of frames shown.
-        columns: The frames of each column.
-        scale: The vertical scale.
-    """
+    """Return the bars of columns, coloured by comparison with a budget."""
     height, top_ns, budget_ns = scale.height, scale.top_ns, scale.budget_ns
     if 0 < len(columns) <= _FEW and columns.edges[-1] - columns.edges[0] == len(columns):
         return _single_frame_bars(series, measure, columns, scale)

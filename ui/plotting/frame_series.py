@@ -92,7 +92,6 @@ class FrameSeries:
 
         Args:
             history: Append-only frames.
-            x_axis: The unit of the axis.
             measure: The time of frames that is looked at.
         """
         self.x_axis = x_axis
@@ -256,7 +255,6 @@ class FrameSeries:
         part has the columns of the whole, so the outermost may extend beyond the part.
 
         Args:
-            window: The visible range.
             start: First pixel.
             stop: The pixel after the last; by default the right edge.
         """

@@ -56,7 +56,6 @@ class KeptPicture:
 
         Args:
             painter: The painter; its font and the resolution of its device are used.
-            size: Size of the picture.
             shown: Everything that the picture depends on, compared by value.
             draw: Paints all pixels of the picture.
             is_moving: Whether what is shown is likely to differ each time; then the picture is

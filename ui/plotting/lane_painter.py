@@ -108,11 +108,6 @@ class LanePainter:
         """Paint records at instants; where there is room for each, with :meth:`finish` only.
 
         Args:
-            painter: The painter.
-            instants: The records.
-            window: The visible range.
-            row: The area.
-            role: Meaning of the colour.
             late_ns: Value from which a record stands out; 0 for never.
             has_whiskers: Whether values are durations, drawn to scale.
         """
@@ -257,10 +252,6 @@ class LanePainter:
         """Paint slices of a thread within each other, as far as there are levels.
 
         Args:
-            painter: The painter.
-            spans: The slices.
-            window: The visible range.
-            row: The area.
             name_of: Returns the name of a slice by its subject.
         """
         # The others are part of the density behind them.
@@ -331,12 +322,7 @@ class LanePainter:
         """Paint states that each last until the next; where there is room, with :meth:`finish`.
 
         Args:
-            painter: The painter.
-            steps: The states.
-            window: The visible range.
-            row: The area.
             number_of: Returns the colour number of a state.
-            name_of: Returns the name of a state.
         """
         if not len(steps):
             return

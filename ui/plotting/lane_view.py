@@ -143,8 +143,6 @@ def ruler_ticks(
     """Return where the ticks are, in pixels, with their texts, and the unit of the texts.
 
     Args:
-        window: What is in view.
-        clocks: The past of clocks.
         clock_id: Whose local time is shown; 0 for session time.
     """
     count = ticks_within(window.width)

@@ -148,8 +148,6 @@ class SceneCanvas(QWidget):
         """Show another picture.
 
         Args:
-            picture: The picture; ``None`` for none.
-            looks: How the shapes of its clocks look.
             rings: The timers that have just fired, and how far their rings have gone, 0 to 1.
             selected: What is selected in all panels.
             pointed: What is under the pointer in some panel.

@@ -261,7 +261,6 @@ class SessionBridge(QObject):
         """Open a capture in place of the session, see :meth:`open_path`.
 
         Args:
-            path: The file.
             column: Column of frame times; if it is needed, see :attr:`column_wanted`.
         """
         try:

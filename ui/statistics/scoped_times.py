@@ -134,7 +134,6 @@ class ScopedTimes:
         """Take some frames; returns whether they are others than before.
 
         Args:
-            wanted: The frames.
             sorted_times: All that count by size, if that is known.
         """
         if wanted == self.wanted:

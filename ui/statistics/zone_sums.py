@@ -106,10 +106,7 @@ class ZoneSumsWindow(QDialog):
         """Read a file.
 
         Args:
-            path: The file.
             choices: Where the columns are kept.
-            theme: Colours and icons.
-            parent: Owner in the sense of Qt.
 
         Raises:
             InspectorError: The file cannot be read.

@@ -43,10 +43,7 @@ class AnnotationPainter:
         """Paint the visible annotations.
 
         Args:
-            painter: The painter.
             annotations: Earliest first.
-            window: The visible range.
-            row: The area.
         """
         shown = [
             each for each in annotations if each.at_ns <= window.high and each.last_ns >= window.low

@@ -85,8 +85,6 @@ class PlacedRows(NamedTuple):
         """Paint all rows, the pinned ones over the others.
 
         Args:
-            painter: The painter.
-            theme: The colours.
             paint_row: Paints what is on a row.
             finish: Paints what is left of rows that do not overlap.
         """
@@ -151,14 +149,6 @@ class LaneNames:
         self._theme = theme
 
     def paint(self, painter: QPainter, size: QSize, rows: PlacedRows) -> None:
-        """Paint the column.
-
-        Args:
-            painter: The painter.
-            size: Size of the column.
-            rows: The visible rows.
-        """
-
         def draw(inner: QPainter) -> None:
             inner.fillRect(QRect(QPoint(), size), self._theme.color(ColorRole.BACKGROUND))
             rows.paint(

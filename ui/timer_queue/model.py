@@ -44,7 +44,6 @@ class QueueModel(TableModel[QueueRow]):
 
         Args:
             queue: The calls; several models can share them.
-            theme: What the cells are painted with.
             waits: Whether the calls that wait are shown, and not the others.
         """
         super().__init__(CallColumn, theme)

@@ -46,7 +46,6 @@ class TimerCalls:
         """Take the timers of a timeline.
 
         Args:
-            timeline: The timeline.
             strings: The string table of its log; may grow meanwhile.
         """
         self._timeline = timeline

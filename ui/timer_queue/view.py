@@ -31,7 +31,6 @@ class QueueView(TableView):
         """Show a model.
 
         Args:
-            model: What is shown.
             name: What a screen reader calls the table.
             choices: Where the choices of columns are kept.
         """

@@ -64,7 +64,6 @@ class WaitingSection(QWidget):
         Args:
             queue: All calls.
             below: The table of the others.
-            theme: What the cells are painted with.
             choices: Where it is kept that the section is folded.
         """
         super().__init__()

@@ -113,11 +113,7 @@ class StateBar(QToolBar):
         """Show the state of a bridge's session.
 
         Args:
-            bridge: Has the session and the playhead.
-            actions: Run the scene and move the playhead.
             find: Parses an instant; raises ``ValueError`` if it is invalid.
-            theme: The colours.
-            parent: The owner.
         """
         super().__init__("State", parent)
         self.setObjectName("state_bar")

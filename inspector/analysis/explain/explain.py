@@ -52,7 +52,6 @@ def explain(
     For a target, scheduler or component: what blocks everything below it.
 
     Args:
-        history: The past of the session.
         call_id: The call, which may have ended.
         at_ns: Session instant to explain; later events are ignored.
         timeline: The state at that instant, if the caller has it.

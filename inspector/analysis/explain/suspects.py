@@ -56,7 +56,6 @@ def suspect(
     """Return the timer that probably took most of the time, ``None`` if undecided.
 
     Args:
-        history: The past.
         timeline: The state, for names.
         cursor: Frames around it are compared.
         called: The timers that were called.

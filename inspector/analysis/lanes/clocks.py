@@ -136,7 +136,6 @@ class ClockPasts:
         """Yield the standstills of a clock in view.
 
         Args:
-            clock_id: The clock.
             low_ns: Left edge of the view.
             high_ns: Right edge, at most the present.
         """

@@ -186,7 +186,6 @@ class LaneStore:
         """Read new events, at most :attr:`most_at_once`.
 
         Args:
-            history: The log.
             timeline: The state, for its marks, commands and failures.
 
         Returns:

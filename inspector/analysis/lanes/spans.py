@@ -107,8 +107,6 @@ class Spans(Sequence[int]):
         """Return the spans that overlap a stretch.
 
         Args:
-            low_ns: Where it begins.
-            high_ns: Where it ends.
             most: The most to return, the longest; ``None`` for all.
 
         Returns:

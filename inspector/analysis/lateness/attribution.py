@@ -203,7 +203,6 @@ def attribute(
     """Return what the time between two session instants was spent with.
 
     Args:
-        samples: The samples around the window.
         clocks: The clocks of the loop.
         program: The clock of its program, for collections and stops.
         begin_ns: When the call was due.

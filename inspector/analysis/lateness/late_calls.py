@@ -67,7 +67,6 @@ def window_of(
 
     Args:
         timeline: The state right before the call.
-        timer_id: The timer.
         at_ns: The instant of the event.
         late_ns: Its lateness, in the time of its clock.
 
@@ -95,9 +94,7 @@ def lateness_at(
     """Return what made one call late.
 
     Args:
-        history: The past.
         timeline: The state right before the call.
-        timer_id: The timer.
         begin_ns: When it was due.
         end_ns: When it was called.
     """

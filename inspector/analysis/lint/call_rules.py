@@ -134,7 +134,6 @@ def never_called(seen: Survey, known: Collection[int] = ()) -> Iterator[Finding]
     """Find timers that have been blocked since before they were set.
 
     Args:
-        seen: The session.
         known: Timers of clocks that are blocked for a reason that was found already.
     """
     groups: dict[tuple[int, int], tuple[Blocker, list[SeenTimer | SeenMember]]] = {}

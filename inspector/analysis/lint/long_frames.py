@@ -95,7 +95,6 @@ class LongFrames:
         """Take a frame at its end.
 
         Args:
-            frame: The frame.
             rate: How fast the time of its loop passes, where the program is slowed or sped up.
         """
         longest_ns = self._longest_ns
@@ -144,8 +143,6 @@ class LongFrames:
         """Note which timers may have taken the time.
 
         Args:
-            long: Their frame.
-            frame: Its events.
             is_over: Whether its frame time is over budget.
             is_first: Whether the frame before was not long, so that the timers delayed
                 whatever is late.

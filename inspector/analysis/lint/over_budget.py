@@ -98,9 +98,6 @@ def _because_of(
     """Find frames over budget because of one share alone.
 
     Args:
-        seen: The session.
-        kind: The kind of finding.
-        share: The share.
         least: How many frames there must be, unless one takes several budgets.
         advice: What to do.
     """

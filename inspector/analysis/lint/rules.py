@@ -127,7 +127,6 @@ def findings(
     A million events take a few seconds.
 
     Args:
-        history: The past of the session.
         start: Cursor to start at; by default the oldest event in the log.
         end: Cursor to stop at; by default the newest event.
         budget: The frame budget; by default that of 60 fps.
@@ -151,13 +150,6 @@ def finding_steps(
     state: Timeline | None = None,
 ) -> Generator[float, None, list[Finding]]:
     """Do what :func:`findings` does in steps of a few milliseconds at most.
-
-    Args:
-        history: The past of the session.
-        start: Cursor to start at; by default the oldest event in the log.
-        end: Cursor to stop at; by default the newest event.
-        budget: The frame budget; by default that of 60 fps.
-        state: A copy of the state at the end, where it is known.
 
     Yields:
         How much of it is done, from 0 to 1.

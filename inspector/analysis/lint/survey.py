@@ -48,10 +48,8 @@ def surveying(
     """Survey the events between two cursors in short steps.
 
     Args:
-        history: The past of the session.
         start: The first cursor.
         end: The cursor after the last.
-        budget: The frame budget.
         state: A copy of the state at the end, where it is known.
 
     Yields:

@@ -40,10 +40,6 @@ def preview(timeline: Timeline, command: Command) -> Preview | None:
     node: the timers of its components. Nothing is called, so the effects of ``on_enable`` and
     ``on_disable`` are unknown. Ten thousand timers on one clock take a millisecond or two.
 
-    Args:
-        timeline: The present state.
-        command: The command to preview.
-
     Returns:
         ``None`` for a command that changes no rate, time scale or pause, whose clock or member
         does not exist, or that would be refused.
@@ -85,7 +81,6 @@ def _preview(
     """Return a preview of timers of clocks and of scheduled calls.
 
     Args:
-        timeline: The present state.
         text: The change in words.
         timers: Numbers of timers, order among ties, instants before and after.
         scheduled: The same for each scheduled call, and whether a frame calls it.
@@ -188,8 +183,6 @@ def _resumed_with(
     """Return the members whose own pause ends when a member is resumed.
 
     Args:
-        timeline: The present state.
-        member: The member to resume.
         heads: The same member, or for a component or node the targets of its branch.
     """
     members = timeline.members

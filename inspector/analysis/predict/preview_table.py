@@ -65,8 +65,6 @@ def preview_table(timeline: Timeline, preview: Preview, most: int = MOST_ROWS) -
 
     Args:
         timeline: The state for which the preview was made.
-        preview: The preview.
-        most: The most timers to list.
     """
     changed = np.flatnonzero(preview.old_ns != preview.new_ns)
     rows = tuple(_row(timeline, preview[int(place)]) for place in changed[:most])

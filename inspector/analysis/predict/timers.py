@@ -59,7 +59,6 @@ def next_calls(timeline: Timeline, call_id: CallId, most: int) -> list[Predictio
     Args:
         timeline: The state to predict from.
         call_id: What is called; without predictions if it is not scheduled.
-        most: The most calls to predict.
     """
     if not call_id.is_member:
         return upcoming(timeline, NEVER - 1, [call_id.number], most)
@@ -88,7 +87,6 @@ def next_fires(timeline: Timeline, timer_id: int, until_ns: int, most: int = 100
         timeline: The state to predict from.
         timer_id: A pending timer.
         until_ns: The last session instant to predict.
-        most: The most calls to predict.
 
     Raises:
         KeyError: The timer is not pending.
@@ -134,9 +132,7 @@ def waiting(timeline: Timeline, clock_id: int, label_sid: int, most: int) -> lis
 
     Args:
         timeline: The state, present or past.
-        clock_id: The clock.
         label_sid: The name, as a number of the string table.
-        most: The most timers to return.
     """
     import numpy as np  # noqa: PLC0415 - predicting one timer needs none
 

@@ -52,8 +52,6 @@ def summary_of(
     """Return a column in numbers, ``None`` if it has none.
 
     Args:
-        name: Its name.
-        unit: Its unit.
         values: Its values, not a number where there is none.
         lasts: For how long each value holds; ``None`` for values of which each counts once, such
             as durations of frames.

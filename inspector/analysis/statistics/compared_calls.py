@@ -88,7 +88,6 @@ def calls_of(
     """Return the calls of a session, as far back as its events are there.
 
     Args:
-        history: Its past.
         on_progress: Called with the share that was read; what it raises ends the reading.
     """
     first, end = history.first, history.end

@@ -214,7 +214,6 @@ def comparison(
 
     Args:
         before: The first, which the differences are relative to.
-        after: The second.
         asked: Ids of the metrics that the verdict is to be about; by default all of
             :data:`COMPARED`.
         seed: Of the random numbers; the same seed gives the same intervals.
@@ -406,7 +405,6 @@ def _estimate(values: Samples, draws: Samples, blocks: int, drawn: float) -> _Es
     """Return how far statistics may be off, by those of resampled captures.
 
     Args:
-        values: The statistics.
         draws: Of resampled captures, shape (resamples, statistics).
         blocks: How many blocks there are.
         drawn: How many a resampled capture has.

@@ -159,7 +159,6 @@ def loop_budget(
     its usual frame.
 
     Args:
-        timeline: The session.
         frame_rate: Its rate in frames per second.
         waits: Whether its frames are turns of a loop that waits for events.
         of: Whether the usual frame is one of the loop's own time, or of real time.

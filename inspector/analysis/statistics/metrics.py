@@ -481,7 +481,6 @@ def metric_values(
     """Return the values of all metrics, or of the wanted ones, in the order of :data:`METRICS`.
 
     Args:
-        series: The frame times.
         wanted: The ids of the metrics; ``None`` for all.
     """
     is_ours = series.facts.causes is not None

@@ -138,7 +138,6 @@ def add_time_source(parser: ArgumentParser | _MutuallyExclusiveGroup, real_time:
     The argument that was given is in ``source_argument``, empty for the default.
 
     Args:
-        parser: The parser, or a group of it.
         real_time: What ``--real-time`` does, for help.
     """
     names = ", ".join(each.name for each in choosable_sources())

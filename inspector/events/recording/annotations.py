@@ -86,7 +86,6 @@ def annotate_all(path: Path, changes: Iterable[AnnotationChange]) -> list[int]:
     """Add, change and delete annotations, all or none.
 
     Args:
-        path: The recording.
         changes: Each applies to its own number; number 0 gets a new one.
 
     Returns:

@@ -147,7 +147,6 @@ def state_text(timeline: Timeline, frames: int, of_loops: Mapping[int, int]) -> 
     """Return the full part of a keyframe, without timers.
 
     Args:
-        timeline: The state.
         frames: Number of completed frames.
         of_loops: The same of the loops that are not shown, by their clocks.
     """
@@ -293,7 +292,6 @@ class Growth:
         """Set the growing lists of a timeline to a keyframe.
 
         Args:
-            timeline: The timeline.
             cursor: Cursor of the keyframe, which was added.
             machines: The machines present.
         """
@@ -312,8 +310,6 @@ def timeline_from(
     """Return the state of a keyframe without its frames, and its number of completed frames.
 
     Args:
-        strings: The string table.
-        cursor: Cursor of the keyframe.
         text: Its full part.
         timers: Its pending timers.
         growth: The growing lists, including this keyframe's additions.

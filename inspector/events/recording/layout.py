@@ -121,7 +121,6 @@ def check_tables(connection: sqlite3.Connection, path: Path) -> None:
     """Check that a file has plain tables only: views and triggers can run forever.
 
     Args:
-        connection: Connection to the file.
         path: Its name in messages.
 
     Raises:

@@ -139,8 +139,6 @@ def unpack(
     """Return the columns in the bytes of :func:`pack`.
 
     Args:
-        data: The bytes.
-        columns: Number of columns.
         count: Entries per column.
         out: The array to fill, instead of a new one.
         only: The one column to return; by default all.
@@ -212,7 +210,6 @@ def group_by_group(group: NDArray[np.intp], groups: int) -> NDArray[np.intp]:
 
     Args:
         group: The group of each, as returned by :func:`grouped`.
-        groups: Number of groups.
     """
     keys = group.astype(np.uint16) if groups <= _QUICKLY_SORTED else group
     return np.argsort(keys, kind="stable")

@@ -325,7 +325,6 @@ def stream_named(wanted: str, names: Sequence[str], where: object) -> int:
 
     Args:
         wanted: The name or part.
-        names: The names of all.
         where: The file or program that has them, for messages.
 
     Raises:
@@ -356,8 +355,6 @@ def note_on_choice(name: str, frames: int, others: Sequence[tuple[str, int]]) ->
     """Return which of several streams was read.
 
     Args:
-        name: Its name.
-        frames: How many frames it has.
         others: Names and numbers of frames of the others.
     """
     listed = ", ".join(f"{other} with {count}" for other, count in others[:_OTHER_STREAMS])

@@ -119,7 +119,6 @@ class FrameTableReader:
         """Find the column.
 
         Args:
-            path: The file.
             column: Name (in any case) or number (from 1) of the column; detected by default.
                 Units in a name (``_ns``, ``(us)``, ``_s``) are respected; without one the
                 column is in milliseconds.
@@ -306,7 +305,6 @@ class FrameTableReader:
         """Return which rows are neither blank, nor repetitions of the header, nor of other codes.
 
         Args:
-            rows: The rows.
             odd: Those without a number, among which such repetitions are.
         """
         kept = ~rows.is_blank

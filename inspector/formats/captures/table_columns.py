@@ -217,7 +217,6 @@ def timing_of(table: Table, at: int, keys: Sequence[int], *, is_frame_time: bool
     """Return when the rows of a table are and how long, as its first rows prove.
 
     Args:
-        table: The table.
         at: The column that is read.
         keys: The columns that tell streams apart.
         is_frame_time: Whether it holds frame times, and not other durations.

@@ -295,7 +295,6 @@ class Rows:
         """Return a column as whole nanoseconds, rounded half to even.
 
         Args:
-            at: The column.
             digits: A unit of it is a 1 with this many zeros in nanoseconds.
             longest_ns: The limit.
 
@@ -310,7 +309,6 @@ class Rows:
         """Return a column of numbers that may be negative, and where there is a plain one.
 
         Args:
-            at: The column.
             digits: A unit of it is a 1 with this many zeros in nanoseconds.
             longest_ns: The limit of their sizes.
         """
@@ -390,7 +388,6 @@ def read_table(source: CaptureSource, known_names: Container[str], wanted: str |
     """Return the layout of the table in a file.
 
     Args:
-        source: The file.
         known_names: Names (comparable) by which the header line is recognised.
         wanted: The requested column; also recognises the header line.
 

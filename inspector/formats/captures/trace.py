@@ -244,8 +244,6 @@ class TraceBuilder:
         """Return what was collected so far; what has begun and not ended ends with the last event.
 
         Args:
-            path: The file.
-            format_: Its format.
             notes: Sentences about it.
             is_last: Whether nothing is added any more, so that what was collected is given away.
 

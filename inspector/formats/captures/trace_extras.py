@@ -302,7 +302,6 @@ class ExtrasBuilder:
         """Return all that was added.
 
         Args:
-            processes: Names of processes.
             base_ns: The instant that counts as 0.
             numbers: The numbers of slices in their final order, ``None`` if that is the order in
                 which they were added; and the numbers of those that are known by tickets.

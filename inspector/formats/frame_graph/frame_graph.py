@@ -143,9 +143,6 @@ def laid_out_graph(
     """Return the frame-time graph, and whether it lists all interventions.
 
     Args:
-        frames: The frames.
-        provenance: Where they come from.
-        options: How they are drawn.
         most_listed: Number of interventions that are listed at most; 0 if they are elsewhere.
     """
     graph = _Graph(frames, provenance, options, has_list=most_listed > 0)
@@ -518,7 +515,6 @@ def provenance_text(provenance: Provenance, room: float, *more: str) -> str:
     """Return where frames come from, as the footer of a picture.
 
     Args:
-        provenance: The origin.
         room: Width in points. Where it is too little, the frame rate, the program and the time
             source are left out, in this order; a note that is too long is cut.
         more: What else is to be said.

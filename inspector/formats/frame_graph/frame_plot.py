@@ -114,8 +114,6 @@ def plot_data(frames: FrameTimes, measured_ns: NsColumn, colors: GraphColors | N
     """Return what is plotted of ``frames``.
 
     Args:
-        frames: The frames.
-        measured_ns: The measured time of each frame.
         colors: Colours of stacked phases; none to plot the line alone.
     """
     is_by_number = len(frames) > 1 and bool(frames.at_ns[0] == frames.at_ns[-1])
@@ -287,9 +285,6 @@ def spike_group(
     """Return marks for frames beyond the range, the largest with their times.
 
     Args:
-        data: The data.
-        scale: The positions in the plot.
-        colors: The colours of the graph.
         is_inside: Whether the marks are at the upper edge of the plot, or else above it.
     """
     base_y = scale.box.y + (7 if is_inside else -1)

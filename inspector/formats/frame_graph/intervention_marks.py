@@ -46,9 +46,7 @@ def mark_group(
     Args:
         interventions: In the order in which they happened.
         data: The data, whose axis counts frames or time.
-        scale: The positions of instants.
         base_y: Foot of the signs, in points.
-        colors: The colours of the graph.
     """
     signs: list[tuple[float, list[Intervention]]] = []
     for each in interventions:
@@ -125,10 +123,8 @@ def note_group(
     """Return the list of interventions that ends at a height of the picture, and its top.
 
     Args:
-        interventions: The interventions.
         bottom: Where the list ends, in points.
         options: The size of the picture.
-        colors: The colours of the graph.
         most: Number of interventions that are listed at most.
 
     Returns:

@@ -326,10 +326,7 @@ def landmark_group(strip: LandmarkStrip, scale: Scale, base_y: float, colors: Gr
     """Return signs, bars and names.
 
     Args:
-        strip: Their layout.
-        scale: Position of the plot.
         base_y: Foot of the strip, in points.
-        colors: The colours of the graph.
     """
     items: list[Item] = []
     if len(strip.signs) <= _LINES_DRAWN:

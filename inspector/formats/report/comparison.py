@@ -60,7 +60,6 @@ def write_comparison(
     Args:
         found: The comparisons, at least one.
         path: The file; one that is there is replaced.
-        theme: Its colours.
         budgets_ms: Frame times to mark.
 
     Raises:
@@ -90,9 +89,7 @@ def comparison_report(
 
     Args:
         found: The comparisons, at least one.
-        theme: Its colours.
         budgets_ms: Frame times to mark.
-        created: When it is made.
         width: Width of its pictures, in points.
     """
     runs = [found[0].before, *(each.after for each in found)]

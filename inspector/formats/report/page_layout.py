@@ -67,7 +67,6 @@ class Pages:
 
         Args:
             size: Width and height of a page, in points.
-            theme: The colours.
             title: At the foot of each page, and in the file's metadata.
             created: Time of the data, for the file's metadata.
             software: Name and version of the program, likewise.

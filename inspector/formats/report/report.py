@@ -69,8 +69,6 @@ def write_html(
     """Write frame times as an HTML report.
 
     Args:
-        frames: The frames.
-        provenance: Where they come from.
         options: How the graph is drawn; the statistics are of the same measure.
         stream: Takes the file, UTF-8.
     """
@@ -95,8 +93,6 @@ def write_pdf(
     """Write frame times as a PDF report, on pages of A4.
 
     Args:
-        frames: The frames.
-        provenance: Where they come from.
         options: How the graph is drawn; the size of the picture is that of the page.
         stream: Takes the file.
     """
@@ -118,7 +114,6 @@ def pages_of(report: Report, created: datetime | None, software: str) -> tuple[D
     """Return the pages of a report whose pictures fit on them.
 
     Args:
-        report: The report.
         created: Time of the data.
         software: Name and version of the program.
     """
@@ -144,8 +139,6 @@ def report_of(frames: FrameTimes, provenance: Provenance, options: ExportOptions
     """Return the report of frames.
 
     Args:
-        frames: The frames.
-        provenance: Where they come from.
         options: How the graph is drawn; the statistics are of the same measure.
     """
     software = f"Timeline Inspector {provenance.version}"

@@ -39,7 +39,6 @@ def number_rows(columns: Sequence[Cells], count: int) -> Iterator[tuple[slice, b
 
     Args:
         columns: Numbers are at least 0.
-        count: Number of rows.
 
     Raises:
         ValueError: A number is below 0.

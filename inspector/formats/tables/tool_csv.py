@@ -125,8 +125,6 @@ def _write(
     Args:
         names: Their names; of several that differ only in case, the first is written.
         columns: Those that are given.
-        frames: The frames.
-        stream: Takes them.
     """
     beside = frames.beside
     known = {} if beside is None else {name.lower(): at for at, name in enumerate(beside.names)}

@@ -83,9 +83,6 @@ def rows_of(
     """Return the lanes that have something between two instants, clock after clock.
 
     Args:
-        store: The lanes.
-        low_ns: The first instant.
-        high_ns: The last instant.
         lists: Which of marks, commands, failures and hits have a lane.
     """
     lanes: dict[int, list[Lane]] = {}

@@ -29,8 +29,6 @@ class FrameTrack:
         """Begin without frames.
 
         Args:
-            writer: Takes them.
-            track: Their track.
             counted: The track whose counter is the frame time.
             calls: What is called within them, ``None`` if that is not known.
         """

@@ -42,9 +42,7 @@ def write_perfetto(
     """Write what a history has kept, in pieces.
 
     Args:
-        events: The events.
         provenance: Where they come from, for the name of the process.
-        stream: Takes the file.
 
     Raises:
         OSError: It cannot be written.

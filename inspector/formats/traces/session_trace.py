@@ -61,8 +61,6 @@ def write_trace(events: Events, writer: TraceWriter, title: str) -> None:
     """Write what a history has kept, in pieces.
 
     Args:
-        events: The events.
-        writer: Takes them.
         title: Name of the process, unless the events know of processes themselves.
     """
     history, start_ns, end_ns = events.history, events.start_ns, events.end_ns

@@ -32,9 +32,7 @@ def write_trace_json(
     """Write what a history has kept, in pieces.
 
     Args:
-        events: The events.
         provenance: Where they come from, for the file's metadata.
-        stream: Takes the file.
 
     Raises:
         OSError: It cannot be written.

@@ -174,7 +174,6 @@ class OtherLog:
         """Exchange the frames in what the log has.
 
         Args:
-            log: The log.
             first: The loop whose frames are in it.
             shown: The other loop.
         """

@@ -326,10 +326,7 @@ class AttachedTarget:
         """Take commands from now on.
 
         Args:
-            programs: The programs.
             intake: Takes the events of commands.
-            breakpoints: The breakpoints of the session.
-            recorder: Writes recordings.
             now_ns: Returns session time.
         """
         self.programs, self.breakpoints, self.recorder = programs, breakpoints, recorder
@@ -352,7 +349,6 @@ class AttachedTarget:
         Its :data:`~inspector.vocabulary.COMMAND` event follows when the programs have answered.
 
         Args:
-            command: The command.
             by: Who requests it, empty for the user.
             reason: Why it is refused, as part of a sentence; empty if it is not.
         """

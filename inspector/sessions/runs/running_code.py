@@ -115,7 +115,6 @@ def _without_python(frame: FrameType, callback: Callable[..., object]) -> Runnin
 
     Args:
         frame: Whose present instruction calls it.
-        callback: The callback.
     """
     timer = frame.f_locals.get("timer")
     label = label_of(callback)

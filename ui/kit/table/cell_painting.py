@@ -188,7 +188,6 @@ class CellPainter:
         """Return as much of what a cell says as there is room for; all of it does not fit.
 
         Args:
-            cell: The cell.
             shorter: What may be said instead, the longest first.
             room: Pixels for the text.
         """

@@ -256,7 +256,6 @@ class ShorteningHeader(QHeaderView):
 
         Args:
             short_titles: By column, what is said where there is no room for the title.
-            parent: Owner in the sense of Qt.
         """
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._short_titles = {int(column): title for column, title in short_titles.items()}

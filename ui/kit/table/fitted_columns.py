@@ -113,7 +113,6 @@ class FittedColumns(ColumnChoices):
         """Have so many pixels in a column: as far as its sample goes, before others have more.
 
         Args:
-            column: The column.
             width: Pixels for the cell, 0 for what it has usually.
         """
         if width != self._needed.get(column, 0):

@@ -44,9 +44,6 @@ class TablePanel(QWidget):
         """Put a table into a panel.
 
         Args:
-            view: The table.
-            theme: Where icons and colours come from.
-            parent: Owner in the sense of Qt.
             filter_hint: What the empty filter says.
         """
         super().__init__(parent)

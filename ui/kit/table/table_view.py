@@ -205,7 +205,6 @@ class TableView(Arranging, PaintedTable):
         """Show a model.
 
         Args:
-            model: What is shown.
             name: What a screen reader calls the table.
             choices: Where the choices of columns are kept.
             selects_many: Whether several rows can be selected at once.

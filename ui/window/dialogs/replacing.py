@@ -71,7 +71,6 @@ class ReplaceQuestion(QMessageBox):
             lost: What ends with the session.
             replace: Opens something in its place.
             open_beside: Opens that in a window of its own, if it can be.
-            parent: The owner.
         """
         super().__init__(parent)
         self.setObjectName("replace_question")

@@ -44,7 +44,6 @@ class DockTabs(QObject):
         """Care for the tabs of a window.
 
         Args:
-            window: The window.
             docks: Its docks, by panel.
             below: The panels whose tabs *More* stands beside.
         """

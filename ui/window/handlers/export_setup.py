@@ -45,11 +45,7 @@ def export_dialog(  # noqa: PLR0913, PLR0917 - where everything is found
     """Return a dialog that offers what the plot shows, the way it shows it.
 
     Args:
-        session: What to export.
-        panel: The plot.
         settings: What was chosen before.
-        theme: The colours of the dialog.
-        parent: The window.
         format_name: The format; by default the one chosen before.
     """
     choices = settings.export_choices

@@ -175,7 +175,6 @@ class WindowActions(QObject):
         """Compare files, or add them to those that are being compared.
 
         Args:
-            paths: The files.
             has_session: Whether the session comes first, if it has frames.
         """
         paths = list(paths)

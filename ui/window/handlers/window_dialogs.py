@@ -92,12 +92,7 @@ class WindowDialogs(QObject):
         return view
 
     def show_failed_file(self, status: SessionStatus, path: Path) -> None:
-        """Show why a file could not be opened beside what is open.
-
-        Args:
-            status: Says why.
-            path: The file.
-        """
+        """Show why a file could not be opened beside what is open."""
         dialog = SceneErrorDialog(status, self._window.theme, self._window)
         dialog.view.reload_requested.connect(partial(self._window.open_path, path))
         dialog.view.open_requested.connect(self.open_requested)

@@ -60,8 +60,6 @@ class StoredFrames:
         """Check them.
 
         Args:
-            file: The file.
-            schema_version: The version of its tables.
             clock_id: The loop that they are of; ``None`` for those that are shown.
         """
         self._file = file

@@ -262,7 +262,6 @@ class OpenFile:
 
         Args:
             table: Its table; events come first.
-            error: What is wrong.
             at_ns: Session time of the start of the missing part, if known.
         """
         if table in self._damage:
@@ -396,7 +395,6 @@ def upgraded(path: Path, version: int, original: Path) -> Path:
 
     Args:
         path: The private copy.
-        version: The version of its tables.
         original: Name of the original in messages.
 
     Raises:

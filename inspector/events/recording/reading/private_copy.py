@@ -30,7 +30,6 @@ def uri_of(path: Path, options: str) -> str:
     """Return the URI by which SQLite opens a database; its name may be no UTF-8.
 
     Args:
-        path: Its file.
         options: What follows the path, such as ``mode=ro``.
     """
     return f"file:{quote(os.fsencode(path.absolute()))}?{options}"

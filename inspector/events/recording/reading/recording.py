@@ -429,12 +429,6 @@ class Recording:
         return timeline
 
     def unknown_around(self, at_ns: int) -> tuple[int, int] | None:
-        """Return the span in which states are unknown because events are missing.
-
-        Returns:
-            Session instants: the end of what is known before ``at_ns``, and where states are known
-            again or else the end; ``None`` if the state at ``at_ns`` is known.
-        """
         cursor = self.cursor_at(at_ns)
         place = bisect_right(self._keyframes, cursor) - 1
         until = self.whole_until(self._keyframes[place] if place >= 0 else self.first, cursor)

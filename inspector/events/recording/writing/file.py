@@ -117,7 +117,6 @@ class RecordingFile:
 
         Args:
             path: The file; must not exist.
-            about: Its description.
             timeline: The state before the first event; kept and changed.
             cursor: Cursor of the first event.
             is_reserved: Whether :func:`reserve` was called for it.

@@ -63,7 +63,6 @@ class FrameCollector:
         """Return the frames that ended in a block, in the columns of ``frames``.
 
         Args:
-            block: The events.
             first_cursor: Cursor of the first, or of the block that they were taken from.
             places: Their places in that block.
         """
@@ -116,7 +115,6 @@ class FrameRows:
         """Write none yet.
 
         Args:
-            connection: The connection to the file.
             clock_id: The loop that they are of, 0 for those that are shown.
         """
         self._connection = connection

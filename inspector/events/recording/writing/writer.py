@@ -97,7 +97,6 @@ class RecordingWriter:
         Args:
             path: The file; must not exist.
             log: What to record.
-            about: Description of the recording.
             start: Initial state, as an independent copy, and cursor; by default the oldest
                 event kept.
         """
@@ -387,7 +386,6 @@ def save_last(
         past: The log of the session, or its history.
         path: The file; must not exist.
         seconds: Session time to save, above 0; less if there is less.
-        about: Description of the recording.
 
     Returns:
         Number of saved events.

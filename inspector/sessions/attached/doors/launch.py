@@ -137,7 +137,6 @@ class Launched:
         Args:
             door: What to start, and how.
             program: The path of its executable.
-            environment: Its environment.
             joined: Returns the processes that have a probe.
 
         Raises:

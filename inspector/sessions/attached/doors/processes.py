@@ -181,7 +181,6 @@ def attachable(pid: int, why_not: Callable[[Process], str], instead: str) -> Pro
     """Return a process that can be attached while it runs.
 
     Args:
-        pid: Its number.
         why_not: Returns why it cannot be attached, as part of a sentence; empty if it can.
         instead: A sentence that says what is possible at any time.
 

@@ -60,7 +60,6 @@ class Supervisor:
         """Handle signals and inherit orphans from now on.
 
         Args:
-            inspector: The connection with the inspector.
             grace_s: How long the program has to end before it is killed.
             is_bound: Whether the program ends with the inspector.
         """
