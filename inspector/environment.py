@@ -255,7 +255,6 @@ def _x11_answers() -> bool:
 
 
 def _x11_connects() -> bool:
-    """Say whether the X server takes a client now."""
     xcb = ctypes.CDLL("libxcb.so.1")
     xcb.xcb_connect.restype = ctypes.c_void_p
     connection = ctypes.c_void_p(xcb.xcb_connect(None, None))

@@ -118,7 +118,6 @@ class FrameSums:
         self._steps = self._add_up()
 
     def read_on(self) -> None:
-        """Read the next slice."""
         self.touched = next(self._steps, 0)
         self.is_done = not self.touched
 
@@ -178,7 +177,6 @@ class FrameSums:
             cursor = stop
 
     def _is_first(self, at_ns: int, number: int) -> bool:
-        """Return whether a frame that begins is the first of the range."""
         first_ns = self._timeline.frames.began_ns(self._start)
         # Numbers differ where a frame began and never ended.
         return at_ns > first_ns or (at_ns == first_ns and number >= self._start)

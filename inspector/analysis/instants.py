@@ -134,7 +134,6 @@ class InstantFinder:
         return frames.at_ns[wanted - frames.first]
 
     def _first_known(self) -> int:
-        """Return the first frame whose state is known."""
         return self._frames.index_at(self.first_ns - 1)
 
     # ---------------------------------------------------------------- timers

@@ -61,7 +61,6 @@ class Intervention:
 
     @property
     def outcome(self) -> str:
-        """The outcome in words."""
         if self.is_hit:
             return f"hit in frame {self.frame:,}"
         if self.refusal:

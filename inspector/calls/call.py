@@ -69,7 +69,6 @@ class CallId(NamedTuple):
 
     @classmethod
     def of_key(cls, key: int) -> CallId:
-        """Return the identity with a key."""
         return cls(abs(key), is_member=key < 0)
 
 
@@ -124,7 +123,6 @@ class Call(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """Its kind, name and number."""
         kind = self.kind.text if self.id.is_member else "timer"
         return f"{kind[:1].upper()}{kind[1:]} “{self.name}” ({self.id.number})"
 
@@ -135,7 +133,6 @@ class Call(Struct, frozen=True):
 
     @property
     def is_per_frame(self) -> bool:
-        """Whether it is called in every frame."""
         # Numbers of timer kinds and member kinds overlap.
         is_of_frames = self.id.is_member and self.kind in _PER_FRAME
         return is_of_frames and self.left_ns is None and not self.interval_ns

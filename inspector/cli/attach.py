@@ -211,7 +211,6 @@ class _Watch:
 
     @property
     def _has_screen(self) -> bool:
-        """Whether the program draws on the terminal."""
         return isinstance(self._door.opened, Launched) and self._door.opened.has_terminal
 
     def _watch(self) -> bool:

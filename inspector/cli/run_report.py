@@ -536,7 +536,6 @@ def table(
 
 
 def short_line(text: str) -> str:
-    """Return a text in one short line, for a table."""
     line = one_line(text)
     return line if len(line) <= _WIDEST_CELL else f"{line[: _WIDEST_CELL - 1]}…"
 

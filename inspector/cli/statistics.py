@@ -107,7 +107,6 @@ class _Checked:
         return f"{self.file}: {self.condition.text} does not hold: {what}"
 
     def values(self) -> dict[str, object]:
-        """Return it for programs."""
         return {
             "file": self.file,
             "condition": self.condition.text,

@@ -37,7 +37,6 @@ class ClockCommand(Command):
         return self.clock_id if self.clock_id in timeline.clocks else 0
 
     def state(self, timeline: Timeline) -> ClockState | None:
-        """Return the state of the clock, ``None`` if it was removed."""
         return timeline.clocks.get(self.clock_id)
 
     def clock(self, target: Target) -> ClockControl:

@@ -53,7 +53,6 @@ class MemberCommand(Command, ABC):
         return 0 if member is None else member.clock_id
 
     def state(self, timeline: Timeline) -> MemberState | None:
-        """Return the state of the member, ``None`` if it was removed."""
         return timeline.members.by_id.get(self.member_id)
 
     @override

@@ -93,7 +93,6 @@ _KINDS_OF: Final[dict[type, dict[str, ValueKind]]] = {}
 
 
 def value_kinds(command: type[Any]) -> dict[str, ValueKind]:
-    """Return the kinds of a command's values by field name."""
     kinds = _KINDS_OF.get(command)
     if kinds is None:
         types = get_type_hints(command)

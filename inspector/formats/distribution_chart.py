@@ -102,7 +102,6 @@ class DistributionChart:
 
     @property
     def count(self) -> int:
-        """The number of bins."""
         return len(self.edges_ns) - 1
 
     def bin_at(self, x: float) -> int | None:

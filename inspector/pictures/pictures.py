@@ -132,12 +132,10 @@ class Pictures:
 
     @property
     def kept_bytes(self) -> int:
-        """What the kept pictures take."""
         return self._bytes
 
     @property
     def newest(self) -> Picture | None:
-        """The picture drawn last."""
         return self._newest
 
     @property

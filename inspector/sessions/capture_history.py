@@ -68,7 +68,6 @@ class CaptureHistory:
     missing: Final = 0
 
     def __init__(self, frames: FrameTimes, slices: Slices | None) -> None:
-        """Describe frames, and the slices of a trace."""
         self._slices = slices
         self.levels: tuple[Levels, ...] = ()
         self.spans: tuple[Spans, ...] = ()

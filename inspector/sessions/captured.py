@@ -142,7 +142,6 @@ class CapturedSession(UniformSession):
         self._adopt(self._arranged(reader.capture()))
 
     def _read_for(self, reader: CaptureReader, most_ns: int) -> bool:
-        """Read for a while; returns whether there is more."""
         until_ns = self._clock() + most_ns
         while reader.read_on():
             if self._clock() >= until_ns:

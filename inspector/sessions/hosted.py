@@ -599,7 +599,6 @@ class HostedSession(UniformSession):
             self._forget_former_time()
 
     def _forget_former_time(self) -> None:
-        """Clear annotations and measurements of the former run."""
         self.annotations.clear()
         if isinstance(self.source, MeasuresWakeErrors):
             self.source.restart_measurement()

@@ -62,7 +62,6 @@ class KnownShares:
         self._frames = frames
 
     def take(self, frame: int, interval_ns: int) -> SharesEvent | None:
-        """Return the shares of a frame as they were measured."""
         frames = self._frames
         if not frames.first <= frame < frames.end:
             return None
@@ -145,7 +144,6 @@ class IntervalMeter:
         self._calls_before_ns = self.calls_ns
 
     def end_wake(self) -> None:
-        """Take note that the wake-up is over."""
         if not self._is_in_wake:
             return
         now_ns = self._clock()

@@ -288,7 +288,6 @@ class Recorder:
         return [each if isinstance(each, int) else each.id for each in changes]
 
     def take_hit(self, hit: BreakpointHit, breakpoint_: Breakpoint | None) -> None:
-        """Carry out the action of a breakpoint hit."""
         try:
             match hit.action:
                 case BreakAction.SAVE:

@@ -292,7 +292,6 @@ def unknown_of_frames(session: object) -> frozenset[str]:
 
 
 def time_name(session: object) -> str:
-    """Return what the time of a session is called on axes."""
     return "capture time" if isinstance(session, ShowsCapture) else "session time"
 
 

@@ -67,7 +67,6 @@ class DescribedAction(QAction):
 
     @property
     def icon_name(self) -> str:
-        """The icon for the present state, or empty."""
         return self._icon_name
 
     @property

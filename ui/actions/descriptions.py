@@ -124,7 +124,6 @@ _NOT_SELECTED: Final = {
 
 
 def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911, PLR0912 - one after another
-    """Return why something is not possible, or an empty text when it is."""
     if needs is Needs.NOTHING:
         return ""
     if not facts.has_session:

@@ -147,7 +147,6 @@ class BookmarksPanel(TablePanel):
 
     @Slot()
     def add_bookmark(self) -> None:
-        """Add a bookmark at the instant shown."""
         self._desk.add_bookmark(self._bridge.shown_ns)
 
     @Slot()
@@ -169,7 +168,6 @@ class BookmarksPanel(TablePanel):
 
     @override
     def activate(self, index: QModelIndex) -> None:
-        """Show the state at the instant of a row."""
         self._bridge.set_playhead(self.model.rows[index.row()].at_ns)
 
     def edit(self, row: int, column: AnnotationColumn) -> None:

@@ -98,7 +98,6 @@ class BranchActions(QObject):
         submit_action(self._bridge, "unschedule-member")
 
     def ask_for_priority(self) -> None:
-        """Ask from which priority on the scheduler is to be paused."""
         scheduler = scheduler_for(self._bridge.timeline, self._bridge.selection)
         if scheduler is not None:
             ask_priority(

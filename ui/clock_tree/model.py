@@ -341,7 +341,6 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
             self.command_requested.emit(rate_command(clock_id, rate))
 
     def _read_rate(self, text: str) -> Fraction | None:
-        """Return the rate that was typed, or say why it is none."""
         try:
             return parse_rate(text)
         except ValueError as error:

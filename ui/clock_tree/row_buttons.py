@@ -119,7 +119,6 @@ class RowButtons(QObject):
         return next((each for each in self.shown() if each.rect.contains(place)), None)
 
     def reason(self, button: RowButton) -> str:
-        """Return why a button does nothing, nothing if it does."""
         return self._why_not(button.command)
 
     def _node(self) -> int:

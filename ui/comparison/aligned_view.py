@@ -203,7 +203,6 @@ class AlignedView(QWidget):
 
     @property
     def _end(self) -> float:
-        """Where the longest run ends."""
         return max(each.end for each in self._lines)
 
     # ---------------------------------------------------------------- drawing
@@ -216,7 +215,6 @@ class AlignedView(QWidget):
             self._plots[0].setRange(xRange=ranges[0], yRange=ranges[1], padding=0)
 
     def _draw(self) -> None:
-        """Make plots for the runs, and show all frames."""
         self._pointers = []
         self._read(None)
         self.graphics.clear()

@@ -196,7 +196,6 @@ class ComparisonWindow(QDialog):
         self._start()
 
     def add(self, sources: Iterable[Source]) -> None:
-        """Compare these as well."""
         self.compare([*self.sources, *sources])
 
     def _start(self) -> None:

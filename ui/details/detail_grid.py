@@ -291,7 +291,6 @@ class DetailGrid(QWidget):
     def add_share(
         self, key: str, text: str, share: float, color: QColor
     ) -> tuple[ValueLabel, ShareBar]:
-        """Add a key with a value above a bar."""
         label, bar = self._value_label(text, key), ShareBar(self)
         bar.show_share(share, color)
         self._add(_Row(label, self._key_label(key), bar))

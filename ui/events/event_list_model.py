@@ -238,7 +238,6 @@ class EventListModel(ListTableModel[EventRow]):
     # ------------------------------------------------------------------ reading
 
     def _read(self) -> list[EventRow]:
-        """Return what is new in the log and passes the filter."""
         log = self._log
         assert log is not None
         batch = log.read(self._cursor)

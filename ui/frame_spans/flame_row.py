@@ -127,7 +127,6 @@ class FlameRow(QWidget):
         return QRectF(left, top, max(right - left, 1.0), self._row_height() - _GAP)
 
     def span_at(self, place: QPointF) -> int | None:
-        """Return which span is at a place of the widget, ``None`` for none."""
         depth = int((place.y() - self._ruler()) // self._row_height())
         found = None
         for number, span in enumerate(self._spans):

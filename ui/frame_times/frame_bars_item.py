@@ -94,7 +94,6 @@ class FrameBarsItem(QGraphicsObject):
         return self.series.frames_at_pixel(int(x * self._area.pixel_ratio()), window)
 
     def pixels_per_view(self) -> int:
-        """Return the width of the view in pixels of the screen."""
         return max(1, round(self._area.size().width() * self._area.pixel_ratio()))
 
     @override

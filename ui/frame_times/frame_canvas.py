@@ -112,7 +112,6 @@ class FrameCanvas:
         self._left.set_name(name)
 
     def name_budgets(self, budgets_ns: tuple[int, ...]) -> None:
-        """Say which budgets there are; the first is the one that colours the bars."""
         self.bars.budgets_ns = budgets_ns
         self._right.set_budgets_ns(budgets_ns)
 

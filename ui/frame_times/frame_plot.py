@@ -37,7 +37,6 @@ class FramePlot(PlottedFrames):
     def __init__(
         self, theme: Theme, parent: QWidget | None = None, view: SharedView | None = None
     ) -> None:
-        """Show the frames of a view, by default of one that is not shared."""
         super().__init__(theme, parent, view)
         self._drag = Drag()
         self._choice_from: float | None = None

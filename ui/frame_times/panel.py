@@ -115,7 +115,6 @@ class FrameTimesPanel(QWidget):
     # ---------------------------------------------------------------- for others
 
     def visible_range(self) -> tuple[int, int]:
-        """Return the first frame in view and the one behind the last."""
         return self.view.visible_frames()
 
     def selected_range(self) -> tuple[int, int] | None:

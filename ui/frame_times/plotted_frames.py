@@ -267,7 +267,6 @@ class PlottedFrames(QGraphicsView):
             self.frame_hovered.emit(self._pointer.frame)
 
     def mark_text_at(self, place: QPointF) -> str:
-        """Return what the sign above the plot at a place says, empty if there is none."""
         area = self.area()
         if self._marks is None or not area.top() - SIGNS_HEIGHT <= place.y() < area.top() + 2:
             return ""

@@ -116,7 +116,6 @@ class TimelineMarks:
         return list(zip(lefts.tolist(), rights.tolist(), shown.tolist(), strict=True))
 
     def range_text(self, number: int) -> str:
-        """Return what a range says when it is pointed at."""
         return self._ranges[number].line
 
     def groups(self, series: FrameSeries, low: float, high: float, width: int) -> list[MarkGroup]:

@@ -105,7 +105,6 @@ class InterventionsPanel(TablePanel):
 
     @Slot()
     def undo_marked(self) -> None:
-        """Undo the selected intervention, if there is one and something undoes it."""
         rows = self.view.marked_rows()
         if len(rows) == 1:
             self.undo(rows[0])

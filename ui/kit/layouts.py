@@ -159,7 +159,6 @@ def open_menu(menu: QMenu, place: QPoint) -> None:
 
 
 def bring_up(window: QWidget) -> None:
-    """Show a window in front of the others."""
     window.show()
     window.raise_()
     window.activateWindow()

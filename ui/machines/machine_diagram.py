@@ -127,7 +127,6 @@ class MachineDiagram(QWidget):
         return possible[self._current % len(possible)] if possible else ""
 
     def show_shape(self, shape: MachineShape) -> None:
-        """Draw another machine, or the same in another state."""
         if shape == self._shape:
             return
         if shape.states != self._shape.states or shape.arrows != self._shape.arrows:

@@ -383,7 +383,6 @@ class FrameSeries:
         return pyramid
 
     def _first_sharing(self, frame: int, window: Window) -> int:
-        """Return the first frame in view of the column that ``frame`` is in."""
         if self.x_axis is XAxis.FRAME:
             size = _frames_per_column(window.per_pixel)
             start = frame // size * size

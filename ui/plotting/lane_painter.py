@@ -429,7 +429,6 @@ class LanePainter:
     def _draw_columns(
         self, painter: QPainter, pixels: NDArray[np.uint32], window: LaneWindow, inner: QRect
     ) -> None:
-        """Draw rows of pixels, stretched to the height of a lane."""
         height, width = pixels.shape
         # The image does not own the array, which outlives it here.
         pixels = np.ascontiguousarray(pixels)

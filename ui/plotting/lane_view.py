@@ -172,7 +172,6 @@ def paint_ruler(
     row: QRect,
     theme: Theme,
 ) -> None:
-    """Paint the ruler: ticks, texts and the unit at its right edge."""
     painter.fillRect(row, theme.color(ColorRole.PANEL))
     metrics = painter.fontMetrics()
     places, unit = ticks

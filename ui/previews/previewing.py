@@ -138,7 +138,6 @@ def global_rect(widget: QWidget) -> QRect:
 
 
 def typed_rate_command(clock_id: int, text: str) -> Command | None:
-    """Return what a typed rate would ask for; ``None`` while it is none."""
     try:
         return rate_command(clock_id, parse_rate(text))
     except ValueError:

@@ -43,13 +43,11 @@ def selected_clock(timeline: Timeline, selection: Selection) -> ClockState | Non
 
 
 def selected_timer(timeline: Timeline, selection: Selection) -> int:
-    """Return the number of the selected timer while it is pending, else 0."""
     is_timer = selection.kind is SelectionKind.TIMER and selection.id in timeline.timers
     return selection.id if is_timer else 0
 
 
 def selected_member(timeline: Timeline, selection: Selection) -> MemberState | None:
-    """Return the member that is selected, ``None`` when none is or it is gone."""
     if selection.kind is not SelectionKind.MEMBER:
         return None
     return timeline.members.by_id.get(selection.id)
@@ -72,7 +70,6 @@ def machine_for(timeline: Timeline, selection: Selection) -> MemberState | None:
 
 
 def member_needs(timeline: Timeline, selection: Selection) -> frozenset[Needs]:
-    """Return the needs that the selected member fulfils."""
     member = selected_member(timeline, selection)
     if member is None:
         return frozenset()

@@ -196,7 +196,6 @@ class SceneCanvas(QWidget):
         return QSize(80, 50)
 
     def _to_widget(self) -> QTransform:
-        """Return where the picture is in the widget."""
         picture = self._picture
         found = QTransform()
         if picture is not None:

@@ -219,7 +219,6 @@ class SessionBridge(QObject):
         return not self.why_not(command)
 
     def why_not(self, command: Command) -> str:
-        """Return why there is no session that takes such commands, empty if there is one."""
         session = self._session
         if session is None:
             return "no scene is open"

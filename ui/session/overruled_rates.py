@@ -37,7 +37,6 @@ class OverruledRate(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What has happened."""
         back = " back" if self.is_back else ""
         return (
             f"The {self.who} set “{self.name}”{back} to {rate_text(self.rate_n)}× at {self.at}; "
@@ -110,7 +109,6 @@ class OverruledRates(QObject):
         return self._rate_n_of(None if undoing is None else undoing.of(number))
 
     def _rate_n_of(self, command: Command | None) -> int:
-        """Return the rate that a command sets, 0 if it sets none."""
         effect = None if command is None else command.effect(self._bridge.timeline)
         event = effect.event if isinstance(effect, ClockEffect) else None
         return event[3] if event is not None and event[1] == CLOCK_RATE else 0

@@ -79,7 +79,6 @@ class AnnotationPainter:
         row: QRect,
         until: float,
     ) -> None:
-        """Draw the flag, and its name as far as there is room."""
         begins = window.x(annotation.at_ns)
         x = int(max(begins, window.left))
         color = self._theme.color(ColorRole.ACCENT)

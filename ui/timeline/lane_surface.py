@@ -257,7 +257,6 @@ class LaneSurface(QAbstractScrollArea):
         return self._strings[number] if 0 <= number < len(self._strings) else ""
 
     def member_name(self, number: int) -> str:
-        """Return the name of a member; empty if there is none."""
         member = self.timeline.members.by_id.get(number)
         return "" if member is None else member.name
 
@@ -283,7 +282,6 @@ class LaneSurface(QAbstractScrollArea):
 
     @property
     def marked_things(self) -> tuple[Selection, Selection]:
-        """The selection of all panels, and what is pointed at."""
         return self._selection, self._pointed
 
     def show_pointed(self, thing: Selection) -> None:

@@ -219,7 +219,6 @@ class TimelinePanel(QWidget):
             self._keep_choices()
 
     def _restore_choices(self) -> None:
-        """Restore the hidden kinds of lanes."""
         kept = self._bridge.panel_choices.get(_HIDDEN, "").split(",")
         self.canvas.choices.hidden = {kind for kind in LaneKind if kind.name.lower() in kept}
 

@@ -63,7 +63,6 @@ class QueueModel(TableModel[QueueRow]):
     # ------------------------------------------------------------------ what is shown
 
     def show_source(self) -> None:
-        """Show the calls of another timeline, which the queue has."""
         self.beginResetModel()
         self._take_order()
         self._row_count = len(self._order)

@@ -334,7 +334,6 @@ class TimerQueuePanel(TablePanel):
 
 
 def _key_of(selection: Selection) -> int:
-    """Return the key of a selected call, 0 for anything else."""
     if selection.kind is SelectionKind.TIMER:
         return CallId(selection.id).key
     is_member = selection.kind is SelectionKind.MEMBER

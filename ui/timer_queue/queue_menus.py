@@ -51,7 +51,6 @@ def add_member_call_actions(
     requests: Requests,
     select: Callable[[Selection], object],
 ) -> None:
-    """Add what changes a call of a member, what is above it and its clock."""
     panel = menu.parentWidget()
     assert panel is not None, "the menu of a panel"
     add_member_actions(menu, timeline, number, requests, panel)

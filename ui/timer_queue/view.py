@@ -55,7 +55,6 @@ class QueueView(TableView):
         self.take_order()
 
     def mark(self, key: int) -> None:
-        """Mark a call and bring it into view; 0 marks none."""
         if key != self._marked_id:
             self._marked_id = key
             row = self._follow_marked()

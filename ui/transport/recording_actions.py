@@ -64,7 +64,6 @@ class RecordingActions(QObject):
     # ---------------------------------------------------------------- actions
 
     def toggle_recording(self) -> None:
-        """Record to a new file, or stop recording."""
         recorder = self._recorder
         is_recording = recorder is not None and recorder.is_recording
         self._bridge.submit(StopRecording() if is_recording else StartRecording(""))

@@ -315,7 +315,6 @@ class StateBar(QToolBar):
         self.note.show_text("  ·  ".join(parts), "\n".join(tips))
 
     def _stop_text(self, hit: BreakHit) -> str:
-        """Return what has stopped the scene, with the numbers that count."""
         session, frames = self._bridge.session, self._bridge.timeline.frames
         known = None if session is None else session.breakpoints
         found = None if known is None else known.get(hit.number)

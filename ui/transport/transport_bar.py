@@ -327,7 +327,6 @@ class TransportBar(QToolBar):
             self.rates.show_clock(one_line(clock.name))
 
     def _driven_clock(self) -> int:
-        """Return the clock whose rate the bar shows and sets, 0 for none."""
         return 0 if self._bridge is None else driven_clock(self._bridge)
 
     def _show_frame_rate(self, session: Session, shown: Timeline) -> None:

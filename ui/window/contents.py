@@ -93,7 +93,6 @@ class WindowContents(QObject):
     """
 
     def __init__(self, window: MainWindow, bridge: SessionBridge) -> None:
-        """Complete a window, which shows the bridge's session from now on."""
         super().__init__(window)
         self._window = window
         self._bridge = window.bridge = bridge

@@ -183,7 +183,6 @@ def is_held(timeline: Timeline, story: CallStory) -> bool:
 
 
 def held_reason(timeline: Timeline, story: CallStory) -> Reason | None:
-    """Return since when the session is held; ``None`` if it runs."""
     if not is_held(timeline, story):
         return None
     text = "The session is held: nothing is called until it is run or stepped."

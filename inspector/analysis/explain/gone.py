@@ -185,7 +185,6 @@ class _Gone:
     # ------------------------------------------------------------------ all
 
     def _removed_with_clock(self, headline: str) -> _End | None:
-        """Return the removal of a clock that removed the call with it."""
         history, story = self.history, self.story
         removals = sorted(
             (moment.cursor, moment.at_ns, clock_id)

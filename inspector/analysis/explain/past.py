@@ -99,7 +99,6 @@ def slightly(last: Firing) -> str:
 
 
 def failure_reasons(history: History, story: CallStory) -> list[Reason]:
-    """Return what its callback raised, if anything."""
     failed = story.failed
     if failed is None:
         return []

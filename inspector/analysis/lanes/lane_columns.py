@@ -165,7 +165,6 @@ class Steps:
         return len(self.at_ns)
 
     def append(self, at_ns: int, value: int, cause: int) -> None:
-        """Add the newest step."""
         self.at_ns.append(at_ns)
         self.value.append(value)
         self.cause.append(cause)

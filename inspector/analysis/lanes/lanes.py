@@ -56,7 +56,6 @@ class LaneKind(IntEnum):
 
     @property
     def text(self) -> str:
-        """The kind as the window shows it."""
         return _KIND_TEXTS[self]
 
 

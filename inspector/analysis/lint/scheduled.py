@@ -47,7 +47,6 @@ class ScheduledCalls:
             self._take_known(member)
 
     def remove_with_clocks(self) -> None:
-        """Remove the members of clocks that were removed."""
         for clock_id in [each for each in self._of_clock if each not in self._clocks.clocks]:
             for number in self._of_clock.pop(clock_id):
                 self._remove(number)

@@ -148,7 +148,6 @@ def _session_dues(
 def _scheduler_change(
     timeline: Timeline, effect: MemberEffect
 ) -> tuple[list[MemberState], SchedulerChange]:
-    """Return the members whose calls may change, and the change."""
     member = timeline.members.by_id[effect.member_id]
     heads = list(_targets_of(timeline, member)) if member.kind in _FLAGGED else [member]
     paused = {head.id for head in heads} if effect.pauses else set()

@@ -65,7 +65,6 @@ class CallChange:
 
     @property
     def subject(self) -> str:
-        """The clock, or the timer on its clock."""
         return f"{self.clock}: {self.label}" if self.label else self.clock
 
 

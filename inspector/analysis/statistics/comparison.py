@@ -108,7 +108,6 @@ class Change:
 
     @property
     def interval_text(self) -> str:
-        """The interval of the change, or why there is none."""
         if self.low is None or self.high is None:
             return self.why_not
         return f"{self.low:+.1%} to {self.high:+.1%}"

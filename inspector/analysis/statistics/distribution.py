@@ -21,7 +21,6 @@ class Distribution:
     """
 
     def __init__(self, values: ArrayLike = ()) -> None:
-        """Begin with some values, in any order."""
         self._runs: list[NDArray[np.int64]] = []
         self._length = 0
         self.extend(values)

@@ -110,7 +110,6 @@ class FrameBudget(Struct, frozen=True):
 
     @property
     def longest_ns(self) -> int:
-        """The longest frame time that is not over budget."""
         return self.budget_ns + self.tolerance_ns
 
     @property

@@ -30,7 +30,6 @@ class FrameFacts:
     causes: NDArray[np.int64] | None = None
 
     def kept(self, is_kept: NDArray[np.bool_] | slice) -> FrameFacts:
-        """Return those of some frames."""
         columns = (self.animation_error_ms, self.displayed_ms, self.causes)
         return FrameFacts(*(None if each is None else each[is_kept] for each in columns))  # type: ignore[arg-type]
 
@@ -97,7 +96,6 @@ class FrameSeries:
 
     @property
     def mean_ms(self) -> float:
-        """Their arithmetic mean."""
         return self.total_ms / len(self)
 
     @property

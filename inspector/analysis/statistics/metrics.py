@@ -90,7 +90,6 @@ class MetricValue:
 
     @property
     def text(self) -> str:
-        """The value with its unit, for people."""
         if self.value is None:
             return "-"
         unit = self.metric.unit

@@ -62,7 +62,6 @@ class ComparedRun:
 
     @property
     def series(self) -> FrameSeries:
-        """The frame times for statistics."""
         return FrameSeries(self.times_ns / NS_PER_MS)
 
 

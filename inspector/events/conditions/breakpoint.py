@@ -139,7 +139,6 @@ class Breakpoint:
 
     @property
     def condition_text(self) -> str:
-        """The condition in the language of conditions."""
         if self.kind is BreakKind.CONDITION:
             return self.condition
         condition, field, _ = _LOOKS[self.kind]
@@ -156,7 +155,6 @@ class Breakpoint:
 
     @property
     def text(self) -> str:
-        """The condition in words."""
         if self.kind is BreakKind.CONDITION:
             return self.condition
         _, field, words = _LOOKS[self.kind]

@@ -146,7 +146,6 @@ def check_tables(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def version_values(tool_version: str) -> dict[str, str | int]:
-    """Return the versions for ``meta``."""
     return {
         "format": "timeline-inspector recording",
         "schema_version": SCHEMA_VERSION,

@@ -47,14 +47,12 @@ KINDS: Final = 256
 
 
 def kind_table(kinds: Iterable[int]) -> NDArray[np.bool_]:
-    """Return a table that selects kinds of events."""
     table = np.zeros(KINDS, bool)
     table[list(kinds)] = True
     return table
 
 
 def of_kinds(block: Block, table: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which events a table of kinds selects."""
     found: NDArray[np.bool_] = np.take(table, block[1], mode="clip")
     return found
 

@@ -199,7 +199,6 @@ class PerfettoReader:
         return self._source.done
 
     def read_on(self) -> bool:
-        """Read a megabyte; returns whether there is more."""
         piece = next(self._pieces, None)
         if piece is None:
             if self._carry:

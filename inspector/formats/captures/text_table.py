@@ -85,7 +85,6 @@ class Table:
     first_rows: tuple[tuple[str, ...], ...]
 
     def name_of(self, at: int) -> str:
-        """Return the name of a column for sentences."""
         name = one_line(self.columns[at][:LONGEST_NAME])
         return name if self.has_names else f"column {name}"
 

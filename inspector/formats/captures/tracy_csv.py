@@ -173,7 +173,6 @@ class TracyReader:
         return self._source.done
 
     def read_on(self) -> bool:
-        """Read some megabytes; returns whether there are more."""
         piece = next(self._pieces, None)
         if piece is None:
             self._take(self._carry.splitlines())

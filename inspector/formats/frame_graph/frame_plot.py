@@ -192,7 +192,6 @@ def crowded_frames(data: PlotData, width: float) -> int:
 
 
 def plot_group(data: PlotData, scale: Scale, colors: GraphColors) -> Group:
-    """Return the stacked phases and the line."""
     items: list[Item] = []
     if data.layers:
         items += _stacked_areas(data, scale)

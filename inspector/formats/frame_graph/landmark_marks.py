@@ -93,7 +93,6 @@ class LandmarkStrip:
 
     @property
     def unnamed_text(self) -> str:
-        """The number of omitted names in words."""
         return f"names omitted: {self.unnamed:,}"
 
 

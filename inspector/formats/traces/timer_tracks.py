@@ -42,7 +42,6 @@ class Gauge:
         self._written: int | None = None
 
     def set(self, at_ns: int, value: int) -> None:
-        """Set the value from an instant on."""
         if at_ns != self._at_ns:
             self.end()
         self._at_ns, self._value = at_ns, value

@@ -143,7 +143,6 @@ class Program:
 
     @property
     def process_text(self) -> str:
-        """Its process, or that it is a page of one."""
         return "page" if self.is_page else f"process {self.pid}"
 
     @property

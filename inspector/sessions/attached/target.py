@@ -390,7 +390,6 @@ class AttachedTarget:
         return done
 
     def _answer(self, asked: _Asked) -> None:
-        """Record a command and its outcome."""
         if asked.refusals and not asked.answers:
             self.undoing.done(asked.number)
             ready = asked.ready
@@ -445,7 +444,6 @@ class AttachedTarget:
         return RemoteClock(self, program, clock_id)
 
     def timer(self, clock_id: int, timer_id: int, _due_ns: int) -> RemoteTimer | None:
-        """Return a pending timer of such a clock."""
         clock = self.clock(clock_id)
         is_pending = timer_id in self.timeline.timers
         return RemoteTimer(clock, timer_id) if clock is not None and is_pending else None

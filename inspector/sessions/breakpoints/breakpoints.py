@@ -131,7 +131,6 @@ class Breakpoints:
         return True
 
     def remove(self, number: int) -> bool:
-        """Forget a breakpoint; returns whether there was such a one."""
         if self._by_number.pop(number, None) is None:
             return False
         del self._hits[number]

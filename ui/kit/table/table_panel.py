@@ -89,7 +89,6 @@ class TablePanel(QWidget):
         """Return why there is no row."""
 
     def filter_rows(self, text: str) -> None:
-        """Show only rows that have every word of a text."""
         model = self.view.model()
         assert isinstance(model, ListTableModel), "others say what a filter is for them"
         model.set_filter(text)
@@ -108,7 +107,6 @@ class TablePanel(QWidget):
         self.update_counts()
 
     def update_counts(self) -> None:
-        """Say how many rows there are, or why there is none."""
         label, text = self.count_label, self.count_text()
         if text != label.text():
             label.show_text(text)

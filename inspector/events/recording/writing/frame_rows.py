@@ -132,7 +132,6 @@ class FrameRows:
             self.add(np.array([numbers, np.full(len(numbers), cursor), *new], np.int64))
 
     def add(self, frames: Block) -> None:
-        """Add frames, in the columns of ``frames``, if there are any."""
         if not frames.shape[1]:
             return
         first, last = int(frames[0, 0]), int(frames[0, -1])

@@ -40,7 +40,6 @@ class TimerRows:
         self._passed: list[tuple[Sequence[Any], ...]] = []
 
     def begin(self, rows: Sequence[TimerRow]) -> None:
-        """Replace all pending timers."""
         self._touched.clear()
         known = self._pending
         self._pending = {
@@ -99,7 +98,6 @@ class TimerRows:
         )
 
     def _bring_up_to_date(self, found: TimerEvents, timers: NDArray[np.intp]) -> None:
-        """Update the rows of earlier timers."""
         at_ns, _, _, a, b = found.events
         origin, ended = found.origin[timers], found.ended[timers]
         columns = (

@@ -61,7 +61,6 @@ class Listen:
         return "programs that dial"
 
     def open(self, inlet: Inlet) -> Joined:
-        """Say where the inspector listens."""
         self.on_listening(inlet.tcp_address if self.is_tcp else inlet.address, inlet.token)
         return Joined(self.title, None, brings_more=True)
 
