@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from inspector.clocks.callbacks import (
     CheckedCallback,
@@ -17,13 +17,56 @@ from inspector.clocks.callbacks import (
 from inspector.clocks.clock import Clock
 from inspector.clocks.failures import CALLBACK_ERRORS
 from inspector.clocks.timer import MissedTicks, Timer
-from inspector.engines.open_flash import OpenFlashClock, OpenFlashTimeout
+from inspector.clocks.tree import ClockTree
 from inspector.frames.reporting import Reporter
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import Field, MemberKind
 
+
+class ChildTimeout(Protocol):
+    """A call that waits on a :class:`ChildClock`."""
+
+    def report_as(self, number: int) -> None:
+        """Report its due time as that of the loop with this number."""
+
+
+class ChildClock(Protocol):
+    """A clock of another engine under one of the tree, such as open-flash's.
+
+    Attributes:
+        name: Display name.
+        number: Its number in events; 0 while nothing records.
+        tree_clock: The nearest clock of the tree above.
+        is_removed: Whether its loops end.
+    """
+
+    name: str
+    number: int
+    tree_clock: Clock
+    is_removed: bool
+
+    @property
+    def tree(self) -> ClockTree:
+        """The tree of the clock at the top."""
+
+    @property
+    def time_ns(self) -> int:
+        """Its time."""
+
+    def local_at(self, session_ns: int) -> int:
+        """Return its time at an instant of the tree."""
+
+    def set_unlisted_timeout_ns(
+        self, delay_ns: int, callback: Callable[[], object], *, name: str = ""
+    ) -> ChildTimeout:
+        """Call ``callback()`` once, for a loop that reports its calls itself."""
+
+    def clear(self, timeout: Any) -> bool:  # noqa: ANN401 - each kind clears its own
+        """Cancel a timeout; returns whether it was pending."""
+
+
 #: The clocks that a loop can run on.
-LoopClock: TypeAlias = Clock | OpenFlashClock
+LoopClock: TypeAlias = Clock | ChildClock
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +143,8 @@ class FixedRateLoop:
         self._on_tick = on_tick
         self._name = name
         self.number = 0
-        self._reporter = Reporter(clock.tree_clock if isinstance(clock, OpenFlashClock) else clock)
-        self._timer: Timer | OpenFlashTimeout | None = None
+        self._reporter = Reporter(clock if isinstance(clock, Clock) else clock.tree_clock)
+        self._timer: Timer | ChildTimeout | None = None
         self._start_ns = 0
         self._number = 0
         self._shift_ns = 0
@@ -155,7 +198,7 @@ class FixedRateLoop:
 
     def _report_new(self) -> None:
         clock, reporter = self.clock, self._reporter
-        above = clock.number if isinstance(clock, OpenFlashClock) else 0
+        above = 0 if isinstance(clock, Clock) else clock.number
         self.number = number = reporter.add(self, MemberKind.LOOP, self._name, above)
         reporter.set_text(number, Field.RULES, f"missed ticks: {self.rules.missed.value}")
         reporter.set_seconds(number, Field.INTERVAL, float(1 / self.rate))
@@ -214,10 +257,10 @@ class FixedRateLoop:
         self._timer = timer = self.clock.set_unlisted_timeout_ns(
             delay_ns, self._tick, name=self._name
         )
-        if isinstance(timer, OpenFlashTimeout):
-            timer.report_as(self.number)
-        else:
+        if isinstance(timer, Timer):
             self._reporter.set(self.number, Field.DUE, timer.due_ns)
+        else:
+            timer.report_as(self.number)
 
     def _tell(self, told: Callable[..., object], *args: int) -> None:
         """Call a notification; the loop continues even if it fails."""
@@ -226,7 +269,7 @@ class FixedRateLoop:
             refuse_unfinished(told(*args))
         except CALLBACK_ERRORS as error:
             clock = self.clock
-            owner = clock.tree_clock if isinstance(clock, OpenFlashClock) else clock
+            owner = clock if isinstance(clock, Clock) else clock.tree_clock
             clock.tree.report_failure(owner, 0, label_of(told), error)
         finally:
             self._is_in_call = False

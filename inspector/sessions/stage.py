@@ -12,7 +12,6 @@ from typing_extensions import override
 from inspector.clocks.callbacks import label_of
 from inspector.clocks.mistakes import checked_clock
 from inspector.clocks.rate import DEFAULT_FRAME_RATE, checked_frame_rate
-from inspector.engines.egret.ticker import Ticker
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import ORIGINAL, StateMachine
 from inspector.pictures.pictures import Drawing
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from inspector.engines.cocos.scheduler import DialectScheduler
     from inspector.engines.creator.director import CreatorDirector
     from inspector.engines.creator.versions import ComponentDialect
+    from inspector.engines.egret.ticker import Ticker
     from inspector.frames.director import Director, FrameCallback
     from inspector.frames.scheduling import Overshoot
     from inspector.frames.state_machine import Edge, MachineRules
@@ -263,6 +263,8 @@ class Stage:
         phase: Phase | str = Phase.UPDATE,
     ) -> Ticker:
         """Make a ticker for which every frame is a refresh of the display."""
+        from inspector.engines.egret.ticker import Ticker  # noqa: PLC0415 - few use one
+
         made = Ticker(clock=self.root if clock is None else clock, name=name)
         self.every_frame(made.run_frame, clock=clock, phase=phase, name=made.name)
         return made
