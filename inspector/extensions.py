@@ -50,6 +50,7 @@ GROUPS: Final = {
     "exporters": "inspector.formats.export:EXPORTERS",
     "lint_rules": "inspector.analysis.lint.rules:RULES",
     "schedulers": "inspector.engines.cocos.dialects:DIALECTS",
+    "component_dialects": "inspector.engines.creator.versions:COMPONENT_DIALECTS",
     "time_sources": "inspector.sessions.sources.time_sources:TIME_SOURCES",
     "commands": "inspector.cli.commands:COMMANDS",
 }

@@ -173,7 +173,7 @@ class Comparison:
     def __init__(self, stage: Stage) -> None:
         """Set the timetable up."""
         self.stage = stage
-        self.woods = [Wood(stage, dialect) for dialect in COMPONENT_DIALECTS]
+        self.woods = [Wood(stage, dialect) for dialect in COMPONENT_DIALECTS.own]
         root = stage.root
         root.set_interval(2, self.hatch, name="a bird hatches")
         root.set_interval(2, self.fly_away, delay=3.5, name="the birds fly away")

@@ -1,6 +1,7 @@
 """Why a call of a scheduler, a component or a machine is not made."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from inspector.analysis.explain.explain import explain
 from inspector.calls.call import CallId
 from inspector.commands.clocks import PauseClock
 from inspector.commands.members import PauseMember, SetTimeScale, UnscheduleMember
+from inspector.engines.creator.versions import COMPONENT_DIALECTS, COMPONENTS_1_10
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.vocabulary import MEMBER_ADDED, MEMBER_REMOVED, MEMBER_SET
 
@@ -242,6 +244,8 @@ def test_that_what_is_called_in_every_frame_does_not_wait_for_the_root(stand: St
 
 
 VERSIONS = """
+    from dataclasses import replace
+
     from inspector.engines.creator.components import Component
     from inspector.engines.creator.versions import COMPONENTS_1_10, COMPONENTS_2_4
 
@@ -261,13 +265,18 @@ VERSIONS = """
 
 
     def build(stage):
-        for dialect in (COMPONENTS_1_10, COMPONENTS_2_4):
+        fork = replace(COMPONENTS_1_10, name="fork-1", title="A fork")
+        for dialect in (COMPONENTS_1_10, COMPONENTS_2_4, fork):
             director = stage.component_director(dialect=dialect)
             director.node(dialect.name).add_component(Den())
 """
 
 
-def test_that_a_component_that_waits_is_told_by_which_rule(tmp_path: Path) -> None:
+def test_that_a_component_that_waits_is_told_by_which_rule(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added = replace(COMPONENTS_1_10, name="fork-1", title="A fork")
+    monkeypatch.setattr(COMPONENT_DIALECTS, "own", (*COMPONENT_DIALECTS.own, added))
     session = virtual_session(scene_file(tmp_path, VERSIONS))
     pass_seconds(session, Fraction(1, 60))
     session.refresh()
@@ -285,6 +294,10 @@ def test_that_a_component_that_waits_is_told_by_which_rule(tmp_path: Path) -> No
             "Cocos Creator 1.10 starts components only when a frame begins."
         ),
         "Nothing keeps it waiting.",
+        (
+            "It is enabled and starts in the next frame: "
+            "A fork starts components only when a frame begins."
+        ),
     ]
     session.close()
 

@@ -21,22 +21,17 @@ from inspector.analysis.explain.story import CallStory
 from inspector.calls.blockers import Blocker, BlockerKind
 from inspector.calls.call import Call
 from inspector.clocks.rate import D
-from inspector.engines.creator.versions import COMPONENT_DIALECTS, Newcomers
 from inspector.events.history import History
 from inspector.events.schema import ABOUT_FIELDS, Unit, kinds_with
 from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
+from inspector.extensions import registry_of
 from inspector.timebase import format_duration
 from inspector.vocabulary import Field, LifeCycle, Mode, rate_text, ratio_text
 
 #: Kinds of events that say at which rate a clock begins.
 _BEGINNINGS: Final = kinds_with(b=Unit.RATE)
 _CLOCKS: Final = frozenset({BlockerKind.CLOCK_PAUSED, BlockerKind.CLOCK_RATE, BlockerKind.DETACHED})
-
-#: Versions of Creator in which nothing starts in the frame in which it is enabled.
-_STARTING_AT_THE_BEGINNING: Final = frozenset(
-    dialect.title for dialect in COMPONENT_DIALECTS if dialect.newcomers is Newcomers.NEXT_FRAME
-)
 
 _LIFE_TEXTS: Final = {
     LifeCycle.NEW: "It is new: its node was never active.",
@@ -87,11 +82,11 @@ def _field_reason(  # noqa: PLR0913, PLR0917 - the text, and where to search for
 def _life_text(timeline: Timeline, call: Call, blocker: Blocker) -> str:
     known = blocker.life in set(LifeCycle)
     text = _LIFE_TEXTS[LifeCycle(blocker.life)] if known else f"Its state is {blocker.life}."
-    rules = ""
-    if call.scheduler_id:
+    if blocker.life == LifeCycle.ENABLED and call.scheduler_id:
         rules = timeline.members.field_text(call.scheduler_id, Field.RULES)
-    if blocker.life == LifeCycle.ENABLED and rules in _STARTING_AT_THE_BEGINNING:
-        text = f"{text[:-1]}: {rules} starts components only when a frame begins."
+        for dialect in registry_of("component_dialects"):
+            if dialect.title == rules and dialect.waiting_rule:
+                text = f"{text[:-1]}: {rules} {dialect.waiting_rule}."
     if blocker.is_own:
         return text
     return f"“{blocker.name}” above it: {text[:1].lower()}{text[1:]}"

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Final
 
 from inspector.engines.cocos.dialects import CREATOR_2_4, Dialect, Explanation, explain_rules, rule
+from inspector.extensions import Registry
 
 
 class DirectorEvent(Enum):
@@ -165,6 +166,12 @@ class ComponentDialect:
         return replace(CREATOR_2_4, name=self.name, title=self.title)
 
     @property
+    def waiting_rule(self) -> str:
+        """What makes an enabled component wait, said of the version; empty if nothing does."""
+        waits = self.newcomers is Newcomers.NEXT_FRAME
+        return "starts components only when a frame begins" if waits else ""
+
+    @property
     def phases(self) -> tuple[str, ...]:
         """The parts of a frame, in their order."""
         visit = ("visit",) if self.has_visit else ()
@@ -254,11 +261,10 @@ COMPONENTS_2_4: Final = replace(
     backward_time=BackwardTime.ZERO,
 )
 
-#: Every dialect, the oldest first.
-COMPONENT_DIALECTS: Final = (
-    COMPONENTS_1_10,
-    COMPONENTS_2_0_10,
-    COMPONENTS_2_1_4,
-    COMPONENTS_2_2,
-    COMPONENTS_2_4,
+#: Every dialect, the oldest first; explanations of components that wait name their rules.
+COMPONENT_DIALECTS: Final = Registry(
+    "component_dialects",
+    ComponentDialect,
+    (COMPONENTS_1_10, COMPONENTS_2_0_10, COMPONENTS_2_1_4, COMPONENTS_2_2, COMPONENTS_2_4),
+    names=lambda each: (each.name, each.title),
 )
