@@ -137,7 +137,6 @@ def drift_chart(
 
 
 def drift_text(result: LabResult) -> str:
-    """Return the drift of the last firing as text."""
     drift_ns = result.drift_ns
     if drift_ns is None:
         return "no firing"

@@ -119,12 +119,10 @@ class LabResult:
 
     @property
     def count(self) -> int:
-        """How often it fired."""
         return len(self.fired_ns)
 
     @property
     def expected_count(self) -> int:
-        """How often it should have fired."""
         return len(self.expected_ns)
 
     @property
@@ -163,7 +161,6 @@ class LabResult:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The verdict on the result."""
         if self.divergence is not None:
             return self._blame(self.divergence)
         if not self.expected_ns and not self.fired_ns:
@@ -248,7 +245,6 @@ def run_lab(
 
 
 def summary_text(results: Iterable[LabResult]) -> str:
-    """Return a sentence on how many results are right."""
     verdicts = [result.verdict for result in results]
     runs = counted(len(verdicts), "run")
     if all(verdict is Verdict.UNEXPECTED for verdict in verdicts):

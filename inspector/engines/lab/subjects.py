@@ -70,7 +70,6 @@ class SubjectName:
 
     @property
     def description(self) -> str:
-        """The summary and the fault."""
         return f"{self.summary} Fault: {self.fault}" if self.fault else self.summary
 
 
@@ -339,7 +338,6 @@ def _run_browser(rules: BrowserRules, timer: LabTimer, display: Display) -> Step
 
 
 def _in_steps(whole_ns: int, step_ns: int) -> Iterator[int]:
-    """Yield steps that add up to the whole."""
     while whole_ns > 0:
         yield min(step_ns, whole_ns)
         whole_ns -= step_ns
