@@ -65,7 +65,10 @@ def test_that_only_a_comparison_loads_pyqtgraph() -> None:
 
 
 def test_that_the_window_starts_without_what_only_some_dialogs_and_files_need() -> None:
-    seldom = ("asyncio", "email", "importlib.metadata", "inspector.sessions.captured", "pyqtgraph")
+    seldom = (
+        *("asyncio", "email", "importlib.metadata", "pyqtgraph"),
+        *("inspector.engines", "inspector.sessions.captured"),
+    )
     program = (
         "import sys, ui.window.completion\n"
         f"print([name for name in {seldom} if name in sys.modules])"
