@@ -40,6 +40,8 @@ from inspector.vocabulary import NEVER
 
 #: Every host has lateness below this.
 LATE_NS: Final = NS_PER_MS
+#: Of shorter turns there are no samples.
+_SAMPLED_NS: Final = 10 * NS_PER_MS
 #: Stacks beyond this number are not listed.
 _MOST_STACKS: Final = 3
 #: Timers beyond this number are counted, not named.
@@ -61,7 +63,9 @@ def lateness_reasons(
     if window is not None:
         # The event of an attached program has the instant of the call, not that it was for.
         firing = replace(firing, at_ns=window[0])
-        sampled = _sampled(history, before, story.id.number, window, firing, index)
+        sampled = []
+        if firing.late_ns >= _SAMPLED_NS:
+            sampled = _sampled(history, before, story.id.number, window, firing, index)
         if sampled:
             return [*sampled, *_cut(context)]
     due_ns = firing.read_ns - firing.late_ns

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 SAMPLE_KINDS: Final = kinds_with(group=EventGroup.SAMPLES)
 #: A probe tells the whole stack at least as often; a sample that covers an instant may come so much
 #: later.
-_WHOLE_NS: Final = 1_500 * NS_PER_MS
+_WHOLE_NS: Final = 700 * NS_PER_MS
 _LATER_NS: Final = 200 * NS_PER_MS
 #: The most events to read for one window.
-_MOST_EVENTS: Final = 400_000
+_MOST_EVENTS: Final = 100_000
 #: Every so many samples the whole stack is told.
 _WHOLE_EVERY: Final = 32
 
