@@ -6,6 +6,7 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from statistics import median_low
 from threading import Event
 from typing import TextIO
 
@@ -29,6 +30,11 @@ from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 _TURN_S = 0.02
 #: After the end, for samples that are under way.
 _AFTER_NS = 100_000_000
+#: Causes of calls that are on time, but were set late.
+_SET_LATE = {
+    Cause.AWAITING: "the job waits for something before it sets the next",
+    Cause.DRIFT: "the job works before it sets the next",
+}
 #: Calls that are listed; JSON has all.
 _MOST_LISTED = 40
 
@@ -47,7 +53,8 @@ def late(options: Namespace, out: TextIO, err: TextIO) -> int:
         write_json(out, late_values(found))
     else:
         out.write(_text(found, options.over))
-    most_ns = found[0].lateness.late_ns if found else 0
+    lates = [call.lateness for call in found if call.lateness.cause not in _SET_LATE]
+    most_ns = max((lateness.late_ns for lateness in lates), default=0)
     is_too_late = options.fail_over is not None and most_ns > options.fail_over
     return ExitCode.FAILED if is_too_late else ExitCode.OK
 
@@ -165,10 +172,12 @@ def _share_value(share: Share | None, lateness: Lateness) -> dict[str, object]:
 # --------------------------------------------------------------------------- text
 
 
-def _text(calls: list[LateCall], over_ns: int) -> str:
-    if not calls:
-        return f"No call was later than {format_duration(over_ns)}.\n"
-    lines = [f"{counted(len(calls), 'call')} later than {format_duration(over_ns)}, worst first:"]
+def _text(found: list[LateCall], over_ns: int) -> str:
+    calls = [call for call in found if call.lateness.cause not in _SET_LATE]
+    over = format_duration(over_ns)
+    lines = [f"No call was later than {over}."]
+    if calls:
+        lines = [f"{counted(len(calls), 'call')} later than {over}, worst first:"]
     for call in calls[:_MOST_LISTED]:
         lateness = call.lateness
         at = format_instant(lateness.end_ns)
@@ -178,4 +187,18 @@ def _text(calls: list[LateCall], over_ns: int) -> str:
             lines.append(f"      {stack_text(main.stack)}")
     if len(calls) > _MOST_LISTED:
         lines.append(f"  … and {len(calls) - _MOST_LISTED:,} more; --json lists all.")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_set_late_lines(found)]) + "\n"
+
+
+def _set_late_lines(found: list[LateCall]) -> list[str]:
+    """Return the jobs whose calls are on time, but set late, a line each."""
+    jobs: dict[tuple[str, str, str, Cause], list[int]] = {}
+    for call in found:
+        if call.lateness.cause in _SET_LATE:
+            key = call.name, call.clock, call.site, call.lateness.cause
+            jobs.setdefault(key, []).append(call.lateness.late_ns)
+    return [
+        f"“{name}” on “{clock}” is on time, but {counted(len(late), 'call')} were set "
+        f"{format_duration(median_low(late))} late: {_SET_LATE[cause]}."
+        for (name, clock, _, cause), late in jobs.items()
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
     COLLECTED,
+    LOOP_FRAME_ENDED,
     NEVER,
     OTHER_THREAD,
     PROCESS_STOPPED,
@@ -283,6 +285,24 @@ def test_that_a_finding_counts_how_often_a_function_blocked_the_loop() -> None:
         "crunch() (server.py:4) blocked the loop “asyncio loop” once, 258 ms altogether; 1 call "
         "was late because of it."
     )
+
+
+@pytest.mark.parametrize("is_same_turn", [True, False])
+def test_that_a_job_that_sets_its_calls_late_has_that_as_the_cause(is_same_turn: bool) -> None:
+    log = Program().log
+    name, site, at_ns = log.intern("job"), log.intern("/srv/server.py:60 in poll"), 0
+    for timer in range(100, 108):
+        log.append((at_ns, TIMER_ADDED, timer, LOOP, name))
+        log.append((at_ns, TIMER_ORIGIN, timer, site, 0))
+        log.append((at_ns, TIMER_ARMED, timer, at_ns + 100 * MS, 0))
+        at_ns += 100 * MS
+        log.append((at_ns, TIMER_FIRED, timer, 0, NEVER))
+        at_ns += 40 * MS
+        for _ in range(1 if is_same_turn else 2):
+            log.append((at_ns, LOOP_FRAME_ENDED, LOOP, 0, 0))
+    causes = [call.lateness.cause for call in late_calls(LogHistory(log), 20 * MS)]
+    assert causes[1:] == [Cause.DRIFT if is_same_turn else Cause.AWAITING] * 6
+    assert not list(late_calls(LogHistory(log), 50 * MS))
 
 
 _SAMPLES = st.lists(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, structs
 
 from inspector.analysis.lateness.attribution import Lateness, attribute
+from inspector.analysis.lateness.late_schedules import LateSchedules
 from inspector.analysis.lateness.samples import Samples, samples_around
 from inspector.events.schema import FIRINGS
 
@@ -106,8 +107,10 @@ def lateness_at(
 
 
 def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
-    """Yield the calls that were later than a duration, in their order."""
+    """Yield the calls that were later than a duration, and those that were set so late."""
     samples = Samples(history.strings)
+    schedules = LateSchedules(history.strings)
+    names: dict[int, str] = {}
     late: list[tuple[LateCall, list[int]]] = []
     start = history.first
     timeline = history.state_before(start)
@@ -118,7 +121,11 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
         samples.take(events)
         folded = 0
         for place, (cursor, event) in enumerate(zip(cursors, events, strict=True)):
-            at_ns, kind, timer_id, late_ns, _ = event
+            at_ns, kind, timer_id, late_ns, b = event
+            step = schedules.steps.get(kind)
+            if step is not None:
+                schedules.cursor = cursor
+                step(at_ns, timer_id, late_ns, b)
             if kind not in FIRINGS or late_ns <= over_ns:
                 continue
             timeline.apply_all(events[folded:place])
@@ -126,7 +133,9 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
             window = window_of(timeline, timer_id, at_ns, late_ns)
             if window is not None:
                 late.append(_described(timeline, timer_id, cursor, window))
+        names.update((clock.id, clock.name) for clock in timeline.clocks.values())
         timeline.apply_all(events[folded:])
+        names.update((clock.id, clock.name) for clock in timeline.clocks.values())
         start = end
     sampled = samples.by_clock.keys()
     told = samples.collections.keys() | samples.stops.keys()
@@ -136,6 +145,10 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
         due = call.lateness
         found = attribute(samples, clocks, program, due.begin_ns, due.end_ns)
         yield structs.replace(call, lateness=found)
+    for each in schedules.found(over_ns):
+        clock = names.get(each.clock_id, f"clock {each.clock_id}")
+        where = (each.timer_id, each.label, each.clock_id, clock, each.site, each.cursor)
+        yield LateCall(*where, each.lateness)
 
 
 def _described(

@@ -27,6 +27,8 @@ _PLAIN: Final = {
     Cause.GIL: "another thread had the interpreter, which is not known,",
     Cause.PROCESSOR: "its thread was ready but had no processor",
     Cause.STOPPED: "the process was stopped",
+    Cause.AWAITING: "the job waited for something before it set this call",
+    Cause.DRIFT: "the job worked before it set this call",
     Cause.HELD: "the inspector held it",
 }
 

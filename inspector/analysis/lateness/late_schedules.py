@@ -1,0 +1,182 @@
+"""Jobs that set their next call late: each call is on time, but the distances grow."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, structs
+
+from inspector.analysis.lateness.attribution import Cause, Lateness, Share
+from inspector.events.handlers import handlers_of
+from inspector.timebase import NS_PER_MS
+from inspector.vocabulary import NEVER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+#: A job is a schedule from so many calls on, all set with about the same delay,
+_LEAST_CALLS: Final = 5
+_SAME_DELAY: Final = 0.05
+_SAME_NS: Final = 2 * NS_PER_MS
+#: and with gaps before them of which none is so many times the usual.
+_SIMILAR: Final = 3
+_ODD_ONE_IN: Final = 10
+
+
+class LateSetting(Struct, frozen=True):
+    """A call that was set late.
+
+    Attributes:
+        timer_id: Its timer.
+        clock_id: The clock of that.
+        label: Its name.
+        site: Where it was set.
+        cursor: The event by which it was set.
+        lateness: How much later than right after the call before it was set.
+    """
+
+    timer_id: int
+    clock_id: int
+    label: str
+    site: str
+    cursor: int
+    lateness: Lateness
+
+
+class _Set(Struct):
+    """A timer that was set."""
+
+    timer_id: int
+    clock_id: int
+    added_ns: int
+    cursor: int
+    label: int
+    site: int = 0
+
+
+class _Link(Struct):
+    """A call of a job, and the setting of the next."""
+
+    fired_ns: int
+    delay_ns: int
+    is_same_turn: bool
+    following: _Set
+
+
+class _Job(Struct):
+    """What is called again and again from one place.
+
+    Attributes:
+        pending: How many of its timers wait.
+        fired: The latest call: its instant, its delay and the turn of its loop.
+        links: Its calls that were set anew.
+    """
+
+    pending: int = 0
+    fired: tuple[int, int, int] | None = None
+    links: list[_Link] = []
+
+
+class LateSchedules:
+    """Follows the timers of jobs, event by event.
+
+    Attributes:
+        cursor: The place of the event that is taken next.
+    """
+
+    def __init__(self, strings: Sequence[str]) -> None:
+        self.cursor = 0
+        self._strings = strings
+        self._timers: dict[int, _Set] = {}
+        self._jobs: defaultdict[tuple[int, int, int], _Job] = defaultdict(_Job)
+        self._turns: Counter[int] = Counter()
+        self.steps = handlers_of(self)
+
+    def _on_timer_added(self, at_ns: int, timer_id: int, clock_id: int, label: int) -> None:
+        self._timers[timer_id] = _Set(timer_id, clock_id, at_ns, self.cursor, label)
+
+    def _on_timer_origin(self, _at_ns: int, timer_id: int, site: int, _kind: int) -> None:
+        timer = self._timers.get(timer_id)
+        if timer is None or timer.site:
+            return
+        timer.site = site
+        job = self._job(timer)
+        job.pending += 1
+        self._link(job, timer)
+
+    def _on_timer_armed(self, at_ns: int, timer_id: int, _due_ns: int, _period_ns: int) -> None:
+        timer = self._timers.get(timer_id)
+        if timer is None or timer.added_ns == at_ns:
+            return
+        # A timer that is set again by the program is taken for one that repeats.
+        again = structs.replace(timer, added_ns=at_ns, cursor=self.cursor)
+        self._timers[timer_id] = again
+        self._link(self._job(again), again)
+
+    def _link(self, job: _Job, timer: _Set) -> None:
+        """Note how a timer follows the call before, if that was the last of its job."""
+        if job.pending == 1 and job.fired is not None and timer.site:
+            fired_ns, delay_ns, turn = job.fired
+            # A task goes on in the turn after that in which its timer fires.
+            is_same = self._turns[timer.clock_id] - turn <= 1
+            job.links.append(_Link(fired_ns, delay_ns, is_same, timer))
+        job.fired = None
+
+    def _on_timer_fired(self, at_ns: int, timer_id: int, late_ns: int, next_ns: int) -> None:
+        timer = self._ended(timer_id) if next_ns == NEVER else self._timers.get(timer_id)
+        if timer is not None:
+            delay_ns = at_ns - late_ns - timer.added_ns
+            self._job(timer).fired = at_ns, delay_ns, self._turns[timer.clock_id]
+
+    def _on_timer_cleared(self, _at_ns: int, timer_id: int, _site: int, _cause: int) -> None:
+        self._ended(timer_id)
+
+    def _on_frame_ended(self, _at_ns: int, clock_id: int, _since: int, _busy: int) -> None:
+        self._turns[clock_id] += 1
+
+    _on_loop_frame_ended = _on_frame_ended
+
+    def _job(self, timer: _Set) -> _Job:
+        return self._jobs[timer.clock_id, timer.label, timer.site]
+
+    def _ended(self, timer_id: int) -> _Set | None:
+        timer = self._timers.pop(timer_id, None)
+        if timer is not None and timer.site:
+            self._job(timer).pending -= 1
+        return timer
+
+    def found(self, over_ns: int) -> Iterator[LateSetting]:
+        """Yield the calls that regular jobs have set later than a duration."""
+        for (clock_id, label, site), job in self._jobs.items():
+            if not self._turns[clock_id] or not _is_regular(job.links, over_ns):
+                continue
+            for link in job.links:
+                begin_ns = link.fired_ns + link.delay_ns
+                late_ns = link.following.added_ns - link.fired_ns
+                if late_ns <= over_ns:
+                    continue
+                cause = Cause.DRIFT if link.is_same_turn else Cause.AWAITING
+                shares = (Share(cause, None, late_ns, 0),)
+                lateness = Lateness(begin_ns, begin_ns + late_ns, shares, (), 0)
+                texts = self._strings[label], self._strings[site]
+                following = link.following
+                yield LateSetting(following.timer_id, clock_id, *texts, following.cursor, lateness)
+
+
+def _is_regular(links: Sequence[_Link], over_ns: int) -> bool:
+    """Return whether calls are those of one schedule, whose distances grow."""
+    if len(links) < _LEAST_CALLS:
+        return False
+    delays = sorted(link.delay_ns for link in links)
+    gaps = sorted(link.following.added_ns - link.fired_ns for link in links)
+    # One in ten may be unusual: any machine hiccups now and then.
+    odd = len(links) // _ODD_ONE_IN
+    spread_ns = delays[-1 - odd] - delays[odd]
+    usual_ns = median(gaps)
+    delay_ns = median(delays)
+    is_same = spread_ns <= max(_SAME_NS, _SAME_DELAY * delay_ns)
+    # Jobs that mostly do something else have no schedule.
+    is_schedule = over_ns < usual_ns <= delay_ns and gaps[-1 - odd] <= _SIMILAR * usual_ns
+    return is_same and is_schedule
