@@ -53,7 +53,6 @@ class Blocker(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The blocker in a few words."""
         match self.kind:
             case BlockerKind.PAUSED:
                 return "paused itself" if self.is_own else f"“{self.name}” is paused"

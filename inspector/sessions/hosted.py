@@ -280,7 +280,6 @@ class HostedSession(UniformSession):
             self._apply_if_idle()
 
     def refresh(self) -> int:
-        """Fold new events into the timeline and update its present; returns their number."""
         self._go_on_rewinding()
         if self._wants_step_to_end:
             self._end_step()

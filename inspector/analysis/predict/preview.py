@@ -53,7 +53,6 @@ class Preview(Sequence[DuePreview]):
 
     @override
     def __len__(self) -> int:
-        """Return how many timers the branch has."""
         return len(self.numbers)
 
     @overload

@@ -45,7 +45,6 @@ class TimerEvents:
     """
 
     def __init__(self, events: Block) -> None:
-        """Sort the events, all of them about timers."""
         self.events = events
         self.timers, self.group = grouped(events[2])
         _, kind, _, a, b = events

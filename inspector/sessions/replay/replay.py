@@ -137,7 +137,6 @@ class LogEvents(Sequence[RawEvent]):
     """The events of a log up to its present end, read a few thousand at a time."""
 
     def __init__(self, log: EventLog, end: int | None = None) -> None:
-        """Read the events in the log up to a cursor."""
         self._log = log
         self._first, self._end = log.first, log.end if end is None else end
 

@@ -151,7 +151,6 @@ class JournalledManualSource(JournalledSource, ManualTimeSource):
     is_manual = True
 
     def __init__(self, source: ManualTimeSource, began_ns: int | None = None) -> None:
-        """Read a source, see :class:`JournalledSource`."""
         ManualTimeSource.__init__(self)
         super().__init__(source, began_ns)
         self._real = self._inner = source

@@ -52,7 +52,6 @@ class FittedColumns(ColumnChoices):
         choices: MutableMapping[str, str],
         sorted_by: int = -1,
     ) -> None:
-        """Set the widths of a table from now on; as for other columns."""
         super().__init__(view, header, columns, choices, sorted_by)
         self._table = view
         self._of_names = [

@@ -185,7 +185,6 @@ class Pages:
             raise CdpError(message)
 
     def close(self) -> None:
-        """Let go of the pages."""
         bye = packed_json(notification("Link.bye", {"reason": "detached"}))
         for carrier in list(self._carriers.values()):
             with suppress(CarrierClosedError):
