@@ -385,14 +385,16 @@ class Sampler:
             watched.end_turn()
             watched.turn_ns = turn_ns
         least_ns = max(LONG_NS, int(watched.usual_ns * _TIMES_USUAL))
-        if turn_ns and watched.is_certain and now_ns - turn_ns >= least_ns:
+        # Of a loop whose stack tells, one look may have met a short turn.
+        is_certain = watched.is_certain or watched.frames is not None
+        if turn_ns and is_certain and now_ns - turn_ns >= least_ns:
             flags = SAW_AFTER_GAP if late_ns * 2 >= passed_ns else 0
             has_run = took_ns * 10 >= late_ns and (took_ns + waited_ns) * 2 >= late_ns
             is_after = late_ns >= _GAP_NS and has_run
             flags |= SAW_AFTERWARDS if is_after else 0
             self._sample_turn(watched, now_ns, passed_ns, times, other, flags)
             return True
-        watched.is_certain = turn_ns > 0 or watched.frames is not None
+        watched.is_certain = turn_ns > 0
         if late_ns >= _GAP_NS or waited_ns >= _GAP_NS // 2:
             flags = SAW_BETWEEN_TURNS | (SAW_NO_TIMES if took_ns < 0 else 0)
             events = self._other(watched, now_ns, other, other_ns, passed_ns)
