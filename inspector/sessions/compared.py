@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.analysis.statistics.compared_calls import CallFold, calls_of
 from inspector.analysis.statistics.runs import ComparedRun
 from inspector.errors import CaptureError
 from inspector.events.recording import as_far_as_it_goes
-from inspector.foreign.paths import is_recording_name
-from inspector.formats.captures.capture import CaptureReader
+from inspector.foreign.paths import is_file, is_folder, is_recording_name, is_there
+from inspector.formats.captures.capture import CaptureReader, split_column
 from inspector.sessions.frame_files import (
     DAMAGED_RECORDING,
     file_of,
@@ -21,11 +22,34 @@ from inspector.sessions.session import loops_of, samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from inspector.sessions.session import Session
 
     Progress = Callable[[float], None]
+
+
+def files_named(text: str) -> list[tuple[Path, str | None]]:
+    """Return the files that a user names, with the column after a colon.
+
+    Args:
+        text: A file, a folder for all files in it, or a pattern such as ``runs/*.csv``, each
+            perhaps with a column.
+
+    Raises:
+        CaptureError: There is none.
+    """
+    path, column = split_column(text)
+    if is_folder(path):
+        files = [each for each in path.iterdir() if not each.name.startswith(".")]
+    elif not is_there(path) and any(each in str(path) for each in "*?["):
+        anchor = Path(path.anchor)
+        files = list(anchor.glob(str(path.relative_to(anchor))))
+    else:
+        return [(path, column)]
+    found = sorted(filter(is_file, files))
+    if not found:
+        raise CaptureError(f"There is no file in {text}. Name the captures or recordings of a run.")
+    return [(each, column) for each in found]
 
 
 def run_of_file(

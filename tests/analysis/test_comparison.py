@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import pytest
 
 from inspector.analysis.statistics.comparison import (
     COMPARED,
+    Comparison,
     Verdict,
     _student,
     comparison,
@@ -21,8 +24,12 @@ def frames(seed: int, mean_ms: float, count: int = 2_000) -> FrameSeries:
     return FrameSeries(np.random.default_rng(seed).gamma(50, mean_ms / 50, count))
 
 
+def compared(before: FrameSeries, after: FrameSeries, asked: Collection[str] = ()) -> Comparison:
+    return comparison([before], [after], asked)
+
+
 def test_that_a_capture_does_not_differ_from_another_of_the_same_kind() -> None:
-    found = comparison(frames(1, 16), frames(2, 16))
+    found = compared(frames(1, 16), frames(2, 16))
 
     assert found.verdict is Verdict.NO_EVIDENCE
     assert [each.metric.id for each in found.differences] == list(COMPARED)
@@ -31,7 +38,7 @@ def test_that_a_capture_does_not_differ_from_another_of_the_same_kind() -> None:
 
 @pytest.mark.parametrize(("mean_ms", "verdict"), [(15.2, Verdict.FASTER), (16.8, Verdict.SLOWER)])
 def test_that_five_percent_are_found(mean_ms: float, verdict: Verdict) -> None:
-    found = comparison(frames(1, 16), frames(2, mean_ms))
+    found = compared(frames(1, 16), frames(2, mean_ms))
 
     assert found.verdict is verdict
     fps = found.differences[0]
@@ -41,11 +48,11 @@ def test_that_five_percent_are_found(mean_ms: float, verdict: Verdict) -> None:
 
 
 def test_that_the_same_seed_gives_the_same_intervals() -> None:
-    assert comparison(frames(1, 16), frames(2, 17)) == comparison(frames(1, 16), frames(2, 17))
+    assert compared(frames(1, 16), frames(2, 17)) == compared(frames(1, 16), frames(2, 17))
 
 
 def test_that_of_too_few_frames_nothing_can_be_told() -> None:
-    found = comparison(frames(1, 16), frames(2, 30, 1))
+    found = compared(frames(1, 16), frames(2, 30, 1))
 
     assert found.verdict is Verdict.CANNOT_TELL
     assert found.why_not == "At least 30 frames of each are needed."
@@ -90,7 +97,7 @@ def test_that_captures_that_are_too_short_claim_nothing_and_say_so() -> None:
     assert found.claims == 0
     assert found.undecided >= 0.9
     (before,), (after,) = (short.make(np.random.RandomState(seed), 1, 3_000) for seed in (1, 2))
-    said = comparison(FrameSeries(before), FrameSeries(after))
+    said = compared(FrameSeries(before), FrameSeries(after))
     assert {each.interval_text for each in said.differences} == {"too short to tell"}
     sentence = said.sentence("a", "b")
     assert sentence.startswith("It cannot be told whether “b” is faster or slower than “a”: ")
@@ -102,7 +109,7 @@ def test_that_a_rate_stays_positive() -> None:
     times = np.random.default_rng(1).normal(10, 0.5, 3_000)
     times[2_000] = 20_000
 
-    found = comparison(FrameSeries(times), FrameSeries(times[::-1]))
+    found = compared(FrameSeries(times), FrameSeries(times[::-1]))
 
     assert all(each.low is None or each.low > -1 for each in found.differences)
 
@@ -112,9 +119,9 @@ def test_that_the_verdict_is_about_what_was_asked() -> None:
     hitching = times.copy()
     hitching[::40] *= 1.6
 
-    by_all = comparison(FrameSeries(times), FrameSeries(hitching))
-    by_median = comparison(FrameSeries(times), FrameSeries(hitching), {"p50"})
-    by_both = comparison(FrameSeries(times), FrameSeries(hitching), {"p50", "p99"})
+    by_all = compared(FrameSeries(times), FrameSeries(hitching))
+    by_median = compared(FrameSeries(times), FrameSeries(hitching), {"p50"})
+    by_both = compared(FrameSeries(times), FrameSeries(hitching), {"p50", "p99"})
 
     assert by_all.verdict is Verdict.SLOWER
     assert by_median.verdict is Verdict.NO_EVIDENCE
@@ -135,7 +142,7 @@ def test_that_what_is_faster_by_one_metric_and_slower_by_another_is_said_to_be_b
     before, after = random.gamma(50, 16 / 50, 3_000), random.gamma(50, 14 / 50, 3_000)
     after[::20] *= 3
 
-    found = comparison(FrameSeries(before), FrameSeries(after), {"p50", "p99"})
+    found = compared(FrameSeries(before), FrameSeries(after), {"p50", "p99"})
 
     assert found.verdict is Verdict.MIXED
     said = found.sentence("a", "b")
@@ -148,7 +155,7 @@ def test_that_the_interval_of_a_number_is_wider_among_many() -> None:
     one, other = (random.gamma(50, 1, 1_000) for _ in range(2))
 
     def width(tests: int) -> float:
-        change = sample_change(one, other, lambda each: float(each.mean()), tests=tests)
+        change = sample_change([one], [other], lambda each: float(each.mean()), tests=tests)
         assert change.low is not None
         assert change.high is not None
         return change.high - change.low
@@ -160,7 +167,7 @@ def test_that_resampling_finds_the_spread_of_a_mean() -> None:
     random = np.random.default_rng(4)
     one, other = (random.normal(100, 10, 9_000) for _ in range(2))
 
-    change = sample_change(one, other, lambda each: float(each.mean()))
+    change = sample_change([one], [other], lambda each: float(each.mean()))
 
     assert change.low is not None
     assert change.high is not None
@@ -171,6 +178,9 @@ def test_that_resampling_finds_the_spread_of_a_mean() -> None:
 @pytest.mark.parametrize(
     ("freedom", "level", "quantile"),
     [
+        (1, 0.05, 12.7062),
+        (2, 0.05, 4.3027),
+        (3, 0.001, 12.9240),
         (5, 0.05, 2.5706),
         (10, 0.05, 2.2281),
         (10, 0.01, 3.1693),
@@ -203,3 +213,62 @@ def test_that_the_dependence_of_frames_is_summed_within_the_flat_top_window(memo
     )
 
     assert correlation_length(samples) == pytest.approx(max(1.0, 1 + 2 * total))
+
+
+def test_that_equal_versions_are_said_to_differ_no_more_often_than_stated() -> None:
+    case = Case("3 runs", uncapped(0.5), 400, runs=3, variation=0.01)
+
+    found = outcome(case, 20, 3)
+
+    assert found.claims <= 0.05
+    assert min(found.coverage.values()) >= 0.95
+
+
+def test_that_what_differs_from_run_to_run_is_no_difference_of_the_versions() -> None:
+    before, after = (
+        [frames(seed, mean) for seed, mean in each]
+        for each in (
+            ((1, 15.8), (2, 16.0), (3, 16.2)),
+            ((4, 16.0), (5, 16.2), (6, 16.4)),
+        )
+    )
+    joined = (FrameSeries(np.concatenate([of.times_ms for of in each])) for each in (before, after))
+
+    assert comparison(list(joined)[:1], [after[2]]).verdict is Verdict.SLOWER
+    assert comparison(before, after).verdict is Verdict.NO_EVIDENCE
+
+
+def test_that_versions_that_differ_by_more_than_their_runs_are_told_apart() -> None:
+    slower = Case("5 runs", uncapped(0.5), 400, 1.06, runs=5, variation=0.005)
+
+    assert outcome(slower, 5, 3).found == 1
+
+
+def test_that_runs_need_not_be_longer_than_their_frames_depend_on_each_other() -> None:
+    long = Case("3 runs", uncapped(0.99), 1_000, runs=3, variation=0.005)
+
+    found = outcome(long, 5, 3)
+
+    assert (found.undecided, found.claims) == (0, 0)
+
+
+def test_that_runs_that_are_close_by_chance_are_as_uncertain_as_their_frames() -> None:
+    runs = [frames(seed, 16, 300) for seed in range(3)]
+    means = [float(np.mean(each.times_ms)) for each in runs]
+    alike = [FrameSeries(of.times_ms / mean) for of, mean in zip(runs, means, strict=True)]
+
+    fps = comparison(alike, alike, {"fps"}).differences[0]
+
+    assert fps.high is not None
+    # Two standard errors of the difference of means of 900 frames of 14 % spread.
+    assert fps.high > 2 * 0.141 * (2 / 900) ** 0.5
+
+
+def test_that_intervals_are_wider_where_more_pairs_are_looked_at() -> None:
+    sides = [frames(1, 16)], [frames(2, 16)]
+
+    one, three = (comparison(*sides, pairs=pairs).differences[0] for pairs in (1, 3))
+
+    assert one.low is not None
+    assert three.low is not None
+    assert three.low < one.low

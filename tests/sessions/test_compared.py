@@ -12,7 +12,7 @@ from inspector.analysis.statistics.comparison import Verdict
 from inspector.analysis.statistics.runs import ComparedRun, differences
 from inspector.errors import CaptureError
 from inspector.sessions.captured import CapturedSession
-from inspector.sessions.compared import run_of_file, run_of_session
+from inspector.sessions.compared import files_named, run_of_file, run_of_session
 from inspector.testing import scene_file, virtual_session
 
 SCENE = """
@@ -131,7 +131,7 @@ def test_that_timers_that_are_later_are_slower() -> None:
         found.late_ns.extend((factor * 1_000_000 * late_ms).astype(int).tolist())
         return SessionCalls({("root", "attack"): found}, 20.0)
 
-    rate, late = call_changes(calls(1), calls(1.5))
+    rate, late = call_changes([calls(1)], [calls(1.5)])
 
     assert (rate.what, rate.change.before, rate.change.verdict) == (
         *("Calls", 10.0),
@@ -168,3 +168,83 @@ def test_that_a_log_of_samples_is_refused(tmp_path: Path) -> None:
         run_of_file(path)
     with pytest.raises(CaptureError, match="Captures of every frame can be compared"):
         run_of_session(CapturedSession(path), "open")(lambda _done: None)
+
+
+def uneven_run(name: str, mean_ms: float, seed: int = 1) -> ComparedRun:
+    times_ms = np.random.default_rng(seed).normal(mean_ms, 0.2, 300)
+    return ComparedRun(name, (times_ms * 1_000_000).astype(np.int64))
+
+
+def test_that_runs_of_a_version_are_taken_together() -> None:
+    before = ComparedRun.pooled("before", [uneven_run(f"a{of}", 10, of) for of in range(3)])
+    after = ComparedRun.pooled("after", [uneven_run(f"b{of}", 11, of + 5) for of in range(3)])
+
+    (found,) = differences([before, after])
+
+    assert len(before.times_ns) == 900
+    assert "“after” is slower than “before”: " in found.sentence
+    assert "This is about the versions, by 3 and 3 runs" in found.sentence
+    assert found.found.differences[0].before == pytest.approx(before.series.mean_rate)
+
+
+def test_that_one_run_on_a_side_says_nothing_of_versions() -> None:
+    before = ComparedRun.pooled("before", [uneven_run("a", 10)])
+    after = ComparedRun.pooled("after", [uneven_run(f"b{of}", 11, of + 5) for of in range(3)])
+
+    (found,) = differences([before, after])
+
+    assert "This is about these runs, not about versions of a program" in found.sentence
+
+
+def test_that_outliers_are_named_and_left_out_only_when_asked() -> None:
+    runs = [uneven_run("a", 10.0, 1), uneven_run("b", 10.1, 2), uneven_run("c", 10.5, 3)]
+    others = ComparedRun.pooled("after", [uneven_run("d", 10, 4), uneven_run("e", 10, 5)])
+
+    kept, without = (
+        ComparedRun.pooled("before", runs, without_outliers=asked) for asked in (False, True)
+    )
+
+    assert [*kept.outliers] == ["c"]
+    assert kept.outliers["c"] == pytest.approx(10.1 / 10.5 - 1, abs=0.003)
+    assert [each.name for each in without.runs] == ["a", "b"]
+    (with_it,), (without_it,) = (differences([each, others]) for each in (kept, without))
+    assert "c is an outlier: its average is -4.0% from the median of “before”" in with_it.sentence
+    assert "Left out as outliers: c." in without_it.sentence
+    assert others.outliers == {}
+
+
+def test_that_a_run_counts_once() -> None:
+    run = uneven_run("a", 10)
+
+    with pytest.raises(CaptureError, match="counts once"):
+        ComparedRun.pooled("before", [run, uneven_run("b", 10, 2), uneven_run("copy", 10)])
+    assert ComparedRun.pooled("before", [run]).runs == (run,)
+
+
+def test_that_sessions_of_a_version_are_compared_by_what_all_of_them_have() -> None:
+    def calls(period_ms: int, *names: str) -> SessionCalls:
+        made = CallSamples()
+        made.at_ns.extend(range(0, 20_000_000_000, period_ms * 1_000_000))
+        return SessionCalls({("root", name): made for name in names}, 20.0)
+
+    before = [calls(100, "attack", "old"), calls(101, "attack", "old")]
+    after = [calls(50, "attack", "new"), calls(51, "attack")]
+
+    (rate,) = call_changes(before, after)
+
+    assert (rate.label, rate.change.verdict) == ("attack", Verdict.MORE)
+
+
+def test_that_folders_and_patterns_stand_for_their_files(tmp_path: Path) -> None:
+    names = ("b.csv", "a.csv", ".hidden", "c.txt")
+    for name in names:
+        (tmp_path / name).write_text("x")
+    (tmp_path / "empty").mkdir()
+
+    a, b, c = (tmp_path / name for name in ("a.csv", "b.csv", "c.txt"))
+    assert files_named(str(tmp_path)) == [(a, None), (b, None), (c, None)]
+    assert files_named(f"{tmp_path}/*.csv:busy") == [(a, "busy"), (b, "busy")]
+    assert files_named(str(tmp_path / "missing.csv")) == [(tmp_path / "missing.csv", None)]
+    for text in ("empty", "*.json"):
+        with pytest.raises(CaptureError, match="There is no file in"):
+            files_named(str(tmp_path / text))

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     #: Names of the clocks from the root, and of the timer or call; empty for all of the clock.
     Key = tuple[str, str]
+    #: The samples of each run before, and of each run after.
+    _Sides = tuple[list[Samples], list[Samples]]
 
 _AT_ONCE: Final = 50_000
 #: Calls are counted in stretches of this many seconds.
@@ -154,12 +156,20 @@ class CallFold:
 
 
 def call_changes(
-    before: SessionCalls,
-    after: SessionCalls,
+    before: Sequence[SessionCalls],
+    after: Sequence[SessionCalls],
     on_progress: Callable[[float], None] = lambda _done: None,
+    pairs: int = 1,
 ) -> list[CallChange]:
-    """Return what has become of the calls that both sessions have, by clock, then by timer."""
-    keys = sorted(before.samples.keys() & after.samples.keys())
+    """Return what has become of the calls that all sessions have, by clock, then by timer.
+
+    Args:
+        before: The calls of each run before.
+        after: Those of each run after.
+        on_progress: Called with the share that is done; what it raises ends the comparison.
+        pairs: How many such comparisons are looked at together.
+    """
+    keys = sorted(set.intersection(*({*each.samples} for each in (*before, *after))))
     numbers = [each for key in keys for each in _numbers(key, before, after)]
     found: list[CallChange] = []
     for done, (key, what, unit, samples, statistic) in enumerate(numbers):
@@ -167,25 +177,27 @@ def call_changes(
         # More or fewer calls are neither better nor worse.
         is_more_better = False if unit == "ms" else None
         change = sample_change(
-            *samples, statistic, is_more_better=is_more_better, tests=len(numbers)
+            *samples, statistic, is_more_better=is_more_better, tests=pairs * len(numbers)
         )
         found.append(CallChange(*key, what, unit, change))
     return found
 
 
 def _numbers(
-    key: Key, before: SessionCalls, after: SessionCalls
-) -> Iterator[tuple[Key, str, str, tuple[Samples, Samples], Callable[[Samples], float]]]:
+    key: Key, before: Sequence[SessionCalls], after: Sequence[SessionCalls]
+) -> Iterator[tuple[Key, str, str, _Sides, Callable[[Samples], float]]]:
     """Yield what is compared of the calls of a name: title, unit, samples and their statistic."""
-    one, other = before.samples[key], after.samples[key]
-    rates = _rates(one, before.seconds), _rates(other, after.seconds)
-    yield key, "Calls", "per s", rates, _mean
+    sides = (before, after)
+    former, now = ([_rates(each.samples[key], each.seconds) for each in side] for side in sides)
+    yield key, "Calls", "per s", (former, now), _mean
     for what, attribute, statistic in (
         ("Lateness, P95", "late_ns", _p95),
         ("Duration, mean", "took_ns", _mean),
     ):
-        former, now = (_in_ms(getattr(each, attribute)) for each in (one, other))
-        if len(former) and len(now):
+        former, now = (
+            [_in_ms(getattr(each.samples[key], attribute)) for each in side] for side in sides
+        )
+        if all(map(len, (*former, *now))):
             yield key, what, "ms", (former, now), statistic
 
 

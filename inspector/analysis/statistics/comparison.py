@@ -1,4 +1,4 @@
-"""Two captures compared: how much each statistic has changed, and how sure that is.
+"""Two captures, or several runs on each side: what has changed, and how sure that is.
 
 The frames of a capture depend on each other, so it is resampled in blocks that are several times
 as long as they do (Künsch 1989). Of few blocks the spread is itself uncertain: quantiles of
@@ -7,6 +7,13 @@ done on the logarithms of the statistics, so a rate stays positive. The interval
 captures are put together by the method of variance estimates recovery (Zou & Donner 2008), which
 keeps that one side may be wider than the other. What is said of several statistics at a time
 holds for all of them together, with the probability :data:`CONFIDENCE` (Bonferroni).
+
+Of several runs a side, statistics are those of all frames of the side. The runs are what is
+independent then: the spread is that of the statistics with each run left out in turn (Tukey 1958,
+Shao & Wu 1989), which has what differs from run to run and what differs within them, and as many
+degrees of freedom as there are runs, less one (Welch 1947). It counts at least as much as the
+runs themselves are uncertain, by blocks within each, so runs that are close by chance claim
+nothing. A bootstrap that draws runs would be too narrow for three of them.
 """
 
 from __future__ import annotations
@@ -14,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from math import ceil, log10, sqrt
+from math import ceil, log10, pi, sqrt
 from statistics import NormalDist
 from typing import Any, Final
 
@@ -45,6 +52,8 @@ _READ_AT: Final = 2.0
 _NORMAL: Final = NormalDist()
 #: Blocks of a long capture that are drawn at least.
 _FEWEST_DRAWN: Final = 8
+#: Steps in which Student's distribution is integrated: quantiles are within 0.1 %.
+_ANGLES: Final = 4097
 #: Correlations of so many further lags are small where a capture no longer depends on itself.
 _QUIET_LAGS: Final = 5
 
@@ -202,21 +211,25 @@ def is_comparable(metric: Metric) -> bool:
     return is_alone and not is_single and metric.unit in {"fps", "ms", "%"}
 
 
-def comparison(
-    before: FrameSeries,
-    after: FrameSeries,
+def comparison(  # noqa: PLR0913 - as many things make a comparison
+    before: Sequence[FrameSeries],
+    after: Sequence[FrameSeries],
     asked: Collection[str] = (),
     seed: int = 1,
     on_progress: Callable[[float], None] = lambda _done: None,
+    *,
+    pairs: int = 1,
 ) -> Comparison:
-    """Compare two series of frame times of at least one frame each.
+    """Compare runs of at least one frame each with others.
 
     Args:
-        before: The first, which the differences are relative to.
+        before: One or more, which the differences are relative to.
+        after: One or more others.
         asked: Ids of the metrics that the verdict is to be about; by default all of
             :data:`COMPARED`.
         seed: Of the random numbers; the same seed gives the same intervals.
         on_progress: Called with the share that is done; what it raises ends the comparison.
+        pairs: How many such comparisons are looked at together.
     """
     by_id = {each.id: each for each in METRICS}
     metrics = [by_id[each] for each in dict.fromkeys((*COMPARED, *asked))]
@@ -225,9 +238,10 @@ def comparison(
         series = FrameSeries(samples)
         return [metric.compute(series) for metric in metrics]
 
-    pair = _pair(before.times_ms, after.times_ms, values_of, seed, on_progress)
+    one, other = ([each.times_ms for each in side] for side in (before, after))
+    pair = _pair(one, other, values_of, seed, on_progress)
     tests = [len(set(asked)) if each.id in asked else len(metrics) for each in metrics]
-    low, high = pair.intervals(np.array(tests))
+    low, high = pair.intervals(pairs * np.array(tests))
     differences = tuple(
         Difference(**change, is_more_better=metric.unit == "fps", metric=metric)
         for metric, change in zip(metrics, pair.changes(low, high), strict=True)
@@ -236,8 +250,8 @@ def comparison(
 
 
 def sample_change(
-    before: Samples,
-    after: Samples,
+    before: Sequence[Samples],
+    after: Sequence[Samples],
     statistic: Callable[[Samples], float],
     *,
     is_more_better: bool | None = False,
@@ -246,14 +260,15 @@ def sample_change(
     """Return how a statistic of some samples, in the order of time, has changed.
 
     Args:
-        before: The samples of the first capture.
-        after: Those of the second.
+        before: The samples of each run before.
+        after: Those of each run after.
         statistic: Takes at least one sample.
         is_more_better: Whether more is better; ``None`` for neither.
         tests: How many such changes are looked at together.
     """
-    if not len(before) or not len(after):
-        former, now = (statistic(each) if len(each) else None for each in (before, after))
+    if not all(map(len, (*before, *after))):
+        joined = map(np.concatenate, (before, after))
+        former, now = (statistic(each) if len(each) else None for each in joined)
         return Change(former, now, None, None, None, "undefined", is_more_better)
     pair = _pair(before, after, lambda samples: [statistic(samples)])
     (change,) = pair.changes(*pair.intervals(np.array([tests])))
@@ -286,26 +301,24 @@ def correlation_length(samples: Samples) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Estimate:
-    """Statistics of a capture, with the logarithms of how far off they may be.
+    """Statistics of the runs of a side, with the logarithms of how far off they may be.
 
     Attributes:
         values: The statistics; not a number where undefined.
-        draws: Logarithms of those of resampled captures, shape (resamples, statistics).
         below: How far each may be below, in the size of a standard error.
         above: How far above.
         freedom: How many degrees of freedom these have.
     """
 
     values: Samples
-    draws: Samples
     below: Samples
     above: Samples
-    freedom: int
+    freedom: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pair:
-    """The statistics of two captures.
+    """The statistics of two sides.
 
     Attributes:
         one: Those of the first.
@@ -354,81 +367,114 @@ class _Pair:
 
 
 def _pair(
-    before: Samples,
-    after: Samples,
+    before: Sequence[Samples],
+    after: Sequence[Samples],
     values_of: Callable[[Samples], Sequence[float | None]],
     seed: int = 1,
     on_progress: Callable[[float], None] = lambda _done: None,
 ) -> _Pair:
-    """Return statistics of two captures, whose samples are in the order of time."""
-    both = (before, after)
+    """Return statistics of the runs of two sides, whose samples are in the order of time."""
+    sides = (before, after)
     length, why_not = 1.0, ""
-    if min(map(len, both)) < LEAST_SAMPLES:
+    is_of_versions = min(map(len, sides)) > 1
+    if min(map(len, (*before, *after))) < LEAST_SAMPLES:
         why_not = f"At least {LEAST_SAMPLES} frames of each are needed."
     else:
-        lengths = [correlation_length(each) for each in both]
-        length = max(lengths)
-        if min(map(len, both)) < _LEAST_LENGTHS * length:
+        length = max(map(correlation_length, (*before, *after)))
+        fewest = min(sum(map(len, side)) for side in sides)
+        # Runs are independent, however long their frames depend on each other.
+        if not is_of_versions and fewest < _LEAST_LENGTHS * length:
             why_not = (
                 f"Frames depend on each other over about {length:,.0f} frames, so at least "
                 f"{ceil(_LEAST_LENGTHS * length):,} of each are needed."
             )
     found = []
-    for number, samples in enumerate(both):
-        values = np.array(values_of(samples), dtype=np.float64)
-        draws = np.full((1, len(values)), np.nan)
-        block = max(_LENGTHS_OF_BLOCK * length, min(len(samples), _MOST_RESAMPLED) / _MOST_BLOCKS)
-        blocks = np.array_split(samples, max(len(samples) // ceil(block), 2))
-        if not why_not:
-            draws = np.empty((_RESAMPLES, len(values)))
-            for place, each in enumerate(_resampled(blocks, np.random.default_rng((seed, number)))):
-                on_progress((number + place / _RESAMPLES) / 2)
-                draws[place] = values_of(each)
-        lost = length / (2 * len(blocks[0]))
-        found.append(_estimate(values, draws, len(blocks), _drawn(blocks) / max(1 - lost, 0.5)))
+    for number, runs in enumerate(sides):
+        if why_not:
+            values = np.array(values_of(np.concatenate(runs)), dtype=np.float64)
+            unknown = np.full(len(values), np.nan)
+            found.append(_Estimate(values, unknown, unknown, 1.0))
+            continue
+
+        def tell(done: float, number: int = number) -> None:
+            on_progress((number + done) / 2)
+
+        random = np.random.default_rng((seed, number))
+        estimate = _within(runs, length, values_of, random, tell)
+        found.append(_between(runs, estimate, values_of) if is_of_versions else estimate)
     one, other = found
     return _Pair(one, other, why_not)
 
 
-def _drawn(blocks: Sequence[Samples]) -> int:
-    """Return how many blocks are drawn: of a long capture fewer than there are."""
-    return min(len(blocks), max(_MOST_RESAMPLED // max(len(blocks[0]), 1), _FEWEST_DRAWN))
-
-
-def _resampled(blocks: Sequence[Samples], random: np.random.Generator) -> Iterator[Samples]:
-    for drawn in random.integers(0, len(blocks), (_RESAMPLES, _drawn(blocks))).tolist():
-        yield np.concatenate([blocks[each] for each in drawn])
-
-
-def _estimate(values: Samples, draws: Samples, blocks: int, drawn: float) -> _Estimate:
-    """Return how far statistics may be off, by those of resampled captures.
+def _within(
+    runs: Sequence[Samples],
+    length: float,
+    values_of: Callable[[Samples], Sequence[float | None]],
+    random: np.random.Generator,
+    on_progress: Callable[[float], None],
+) -> _Estimate:
+    """Return how far statistics of these runs may be off, by resampling blocks of each.
 
     Args:
-        draws: Of resampled captures, shape (resamples, statistics).
-        blocks: How many blocks there are.
-        drawn: How many a resampled capture has.
+        runs: The samples of each run, in the order of time.
+        length: Over how many samples they depend on each other.
     """
+    total = sum(map(len, runs))
+    size = ceil(max(_LENGTHS_OF_BLOCK * length, min(total, _MOST_RESAMPLED) / _MOST_BLOCKS))
+    blocks = [np.array_split(samples, max(len(samples) // size, 2)) for samples in runs]
+    count, longest = sum(map(len, blocks)), len(blocks[0][0])
+    # Of long captures fewer blocks are drawn than there are.
+    share = min(1.0, max(_MOST_RESAMPLED // max(longest, 1), _FEWEST_DRAWN) / count)
+    drawn = [max(round(share * len(each)), 1) for each in blocks]
+    values = np.array(values_of(np.concatenate(runs)), dtype=np.float64)
+    draws = np.empty((_RESAMPLES, len(values)))
+    for place in range(_RESAMPLES):
+        on_progress(place / _RESAMPLES)
+        chosen = [
+            of_run[each]
+            for of_run, number in zip(blocks, drawn, strict=True)
+            for each in random.integers(0, len(of_run), number).tolist()
+        ]
+        draws[place] = values_of(np.concatenate(chosen))
     with np.errstate(divide="ignore", invalid="ignore"):
         logs, draws = np.log(values), np.log(draws)
     draws[:, ~np.isfinite(draws).all(axis=0)] = np.nan
     low, high = np.quantile(draws, [_NORMAL.cdf(-_READ_AT), _NORMAL.cdf(_READ_AT)], axis=0)
+    freedom = count - len(runs)
+    lost = max(1 - length / (2 * longest), 0.5)
     # Few draws of many blocks deviate more, few blocks deviate too little.
-    scale = sqrt(drawn / (blocks - 1)) / _READ_AT
+    scale = sqrt(sum(drawn) / lost / freedom) / _READ_AT
     below, above = np.maximum(logs - low, 0) * scale, np.maximum(high - logs, 0) * scale
-    return _Estimate(values, draws, below, above, blocks - 1)
+    return _Estimate(values, below, above, freedom)
+
+
+def _between(
+    runs: Sequence[Samples],
+    within: _Estimate,
+    values_of: Callable[[Samples], Sequence[float | None]],
+) -> _Estimate:
+    """Return how far statistics may be off for a version, by leaving out each run in turn."""
+    count, lengths = len(runs), np.array([len(each) for each in runs])
+    rests = [np.concatenate([*runs[:place], *runs[place + 1 :]]) for place in range(count)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(np.array([values_of(each) for each in rests], dtype=np.float64))
+        spread = np.sqrt((count - 1) * logs.var(axis=0))
+    # As many runs of the same length would say as much (Kish 1965).
+    alike = float(lengths.sum() ** 2 / (lengths**2).sum())
+    below, above = np.maximum(within.below, spread), np.maximum(within.above, spread)
+    return _Estimate(within.values, below, above, max(alike - 1, 1.0))
 
 
 def _student(levels: Samples, freedom: Samples) -> Samples:
     """Return quantiles of Student's distribution with half a level beyond each.
 
-    Abramowitz & Stegun 26.7.5; from 3 degrees of freedom on within 1 % at 5 %.
+    With t = √ν / tan θ, the share beyond t is the integral of sin(θ) to the power of ν - 1.
     """
-    z = np.array([_NORMAL.inv_cdf(1 - level / 2) for level in levels])
-    found: Samples = (
-        z
-        + (z**3 + z) / (4 * freedom)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
-        + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * freedom**4)
-    )
-    return found
+    angles = np.linspace(0, pi / 2, _ANGLES)
+    found = []
+    for level, degrees in zip(levels.tolist(), freedom.tolist(), strict=True):
+        heights = np.sin(angles) ** (degrees - 1)
+        beyond = np.append(0, np.cumsum(heights[1:] + heights[:-1]))
+        angle = np.interp(level, beyond / beyond[-1], angles)
+        found.append(sqrt(degrees) / np.tan(angle))
+    return np.array(found)

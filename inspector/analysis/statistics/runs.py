@@ -1,10 +1,11 @@
-"""Runs that are compared: captures, recordings or sessions, each with the first of them."""
+"""Runs that are compared: captures, recordings or sessions, one or several on each side."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import combinations, product, starmap
 from typing import Final
 
 import numpy as np
@@ -25,6 +26,10 @@ _TWO_RUNS: Final = (
     "This is about these two runs, not about versions of a program: runs of the same version "
     "differ too."
 )
+#: A run further away from the median of its side is an outlier, as in CapFrameX.
+OUTLIER_SHARE: Final = 0.03
+#: Of fewer runs, none is an outlier: the median is between them.
+_LEAST_FOR_OUTLIERS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +44,8 @@ class ComparedRun:
         streams: Names of the streams of a capture.
         stream: Name of the one that was read.
         missing: What of it could not be read, as a sentence; empty for nothing.
+        parts: The runs that it is put together from; empty for one run.
+        left_out: Outliers that are not among them.
     """
 
     name: str
@@ -48,6 +55,8 @@ class ComparedRun:
     streams: tuple[str, ...] = ()
     stream: str = ""
     missing: str = ""
+    parts: tuple[ComparedRun, ...] = ()
+    left_out: tuple[ComparedRun, ...] = ()
     distribution: Distribution = field(init=False)
 
     def __post_init__(self) -> None:
@@ -60,21 +69,73 @@ class ComparedRun:
             raise CaptureError(f"{self.name} has no frames. Choose another one to compare.")
         object.__setattr__(self, "distribution", Distribution(self.times_ns))
 
+    @classmethod
+    def pooled(
+        cls, name: str, runs: Sequence[ComparedRun], *, without_outliers: bool = False
+    ) -> ComparedRun:
+        """Return runs of the same version as one side of a comparison.
+
+        Args:
+            name: What they are called together.
+            runs: The runs, at least one.
+            without_outliers: Whether to leave out those that :attr:`outliers` would name.
+
+        Raises:
+            CaptureError: A run is there twice, which would make all look more alike.
+        """
+        for overlap in filter(None, starmap(_overlap_text, combinations(runs, 2))):
+            raise CaptureError(f"{overlap} Each run of a version counts once: leave one out.")
+        away = _away_from_median(runs) if without_outliers else [0.0] * len(runs)
+        kept = tuple(run for run, share in zip(runs, away, strict=True) if not _is_outlier(share))
+        return cls(
+            *(name, np.concatenate([each.times_ns for each in kept])),
+            missing=" ".join(f"{each.name}: {each.missing}" for each in kept if each.missing),
+            parts=kept,
+            left_out=tuple(each for each in runs if each not in kept),
+        )
+
+    @property
+    def runs(self) -> tuple[ComparedRun, ...]:
+        """The runs that it is put together from, or itself."""
+        return self.parts or (self,)
+
+    @property
+    def outliers(self) -> dict[str, float]:
+        """By name, runs whose average is over 3 % from the median of all, as a share of that.
+
+        CapFrameX's rule, with its default; of fewer than three runs there are none.
+        """
+        away = zip(self.runs, _away_from_median(self.runs), strict=True)
+        return {run.name: share for run, share in away if _is_outlier(share)}
+
     @property
     def series(self) -> FrameSeries:
         return FrameSeries(self.times_ns / NS_PER_MS)
 
 
+def _away_from_median(runs: Sequence[ComparedRun]) -> list[float]:
+    """Return how far the average rates of runs are from their median, as shares of it."""
+    rates = np.array([each.series.mean_rate for each in runs])
+    if len(runs) < _LEAST_FOR_OUTLIERS:
+        return [0.0] * len(runs)
+    found: list[float] = (rates / np.median(rates) - 1).tolist()
+    return found
+
+
+def _is_outlier(share: float) -> bool:
+    return abs(share) > OUTLIER_SHARE
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RunDifference:
-    """How a run differs from the first.
+    """How a run, or several of a version, differ from others.
 
     Attributes:
         before: The first.
         after: The other.
         found: The differences of their frames.
         calls: Those of their clocks and timers; empty unless both are sessions of ours.
-        overlap: A sentence on frames that both have, which a comparison takes to be apart;
+        overlap: Sentences on frames that two runs have, which a comparison takes to be apart;
             empty if there are none.
     """
 
@@ -85,9 +146,43 @@ class RunDifference:
     overlap: str = ""
 
     @property
+    def is_of_versions(self) -> bool:
+        """Whether there are several runs on each side, so that more is known than of these."""
+        return min(len(self.before.runs), len(self.after.runs)) > 1
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """What to bear in mind, as sentences."""
-        return tuple(filter(None, (_TWO_RUNS, self.overlap)))
+        return tuple(filter(None, (self._about, *self._outlier_remarks(), self.overlap)))
+
+    @property
+    def _about(self) -> str:
+        before, after = (len(each.runs) for each in (self.before, self.after))
+        if self.is_of_versions:
+            return (
+                f"This is about the versions, by {before} and {after} runs: the intervals allow "
+                "for differences from run to run."
+            )
+        if before == after:
+            return _TWO_RUNS
+        return (
+            "This is about these runs, not about versions of a program: of a single run, it is "
+            "not known how much runs of the same version differ."
+        )
+
+    def _outlier_remarks(self) -> Iterator[str]:
+        for side in (self.before, self.after):
+            names = ", ".join(each.name for each in side.left_out)
+            if names:
+                yield (
+                    f"Left out as outliers: {names}. What is left differs less than runs do, so "
+                    "the intervals may be too narrow."
+                )
+            for name, share in side.outliers.items():
+                yield (
+                    f"{name} is an outlier: its average is {share:+.1%} from the median of "
+                    f"“{side.name}”, and counts all the same."
+                )
 
     @property
     def sentence(self) -> str:
@@ -103,22 +198,24 @@ def differences(
     """Return how each run differs from the first.
 
     Args:
-        runs: Two runs or more.
+        runs: Two runs or more; each may be put together from several.
         on_progress: Called with the share that is done; what it raises ends the comparison.
         asked: Ids of the metrics that the verdicts are to be about; by default all compared.
     """
     before, *others = runs
-    found = []
+    pairs, found = len(others), []
     for number, after in enumerate(others):
 
         def tell(from_share: float, share: float, done: float, number: int = number) -> None:
-            on_progress((number + from_share + share * done) / len(others))
+            on_progress((number + from_share + share * done) / pairs)
 
-        series = (before.series, after.series)
-        compared = comparison(*series, asked, on_progress=partial(tell, 0.0, 0.8))
-        calls = call_changes(before.calls, after.calls, partial(tell, 0.8, 0.2))
-        overlap = _overlap_text(before, after)
-        found.append(RunDifference(before, after, compared, tuple(calls), overlap))
+        sides = (before.runs, after.runs)
+        one, other = ([each.series for each in side] for side in sides)
+        frames = comparison(one, other, asked, on_progress=partial(tell, 0.0, 0.8), pairs=pairs)
+        former, now = ([each.calls for each in side] for side in sides)
+        changes = call_changes(former, now, partial(tell, 0.8, 0.2), pairs)
+        overlap = " ".join(filter(None, starmap(_overlap_text, product(*sides))))
+        found.append(RunDifference(before, after, frames, tuple(changes), overlap))
     return found
 
 
