@@ -1,4 +1,4 @@
-"""The commands ``stats`` and ``compare``: statistics of frame times, each by its definition."""
+"""The command ``stats``: statistics of frame times, each by its definition."""
 
 from __future__ import annotations
 
@@ -6,26 +6,17 @@ import operator
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, TextIO
 
 import numpy as np
 
 from inspector.analysis.statistics.column_summary import ColumnSummary, summary_of
-from inspector.analysis.statistics.compared_calls import CallChange
-from inspector.analysis.statistics.comparison import (
-    COMPARED,
-    CONFIDENCE,
-    LEAST_SAMPLES,
-    Change,
-    Difference,
-    is_comparable,
-)
+from inspector.analysis.statistics.comparison import LEAST_SAMPLES
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_series import FrameSeries
 from inspector.analysis.statistics.metrics import METRICS, Metric, MetricValue, metric_values
-from inspector.analysis.statistics.runs import RunDifference, differences
 from inspector.cli.export import check_knows_inspector, checked_part, part_in
 from inspector.cli.run_report import table
 from inspector.cli.terminal import say, write_json
@@ -37,9 +28,7 @@ from inspector.formats.captures.capture import split_column
 from inspector.formats.captures.tracy_csv import zone_sums
 from inspector.formats.frame_times import FrameTimes
 from inspector.formats.options import left_out_text
-from inspector.formats.report.comparison import check_comparison, write_comparison
 from inspector.formats.series import series_of
-from inspector.sessions.compared import run_of_file
 from inspector.sessions.frame_files import FrameFile, read_frame_file
 from inspector.timebase import format_duration
 
@@ -56,7 +45,6 @@ _CONDITION: Final = re.compile(
 )
 #: Units of time, in seconds.
 _SECONDS: Final = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
-_CHANGE: Final = f"change ({100 * CONFIDENCE:g} % interval)"
 #: Metrics that a condition may be on however few frames there are.
 _OF_ANY_LENGTH: Final = frozenset({"frames", "duration"})
 #: Shown of several files, unless metrics are chosen.
@@ -307,90 +295,6 @@ def _show_zones(options: Namespace, out: TextIO, err: TextIO) -> bool:
     return True
 
 
-def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Print how files differ from a first, and check conditions.
-
-    Returns:
-        The exit code: 1 if a condition of failure holds, 8 if it cannot be told of one.
-
-    Raises:
-        InspectorError: A file cannot be read, or has no frames.
-    """
-    parser: ArgumentParser = options.parser
-    conditions = [_change(text, parser) for text in options.conditions]
-    if options.output is not None:
-        check_comparison(options.output)
-    runs = []
-    for text in (options.before, *options.after):
-        run = run_of_file(*split_column(text), options.stream)
-        say(err, *run.notes)
-        runs.append(replace(run, name=text))
-    found = differences(runs, asked={each.metric.id for each in conditions})
-    tested = [_tested(each, conditions, options) for each in found]
-    if options.json:
-        values = list(map(_comparison_values, found, tested))
-        write_json(out, values[0] if len(values) == 1 else {"comparisons": values})
-    else:
-        out.write("\n\n".join(map(_comparison_text, found)) + "\n")
-    if options.output is not None:
-        write_comparison(found, options.output)
-        say(err, f"Written: {options.output}")
-    outcomes = [(each, test) for each, tests in zip(found, tested, strict=True) for test in tests]
-    for each, test in outcomes:
-        if test.holds is not False:
-            file = f"{each.after.name}: " if len(found) > 1 else ""
-            say(err, f"{file}{test.text}")
-    if any(test.holds for _, test in outcomes):
-        return ExitCode.FAILED
-    return ExitCode.CANNOT_TELL if any(test.holds is None for _, test in outcomes) else ExitCode.OK
-
-
-@dataclass(frozen=True, slots=True)
-class _Test:
-    """What became of a condition of failure.
-
-    Attributes:
-        condition: The condition.
-        difference: What it is on.
-        why_not: Why nothing can be told; empty if something can.
-    """
-
-    condition: Condition
-    difference: Difference
-    why_not: str
-
-    @property
-    def holds(self) -> bool | None:
-        """Whether it holds for the whole interval; ``None`` if that cannot be told."""
-        low, high = self.difference.low, self.difference.high
-        if self.why_not or low is None or high is None:
-            return None
-        return self.condition.holds(low) and self.condition.holds(high)
-
-    @property
-    def text(self) -> str:
-        if self.why_not:
-            return f"whether {self.condition.text} cannot be told: {self.why_not}"
-        holds = "holds" if self.holds else "does not hold"
-        return f"{self.condition.text} {holds}: {self.difference.metric.id} {self.difference.text}"
-
-
-def _tested(
-    each: RunDifference, conditions: Sequence[Condition], options: Namespace
-) -> list[_Test]:
-    found = []
-    for condition in conditions:
-        (difference,) = (of for of in each.found.differences if of.metric is condition.metric)
-        missing = [] if options.allow_missing else [each.before.missing, each.after.missing]
-        why_not = " ".join(filter(None, missing))
-        if why_not:
-            why_not = f"{why_not} Add --allow-missing to compare what is there."
-        elif difference.why_not:
-            why_not = each.found.why_not or f"{condition.metric.id}: {difference.why_not}."
-        found.append(_Test(condition, difference, why_not))
-    return found
-
-
 def formulas_text() -> str:
     """Return all metrics with their tools and formulas, as a table."""
     rows = [(each.id, each.tool or "-", each.name, each.unit, each.formula) for each in METRICS]
@@ -411,7 +315,10 @@ def _metric(name: str, parser: ArgumentParser, argument: str) -> Metric:
     return found
 
 
-def _parts(text: str, parser: ArgumentParser, argument: str) -> tuple[Metric, str, float, str]:
+def condition_parts(
+    text: str, parser: ArgumentParser, argument: str
+) -> tuple[Metric, str, float, str]:
+    """Return metric, operator, number and unit of a condition; what is none ends the command."""
     match = _CONDITION.fullmatch(text)
     example = "“p99 < 16.7ms”" if argument == "--assert" else "“p99 > +5%”"
     if match is None:
@@ -425,22 +332,12 @@ def _parts(text: str, parser: ArgumentParser, argument: str) -> tuple[Metric, st
 
 
 def _condition(text: str, parser: ArgumentParser) -> Condition:
-    metric, sign, limit, unit = _parts(text, parser, "--assert")
+    metric, sign, limit, unit = condition_parts(text, parser, "--assert")
     if {unit, metric.unit} <= _SECONDS.keys():
         limit *= _SECONDS[unit] / _SECONDS[metric.unit]
     elif unit and unit != metric.unit:
         parser.error(f"argument --assert: {metric.id} is in {metric.unit}, not in {unit}")
     return Condition(text, metric, sign, limit)
-
-
-def _change(text: str, parser: ArgumentParser) -> Condition:
-    metric, sign, limit, unit = _parts(text, parser, "--fail-if")
-    if unit != "%":
-        parser.error(f"argument --fail-if: a change is in percent, such as +5%: {shown(text)}")
-    if not is_comparable(metric):
-        known = f"compared are {', '.join(COMPARED)} and the like"
-        parser.error(f"argument --fail-if: {known}, not {metric.id}")
-    return Condition(text, metric, sign, limit / 100)
 
 
 # ------------------------------------------------------------------------- files and texts
@@ -554,93 +451,4 @@ def _values(read: _Read, values: Iterable[MetricValue]) -> dict[str, object]:
             }
             for value in values
         },
-    }
-
-
-def _comparison_text(each: RunDifference) -> str:
-    before, after, found = each.before, each.after, each.found
-    rows = []
-    for difference in found.differences:
-        metric = difference.metric
-        one, other = (
-            MetricValue(metric, value).text for value in (difference.before, difference.after)
-        )
-        name = f"{metric.tool} {metric.name}".strip()
-        rows.append((name, one, other, difference.text, difference.verdict.value))
-    heading = (
-        "statistic",
-        "before",
-        "after",
-        f"change ({100 * CONFIDENCE:g} % interval)",
-        "verdict",
-    )
-    lines = [
-        f"before: {before.name}, {counted(len(before.times_ns), 'frame')}",
-        f"after:  {after.name}, {counted(len(after.times_ns), 'frame')}",
-        "",
-        table(heading, rows, right={1, 2, 3}),
-        "",
-        *_calls_lines(each.calls),
-        found.sentence(before.name, after.name),
-        *each.remarks,
-    ]
-    return "\n".join(lines)
-
-
-def _calls_lines(calls: Sequence[CallChange]) -> list[str]:
-    """Return what has become of clocks and timers as a table, nothing for captures."""
-    if not calls:
-        return []
-    rows = []
-    for each in calls:
-        change = each.change
-        one, other = (
-            "-" if value is None else f"{value:,.2f} {each.unit}"
-            for value in (change.before, change.after)
-        )
-        rows.append((each.subject, each.what, one, other, change.text, change.verdict.value))
-    heading = ("clock or timer", "what", "before", "after", _CHANGE, "verdict")
-    return [table(heading, rows, right={2, 3, 4}), ""]
-
-
-def _change_values(change: Change) -> dict[str, object]:
-    return {
-        "before": change.before,
-        "after": change.after,
-        "change": change.share,
-        "low": change.low,
-        "high": change.high,
-        "verdict": change.verdict.value,
-        **({"why_not": change.why_not} if change.why_not else {}),
-    }
-
-
-def _comparison_values(each: RunDifference, tested: Sequence[_Test]) -> dict[str, object]:
-    found = each.found
-    calls = [
-        {"clock": call.clock, "label": call.label, "what": call.what, "unit": call.unit}
-        | _change_values(call.change)
-        for call in each.calls
-    ]
-    return {
-        "before": each.before.name,
-        "after": each.after.name,
-        "frames": [len(each.before.times_ns), len(each.after.times_ns)],
-        "differences": {of.metric.id: _change_values(of) for of in found.differences},
-        **({"calls": calls} if calls else {}),
-        "confidence": CONFIDENCE,
-        "verdict": found.verdict.value,
-        "verdict_by": [of.metric.id for of in found.spoken],
-        **({"why_not": found.why_not} if found.why_not else {}),
-        **({"overlap": each.overlap} if each.overlap else {}),
-        "tested": [
-            {
-                "condition": test.condition.text,
-                "metric": test.condition.metric.id,
-                "holds": test.holds,
-                **({"why_not": test.why_not} if test.why_not else {}),
-            }
-            for test in tested
-        ],
-        "failed": [test.condition.text for test in tested if test.holds],
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -189,6 +190,11 @@ def test_that_the_formulas_are_listed(run: Run) -> None:
         (["compare", "x.csv", "y.csv", "--fail-if", "p99 > 5"], "a change is in percent"),
         (["compare", "x.csv", "y.csv", "--fail-if", "max > 5%"], "compared are fps, p50"),
         (["compare", "x.csv"], "required: AFTER"),
+        (["compare"], "required: BEFORE and AFTER, or --before"),
+        (["compare", "--before", "x.csv"], "--before: add --after"),
+        (["compare", "x.csv", "y.csv", "--after", "z.csv"], "--after: not with files"),
+        (["compare", "x.csv", "y.csv", "--without-outliers"], "needs --before and --after"),
+        (["compare", "x.csv", "y.csv", "--junit", "j.xml"], "--junit: add a --fail-if"),
     ],
 )
 def test_that_arguments_that_make_no_sense_are_refused(
@@ -301,6 +307,53 @@ def test_that_several_files_are_compared_with_the_first(run: Run, tmp_path: Path
     assert report.read_text().startswith("<!doctype html>")
     _, out, _ = run(f"compare {before} {slower} {faster} --json")
     assert [each["verdict"] for each in json.loads(out)["comparisons"]] == ["slower", "faster"]
+
+
+def test_that_runs_of_two_versions_are_compared(run: Run, tmp_path: Path) -> None:
+    for side, time in (("a", 10.0), ("b", 11.0)):
+        for number in range(3):
+            times = [time + 0.01 * number + 0.001 * (each * 7 % 100) for each in range(200)]
+            capture(tmp_path, f"{side}{number}.csv", times)
+    sides = "compare --before a0.csv a1.csv a2.csv --after 'b*.csv'"
+    conditions = "--fail-if 'fps < -5%' --fail-if 'p99 > +50%'"
+
+    code, out, err = run(f"{sides} {conditions} -o s.md -o s.html --junit j.xml")
+
+    assert code == ExitCode.FAILED
+    assert "“after” is slower than “before”" in out
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert any(line.startswith("b2.csv 200 2.21 s ") for line in lines)
+    assert any(line.startswith("after: all frames 600 ") for line in lines)
+    assert any(line.startswith("after: mean of the runs ") for line in lines)
+    assert "fps < -5% holds: fps -" in err
+    (suite,) = ET.fromstring((tmp_path / "j.xml").read_text())  # noqa: S314 - our own
+    assert suite.attrib | {"name": ""} == {"name": "", "tests": "2", "failures": "1", "errors": "0"}
+    assert [[each.tag for each in case] for case in suite] == [["failure"], ["system-out"]]
+    said = (tmp_path / "s.md").read_text()
+    assert "| after | fps \\< -5% | failed | -" in said
+    assert "| after | p99 \\> +50% | passed | +" in said
+    assert (tmp_path / "s.html").read_text().startswith("<!doctype html>")
+
+    _, out, _ = run(f"{sides} --json")
+    values = json.loads(out)
+    assert values["about"] == "versions"
+    assert [each["file"] for each in values["after_runs"]["runs"]] == [
+        *("b0.csv", "b1.csv", "b2.csv")
+    ]
+    assert values["after_runs"]["runs"][0]["metrics"]["p50"] == pytest.approx(11.05, abs=0.01)
+
+
+def test_that_a_condition_that_cannot_be_told_is_an_error_for_ci(run: Run, tmp_path: Path) -> None:
+    capture(tmp_path, "a.csv", [10.0] * 50)
+    capture(tmp_path, "b.csv", [10.0] * 5)
+
+    code, _, _ = run("compare a.csv b.csv --fail-if 'fps < -5%' --junit j.xml")
+
+    assert code == ExitCode.CANNOT_TELL
+    ((case,),) = ET.fromstring((tmp_path / "j.xml").read_text())  # noqa: S314 - our own
+    (error,) = case
+    assert error.tag == "error"
+    assert "At least 30 frames of each are needed." in error.attrib["message"]
 
 
 def test_that_clocks_and_timers_of_recordings_are_compared(run: Run, tmp_path: Path) -> None:

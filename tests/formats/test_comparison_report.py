@@ -45,8 +45,26 @@ def test_that_it_is_written_in_the_format_of_its_suffix(qapp: object, tmp_path: 
     for name, head in (("c.html", b"<!doctype html>"), ("c.pdf", b"%PDF-")):
         write_comparison(found, tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(head)
-    with pytest.raises(ExportError, match=r"suffix \.html or \.pdf"):
+    with pytest.raises(ExportError, match=r"suffix \.html, \.pdf or \.md"):
         write_comparison(found, tmp_path / "c.txt")
+
+
+def test_that_names_are_text_in_markdown_too(tmp_path: Path) -> None:
+    sides = [
+        ComparedRun.pooled("a|b", [run("<1>", 10, 11), run("two", 10, 12)]),
+        ComparedRun.pooled("c", [run("*3*", 12, 13), run("four", 12, 14)]),
+    ]
+
+    write_comparison(differences(sides), tmp_path / "c.md")
+
+    lines = (tmp_path / "c.md").read_text().splitlines()
+    assert lines[0] == "# Comparison: a\\|b – c"
+    (row,) = (line for line in lines if line.startswith("| \\<1\\> |"))
+    assert row.startswith("| \\<1\\> | 200 | 2.10 s | 95.24 fps | 10.00 ms |")
+    assert any(line.startswith("| a\\|b: all frames | 400 |") for line in lines)
+    assert any("| \\*3\\* |" in line for line in lines)
+    rules = [line.count("|") for line in lines if line.startswith("| ---")]
+    assert len(rules) == 2
 
 
 def test_that_every_run_has_a_line_that_ends_where_it_does() -> None:

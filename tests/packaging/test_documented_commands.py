@@ -22,7 +22,7 @@ _PAGES = {
     for path in ((_README,) if _README.exists() else ()) + tuple(resource_path("help").glob("*.md"))
 }
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-_COMMAND = re.compile(r"^(?:\$ )?timeline-inspector (?!: )(.*?)(?:  +#.*)?$", re.MULTILINE)
+_COMMAND = re.compile(r"^ *(?:\$ )?timeline-inspector (?!: )(.*?)(?:  +#.*)?$", re.MULTILINE)
 
 _SCENE = """
 def build(stage):
@@ -43,13 +43,19 @@ _GIVEN = {
         f"{_RECORD} run.tlrec --quiet",
         "run game.py --seconds 5 --record before.tlrec --quiet",
         "run game.py --seconds 5 --record after.tlrec --quiet",
+        *(
+            f"run game.py --seconds {seconds} --record {side}-{seconds}.tlrec --quiet"
+            for side in ("before", "after")
+            for seconds in (1, 2, 3)
+        ),
     ),
 }
 
 
 def _commands(page: str) -> list[str]:
     """Return what is typed after the name of the program, in the order of a page."""
-    blocks = [text for kind, text in _BLOCK.findall(_PAGES[page]) if kind in {"", "console"}]
+    kinds = {"", "console", "yaml"}
+    blocks = [text for kind, text in _BLOCK.findall(_PAGES[page]) if kind in kinds]
     return [line for text in blocks for line in _COMMAND.findall(text)]
 
 
@@ -66,6 +72,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     plain = "frametime\n" + "".join(f"{each:.3f}\n" for each in times)
     for name in ("capture", "before", "after", "after-1", "after-2", "MangoHud"):
         (tmp_path / f"{name}.csv").write_text(plain)
+    for version in ("main", "branch"):
+        (tmp_path / "runs" / version).mkdir(parents=True)
+        for number in range(3):
+            (tmp_path / "runs" / version / f"{number}.csv").write_text(plain)
     rows = "".join(f"game.exe,{each:.3f}\n" for each in [90, *times, *times, *times, *times] * 3)
     (tmp_path / "PresentMon.csv").write_text(f"Application,MsBetweenPresents\n{rows}")
     slices = ",".join(

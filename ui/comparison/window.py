@@ -139,7 +139,8 @@ class ComparisonWindow(QDialog):
         self.add_button = tool_button("Add file …", "Compare with another capture or recording")
         self.swap_button = tool_button("Swap", "Swap A and B: what was before, and what after")
         self.report_button = tool_button(
-            "Save report …", "Write plots, differences and verdict to one file, HTML or PDF"
+            "Save report …",
+            "Write differences and verdict to one file: HTML or PDF with plots, or Markdown",
         )
         self.stack_buttons = choice_buttons(self, ("Overlaid", "Stacked"))
         self.axis_buttons = choice_buttons(self, ("Time", "Frames"))

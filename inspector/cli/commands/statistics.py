@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from fractions import Fraction
 from pathlib import Path
 from typing import Final
@@ -36,9 +36,11 @@ cannot be read, which of several does not stop the others; 2 if the arguments ar
 COMPARE_EPILOG: Final = """\
 what is said:
   Differences are relative to the first file. The 95 % intervals hold for all rows together
-  (resampled in blocks as long as frames depend on each other). The verdict is by what
-  --fail-if asks for, else by all rows: faster, slower, no evidence, or cannot tell. It is
-  about these two runs: runs of the same version differ too.
+  and all files together. The verdict is by what --fail-if asks for, else by all rows:
+  faster, slower, no evidence, or cannot tell. Of one run each it is about these two runs:
+  runs of the same version differ too. With --before and --after, several runs of a version
+  are taken together, and it is about the versions. A run whose average is over 3 % from the
+  median of its side is named as an outlier.
   Of recordings, clocks and timers are compared too: calls per second, lateness, duration.
 
 conditions:
@@ -50,6 +52,9 @@ examples:
   timeline-inspector compare before.csv after.csv
   timeline-inspector compare before.csv after-1.csv after-2.csv -o comparison.html
   timeline-inspector compare before.tlrec after.tlrec --fail-if "p99 > +5%" --json
+  timeline-inspector compare --before a1.csv a2.csv a3.csv --after b1.csv b2.csv b3.csv
+  timeline-inspector compare --before main/ --after "branch/*.csv" --fail-if "fps < -3%" \\
+      -o summary.md --junit compare.xml
 
 Exit code 0 unless a condition of --fail-if holds; 1 if one holds; 8 if that cannot be told;
 9 if a file cannot be read; 2 if the arguments are not valid.
@@ -123,9 +128,24 @@ def add_stats_arguments(stats: ArgumentParser) -> None:
 
 def add_compare_arguments(compare: ArgumentParser) -> None:
     compare.set_defaults(parser=compare)
-    compare.add_argument("before", metavar="BEFORE[:COLUMN]", help="the first file")
+    compare.add_argument("before", metavar="BEFORE[:COLUMN]", nargs="?", help="the first file")
     compare.add_argument(
-        "after", metavar="AFTER[:COLUMN]", nargs="+", help="what is compared with it"
+        "after", metavar="AFTER[:COLUMN]", nargs="*", help="what is compared with it"
+    )
+    for side, which in (("before", "the first version"), ("after", "the other")):
+        compare.add_argument(
+            f"--{side}",
+            dest=f"runs_{side}",
+            metavar="RUN[:COLUMN]",
+            action="extend",
+            nargs="+",
+            default=[],
+            help=f"runs of {which}: files, folders of nothing else, or patterns such as “*.csv”",
+        )
+    compare.add_argument(
+        "--without-outliers",
+        action="store_true",
+        help="leave out runs over 3 %% from the median of their side, of three or more",
     )
     add_stream(compare)
     compare.add_argument(
@@ -140,16 +160,48 @@ def add_compare_arguments(compare: ArgumentParser) -> None:
     compare.add_argument(
         "-o",
         "--output",
+        dest="outputs",
+        metavar="FILE",
+        action="append",
+        default=[],
+        type=Path,
+        help="write differences and verdicts to a file too: .html and .pdf with plots, or .md "
+        "for a pull request; may be repeated",
+    )
+    compare.add_argument(
+        "--junit",
         metavar="FILE",
         type=Path,
-        help="write plots, differences and verdicts to a file too: .html or .pdf",
+        help="write what became of each --fail-if as a test case, for CI",
     )
     compare.add_argument("--json", action="store_true", help="as JSON, for programs")
+
+
+def check_comparison(options: Namespace) -> None:
+    """Refuse files in both ways, or in neither, and what needs conditions without any."""
+    parser: ArgumentParser = options.parser
+    given = [name for name in ("before", "after") if getattr(options, f"runs_{name}")]
+    if given and options.before is not None:
+        parser.error(f"argument --{given[0]}: not with files that follow no option")
+    if len(given) == 1:
+        missing = "after" if given == ["before"] else "before"
+        parser.error(f"argument --{given[0]}: add --{missing} with the runs to compare with")
+    if not given and options.before is None:
+        parser.error("the following arguments are required: BEFORE and AFTER, or --before")
+    if not given and not options.after:
+        parser.error("the following arguments are required: AFTER[:COLUMN]")
+    if options.without_outliers and not given:
+        parser.error("argument --without-outliers: needs --before and --after")
+    if options.junit is not None and not options.conditions:
+        parser.error("argument --junit: add a --fail-if, which becomes a test case")
 
 
 STATS: Final = Command(
     add_stats_arguments, "inspector.cli.statistics:show_statistics", STATS_EPILOG
 )
 COMPARE: Final = Command(
-    add_compare_arguments, "inspector.cli.statistics:compare_captures", COMPARE_EPILOG
+    add_compare_arguments,
+    "inspector.cli.comparison:compare_captures",
+    COMPARE_EPILOG,
+    check_comparison,
 )

@@ -1,14 +1,15 @@
-"""A comparison as a report: plots, differences and the verdict, as HTML or PDF."""
+"""A comparison as a report: plots, differences and the verdict, as HTML, PDF or Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean
 from typing import Final
 
 import inspector
-from inspector.analysis.statistics.metrics import MetricValue
+from inspector.analysis.statistics.metrics import MetricValue, metric_values
 from inspector.analysis.statistics.runs import ComparedRun, RunDifference
 from inspector.errors import ExportError
 from inspector.formats.aligned_chart import AlignedRun, aligned_chart
@@ -18,13 +19,14 @@ from inspector.formats.drawing.display_list import Box, DisplayList
 from inspector.formats.file_formats import write_document
 from inspector.formats.options import GRAPH_COLORS, ThemeName
 from inspector.formats.report.page_layout import A4, Table, room_of
-from inspector.formats.report.report import Report, Section, html_of, pages_of
+from inspector.formats.report.report import Report, Section, html_of, markdown_of, pages_of
 from inspector.timebase import format_duration
 
 #: What a comparison can be written as, by the suffix of the file.
 COMPARISON_FORMATS: Final = {
     ".html": "HTML: plots, differences and verdict",
     ".pdf": "PDF: the same, on pages",
+    ".md": "Markdown: differences and verdict, for a pull request",
 }
 _WIDTH: Final = 720.0
 _ASPECT: Final = 1 / 3
@@ -35,6 +37,14 @@ _DEFINITION: Final = (
     "for all frames' statistics together, as for all calls' together. A verdict needs the whole "
     "interval on one side of 0."
 )
+_OF_VERSIONS: Final = (
+    "Changes are relative to the runs before, of all frames of each side. Their 95 % intervals "
+    "come from how much the runs differ (leaving out each in turn, Student's distribution), and "
+    "hold for all frames' statistics together, as for all calls' together. A verdict needs the "
+    "whole interval on one side of 0."
+)
+#: Shown of each run.
+_OF_RUNS: Final = ("fps", "p50", "p99", "frameview.low-1")
 
 
 def check_comparison(path: Path) -> None:
@@ -44,7 +54,8 @@ def check_comparison(path: Path) -> None:
         ExportError: The folder cannot be written, or its suffix is another.
     """
     if path.suffix.lower() not in COMPARISON_FORMATS:
-        known = " or ".join(COMPARISON_FORMATS)
+        *others, last = COMPARISON_FORMATS
+        known = f"{', '.join(others)} or {last}"
         raise ExportError(f"{path} does not say what to write. Give it the suffix {known}.")
     check_target(path)
 
@@ -54,6 +65,7 @@ def write_comparison(
     path: Path,
     theme: ThemeName = "light",
     budgets_ms: Sequence[float] = (),
+    conditions: Table | None = None,
 ) -> None:
     """Write comparisons with the same first run to a file, in the format of its suffix.
 
@@ -61,29 +73,33 @@ def write_comparison(
         found: The comparisons, at least one.
         path: The file; one that is there is replaced.
         budgets_ms: Frame times to mark.
+        conditions: What became of conditions, if there were any.
 
     Raises:
         ExportError: The file cannot be written, or its suffix is another.
     """
     check_comparison(path)
     created = datetime.now(UTC)
-    is_pdf = path.suffix.lower() == ".pdf"
-    width = room_of(A4) if is_pdf else _WIDTH
-    report = comparison_report(found, theme, budgets_ms, created, width)
+    kind = path.suffix.lower()
+    width = room_of(A4) if kind == ".pdf" else _WIDTH
+    report = comparison_report(found, theme, budgets_ms, created, width, conditions=conditions)
     with replacing(path) as stream:
-        if is_pdf:
+        if kind == ".pdf":
             first, *more = pages_of(report, created, _SOFTWARE)
             write_document(first, stream, more)
         else:
-            stream.write(html_of(report).encode())
+            text = markdown_of(report) if kind == ".md" else html_of(report)
+            stream.write(text.encode("utf-8", "replace"))
 
 
-def comparison_report(
+def comparison_report(  # noqa: PLR0913 - as many things make a report
     found: Sequence[RunDifference],
     theme: ThemeName,
     budgets_ms: Sequence[float],
     created: datetime,
     width: float = _WIDTH,
+    *,
+    conditions: Table | None = None,
 ) -> Report:
     """Return the report of comparisons, as of a time.
 
@@ -91,6 +107,7 @@ def comparison_report(
         found: The comparisons, at least one.
         budgets_ms: Frame times to mark.
         width: Width of its pictures, in points.
+        conditions: What became of conditions, if there were any.
     """
     runs = [found[0].before, *(each.after for each in found)]
     curves = [Curve(each.name, each.distribution) for each in runs]
@@ -104,7 +121,7 @@ def comparison_report(
         for kind in ChartKind
     )
     stamp = created.isoformat(sep=" ", timespec="seconds")
-    rows = (("Run", "Frames", "Duration"), *map(_run_row, runs))
+    several = [run for side in runs for run in side.runs]
     verdicts = Table((), tuple((each.sentence,) for each in found))
     return Report(
         title=f"Comparison: {' – '.join(each.name for each in runs)}",
@@ -112,16 +129,44 @@ def comparison_report(
         about=Table((), (("Compared", stamp), ("Written by", _SOFTWARE))),
         sections=(
             Section("Verdict", table=verdicts),
-            Section("Runs", table=Table(rows[0], rows[1:], frozenset((1, 2)))),
-            Section("Frame times", pictures=(_plot(runs, theme, budgets_ms, created, width),)),
+            *([Section("Conditions", table=conditions)] if conditions and conditions.rows else []),
+            Section("Runs", table=runs_table(runs)),
+            Section("Frame times", pictures=(_plot(several, theme, budgets_ms, created, width),)),
             Section("Distributions", pictures=charts),
             *(_differences(each) for each in found),
         ),
     )
 
 
-def _run_row(run: ComparedRun) -> tuple[str, ...]:
-    return run.name, f"{len(run.times_ns):,}", format_duration(int(run.times_ns.sum()))
+def runs_table(sides: Sequence[ComparedRun]) -> Table:
+    """Return every run of some sides, and of several what they are together."""
+    metrics = metric_values(sides[0].series, wanted=frozenset(_OF_RUNS))
+    names = (f"{each.metric.tool} {each.metric.name}".strip() for each in metrics)
+    heading = ("Run", "Frames", "Duration", *names)
+    rows = tuple(row for side in sides for row in _side_rows(side))
+    return Table(heading, rows, frozenset(range(1, len(heading))))
+
+
+def _side_rows(side: ComparedRun) -> Iterator[tuple[str, ...]]:
+    outliers = side.outliers
+    for run in side.runs:
+        yield _run_row(run, f"{run.name} (outlier)" if run.name in outliers else run.name)
+    for run in side.left_out:
+        yield _run_row(run, f"{run.name} (outlier, left out)")
+    if len(side.runs) > 1:
+        yield _run_row(side, f"{side.name}: all frames")
+        values = [metric_values(each.series, wanted=frozenset(_OF_RUNS)) for each in side.runs]
+        means = (
+            MetricValue(of[0].metric, fmean(each.value for each in of if each.value is not None))
+            for of in zip(*values, strict=True)
+        )
+        yield f"{side.name}: mean of the runs", "", "", *(each.text for each in means)
+
+
+def _run_row(run: ComparedRun, name: str) -> tuple[str, ...]:
+    values = metric_values(run.series, wanted=frozenset(_OF_RUNS))
+    length = format_duration(int(run.times_ns.sum()))
+    return name, f"{len(run.times_ns):,}", length, *(each.text for each in values)
 
 
 def _plot(
@@ -146,7 +191,8 @@ def _plot(
 def _differences(found: RunDifference) -> Section:
     heading = ("Of", "Statistic", "Before", "After", "Change", "95 % interval", "Verdict")
     table = Table(heading, tuple(_rows(found)), frozenset((2, 3, 4, 5)))
-    return Section(f"Differences of {found.after.name}", _DEFINITION, table=table)
+    definition = _OF_VERSIONS if found.is_of_versions else _DEFINITION
+    return Section(f"Differences of {found.after.name}", definition, table=table)
 
 
 def _rows(found: RunDifference) -> Iterator[tuple[str, ...]]:

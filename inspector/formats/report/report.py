@@ -6,6 +6,7 @@ be mailed, and opened years later.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 from html import escape
@@ -13,6 +14,7 @@ from typing import BinaryIO, Final
 
 from inspector.analysis.statistics.distribution import Distribution
 from inspector.analysis.statistics.metrics import metric_values
+from inspector.display_text import one_line
 from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
 from inspector.formats.drawing.display_list import DisplayList
 from inspector.formats.file_formats import write_document
@@ -27,6 +29,8 @@ from inspector.timebase import format_duration
 
 #: Height of the graph on a page, of its width.
 _GRAPH_ASPECT: Final = 0.62
+#: What means something in Markdown within a line.
+_MARKDOWN: Final = re.compile(r"[\\`*_\[\]<>|~#@]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,31 @@ def html_of(report: Report) -> str:
         if section.table is not None:
             parts.append(_html_of(section.table))
     return html_page(report.title, report.theme, parts)
+
+
+def markdown_of(report: Report) -> str:
+    """Return a report as Markdown of GitHub's and GitLab's kind, without its pictures."""
+    parts = [f"# {_in_markdown(report.title)}", _markdown_table(report.about)]
+    for section in report.sections:
+        if section.table is None:
+            continue
+        parts.append(f"## {_in_markdown(section.title)}")
+        parts += [_in_markdown(section.note)] if section.note else []
+        parts.append(_markdown_table(section.table))
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_table(of: Table) -> str:
+    """Return a table; rows without a heading become paragraphs."""
+    rows = [[_in_markdown(cell) for cell in row] for row in of.rows]
+    if not of.heading:
+        return "\n\n".join(": ".join(row) for row in rows)
+    rule = ["---:" if each in of.numbers else "---" for each in range(len(of.heading))]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (of.heading, rule, *rows))
+
+
+def _in_markdown(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\g<0>", one_line(text))
 
 
 def write_pdf(

@@ -1,0 +1,316 @@
+"""The command ``compare``: files or runs of versions compared, and conditions of failure."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TextIO
+from xml.etree import ElementTree as ET
+
+from inspector.analysis.statistics.compared_calls import CallChange
+from inspector.analysis.statistics.comparison import (
+    COMPARED,
+    CONFIDENCE,
+    Change,
+    Difference,
+    is_comparable,
+)
+from inspector.analysis.statistics.metrics import MetricValue, metric_values
+from inspector.analysis.statistics.runs import ComparedRun, RunDifference, differences
+from inspector.cli.run_report import table
+from inspector.cli.statistics import Condition, condition_parts
+from inspector.cli.terminal import PROGRAM, say, write_json
+from inspector.display_text import counted, foreign_lines
+from inspector.exit_codes import ExitCode
+from inspector.foreign.numbers import shown
+from inspector.formats.atomic_file import check_target, replacing
+from inspector.formats.captures.capture import split_column
+from inspector.formats.report.comparison import check_comparison, runs_table, write_comparison
+from inspector.formats.report.page_layout import Table
+from inspector.sessions.compared import files_named, run_of_file
+
+_CHANGE: Final = f"change ({100 * CONFIDENCE:g} % interval)"
+
+
+def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Print how files differ from a first, or runs from others, and check conditions.
+
+    Returns:
+        The exit code: 1 if a condition of failure holds, 8 if it cannot be told of one.
+
+    Raises:
+        InspectorError: A file cannot be read, or has no frames.
+    """
+    parser: ArgumentParser = options.parser
+    conditions = [_change(text, parser) for text in options.conditions]
+    for path in options.outputs:
+        check_comparison(path)
+    if options.junit is not None:
+        check_target(options.junit)
+    found = differences(
+        list(_compared_runs(options, err)), asked={each.metric.id for each in conditions}
+    )
+    tests = [test for each in found for test in _tested(each, conditions, options)]
+    if options.json:
+        values = [_comparison_values(each, tests) for each in found]
+        write_json(out, values[0] if len(values) == 1 else {"comparisons": values})
+    else:
+        out.write("\n\n".join(map(_comparison_text, found)) + "\n")
+    for path in options.outputs:
+        write_comparison(found, path, conditions=_conditions_table(tests))
+        say(err, f"Written: {path}")
+    if options.junit is not None:
+        with replacing(options.junit) as stream:
+            stream.write(_junit(tests))
+        say(err, f"Written: {options.junit}")
+    for test in tests:
+        if test.holds is not False:
+            file = f"{test.of.after.name}: " if len(found) > 1 else ""
+            say(err, f"{file}{test.text}")
+    if any(test.holds for test in tests):
+        return ExitCode.FAILED
+    return ExitCode.CANNOT_TELL if any(test.holds is None for test in tests) else ExitCode.OK
+
+
+def _compared_runs(options: Namespace, err: TextIO) -> Iterator[ComparedRun]:
+    """Read what is compared: the first is before, each of the others after."""
+    if options.before is not None:
+        for text in (options.before, *options.after):
+            yield _read_run(text, *split_column(text), options, err)
+        return
+    for name, texts in (("before", options.runs_before), ("after", options.runs_after)):
+        files = [(path, column) for text in texts for path, column in files_named(text)]
+        runs = [_read_run(str(path), path, column, options, err) for path, column in files]
+        yield ComparedRun.pooled(name, runs, without_outliers=options.without_outliers)
+
+
+def _read_run(
+    name: str, path: Path, column: str | None, options: Namespace, err: TextIO
+) -> ComparedRun:
+    run = run_of_file(path, column, options.stream)
+    say(err, *run.notes)
+    return replace(run, name=name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """What became of a condition of failure.
+
+    Attributes:
+        condition: The condition.
+        of: The comparison that it is on.
+        difference: The change that it is on.
+        why_not: Why nothing can be told; empty if something can.
+    """
+
+    condition: Condition
+    of: RunDifference
+    difference: Difference
+    why_not: str
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether it holds for the whole interval; ``None`` if that cannot be told."""
+        low, high = self.difference.low, self.difference.high
+        if self.why_not or low is None or high is None:
+            return None
+        return self.condition.holds(low) and self.condition.holds(high)
+
+    @property
+    def outcome(self) -> str:
+        """What that means for a build."""
+        return {True: "failed", False: "passed", None: "cannot tell"}[self.holds]
+
+    @property
+    def text(self) -> str:
+        if self.why_not:
+            return f"whether {self.condition.text} cannot be told: {self.why_not}"
+        holds = "holds" if self.holds else "does not hold"
+        return f"{self.condition.text} {holds}: {self.difference.metric.id} {self.difference.text}"
+
+
+def _tested(
+    each: RunDifference, conditions: Sequence[Condition], options: Namespace
+) -> Iterator[_Test]:
+    for condition in conditions:
+        (difference,) = (of for of in each.found.differences if of.metric is condition.metric)
+        missing = [] if options.allow_missing else [each.before.missing, each.after.missing]
+        why_not = " ".join(filter(None, missing))
+        if why_not:
+            why_not = f"{why_not} Add --allow-missing to compare what is there."
+        elif difference.why_not:
+            why_not = each.found.why_not or f"{condition.metric.id}: {difference.why_not}."
+        yield _Test(condition, each, difference, why_not)
+
+
+def _change(text: str, parser: ArgumentParser) -> Condition:
+    metric, sign, limit, unit = condition_parts(text, parser, "--fail-if")
+    if unit != "%":
+        parser.error(f"argument --fail-if: a change is in percent, such as +5%: {shown(text)}")
+    if not is_comparable(metric):
+        known = f"compared are {', '.join(COMPARED)} and the like"
+        parser.error(f"argument --fail-if: {known}, not {metric.id}")
+    return Condition(text, metric, sign, limit / 100)
+
+
+def _conditions_table(tests: Sequence[_Test]) -> Table:
+    rows = (
+        (
+            each.of.after.name,
+            each.condition.text,
+            each.outcome,
+            each.why_not or each.difference.text,
+        )
+        for each in tests
+    )
+    return Table(("Of", "Fails if", "Outcome", _CHANGE.capitalize()), tuple(rows))
+
+
+def _junit(tests: Sequence[_Test]) -> bytes:
+    """Return the conditions as a file of JUnit's format, a test case each."""
+    outcomes = [each.holds for each in tests]
+    counts = {
+        "tests": len(tests),
+        "failures": outcomes.count(True),
+        "errors": outcomes.count(None),
+    }
+    attributes = {key: str(count) for key, count in counts.items()}
+    root = ET.Element("testsuites", attributes)
+    suite = ET.SubElement(root, "testsuite", {"name": f"{PROGRAM} compare", **attributes})
+    for each in tests:
+        about = {"classname": each.of.after.name, "name": f"not {each.condition.text}"}
+        case = ET.SubElement(suite, "testcase", {key: _in_xml(of) for key, of in about.items()})
+        said = _in_xml(f"{each.text}\n{each.of.sentence}")
+        if each.holds is False:
+            ET.SubElement(case, "system-out").text = said
+        else:
+            kind = "failure" if each.holds else "error"
+            ET.SubElement(case, kind, {"message": _in_xml(each.text)}).text = said
+    ET.indent(root)
+    found: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return found + b"\n"
+
+
+def _in_xml(text: str) -> str:
+    """Return a text without characters that XML has not."""
+    plain = foreign_lines(text).encode("utf-8", "replace").decode()
+    return plain.replace("\ufffe", "?").replace("\uffff", "?")
+
+
+def _comparison_text(each: RunDifference) -> str:
+    before, after, found = each.before, each.after, each.found
+    rows = []
+    for difference in found.differences:
+        metric = difference.metric
+        one, other = (
+            MetricValue(metric, value).text for value in (difference.before, difference.after)
+        )
+        name = f"{metric.tool} {metric.name}".strip()
+        rows.append((name, one, other, difference.text, difference.verdict.value))
+    heading = ("statistic", "before", "after", _CHANGE, "verdict")
+    lines = [
+        *_runs_lines(before, after),
+        "",
+        table(heading, rows, right={1, 2, 3}),
+        "",
+        *_calls_lines(each.calls),
+        found.sentence(before.name, after.name),
+        *each.remarks,
+    ]
+    return "\n".join(lines)
+
+
+def _runs_lines(before: ComparedRun, after: ComparedRun) -> list[str]:
+    """Return what is compared: in a line each, or every run in a table."""
+    if before.parts or after.parts:
+        runs = runs_table((before, after))
+        return [table(runs.heading, runs.rows, right={*runs.numbers})]
+    return [
+        f"before: {before.name}, {counted(len(before.times_ns), 'frame')}",
+        f"after:  {after.name}, {counted(len(after.times_ns), 'frame')}",
+    ]
+
+
+def _calls_lines(calls: Sequence[CallChange]) -> list[str]:
+    """Return what has become of clocks and timers as a table, nothing for captures."""
+    if not calls:
+        return []
+    rows = []
+    for each in calls:
+        change = each.change
+        one, other = (
+            "-" if value is None else f"{value:,.2f} {each.unit}"
+            for value in (change.before, change.after)
+        )
+        rows.append((each.subject, each.what, one, other, change.text, change.verdict.value))
+    heading = ("clock or timer", "what", "before", "after", _CHANGE, "verdict")
+    return [table(heading, rows, right={2, 3, 4}), ""]
+
+
+def _change_values(change: Change) -> dict[str, object]:
+    return {
+        "before": change.before,
+        "after": change.after,
+        "change": change.share,
+        "low": change.low,
+        "high": change.high,
+        "verdict": change.verdict.value,
+        **({"why_not": change.why_not} if change.why_not else {}),
+    }
+
+
+def _run_values(run: ComparedRun) -> dict[str, object]:
+    values = metric_values(run.series, wanted=frozenset(COMPARED))
+    return {
+        "file": run.name,
+        "frames": len(run.times_ns),
+        "metrics": {each.metric.id: each.value for each in values},
+    }
+
+
+def _side_values(side: ComparedRun) -> dict[str, object]:
+    return {
+        "runs": [_run_values(each) for each in side.runs],
+        "outliers": [{"file": name, "from_median": share} for name, share in side.outliers.items()],
+        "left_out": [_run_values(each) for each in side.left_out],
+    }
+
+
+def _comparison_values(each: RunDifference, tests: Sequence[_Test]) -> dict[str, object]:
+    found, tested = each.found, [test for test in tests if test.of is each]
+    is_of_runs = each.before.parts or each.after.parts
+    calls = [
+        {"clock": call.clock, "label": call.label, "what": call.what, "unit": call.unit}
+        | _change_values(call.change)
+        for call in each.calls
+    ]
+    return {
+        "before": each.before.name,
+        "after": each.after.name,
+        "frames": [len(each.before.times_ns), len(each.after.times_ns)],
+        **(
+            {"before_runs": _side_values(each.before), "after_runs": _side_values(each.after)}
+            if is_of_runs
+            else {}
+        ),
+        "about": "versions" if each.is_of_versions else "runs",
+        "differences": {of.metric.id: _change_values(of) for of in found.differences},
+        **({"calls": calls} if calls else {}),
+        "confidence": CONFIDENCE,
+        "verdict": found.verdict.value,
+        "verdict_by": [of.metric.id for of in found.spoken],
+        **({"why_not": found.why_not} if found.why_not else {}),
+        **({"overlap": each.overlap} if each.overlap else {}),
+        "tested": [
+            {
+                "condition": test.condition.text,
+                "metric": test.condition.metric.id,
+                "holds": test.holds,
+                **({"why_not": test.why_not} if test.why_not else {}),
+            }
+            for test in tested
+        ],
+        "failed": [test.condition.text for test in tested if test.holds],
+    }
