@@ -312,6 +312,7 @@ class HostedSession(UniformSession):
     def _draw(self) -> None:
         run = self._run
         self.pictures.take(run.stage.drawing, run.frames_run - 1, run.log)
+        run.leave_if_forked()
 
     def before_frame(self) -> None:
         """Apply pending commands at the frame boundary; called by the run."""

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from fractions import Fraction
 from math import inf
 from pathlib import Path
+from threading import get_ident
 from time import perf_counter_ns
 from time import time_ns as wall_time_ns
-from typing import Final, Protocol
+from typing import Final, NoReturn, Protocol
+from weakref import WeakSet
 
 from inspector.clocks.clock import Clock
 from inspector.clocks.failures import (
@@ -49,13 +54,25 @@ from inspector.sessions.sources.journalled_source import JournalledSource
 from inspector.sessions.stage import Stage
 from inspector.sessions.stepping import SceneSteps
 from inspector.timebase import NS_PER_MS
-from inspector.vocabulary import CALLBACK_FAILED, COMMAND, COMMAND_FORM, READING, SCENE, Reading
+from inspector.vocabulary import (
+    CALLBACK_FAILED,
+    COMMAND,
+    COMMAND_FORM,
+    READING,
+    SCENE,
+    Phase,
+    Reading,
+)
 
 logger = logging.getLogger(__name__)
 
 #: More timers in one wake-up take seconds, and are a bug of the scene.
 MOST_IN_WAKE = 1_000_000
 
+#: Prefixes of the modules that all code of a scene is called from.
+_HOSTS: Final = ("inspector.sessions.", "inspector.clocks.")
+#: Runs that end in a child that a callback forks.
+_runs: WeakSet[SceneRun] = WeakSet()
 
 _TOO_LONG_AGO: Final = (
     f"The session has run for more than {MOST_ENTRIES:,} wake-ups and commands. Going back "
@@ -121,6 +138,8 @@ class SceneRun:
         step_began_at: How many frames had run before the step in progress.
         shares: Knows where the time before each frame went; ``None`` if that is not measured.
         sampler: Looks at what takes long; ``None`` without one.
+        is_forked: Whether this is a copy in a child that code of the scene has forked; see
+            :meth:`leave_if_forked`.
     """
 
     driver: Driver
@@ -163,6 +182,7 @@ class SceneRun:
         self.step_began_at = 0
         self.shares: SharesOfFrames | None = None
         self.sampler: SceneSampler | None = None
+        self.is_forked = False
         self._step: Generator[None] | None = None
         self._is_stepping = False
         self._is_looking_around = False
@@ -175,6 +195,7 @@ class SceneRun:
         self.director = Director(self.tree.root)
         self.steps = SceneSteps(self.tree, self.transport, self.director)
         self.stage = Stage(self.transport, self.director, source.pass_work_ns)
+        _runs.add(self)
 
     @property
     def title(self) -> str:
@@ -230,6 +251,7 @@ class SceneRun:
                 scene.unload()
                 raise
         except SceneProblem as problem:
+            self.leave_if_forked(problem.__cause__ or problem)
             self._begin_log(self.log.budget_bytes)
             text, log = problem.traceback_text or str(problem), self.log
             name = log.intern(self.scene_path.name)
@@ -237,6 +259,7 @@ class SceneRun:
             self.problem = problem
             self._answer_reload()
             return
+        self.leave_if_forked()
         self.loaded = scene
         beginning = self.journal.beginning
         self.log.append((0, COMMAND_FORM, 0, self.log.intern(beginning.as_json()), 0))
@@ -283,6 +306,25 @@ class SceneRun:
         if scene is not None:
             scene.unload()
 
+    def leave_if_forked(self, error: BaseException | None = None) -> None:
+        """End a child that code of the scene has forked, and that has left that code.
+
+        Everything else belongs to the parent: the frames to come, the recording, the report.
+        """
+        if self.is_forked:
+            _leave(error)
+
+    def note_fork(self) -> None:
+        """Call nothing else in this wake-up, in a child that code of the scene has forked."""
+        if self.tree.owner != get_ident():
+            # Such a child ends with the thread that it has been forked by.
+            return
+        self.is_forked = True
+        self.tree.halt()
+        for phase in Phase:
+            for registration in self.director.callbacks(phase):
+                registration.is_active = False
+
     def fold(self) -> None:
         """Fold new events into the timeline, and move its present to now."""
         self.fold_events()
@@ -315,6 +357,7 @@ class SceneRun:
 
     def _run_frame(self, interval_ns: int, cut_ns: int) -> None:
         """Apply pending commands, then run a frame: this is the frame boundary."""
+        self.leave_if_forked()
         self.driver.before_frame()
         if self.loaded is None:
             return
@@ -322,6 +365,7 @@ class SceneRun:
         self._charge_timers()
         shares = None if known is None else known.take(self.frames_run, interval_ns)
         own_ns = self.director.run_frame(interval_ns, cut_ns, timers.take_ns(), shares)
+        self.leave_if_forked()
         if known is not None:
             known.calls_ns += own_ns
         self.look_around(after_frame=True)
@@ -329,6 +373,7 @@ class SceneRun:
         timers.begin(self.log.end - self._readings)
 
     def _end_wake(self) -> None:
+        self.leave_if_forked()
         sampler, log = self.sampler, self.log
         seen = [] if sampler is None else sampler.end_wake(self.tree.now_ns, log.intern)
         if self.loaded is None:
@@ -352,6 +397,7 @@ class SceneRun:
 
     def _take_failure(self, failure: CallbackFailure) -> None:
         """Apply the failure policy to a failure, which is recorded already."""
+        self.leave_if_forked(failure.error)
         logger.debug("callback %s failed", failure.label, exc_info=failure.error)
         policy = self.failure_policy
         if isinstance(failure.error, EndlessInstantError | UserInterruptError):
@@ -481,12 +527,14 @@ class SceneRun:
         steps = action()
         if isinstance(steps, Generator):
             for _ in steps:
+                self.leave_if_forked()
                 yield
                 # What has made a pause here was no callback.
                 timers.begin()
                 if self.is_broken_off:
                     break
             self.is_broken_off = False
+        self.leave_if_forked()
         if self.loaded is not None and not is_in_wake:
             self._charge_timers()
             self.look_around(after_frame=False)
@@ -627,3 +675,43 @@ def goes_to_end(steps: Iterator[None], slice_ns: int | None) -> bool:
     until_ns = inf if slice_ns is None else perf_counter_ns() + slice_ns
     # Ends with the first turn that exceeds the slice.
     return not any(perf_counter_ns() >= until_ns for _ in steps)
+
+
+def _leave(error: BaseException | None) -> NoReturn:
+    """End this process as Python ends one with that error, but leave its files alone."""
+    code = 0 if error is None else 1
+    if isinstance(error, SystemExit):
+        if isinstance(error.code, int):
+            code = error.code
+        elif error.code is None:
+            code = 0
+        else:
+            print(error.code, file=sys.stderr)  # noqa: T201 - as Python does
+    elif error is not None:
+        # Not the window's, which shows faults of its own.
+        sys.__excepthook__(type(error), error, error.__traceback__)
+    _write_outputs()
+    os._exit(code & 0xFF)
+
+
+def _write_outputs() -> None:
+    for output in (sys.stdout, sys.stderr):
+        # Code of the scene may have put anything there.
+        with suppress(Exception):
+            output.flush()
+
+
+def _note_fork() -> None:
+    frame = sys._getframe().f_back  # noqa: SLF001
+    while frame is not None and not frame.f_globals.get("__name__", "").startswith(_HOSTS):
+        frame = frame.f_back
+    if frame is None:
+        # Forked by who uses sessions, not in one of them.
+        return
+    for run in _runs:
+        run.note_fork()
+
+
+if sys.platform != "win32":
+    # Before, so that what waits to be written is not written by both.
+    os.register_at_fork(before=_write_outputs, after_in_child=_note_fork)
