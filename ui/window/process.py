@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import socket
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from PySide6.QtCore import (
     QMessageLogContext,
@@ -18,6 +19,7 @@ from PySide6.QtCore import (
     qInstallMessageHandler,
 )
 
+from inspector.exit_codes import ExitCode
 from inspector.stop_signals import StopSignals
 
 if TYPE_CHECKING:
@@ -38,6 +40,10 @@ _QT_LEVELS: Final = {
     QtMsgType.QtCriticalMsg: logging.ERROR,
     QtMsgType.QtFatalMsg: logging.CRITICAL,
 }
+
+
+#: In what Qt says before it ends the process because its X server or Wayland compositor has gone.
+_DISPLAY_LOST: Final = "connection broke"
 
 
 class FaultReporter:
@@ -73,8 +79,21 @@ class FaultReporter:
     def _log_qt_message(
         self, kind: QtMsgType, context: QMessageLogContext, message: str | None
     ) -> None:
+        if _DISPLAY_LOST in (message or ""):
+            self._end_without_display()
         category = context.category or "default"
         qt_logger.log(_QT_LEVELS.get(kind, logging.WARNING), "%s: %s", category, message)
+
+    def _end_without_display(self) -> NoReturn:
+        """Complete the recording, and end before Qt destroys everything in any order."""
+        print("timeline-inspector: The display was lost, so the window has ended.", file=sys.stderr)  # noqa: T201
+        with suppress(Exception):
+            session = self._window.bridge.session
+            if session is not None:
+                session.close()
+        with suppress(Exception):
+            sys.stdout.flush()
+        os._exit(ExitCode.NO_DISPLAY)
 
 
 class Interrupts(QObject):

@@ -8,12 +8,18 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
-from PySide6.QtCore import qInstallMessageHandler, qWarning
+from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler, qWarning
 from pytestqt.qtbot import QtBot
 
+from inspector.events.recording import open_recording
+from inspector.exit_codes import ExitCode
+from inspector.sessions.hosted import HostedSession
+from inspector.testing import scene_file
 from tests.ui.shell import open_shell
 from ui.window.completion import give_back_memory
 from ui.window.process import FaultReporter, Interrupts
@@ -203,6 +209,42 @@ def test_that_what_qt_says_goes_to_the_log(
         reporter.stop()
 
     assert [record.getMessage() for record in caplog.records] == ["default: of the test"]
+
+
+@pytest.mark.no_qt_log
+def test_that_a_lost_display_ends_with_a_sentence_and_a_complete_recording(
+    qtbot: QtBot,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Ended(BaseException):
+        pass
+
+    def end(code: int) -> NoReturn:
+        ended.append(code)
+        raise Ended
+
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", end)
+    shell = open_shell(qtbot, tmp_path)
+    shell.bridge.open_scene(scene_file(tmp_path, "def build(stage): pass"))
+    session = shell.bridge.session
+    assert isinstance(session, HostedSession)
+    session.recorder.start(tmp_path / "run.tlrec")
+    reporter = FaultReporter(shell.window)
+    text = "The X11 connection broke (error 1). Did the X11 server die?"
+    try:
+        with pytest.raises(Ended):
+            reporter._log_qt_message(QtMsgType.QtWarningMsg, QMessageLogContext(), text)
+    finally:
+        reporter.stop()
+
+    assert ended == [ExitCode.NO_DISPLAY]
+    said = "timeline-inspector: The display was lost, so the window has ended.\n"
+    assert capsys.readouterr().err == said
+    with closing(open_recording(tmp_path / "run.tlrec")) as recording:
+        assert recording.notes == ()
 
 
 def test_that_an_interrupt_closes_the_window_and_keeps_the_settings(
