@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
     SampleFile = Callable[[str], Path]
 
-_DWM = "dwm.exe (process 1268, swap chain 0x224B280A1C0)"
-_DWM_1 = "dwm.exe (process 1564, swap chain 0x2408E0B7CA0)"
-_DWM_2 = "dwm.exe (process 1300, swap chain 0x296989CD030)"
+_PRESENTER = "Presenter.exe (process 10792, swap chain 0x20979A6D5F8)"
+_PRESENTER_1 = "Presenter.exe (process 24560, swap chain 0x2019D7777C0)"
+_PRESENTER_2 = "Presenter.exe (process 10016, swap chain 0x1BA6DC82C58)"
 
 #: File, format, frames, column, stream, number of streams.
 _TABLES: Final = (
-    ("presentmon/test_case_0.csv", "PresentMon", 197, "MsBetweenPresents", _DWM, 10),
-    ("presentmon/test_case_0_v2.csv", "PresentMon 2.0", 197, "FrameTime", _DWM, 10),
-    ("presentmon/test_case_0_v1.csv", "PresentMon 1", 199, "msBetweenPresents", "", 10),
-    ("presentmon/test_case_1.csv", "PresentMon", 25, "MsBetweenPresents", _DWM_1, 4),
-    ("presentmon/test_case_1_v2.csv", "PresentMon 2.0", 25, "FrameTime", _DWM_1, 4),
-    ("presentmon/test_case_1_v1.csv", "PresentMon 1", 26, "msBetweenPresents", "", 6),
-    ("presentmon/test_case_2.csv", "PresentMon", 56, "MsBetweenPresents", _DWM_2, 4),
-    ("presentmon/test_case_2_v2.csv", "PresentMon 2.0", 56, "FrameTime", _DWM_2, 4),
-    ("presentmon/test_case_2_v1.csv", "PresentMon 1", 57, "msBetweenPresents", "", 4),
+    ("presentmon/test_case_0.csv", "PresentMon", 18, "MsBetweenPresents", _PRESENTER, 10),
+    ("presentmon/test_case_0_v2.csv", "PresentMon 2.0", 18, "FrameTime", _PRESENTER, 10),
+    ("presentmon/test_case_0_v1.csv", "PresentMon 1", 19, "msBetweenPresents", "", 10),
+    ("presentmon/test_case_1.csv", "PresentMon", 7, "MsBetweenPresents", _PRESENTER_1, 4),
+    ("presentmon/test_case_1_v2.csv", "PresentMon 2.0", 7, "FrameTime", _PRESENTER_1, 4),
+    ("presentmon/test_case_1_v1.csv", "PresentMon 1", 8, "msBetweenPresents", "", 6),
+    ("presentmon/test_case_2.csv", "PresentMon", 18, "MsBetweenPresents", _PRESENTER_2, 4),
+    ("presentmon/test_case_2_v2.csv", "PresentMon 2.0", 18, "FrameTime", _PRESENTER_2, 4),
+    ("presentmon/test_case_2_v1.csv", "PresentMon 1", 19, "msBetweenPresents", "", 4),
     ("presentmon/third_party_csgo.csv", "PresentMon 1", 4_265, "MsBetweenPresents", "csgo.exe", 1),
     (
         "capframex_csv/CapFrameXFileWithHeader.csv",

@@ -67,11 +67,27 @@ def test_that_the_stream_with_the_most_frames_is_read_and_named(tmp_path: Path) 
     assert capture.notes == (
         (
             "Read game.exe (process 10, swap chain 0xA) with 2 frames, one of 3 streams. Skipped: "
-            "dwm.exe (process 4, swap chain 0xB) with 1, game.exe (process 10, swap chain 0xC) "
+            "game.exe (process 10, swap chain 0xC) with 1, dwm.exe (process 4, swap chain 0xB) "
             "with 1."
         ),
         "1 row has no value and was skipped.",
     )
+
+
+def test_that_a_program_is_read_before_the_compositor_with_more_frames(tmp_path: Path) -> None:
+    rows = ["Application,ProcessID,SwapChainAddress,MsBetweenPresents"]
+    rows += ["DWM.exe,4,0xB,16.5"] * 9 + ["game.exe,10,0xA,17.5"] * 3 + ["tool.exe,11,0xC,99"]
+
+    capture = read_frame_times(write(tmp_path, "\n".join(rows)))
+
+    assert capture.stream == "game.exe (process 10, swap chain 0xA)"
+    assert len(capture.frame_times_ns) == 3
+
+
+def test_that_the_compositor_is_read_if_nothing_else_is_in_the_capture(tmp_path: Path) -> None:
+    text = "Application,MsBetweenPresents\ndwm.exe,16.5\ndwm.exe,16.5\n"
+
+    assert len(read_frame_times(write(tmp_path, text)).frame_times_ns) == 2
 
 
 def test_that_what_is_called_so_comes_before_what_only_has_it_in_its_name(tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ class Capture:
 
     Attributes:
         format: The program or format that wrote it.
-        streams: The streams, the one to show by default first, then those with more frames.
+        streams: The streams, the one to show by default first, then by their number of frames.
         slices: The slices of a trace, ``None`` for a table of frames.
         notes: Sentences about the whole file.
         damaged: Events of a trace that could not be read.

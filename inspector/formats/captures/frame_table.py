@@ -66,6 +66,8 @@ _DISPLAYED: Final = ("msbetweendisplaychange", "displayedtime")
 _YEARS: Final = range(1980, 2200)
 #: Longer "frames" are glitches of the capturing program (MangoHud drops them too).
 _LONGEST_NS: Final = 100 * NS_PER_SECOND
+#: Programs that draw the desktop, and present frames while any program does.
+_COMPOSITORS: Final = frozenset({"csrss.exe", "dwm.exe"})
 #: The columns of FRAPS, which writes instants.
 _FRAPS: Final = ["frame", "timems"]
 #: Rows of Afterburner begin with a code; this one is of data, that one of names.
@@ -174,6 +176,8 @@ class FrameTableReader:
     def capture(self) -> Capture:
         """Return the streams read so far, those with the most frames first.
 
+        The compositor, which presents frames while any program does, comes after all programs.
+
         Raises:
             CaptureError: There is no frame; the message names the columns.
         """
@@ -190,7 +194,7 @@ class FrameTableReader:
             message = f"{self._path}: {what} Choose another column. {table.listed_columns()}"
             raise CaptureError(message)
         # Sorting is stable: of streams with as many frames, the first in the file is shown.
-        streams.sort(key=len, reverse=True)
+        streams.sort(key=lambda each: (_is_compositor(each.name), -len(each)))
         notes = list(self._source.notes)
         if self._further_rows:
             notes.append(
@@ -534,6 +538,11 @@ def _spread(seconds: NsColumn) -> NsColumn:
     gaps = np.minimum(np.diff(values, append=values[-1:] + NS_PER_SECOND), NS_PER_SECOND)
     place = np.arange(len(seconds)) - np.repeat(first, counts)
     return seconds + place * np.repeat(gaps // counts, counts)
+
+
+def _is_compositor(name: str) -> bool:
+    """Return whether a stream is of the compositor, by its name."""
+    return name.casefold().partition(" ")[0] in _COMPOSITORS
 
 
 def _stream_name(cells: list[str]) -> str:
