@@ -207,6 +207,8 @@ class ActionDescription(Struct, Generic[HandlerT], frozen=True):
         title = self.plain_title
         if self.choice is None:
             return title
+        if self.menu is MenuId.PANELS:
+            return f"Show {title}"
         return f"{self.menu.plain_title}: {title[:1].lower()}{title[1:]}"
 
     @property

@@ -141,7 +141,7 @@ def test_that_titles_in_the_palette_can_be_understood_without_their_menu(
     assert titles["frame-rate-exact"] == "Other frame rate …"
     assert titles["theme-dark"] == "Theme: dark"
     assert titles["layout-live"] == "Layout: live"
-    assert titles["panel-clock_tree"] == "Panels: clocks"
+    assert titles["panel-clock_tree"] == "Show Clocks"
     assert titles["step"] == "Step one frame"
 
 
@@ -154,6 +154,17 @@ def test_that_pause_finds_the_selected_branch_before_what_follows_a_failure(
     found = palette_titles(shell, "pause")
 
     assert found[0] == "Pause or resume branch"
+
+
+def test_that_the_name_of_a_panel_finds_it_before_a_change_of_the_frame_rate(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    found = palette_titles(shell, "frame")
+
+    assert found[0] == "Show Frame"
+    assert "Frame rate: 120 frames per second" in found
 
 
 def test_that_a_part_of_a_word_finds_what_begins_with_it_without_a_selection_too(

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from ui.window.handlers.command_palette import (
     CommandPalette,
+    EntryKind,
     PaletteEntry,
     match_score,
     matching_entries,
@@ -175,3 +176,20 @@ def test_that_what_cannot_be_done_is_not_first_for_its_beginning() -> None:
     selected = PaletteEntry("selected", "Pause or resume branch", concerns_selection=True)
 
     assert found_ids("resume", idle, selected) == ["selected", "idle"]
+
+
+def test_that_panels_and_commands_come_before_settings_and_scenes() -> None:
+    scene = PaletteEntry("scene", "Open Frames", kind=EntryKind.SCENE, name="Frames")
+    rate = PaletteEntry("rate", "Frame rate: 30", kind=EntryKind.SETTING)
+    panel = PaletteEntry("panel", "Show Frame", kind=EntryKind.PANEL, name="Frame")
+    command = PaletteEntry("command", "Frame by frame")
+
+    assert found_ids("frame", scene, rate, panel, command) == ["command", "panel", "rate", "scene"]
+
+
+def test_that_opening_a_scene_comes_after_what_it_is_asked_for_by_a_verb() -> None:
+    scene = PaletteEntry("scene", "Open Boss", kind=EntryKind.SCENE, name="Boss")
+    command = PaletteEntry("command", "Open scene …")
+
+    assert found_ids("open", scene, command) == ["command", "scene"]
+    assert found_ids("boss", command, scene) == ["scene"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,6 +41,7 @@ from inspector.sessions.scene import built_in_scenes
 
 from ...actions.actions import ActionSet
 from ...actions.descriptions import ActionDescription
+from ...actions.menus import MenuId
 from ...kit.guards import guarded
 from ..settings import Settings
 
@@ -58,6 +60,15 @@ _SELECTION_BONUS: Final = 40
 _LEFT_OUT = frozenset({"palette"})
 
 
+class EntryKind(IntEnum):
+    """What an entry is; of those that match as well, the first kind comes first."""
+
+    COMMAND = 0
+    PANEL = 1
+    SETTING = 2
+    SCENE = 3
+
+
 class PaletteEntry(Struct, frozen=True):
     """One line of the palette.
 
@@ -69,6 +80,8 @@ class PaletteEntry(Struct, frozen=True):
         reason: Why it cannot be chosen now, or empty.
         icon: Its icon, or none.
         concerns_selection: Whether it is done to what is selected.
+        kind: What it is.
+        name: What it shows or opens, which its title has after a verb, or empty.
     """
 
     id: str
@@ -78,6 +91,8 @@ class PaletteEntry(Struct, frozen=True):
     reason: str = ""
     icon: QIcon | None = None
     concerns_selection: bool = False
+    kind: EntryKind = EntryKind.COMMAND
+    name: str = ""
 
 
 def match_score(pattern: str, text: str) -> int | None:
@@ -128,11 +143,12 @@ def _place_bonus(text: str, place: int) -> int:
 def _words_found(pattern: str, entry: PaletteEntry) -> int:
     """Return how well the pattern is found as it was typed.
 
-    3 at the beginning of the title, if the entry can be chosen; 2 at a word of the title,
-    1 at a word of the category, 0 nowhere.
+    3 at the beginning of the title or the name, if the entry can be chosen; 2 at a word of the
+    title, 1 at a word of the category, 0 nowhere.
     """
     typed = pattern.strip().lower()
-    if entry.title.lower().startswith(typed) and not entry.reason:
+    is_begin = any(text.lower().startswith(typed) for text in (entry.title, entry.name))
+    if is_begin and not entry.reason:
         return 3
     wanted = f" {typed}"
     for found, text in ((2, entry.title), (1, entry.category)):
@@ -144,13 +160,14 @@ def _words_found(pattern: str, entry: PaletteEntry) -> int:
 def matching_entries(pattern: str, entries: Iterable[PaletteEntry]) -> list[PaletteEntry]:
     """Return the entries that ``pattern`` finds, the best first.
 
-    Without a pattern all are returned as they are, except that what cannot be chosen
-    now comes last; with one, it counts a little less, and what is done to the selection
-    a little more.
+    Without a pattern all are returned as they are, except that what cannot be chosen now comes
+    last. With one, the order is by where it is found as it was typed, then by
+    :class:`EntryKind`, then by score; in this, what cannot be chosen counts a little less, and
+    what is done to the selection a little more.
     """
     if not pattern.strip():
         return sorted(entries, key=lambda entry: bool(entry.reason))
-    scored: list[tuple[tuple[int, int], PaletteEntry]] = []
+    scored: list[tuple[tuple[int, int, int], PaletteEntry]] = []
     for entry in entries:
         score = match_score(pattern, entry.title)
         if score is None:
@@ -161,9 +178,10 @@ def matching_entries(pattern: str, entries: Iterable[PaletteEntry]) -> list[Pale
                 score -= _REASON_PENALTY
             elif entry.concerns_selection:
                 score += _SELECTION_BONUS
-            scored.append(((_words_found(pattern, entry), score), entry))
+            words = _words_found(pattern, entry)
+            scored.append(((words, -entry.kind if words else 0, score), entry))
     scored.sort(key=lambda item: item[0], reverse=True)
-    return [entry for _score, entry in scored]
+    return [entry for _rank, entry in scored]
 
 
 @guarded
@@ -402,6 +420,8 @@ def palette_entries(
             reason=action.reason,
             icon=action.icon() if action.description.icon else None,
             concerns_selection=action.description.concerns_selection,
+            kind=_kind(action.description),
+            name=action.description.plain_title if action.description.menu is MenuId.PANELS else "",
         )
         for action in actions.by_id.values()
         if action.description.id not in _LEFT_OUT
@@ -410,13 +430,23 @@ def palette_entries(
     for scene in built_in_scenes():
         entry_id = f"scene:{scene.path}"
         paths[entry_id] = scene.path
-        entries.append(PaletteEntry(entry_id, f"Open {scene.title}", "Built-in scenes"))
+        entries.append(_opening(entry_id, scene.title, "Built-in scenes"))
     for text in settings.recent_scenes:
         entry_id = f"scene:{text}"
         if entry_id not in paths:
             paths[entry_id] = Path(text)
-            entries.append(PaletteEntry(entry_id, f"Open {Path(text).name}", "Recent scenes"))
+            entries.append(_opening(entry_id, Path(text).name, "Recent scenes"))
     return entries, paths
+
+
+def _opening(entry_id: str, name: str, category: str) -> PaletteEntry:
+    return PaletteEntry(entry_id, f"Open {name}", category, kind=EntryKind.SCENE, name=name)
+
+
+def _kind(description: ActionDescription[Any]) -> EntryKind:
+    if description.choice is None:
+        return EntryKind.COMMAND
+    return EntryKind.PANEL if description.menu is MenuId.PANELS else EntryKind.SETTING
 
 
 def _category(description: ActionDescription[Any]) -> str:
