@@ -220,9 +220,9 @@ def test_that_pauses_at_the_same_time_are_said_to_be(
     )
     stand.run(8)
 
-    found = [text for text in texts(stand.explain("boss")) if "at the same time" in text]
+    found = [text for text in texts(stand.explain("boss")) if "Overlaps" in text]
 
-    said = f"Some of these were at the same time; together they cover {covered}."
+    said = f"Overlaps counted once: {covered}."
     assert found == ([said] if covered else [])
     stand.session.close()
 

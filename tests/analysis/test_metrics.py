@@ -280,8 +280,9 @@ def test_that_long_frames_are_put_down_to_their_largest_share() -> None:
     assert causes.tolist() == [*Cause, -1]
     found = FrameSeries(interval / ms, 1000 / 60, FrameFacts(causes=causes))
     assert value("long.timers", found) == 1
-    names = {each.metric.id for each in metric_values(found)}
-    assert "long.host-late" in names
+    names = {each.metric.id: each.metric.name for each in metric_values(found)}
+    assert names["long.host-late"] == "Long by a late wake-up of the host"
+    assert names["long.unknown"] == "Long, cause unknown"
     assert "long.host-late" not in {each.metric.id for each in metric_values(UNEVEN)}
 
 

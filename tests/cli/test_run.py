@@ -333,7 +333,7 @@ def test_that_a_run_and_its_graph_count_the_same_frames_over_budget(
     _, values, _ = run(f"run minimal --frame-times {capture} --json")
 
     assert "frame time over 16.7 ms + 15 %: 12 frames (5.7%)" in out
-    assert "12 over + 15 % (5.7 %)" in graph.read_text()
+    assert "12 over 19.2 ms (5.7 %)" in graph.read_text()
     assert json.loads(values)["over_budget"] == {
         "measure": "interval",
         "budgets": [

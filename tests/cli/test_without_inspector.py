@@ -63,14 +63,14 @@ def test_that_exports_count_without_them_and_draw_all(run: Run, game: Path, tmp_
     assert values["over_budget"]["budgets"][0]["frames"] == 1
     for name in ("a.svg", "a.html", "a.timeline.svg"):
         text = (tmp_path / name).read_text(encoding="utf-8")
-        assert "1 over + 15 % (5.3 %)" in text
+        assert "1 over 19.2 ms (5.3 %)" in text
         assert "without 1 late by the inspector" in text
 
 
 def test_that_all_count_without_the_option(run: Run, game: Path, tmp_path: Path) -> None:
     run(f"export {game} -o a.svg -o b.json --budget 60fps")
 
-    assert "2 over + 15 % (10.0 %)" in (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert "2 over 19.2 ms (10.0 %)" in (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert "left_out" not in json.loads((tmp_path / "b.json").read_text(encoding="utf-8"))
 
 

@@ -188,9 +188,9 @@ def test_that_frames_over_a_budget_are_counted(
         ExportOptions(budgets_ms=(8.0, 11.0, 20.0)),
     )
     written = texts(picture)
-    assert written[written.index("8.00 ms · 125 fps") + 1] == "all over + 15 %"
-    assert written[written.index("11.0 ms · 90.9 fps") + 1] == "3 over + 15 % (0.3 %)"
-    assert written[written.index("20.0 ms · 50 fps") + 1] == "none over + 15 %"
+    assert written[written.index("8.00 ms · 125 fps") + 1] == "all over 9.20 ms"
+    assert written[written.index("11.0 ms · 90.9 fps") + 1] == "3 over 12.7 ms (0.3 %)"
+    assert written[written.index("20.0 ms · 50 fps") + 1] == "none over 23.0 ms"
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ def statistics_parts(
         StatisticsPart(1, f"max {format_duration(found.max_ns)}"),
     ]
     for over in found.over_budgets:
-        parts.append(StatisticsPart(3, f"{over.count:,} over {over.budget.limit_text}"))
+        parts.append(StatisticsPart(3, over.text))
         if over.count:
             missed = f", {over.missed:,} missed" if is_interval else ""
             parts.append(StatisticsPart(8, f"{100 * over.share:.3g} %{missed}"))

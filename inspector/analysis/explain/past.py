@@ -215,10 +215,7 @@ def _overlap(stretches: list[Stretch], since_ns: int, at_ns: int) -> list[Reason
         reached_ns = max(reached_ns, end_ns)
     if lasted_ns - covered_ns < _SAME_NS:
         return []
-    text = (
-        f"Some of these were at the same time; together they cover {format_duration(covered_ns)}."
-    )
-    return [Reason(text, at_ns)]
+    return [Reason(f"Overlaps counted once: {format_duration(covered_ns)}.", at_ns)]
 
 
 def _stretch(timeline: Timeline, stretch: Stretch, name: str) -> Reason:

@@ -78,7 +78,7 @@ def host_slow(seen: Survey) -> Iterator[Finding]:
     survey = seen.long_frames
     least = max(OVER_LEAST, -(-survey.frames // OVER_ONE_IN))
     advice = (
-        "Other programs took the processor, or the system saves power; the scene cannot help it."
+        "Other programs took the processor, or the system saves power: nothing in the scene to fix."
     )
     yield from _because_of(seen, HOST_SLOW, Share.HOST_LATE, least, advice)
 

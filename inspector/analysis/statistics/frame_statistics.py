@@ -14,7 +14,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.timebase import NS_PER_SECOND
+from inspector.timebase import NS_PER_SECOND, format_duration
 
 _ALL: Final = 100
 
@@ -34,6 +34,13 @@ class OverBudget(Struct, frozen=True):
     count: int
     share: float
     missed: int
+
+    @property
+    def text(self) -> str:
+        """Their number with the limit in words: ``20 over budget (19.2 ms)``."""
+        origin = f", {self.budget.origin}" if self.budget.origin else ""
+        limit = format_duration(self.budget.longest_ns)
+        return f"{self.count:,} over budget ({limit}{origin})"
 
     def values(self) -> dict[str, object]:
         return {

@@ -25,6 +25,11 @@ class Cause(IntEnum):
     def text(self) -> str:
         return _TEXTS[self]
 
+    @property
+    def title(self) -> str:
+        """Frames that are long because of it, as they are called in a table."""
+        return "Long, cause unknown" if self is Cause.UNKNOWN else f"Long by {self.text}"
+
 
 _TEXTS = {
     Cause.TIMERS: "timer callbacks",
@@ -32,7 +37,7 @@ _TEXTS = {
     Cause.INSPECTOR: "the inspector",
     Cause.GARBAGE_COLLECTION: "garbage collection",
     Cause.HOST_LATE: "a late wake-up of the host",
-    Cause.UNKNOWN: "something unknown",
+    Cause.UNKNOWN: "unknown",
 }
 _NOT_LONG = -1
 

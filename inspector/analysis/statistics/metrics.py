@@ -299,7 +299,7 @@ def _ours() -> Iterator[Metric]:
     for cause in Cause:
         formula = f"frames over budget of which the largest share is {cause.text}"
         yield Metric(
-            *(f"long.{cause.name.lower().replace('_', '-')}", "", f"Long by {cause.text}"),
+            *(f"long.{cause.name.lower().replace('_', '-')}", "", cause.title),
             *(_COUNT, formula, partial(_caused, cause)),
             needs="shares of the interval, as sessions of ours have",
             is_of_sessions=True,

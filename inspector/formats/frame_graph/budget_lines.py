@@ -27,7 +27,7 @@ def budget_texts(budget_ms: float, measured_ns: NsColumn) -> tuple[str, ...]:
     if not len(measured_ns):
         return (name,)
     count = over_budget(measured_ns, budget).count
-    beyond = f"over + {budget.tolerance_text}"
+    beyond = f"over {format_duration(budget.longest_ns)}"
     if count in (0, len(measured_ns)):
         return name, f"{'all' if count else 'none'} {beyond}"
     return name, f"{count:,} {beyond} ({_percent(count, len(measured_ns))})"

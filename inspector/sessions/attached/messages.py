@@ -22,6 +22,11 @@ Name = Annotated[str, msgspec.Meta(max_length=1_000)]
 #: Numbers of pages and workers, above those of processes.
 FIRST_PAGE_PID: Final = 1 << 31
 Grant = Literal["read-only", "step", "full"]
+GRANT_TEXTS: Final[dict[Grant, str]] = {
+    "full": "full control",
+    "step": "pause and step",
+    "read-only": "read only",
+}
 
 
 class Message(msgspec.Struct, frozen=True):

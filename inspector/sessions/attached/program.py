@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from inspector.commands.command import Capability
 from inspector.probe.adapters import KEEPS_TIME
 from inspector.sessions.attached.doors.processes import parent_of
-from inspector.sessions.attached.messages import FIRST_PAGE_PID
+from inspector.sessions.attached.messages import FIRST_PAGE_PID, GRANT_TEXTS
 from inspector.sessions.attached.session_numbers import own_clock, own_number
 from inspector.timebase import format_duration
 from inspector.vocabulary import EventKind
@@ -259,8 +259,8 @@ class Program:
             ("Command", " ".join(self.argv)),
             ("Runs on", f"{runtime.implementation or runtime.language} {runtime.version}".strip()),
             ("Connection", self.link.text),
-            ("Grants", self.grant),
-            ("Its clock", self.clock_text),
+            ("Permissions", GRANT_TEXTS[self.grant]),
+            ("Clock", self.clock_text),
             ("Probe", self.cost_text),
             ("Lost", self.loss_text or "no events"),
         ]
@@ -305,7 +305,7 @@ class Program:
     def clock_text(self) -> str:
         """How exactly its instants are known."""
         if not self.error_ns:
-            return "the same as the inspector's"
+            return "shared with the inspector"
         drift = f", corrected by {format_duration(abs(self.drift_ns))}" if self.drift_ns else ""
         return f"compared with the inspector's, ± {format_duration(self.error_ns)}{drift}"
 

@@ -108,3 +108,16 @@ def test_that_a_program_is_shown_where_its_clock_is_now(attachment: Attachment) 
     # The keyframe says when it began, in the program's own time.
     assert session.timeline.clocks[clock_id].off == -(began_ns + program.translation.shift_ns) * D
     assert program.clock_text == "compared with the inspector's, ± 2.00 ms, corrected by 7.00 ms"
+
+
+def test_that_a_program_says_what_is_permitted_and_whose_clock_it_has(
+    attachment: Attachment,
+) -> None:
+    probe = attachment.join()
+    probe.keyframe()
+    attachment.settle(attachment.session.own_clocks)
+
+    facts = dict(attachment.session.programs[0].facts)
+
+    assert facts["Permissions"] == "full control"
+    assert facts["Clock"] == "shared with the inspector"

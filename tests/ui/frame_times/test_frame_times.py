@@ -91,7 +91,7 @@ def test_that_statistics_are_of_the_frames_in_view(
     assert statistics(panel) == (
         "In view: 1,000 frames  ·  (0–999)  ·  mean 16.8 ms (59.6 fps)  ·  median 16.7 ms"
         "  ·  P95 16.7 ms  ·  P99 16.7 ms  ·  P99.9 40.0 ms  ·  max 100 ms"
-        "  ·  3 over 16.7 ms + 15 %  ·  0.3 %, 8 missed"
+        "  ·  3 over budget (19.2 ms)  ·  0.3 %, 8 missed"
     )
 
 

@@ -24,16 +24,12 @@ from PySide6.QtWidgets import (
 from inspector.errors import AttachError
 from inspector.sessions.attached.doors.launch import Grant
 from inspector.sessions.attached.doors.typed import TypedProgram
+from inspector.sessions.attached.messages import GRANT_TEXTS
 
 from ...kit.layouts import button_box, tool_button
 from ...kit.prompts import problem_label
 from ...kit.theme import Theme
 
-_GRANTS: Final[dict[Grant, str]] = {
-    "full": "everything: pause, step, rates, timers",
-    "step": "pause and step",
-    "read-only": "read only",
-}
 _HELD: Final = "yes"
 
 
@@ -81,8 +77,8 @@ class OpenProgramDialog(QDialog):
         self.interpreter.setPlaceholderText("the first Python on the path")
         self.hold = QCheckBox("Hold it before its first &frame")
         self.grant = QComboBox()
-        self.grant.setAccessibleName("Grant")
-        for grant, text in _GRANTS.items():
+        self.grant.setAccessibleName("Permissions")
+        for grant, text in GRANT_TEXTS.items():
             self.grant.addItem(text, grant)
         self.problem = problem_label(theme)
         button = QDialogButtonBox.StandardButton
@@ -109,7 +105,7 @@ class OpenProgramDialog(QDialog):
             label.setBuddy(line)
             line.setAccessibleName(title.replace("&", ""))
             form.addRow(label, self._with_button(line, choose))
-        form.addRow("&Grant", self.grant)
+        form.addRow("P&ermissions", self.grant)
         form.addRow("", self.hold)
         self.body = QVBoxLayout(self)
         self.body.addLayout(form)
