@@ -409,6 +409,25 @@ def test_that_very_many_timers_are_thinned_out_and_said_to_be() -> None:
         assert not adapter.message
 
 
+@pytest.mark.parametrize(("share", "one_of"), [(0.12001, 3), (0.47, 8), (0.71, 12)])
+def test_that_thinned_out_it_follows_as_many_tasks_as_it_says(share: float, one_of: int) -> None:
+    with followed() as (loop, adapter, _):
+
+        async def watched() -> int:
+            adapter.thin_out(share)
+            tasks = [asyncio.create_task(sleeping(0.5)) for _ in range(600)]
+            await asyncio.sleep(0)
+            seen = len(adapter.program.timers)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            return seen
+
+        seen = loop.run_until_complete(watched())
+        assert f"1 in {one_of} is followed" in adapter.message
+        assert 0.6 < seen * one_of / 600 < 1.4
+
+
 SERVER = """
 import asyncio
 class RequestHandler:

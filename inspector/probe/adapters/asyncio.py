@@ -57,8 +57,9 @@ _THINNED = (
     "Very many timers: of the tasks that wait for less than a second, 1 in {} is followed, "
     "so that the program keeps its speed."
 )
-#: Identities are multiples of this.
-_ALIGNED = 16
+#: Identities of tasks have equal distances: their remainders would all be the same. The last bits
+#: of their products with this are spread evenly.
+_SPREAD, _SPREAD_BITS = 586_682_221, 2**34 - 1
 #: Sleeps whose names are kept.
 _MOST_KNOWN = 10_000
 #: Seconds whose nanoseconds need not be limited.
@@ -346,6 +347,7 @@ class LoopHooks:
         sleepers: The tasks that have slept, by their identity.
         thinned_below_s: Of shorter waits than this, only those of one in so many tasks
             (``one_of``) are followed, as all would cost the program too much.
+        share: What the spread identities of these tasks do not exceed.
         refusal: Why its time cannot be controlled, empty if it can.
     """
 
@@ -358,6 +360,7 @@ class LoopHooks:
         self._adapter = adapter
         self.thinned_below_s = 0.0
         self.one_of = 1
+        self.share = _SPREAD_BITS
         self._is_installed = False
         self._known: dict[tuple[tuple[int, int], str, str], tuple[str, int]] = {}
         # Woken in this turn, and in the one before.
@@ -457,7 +460,10 @@ class LoopHooks:
                 return handle
             if callback is sleep_callback:
                 task = current_task(loop)
-                if delay < hooks.thinned_below_s and id(task) // _ALIGNED % hooks.one_of:
+                if (
+                    delay < hooks.thinned_below_s
+                    and id(task) * _SPREAD & _SPREAD_BITS > hooks.share
+                ):
                     return handle
                 sleeper = sleepers.get(id(task))
                 if sleeper is not None:
@@ -482,7 +488,9 @@ class LoopHooks:
                         handle.__class__ = handle_type
                         timers[id(handle)] = sleeper
                         return handle
-            elif delay < hooks.thinned_below_s and id(handle) // _ALIGNED % hooks.one_of:
+            elif (
+                delay < hooks.thinned_below_s and id(handle) * _SPREAD & _SPREAD_BITS > hooks.share
+            ):
                 return handle
             program.guarded(adapter, set_timer, handle, delay, frame_at(1))
             return handle
@@ -583,6 +591,7 @@ class LoopHooks:
     def thin_out(self, one_of: int) -> None:
         """Follow the short waits of one in so many tasks only."""
         self.thinned_below_s, self.one_of = 0.0 if one_of == 1 else _SHORT_S, one_of
+        self.share = _SPREAD_BITS // one_of
 
     def forget_timers(self) -> None:
         """Begin again, for another inspector or for none."""
