@@ -110,8 +110,10 @@ class Timer:
         """From one due instant to the next, 0 for a one-shot."""
         return self._program.timers.get(self.number, _GONE)[PERIOD]
 
-    def armed(self, due_ns: int, period_ns: Optional[int] = None) -> None:
-        """The timer is due at another local instant."""
+    def armed(
+        self, due_ns: int, period_ns: Optional[int] = None, at_ns: Optional[int] = None
+    ) -> None:
+        """The timer is due at another local instant, as was said at ``at_ns`` or just now."""
         program = self._program
         record, emit = program.timers.get(self.number), program.emit
         if record is None or emit is None:
@@ -120,7 +122,8 @@ class Timer:
         if period_ns is None:
             period_ns = period_before_ns
         program.timers[self.number] = (clock, name, site, kind, due_ns, period_ns)
-        emit((monotonic_ns(), TIMER_ARMED, self.number, due_ns, period_ns))
+        at_ns = monotonic_ns() if at_ns is None else at_ns
+        emit((at_ns, TIMER_ARMED, self.number, due_ns, period_ns))
 
     def fired(self, late_ns: int, next_due_ns: Optional[int] = None) -> None:
         """The timer is being called, so much local time after it was due.
@@ -529,6 +532,7 @@ class Program:
         period_ns: int = 0,
         kind: int = TIMEOUT,
         handle: Any = None,
+        at_ns: Optional[int] = None,
     ) -> Timer:
         """Report a timer that was set, or while a keyframe is made, one that is pending.
 
@@ -540,8 +544,9 @@ class Program:
             period_ns: From one due instant to the next, 0 for a one-shot.
             kind: ``TIMEOUT`` or one of the intervals.
             handle: Kept with it for the adapter.
+            at_ns: The instant at which it was set, if that is known.
         """
-        number = self.pending_timer(clock, name, site, due_ns, period_ns, kind)
+        number = self.pending_timer(clock, name, site, due_ns, period_ns, kind, at_ns)
         timer = self._objects[number] = Timer(self, number, handle)
         return timer
 
@@ -555,10 +560,7 @@ class Program:
         kind: int = TIMEOUT,
         at_ns: Optional[int] = None,
     ) -> int:
-        """Do as :meth:`timer` does, and return the number: for adapters with very many timers.
-
-        ``at_ns`` is the instant at which it was set, if that is known.
-        """
+        """Do as :meth:`timer` does, and return the number: for adapters with very many timers."""
         numbers = self._numbers
         number = self._next_timer()
         known = numbers[name] if name in numbers else self.text(name)

@@ -10,19 +10,22 @@ import sys
 from functools import wraps
 from math import inf
 from threading import current_thread, main_thread
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from ..clocks import whole_ns
 from . import Adapter
+from .sleeps import Sleeps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import ModuleType
+    from types import FrameType, ModuleType
 
     from ..clocks import Clock
     from ..program import Program, Timer
     from . import Capability
 
+#: Seconds whose nanoseconds need not be limited.
+_NEAR_S = 1e9
 _NS = 1_000_000_000
 
 
@@ -41,6 +44,7 @@ class TrioAdapter(Adapter):
     def installed(self, module: ModuleType) -> None:
         self._core: Any = sys.modules["trio._core._run"]
         self._clock_class = _clock_class(module)
+        self._sleep, self._sleep_until = module.sleep.__code__, module.sleep_until.__code__
         self._hook_runs()
         self._hook_deadlines()
         runner = getattr(self._core.GLOBAL_RUN_CONTEXT, "runner", None)
@@ -98,6 +102,7 @@ class TrioAdapter(Adapter):
         run = _Run(runner)
         here = "" if current_thread() is main_thread() else f" {current_thread().name}"
         run.clock = self.program.clock(f"trio{here}", adapter=self)
+        run.sleeps = Sleeps(self.program, run.clock)
         run.is_ours = isinstance(runner.clock, self._core.SystemClock)
         if run.is_ours:
             run.base_s = runner.clock.current_time() - run.clock.now_s
@@ -122,15 +127,31 @@ class TrioAdapter(Adapter):
 
     def _added(self, deadlines: Any, deadline: float, scope: Any) -> None:
         run = self._run_of(deadlines)
-        if run is not None and run.is_ours:
-            task = getattr(self._core.GLOBAL_RUN_CONTEXT, "task", None)
-            self._show(run, deadline, scope, task, self.program.call_site())
+        if run is None or not run.is_ours:
+            return
+        task, site = getattr(self._core.GLOBAL_RUN_CONTEXT, "task", None), self.program.call_site()
+        is_sleep, asked_ns, frame = self._asked(sys._getframe(1))
+        if task is None or not is_sleep:
+            self._show(run, deadline, scope, task, site)
+            return
+        due_ns = run.local_ns(deadline)
+        run.shown[scope] = run.sleeps.set(task, frame, (task.name, site), due_ns, asked_ns)
+
+    def _asked(self, frame: Optional[FrameType]) -> tuple[bool, Optional[int], Optional[FrameType]]:
+        """Return whether trio's sleep has set a deadline, what it was asked, and who awaits it."""
+        is_sleep, asked_ns = False, None
+        while frame is not None and self.program.is_hidden(frame):
+            if frame.f_code is self._sleep_until:
+                is_sleep = True
+            elif frame.f_code is self._sleep:
+                seconds = frame.f_locals["seconds"]
+                asked_ns = whole_ns(seconds) if seconds < _NEAR_S else None
+            frame = frame.f_back
+        return is_sleep, asked_ns, frame
 
     def _show(self, run: _Run, deadline: float, scope: Any, task: Any, site: int) -> None:
         name = "deadline" if task is None else task.name
-        # Rounded up: at that instant, trio's time has reached it.
-        due_ns = whole_ns(deadline - run.base_s) + 1
-        run.shown[scope] = self.program.timer(run.clock, name, site, due_ns)
+        run.shown[scope] = self.program.timer(run.clock, name, site, run.local_ns(deadline))
 
     def _removed(self, deadlines: Any, deadline: float, scope: Any) -> None:
         run = self._run_of(deadlines)
@@ -138,7 +159,7 @@ class TrioAdapter(Adapter):
         if timer is None:
             return
         if deadline <= run.expires_at:
-            timer.fired(max(run.clock.local_ns() - timer.due_ns, 0))
+            run.sleeps.woke(timer)
         else:
             timer.cleared(self.program.call_site())
 
@@ -166,6 +187,7 @@ class TrioAdapter(Adapter):
     def released(self) -> None:
         for run in list(self._runs):
             run.shown.clear()
+            run.sleeps.forget()
 
     # -------------------------------------------------------------------- control
 
@@ -197,11 +219,13 @@ class _Run:
 
     Attributes:
         shown: The timer in the inspector by cancel scope.
+        sleeps: What its tasks sleep.
         is_ours: Whether the run follows the inspector's clock.
         expires_at: While deadlines expire, the time for which they do.
     """
 
     clock: Clock
+    sleeps: Sleeps
 
     def __init__(self, runner: Any) -> None:
         self.runner = runner
@@ -210,6 +234,10 @@ class _Run:
         self.is_ours = True
         self.base_s = 0.0
         self.expires_at = -inf
+
+    def local_ns(self, deadline: float) -> int:
+        """Return a deadline as local time, at which trio's time has reached it: rounded up."""
+        return whole_ns(deadline - self.base_s) + 1
 
 
 def _clock_class(trio: Any) -> Any:
@@ -227,10 +255,12 @@ def _clock_class(trio: Any) -> Any:
             return run.base_s + run.clock.local_ns() / _NS
 
         def deadline_to_sleep_time(self, deadline: float) -> float:
+            run = self._run
+            # Whatever could run has run.
+            run.sleeps.settle()
             if deadline == inf:
                 return inf
-            run = self._run
-            real_ns = run.clock.real_ns_until(whole_ns(deadline - run.base_s) + 1)
+            real_ns = run.clock.real_ns_until(run.local_ns(deadline))
             return inf if real_ns is None else real_ns / _NS
 
     return InspectedClock

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary, ref
 from ..clocks import whole_ns
 from . import Adapter
 from .asyncio import AsyncioAdapter
+from .sleeps import Sleeps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,6 +134,7 @@ class UvloopAdapter(Adapter):
 
     def released(self) -> None:
         for known in list(self._loops.values()):
+            known.sleeps.forget()
             for handle in list(known.pending.values()):
                 handle.shown = None
 
@@ -152,6 +154,7 @@ class _Loop:
 
     Attributes:
         pending: The timers that wait, by identity.
+        sleeps: What its tasks sleep.
     """
 
     def __init__(self, adapter: UvloopAdapter, loop: Any, clock: Clock) -> None:
@@ -159,6 +162,7 @@ class _Loop:
         self.loop: Callable[[], Any] = ref(loop)
         self.clock = clock
         self.pending: dict[int, _Handle] = {}
+        self.sleeps = Sleeps(adapter.program, clock)
         self.base_s = float(adapter.native_time(loop)) - clock.local_ns() / _NS
 
     def time_s(self) -> float:
@@ -194,7 +198,7 @@ class _Loop:
 class _Handle(asyncio.TimerHandle):
     """A timer of a program, with the one of libuv that serves it."""
 
-    __slots__ = ("due_ns", "following", "native", "shown")
+    __slots__ = ("asked_ns", "due_ns", "following", "native", "shown")
 
     def __init__(
         self,
@@ -207,7 +211,8 @@ class _Handle(asyncio.TimerHandle):
         loop = following.loop()
         super().__init__(following.time_s() + delay, callback, args, loop, context)
         self.following = following
-        self.due_ns = following.clock.local_ns() + whole_ns(delay)
+        self.asked_ns = whole_ns(delay)
+        self.due_ns = following.clock.local_ns() + self.asked_ns
         self.native: Any = None
         self.shown: Optional[Timer] = None
 
@@ -216,11 +221,21 @@ class _Handle(asyncio.TimerHandle):
         following: Any = self.following
         adapter = following.adapter
         program = adapter.program
+        task = None
         if frame is None:
-            name, site = adapter.names.pending_name_and_site(self)
+            described = adapter.names.pending_name_and_site(self)
         else:
-            name, site = adapter.names.name_and_site(self, frame)
-        self.shown = program.timer(following.clock, name, site, self.due_ns, handle=self)
+            described = adapter.names.name_and_site(self, frame)
+            handle: Any = self
+            if handle._callback is adapter.names.sleep_callback:
+                task = adapter.names.current_task(handle._loop)
+        if task is None:
+            self.shown = program.timer(following.clock, *described, self.due_ns, handle=self)
+        else:
+            while frame is not None and program.is_hidden(frame):
+                frame = frame.f_back
+            sleeps, asked_ns = following.sleeps, self.asked_ns
+            self.shown = sleeps.set(task, frame, described, self.due_ns, asked_ns, self)
         if id(self) not in following.pending:
             # Its thread, which was busy, has gone on meanwhile.
             self.shown.cleared()
@@ -236,7 +251,11 @@ class _Handle(asyncio.TimerHandle):
         following.pending.pop(id(self), None)
         if self.shown is not None:
             shown, self.shown = self.shown, None
-            shown.fired(local_ns - self.due_ns)
+            if following.sleeps.woke(shown):
+                # Behind what the task does next.
+                self._run()
+                following.loop().call_soon(following.sleeps.settle)
+                return
         self._run()
 
     def cancel(self) -> None:

@@ -118,12 +118,11 @@ application.exec()
 UVLOOP = """
 import asyncio, uvloop
 async def main():
-    loop = asyncio.get_running_loop()
-    def ticking():
-        loop.call_later(0.05, ticking)
-    ticking()
-    loop.call_later(float("inf"), print)
-    await asyncio.Event().wait()
+    asyncio.get_running_loop().call_later(float("inf"), print)
+    async def ticking():
+        while True:
+            await asyncio.sleep(0.05)
+    await asyncio.create_task(ticking())
 uvloop.run(main())
 """
 TRIO = """

@@ -1,0 +1,93 @@
+"""Sleeps of tasks: again and again at the same place, they are one timer that repeats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from ..kinds import INTERVAL_DELAY, TIMEOUT
+
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Optional
+
+    from ..clocks import Clock
+    from ..program import Program, Timer
+
+
+class Sleeps:
+    """What the tasks of a loop sleep."""
+
+    def __init__(self, program: Program, clock: Clock) -> None:
+        self._program = program
+        self._clock = clock
+        #: The latest timer of each task, and where that was set.
+        self._latest: WeakKeyDictionary[Any, tuple[Timer, CodeType, int]] = WeakKeyDictionary()
+        # Those that have fired and may be set again, by number.
+        self._woken: dict[int, Timer] = {}
+
+    def set(  # noqa: PLR0913, PLR0917 - what a sleep is
+        self,
+        task: Any,
+        frame: Optional[FrameType],
+        described: tuple[str, int],
+        due_ns: int,
+        asked_ns: Optional[int],
+        handle: Any = None,
+    ) -> Timer:
+        """A task sleeps.
+
+        Args:
+            task: The task.
+            frame: What awaits the sleep.
+            described: Its name and call site.
+            due_ns: The local instant up to which it sleeps.
+            asked_ns: For how long it has asked, if that is known.
+            handle: Kept with the timer for the adapter.
+        """
+        program, clock = self._program, self._clock
+        period_ns, at_ns = due_ns - clock.local_ns() if asked_ns is None else asked_ns, None
+        if asked_ns is not None and clock._shift is not None:
+            # So that what it waits for is what was asked.
+            at_ns = due_ns - asked_ns - clock._shift
+        kind, latest = TIMEOUT, self._latest.get(task)
+        if latest is not None and frame is not None:
+            timer, code, place = latest
+            is_same = code is frame.f_code and place == frame.f_lasti
+            if program.pending(timer.number) is None:
+                kind = INTERVAL_DELAY if is_same else TIMEOUT
+            elif self._woken.pop(timer.number, None) is None:
+                # A task has one sleep at a time: something else that is made like one.
+                frame = None
+            elif is_same:
+                timer.handle = handle
+                timer.armed(due_ns, period_ns, at_ns)
+                return timer
+            else:
+                timer.cleared()
+        period_ns = period_ns if kind == INTERVAL_DELAY else 0
+        timer = program.timer(clock, *described, due_ns, period_ns, kind, handle, at_ns)
+        if frame is not None:
+            self._latest[task] = timer, frame.f_code, frame.f_lasti
+        return timer
+
+    def woke(self, timer: Timer) -> bool:
+        """A timer is reached; returns whether one is left that its task may set again."""
+        local_ns, period_ns = self._clock.local_ns(), timer.period_ns
+        timer.fired(max(local_ns - timer.due_ns, 0), local_ns + period_ns if period_ns else None)
+        if period_ns:
+            self._woken[timer.number] = timer
+        return bool(period_ns)
+
+    def settle(self) -> None:
+        """What was woken has gone on: who does not sleep again waits for something else."""
+        if self._woken:
+            # At once, as another thread may forget them.
+            woken, self._woken = self._woken, {}
+            for timer in woken.values():
+                timer.cleared()
+
+    def forget(self) -> None:
+        """Begin again, for another inspector or for none."""
+        self._latest.clear()
+        self._woken = {}
