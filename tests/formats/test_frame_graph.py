@@ -34,6 +34,10 @@ def group(picture: DisplayList, name: str) -> Group:
     return next(item for item in picture.items if isinstance(item, Group) and item.name == name)
 
 
+def areas(picture: DisplayList, name: str) -> list[Polygon]:
+    return [item for item in group(picture, name).items if isinstance(item, Polygon)]
+
+
 def lines(picture: DisplayList, name: str) -> list[Polyline]:
     return [item for item in group(picture, name).items if isinstance(item, Polyline)]
 
@@ -215,10 +219,38 @@ def test_that_a_budget_line_is_where_its_time_is(
     picture = frame_graph(
         make_frames([20 * MS] * 100), provenance, ExportOptions(budgets_ms=(20.0,))
     )
-    (data,) = lines(picture, "frames")
+    (data,) = areas(picture, "frames")
     (budget,) = lines(picture, "budgets")
     assert budget.stroke.dash
-    assert budget.points[0].y == pytest.approx(data.points[0].y, abs=0.5)
+    assert budget.points[0].y == pytest.approx(data.points[1].y, abs=0.5)
+
+
+def tops_over(bars: Polygon, x: float) -> list[float]:
+    """Return the upper edges of an area over a place on the axis."""
+    pairs = zip(bars.points, bars.points[1:], strict=False)
+    return [one.y for one, other in pairs if one.y == other.y and one.x <= x < other.x]
+
+
+@pytest.mark.parametrize("count", [60, 900, 3_000])
+def test_that_a_long_frame_is_a_bar_over_all_of_its_time(
+    make_frames: MakeFrames, provenance: Provenance, count: int
+) -> None:
+    intervals = [FRAME_60_NS] * count
+    intervals[count // 2] = 418 * MS
+    frames = make_frames(intervals)
+
+    picture = frame_graph(frames, provenance, ExportOptions())
+
+    bars = areas(picture, "frames")
+    assert not lines(picture, "frames")
+    axis = lines(picture, "time axis")[0].points
+    end_ns = int(frames.at_ns[count // 2])
+    per_ns = (axis[1].x - axis[0].x) / int(frames.at_ns[-1])
+    # Its last half point is the gap to the next bar.
+    for share in (0.2, 0.5, 0.9):
+        x = axis[0].x + (end_ns - share * 418 * MS) * per_ns
+        top = lines(picture, "value axis")[0].points[0].y
+        assert [min(tops_over(each, x)) for each in bars] == [top] * len(bars)
 
 
 def test_that_a_few_spikes_do_not_flatten_the_rest(
@@ -226,8 +258,9 @@ def test_that_a_few_spikes_do_not_flatten_the_rest(
 ) -> None:
     frames = make_frames(spiky(3_000, {100: 900 * MS, 2_000: 400 * MS}))
     picture = frame_graph(frames, provenance, ExportOptions())
-    (data,) = lines(picture, "frames")
-    heights = sorted(place.y for place in data.points)
+    data = areas(picture, "frames")[-1]
+    floor = max(place.y for place in data.points)
+    heights = sorted(place.y for place in data.points if place.y < floor)
     plot = lines(picture, "value axis")[0].points
     plot_height = plot[1].y - plot[0].y
     usual = heights[len(heights) // 2]
@@ -322,8 +355,8 @@ def test_that_frames_of_a_held_session_are_placed_by_their_number(
     frames = replace(make_frames([5 * MS] * 40), at_ns=np.full(40, 7 * MS))
     picture = frame_graph(frames, provenance, ExportOptions())
     assert "frame" in texts(picture)
-    (data,) = lines(picture, "frames")
-    assert len({place.x for place in data.points}) == 40
+    (data,) = areas(picture, "frames")
+    assert len({place.x for place in data.points[::4]}) == 40
 
 
 def test_that_no_frames_are_said_to_be_none(

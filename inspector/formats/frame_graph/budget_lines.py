@@ -4,7 +4,16 @@ from typing import Final
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget
-from inspector.formats.drawing.display_list import Group, Item, Point, Polyline, Stroke, Text
+from inspector.formats.drawing.display_list import (
+    Box,
+    Group,
+    Item,
+    Point,
+    Polyline,
+    Rect,
+    Stroke,
+    Text,
+)
 from inspector.formats.frame_graph.frame_plot import SMALL_SIZE, Scale, crisp, level_line
 from inspector.formats.frame_times import NsColumn
 from inspector.formats.options import GraphColors
@@ -53,6 +62,9 @@ def budget_group(
     lowest = scale.box.bottom + 6
     for number, (budget_ms, texts) in enumerate(zip(budgets_ms, labels, strict=True)):
         stroke = Stroke(colors.text, 0.8, _DASHES[number % len(_DASHES)])
+        # Between the dashes, the background, so that they are seen on bars.
+        rim = Box(scale.box.x, crisp(scale.y(budget_ms * NS_PER_MS)) - 0.4, scale.box.width, 0.8)
+        items.append(Rect(rim, colors.background))
         items.append(level_line(scale, budget_ms * NS_PER_MS, stroke))
         # A label is beside its line unless it would overlap another; then a short line leads
         # to it.

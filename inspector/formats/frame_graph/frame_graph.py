@@ -37,6 +37,7 @@ from inspector.formats.frame_graph.frame_plot import (
     plot_data,
     plot_group,
     range_of,
+    shares_columns,
     spike_group,
     spike_mark,
     top_of_range_ns,
@@ -179,8 +180,7 @@ class _Graph:
         self._provenance = provenance
         self._options = options
         self._colors = colors = GRAPH_COLORS[options.theme]
-        measured_ns = frames.measured(options.measure)
-        self._data = plot_data(frames, measured_ns, colors if options.stacked else None)
+        self._data = plot_data(frames, options.measure, colors if options.stacked else None)
         self._top_ns = top_ns = top_of_range_ns(self._data.highest_ns, options.budgets_ms)
         self._budgets_ms = sorted(
             {budget for budget in options.budgets_ms if budget * NS_PER_MS <= top_ns}
@@ -347,7 +347,10 @@ def _legend_entries(
         text = f"median of about {crowd:,} frames"
         entries.append(_LegendEntry(_Swatch.LINE, colors.median, text))
     elif data.has_line:
-        entries.append(_LegendEntry(_Swatch.LINE, color, MEASURE_TEXTS[measure]))
+        swatch = _Swatch.LINE if data.layers else _Swatch.AREA
+        entries.append(_LegendEntry(swatch, color, MEASURE_TEXTS[measure]))
+        if shares_columns(data, width) and not data.layers:
+            entries.append(_LegendEntry(swatch, colors.extremes, "longest of a column"))
     entries += [_LegendEntry(_Swatch.AREA, color, name) for name, color, _layer in data.layers]
     beyond = data.highest_ns[data.highest_ns > top_ns]
     if len(beyond):

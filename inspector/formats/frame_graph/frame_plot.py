@@ -24,8 +24,8 @@ from inspector.formats.drawing.display_list import (
 from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.frame_times import FrameTimes, NsColumn
 from inspector.formats.options import GraphColors
-from inspector.timebase import NS_PER_MS, format_duration
-from inspector.vocabulary import Phase
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND, NS_PER_US, format_duration
+from inspector.vocabulary import Measure, Phase
 
 SMALL_SIZE: Final = 8.0
 #: Height of the strip above the plot that holds the marks of spikes.
@@ -34,7 +34,9 @@ SPIKE_STRIP_PT: Final = 20.0
 _COLUMNS_PER_POINT: Final = 2
 #: Instants whose columns are found at a time.
 _AT_ONCE: Final = 1 << 16
-_DOTTED_FRAMES: Final = 80
+#: Bars so wide have a gap behind them.
+_WIDE_PT: Final = 2.0
+_GAP_PT: Final = 0.5
 _CROWDED_FRAMES: Final = 10
 #: With fewer frames the 99th percentile is the maximum itself.
 _FRAMES_FOR_P99: Final = 100
@@ -90,6 +92,7 @@ class PlotData:
         at: Place of each frame on the horizontal axis: session time, or the frame
             number when session time stood still.
         is_by_number: Whether ``at`` holds frame numbers.
+        edges: Where the bar of each frame begins, and where the last one ends.
         measured_ns: The measured time of each frame.
         layers: Phases from the bottom up: name, colour, time of each frame. Empty
             when phases are not drawn.
@@ -99,6 +102,7 @@ class PlotData:
 
     at: NsColumn
     is_by_number: bool
+    edges: NDArray[np.float64]
     measured_ns: NsColumn
     layers: tuple[tuple[str, str, NsColumn], ...]
     total_ns: NsColumn
@@ -110,13 +114,19 @@ class PlotData:
         return not self.layers or bool((self.measured_ns != self.total_ns).any())
 
 
-def plot_data(frames: FrameTimes, measured_ns: NsColumn, colors: GraphColors | None) -> PlotData:
+def plot_data(
+    frames: FrameTimes, measure: Measure, colors: GraphColors | None, *, has_lanes: bool = False
+) -> PlotData:
     """Return what is plotted of ``frames``.
 
     Args:
-        colors: Colours of stacked phases; none to plot the line alone.
+        measure: Which of their times.
+        colors: Colours of stacked phases; none to plot the measured time alone.
+        has_lanes: The axis is that of lanes: session time, also where it stood still.
     """
-    is_by_number = len(frames) > 1 and bool(frames.at_ns[0] == frames.at_ns[-1])
+    measured_ns = frames.measured(measure)
+    stood_still = len(frames) > 1 and bool(frames.at_ns[0] == frames.at_ns[-1])
+    is_by_number = stood_still and not has_lanes
     layers = _layers(frames, colors) if colors is not None else ()
     total_ns = np.zeros(len(frames) if layers else 0, dtype=np.int64)
     for _name, _color, layer in layers:
@@ -124,11 +134,28 @@ def plot_data(frames: FrameTimes, measured_ns: NsColumn, colors: GraphColors | N
     return PlotData(
         at=frames.index if is_by_number else frames.at_ns,
         is_by_number=is_by_number,
+        edges=_edges(frames, measure, is_by_number=is_by_number),
         measured_ns=measured_ns,
         layers=layers,
         total_ns=total_ns,
         highest_ns=np.maximum(measured_ns, total_ns) if layers else measured_ns,
     )
+
+
+def _edges(frames: FrameTimes, measure: Measure, *, is_by_number: bool) -> NDArray[np.float64]:
+    """Return where frames begin, and the last one ends, as in the window.
+
+    An interval lies before the frame's instant, and what its callbacks take behind it.
+    """
+    if not len(frames):
+        return np.zeros(0)
+    if is_by_number:
+        return np.append(as_floats(frames.index) - 0.5, float(frames.index[-1]) + 0.5)
+    at = as_floats(frames.at_ns)
+    if measure == "busy":
+        return np.append(at, at[-1] + max(float(frames.busy_ns[-1]), NS_PER_US))
+    passed_ns = min(float(frames.interval_ns[0]), NS_PER_SECOND)
+    return np.insert(at, 0, min(max(at[0] - passed_ns, 0.0), at[0] - NS_PER_US))
 
 
 def _layers(frames: FrameTimes, colors: GraphColors) -> tuple[tuple[str, str, NsColumn], ...]:
@@ -170,22 +197,13 @@ def range_of(data: PlotData) -> tuple[float, float]:
     """Return the instants at the left and right edge of the plot."""
     if not len(data.at):
         return 0.0, 1e9
-    low, high = float(data.at[0]), float(data.at[-1])
-    if len(data.at) == 1:
-        room = max(float(data.measured_ns[0]), NS_PER_MS)
-    elif len(data.at) <= _DOTTED_FRAMES:
-        room = (high - low) / (len(data.at) - 1) / 2
-    elif 0 < low < (high - low) / 50:
-        return 0.0, high
-    else:
-        room = 0.0
-    return low - room, high + room
+    return float(data.edges[0]), float(data.edges[-1])
 
 
 def crowded_frames(data: PlotData, width: float) -> int:
     """Return how many frames share a point of ``width``, or 0 when few enough to be seen.
 
-    If many do, the line shows their extremes only, and a second line their medians.
+    If many do, a line shows their extremes only, and a second line their medians.
     """
     shared = len(data.at) / max(width, 1.0)
     return round(shared) if shared >= _CROWDED_FRAMES and not data.layers else 0
@@ -197,20 +215,72 @@ def plot_group(data: PlotData, scale: Scale, colors: GraphColors) -> Group:
         items += _stacked_areas(data, scale)
     if not data.has_line:
         return Group("frames", tuple(items))
-    color = colors.outline if data.layers else colors.line
-    is_crowded = crowded_frames(data, scale.box.width) > 0
-    if len(data.at) > 1:
+    if crowded_frames(data, scale.box.width):
         kept = _line_positions(data, scale)
         places = scale.points(as_floats(data.at[kept]), as_floats(data.measured_ns[kept]))
-        stroke = Stroke(colors.extremes if is_crowded else color, 0.7 if is_crowded else 0.9)
-        items.append(Polyline(places, stroke))
-    if is_crowded:
+        items.append(Polyline(places, Stroke(colors.extremes, 0.7)))
         items.append(Polyline(_median_points(data, scale), Stroke(colors.median, 0.9)))
-    if len(data.at) <= _DOTTED_FRAMES:
-        reach = 3.0 if len(data.at) == 1 else 2.0
-        places = scale.points(as_floats(data.at), as_floats(data.measured_ns))
-        items += [_diamond(place, reach, color) for place in places]
+        return Group("frames", tuple(items))
+    if not len(data.at):
+        return Group("frames", tuple(items))
+    highest = _kept_columns(data, data.measured_ns, scale)
+    if data.layers:
+        roof = _roof(data, highest, data.measured_ns, scale)
+        items.append(Polyline(roof, Stroke(colors.outline, 0.9)))
+    elif shares_columns(data, scale.box.width):
+        lowest = _kept_columns(data, -data.measured_ns, scale)
+        items.append(_bars(data, highest, scale, colors.extremes))
+        items.append(_bars(data, lowest, scale, colors.line))
+    else:
+        items.append(_bars(data, highest, scale, colors.line))
     return Group("frames", tuple(items))
+
+
+def shares_columns(data: PlotData, width: float) -> bool:
+    """Return whether some frames share a column, so that only their extremes are drawn."""
+    return len(data.at) > math.ceil(width)
+
+
+def _kept_columns(data: PlotData, values: NsColumn, scale: Scale) -> NDArray[np.int64]:
+    """Return all frames, or of each column the one with the highest value."""
+    if not shares_columns(data, scale.box.width):
+        return np.arange(len(data.at))
+    count = math.ceil(scale.box.width)
+    columns = columns_of(data.at, int(scale.low), int(scale.high), count)
+    # A frame that is wider than a column shares none.
+    is_wide = np.diff(data.edges) * count > scale.high - scale.low
+    begins = np.diff(columns, prepend=-1) > 0
+    begins |= is_wide
+    begins[1:] |= is_wide[:-1]
+    return kept_maxima(values, np.cumsum(begins, dtype=np.int32))
+
+
+def _spans(data: PlotData, kept: NDArray[np.int64], scale: Scale) -> NDArray[np.float64]:
+    """Return where the bars of frames begin and end, shape (kept, 2), without gaps between.
+
+    A column begins where the one before it ends, whichever of its frames is kept.
+    """
+    ends = data.edges[kept + 1]
+    begins = np.concatenate((data.edges[:1], ends[:-1]))
+    return np.clip(np.column_stack((begins, ends)), scale.low, scale.high)
+
+
+def _roof(
+    data: PlotData, kept: NDArray[np.int64], values_ns: NsColumn, scale: Scale
+) -> tuple[Point, ...]:
+    spans = _spans(data, kept, scale)
+    return scale.points(spans.ravel(), np.repeat(as_floats(values_ns[kept]), 2))
+
+
+def _bars(data: PlotData, kept: NDArray[np.int64], scale: Scale, color: str) -> Polygon:
+    """Return the bars of frames as one area, with gaps between them where they are wide."""
+    spans = _spans(data, kept, scale)
+    per_point = (scale.high - scale.low) / scale.box.width
+    wide = spans[:, 1] - spans[:, 0] >= _WIDE_PT * per_point
+    spans[wide, 1] -= _GAP_PT * per_point
+    heights_ns = np.zeros((len(kept), 4))
+    heights_ns[:, 1:3] = as_floats(data.measured_ns[kept])[:, None]
+    return Polygon(scale.points(np.repeat(spans, 2, axis=1).ravel(), heights_ns.ravel()), color)
 
 
 def as_floats(column: NsColumn) -> NDArray[np.float64]:
@@ -247,21 +317,8 @@ def _stacked_areas(data: PlotData, scale: Scale) -> list[Polygon]:
     Where several frames share a column, the one with the largest sum is shown with its own
     phases, so that areas never mix frames.
     """
-    column_count = math.ceil(scale.box.width)
-    if len(data.at) > column_count:
-        columns = columns_of(data.at, int(scale.low), int(scale.high), column_count)
-        kept = kept_maxima(data.total_ns, columns)
-    else:
-        kept = np.arange(len(data.at))
-    centers = as_floats(data.at[kept])
-    middles = (centers[:-1] + centers[1:]) / 2
-    if len(centers) > 1:
-        first, last = 2 * centers[0] - middles[0], 2 * centers[-1] - middles[-1]
-    else:
-        first, last = np.array([0.7, 0.3]) * scale.low + np.array([0.3, 0.7]) * scale.high
-    lefts = np.clip(np.concatenate(([first], middles)), scale.low, scale.high)
-    rights = np.clip(np.concatenate((middles, [last])), scale.low, scale.high)
-    edges = np.column_stack((lefts, rights)).ravel()
+    kept = _kept_columns(data, data.total_ns, scale)
+    edges = _spans(data, kept, scale).ravel()
     sums_ns = np.cumsum([layer[kept] for _name, _color, layer in data.layers], axis=0)
     areas = []
     for (_name, color, _layer), sum_ns in zip(data.layers, sums_ns, strict=True):
@@ -270,12 +327,6 @@ def _stacked_areas(data: PlotData, scale: Scale) -> list[Polygon]:
         base = (Point(roof[-1].x, floor_y), Point(roof[0].x, floor_y))
         areas.append(Polygon((*roof, *base), color))
     return areas[::-1]
-
-
-def _diamond(place: Point, reach: float, color: str) -> Polygon:
-    x, y = place
-    corners = ((x, y - reach), (x + reach, y), (x, y + reach), (x - reach, y))
-    return Polygon(tuple(Point(round(cx, 2), round(cy, 2)) for cx, cy in corners), color)
 
 
 def spike_group(

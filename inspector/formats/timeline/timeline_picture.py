@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
@@ -86,14 +85,11 @@ class _Layout:
     ) -> None:
         self.colors: GraphColors = GRAPH_COLORS[options.theme]
         self.frames, self.provenance, self.options = frames, provenance, options
-        self.measured_ns = frames.measured(options.measure)
         counted, self.left_out = options.counted(frames)
         self.counted_ns = counted.measured(options.measure)
         stacked = self.colors if options.stacked else None
         # Session time is the axis of the lanes, so it is that of the frames.
-        self.data: PlotData = replace(
-            plot_data(frames, self.measured_ns, stacked), at=frames.at_ns, is_by_number=False
-        )
+        self.data: PlotData = plot_data(frames, options.measure, stacked, has_lanes=True)
         self.low, self.high = range_of(self.data)
         self.store = LaneStore()
         self.timeline: Timeline | None = None
