@@ -133,6 +133,8 @@ class KivyAdapter(Adapter):
             if program.emit is not None and not adapter._clock.is_held:
                 adapter._is_in_frame = True
                 program.frame_began(adapter._clock)
+                asked_fps = getattr(self, "_max_fps", 0)
+                program.frames_asked(adapter._clock, round(_NS / asked_fps) if asked_fps else 0)
             return post_idle(self, *args)
 
         behavior.pre_idle, behavior.post_idle = clock_pre_idle, clock_post_idle

@@ -265,6 +265,19 @@ class PygletAdapter(Adapter):
     def _begin_frame(self) -> None:
         self._is_in_frame = True
         self.program.frame_began(self._clock)
+        self.program.frames_asked(self._clock, self._asked_ns())
+
+    def _asked_ns(self) -> int:
+        """Return the time from frame to frame that windows are drawn at, 0 if that is not known."""
+        loop: Any = getattr(sys.modules.get("pyglet.app"), "event_loop", None)
+        windows = self._windows()
+        if not windows or not getattr(loop, "is_running", False):
+            return 0
+        asked_s = getattr(loop, "_interval", 0)
+        if asked_s is None:
+            # Arcade's windows draw themselves.
+            asked_s = max(getattr(window, "_draw_rate", 0) for window in windows)
+        return whole_ns(asked_s)
 
     def _windows(self) -> list[Any]:
         app = sys.modules.get("pyglet.app")

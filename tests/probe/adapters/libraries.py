@@ -29,6 +29,7 @@ class Library:
         has_frames: Whether the program has frames.
         needs_display: Whether it needs a display.
         due_in_frames: Whether timers fire only when a frame looks at them.
+        asked_ns: The time from frame to frame that its loop asks for, 0 if it does not say.
     """
 
     module: str
@@ -37,6 +38,7 @@ class Library:
     has_frames: bool = True
     needs_display: bool = False
     due_in_frames: bool = False
+    asked_ns: int = 0
 
     def __str__(self) -> str:
         return self.module
@@ -178,7 +180,7 @@ base.run()
 """
 
 LIBRARIES = (
-    Library("pygame", "pygame", PYGAME, due_in_frames=True),
+    Library("pygame", "pygame", PYGAME, due_in_frames=True, asked_ns=20_000_000),
     Library("pyglet", "pyglet", PYGLET, needs_display=True),
     Library("PySide6", "PySide6", QT.format(binding="PySide6"), has_frames=False),
     Library("PyQt6", "PyQt6", QT.format(binding="PyQt6"), has_frames=False),
@@ -186,6 +188,6 @@ LIBRARIES = (
     Library("trio", "trio", TRIO, has_frames=False),
     Library("twisted", "Twisted", TWISTED),
     Library("_tkinter", "tkinter", TKINTER, needs_display=True),
-    Library("kivy", "Kivy", KIVY, needs_display=True),
+    Library("kivy", "Kivy", KIVY, needs_display=True, asked_ns=16_666_667),
     Library("direct", "Panda3D", PANDA3D, due_in_frames=True),
 )

@@ -14,7 +14,7 @@ from statistics import median
 import pytest
 
 from inspector.events.timeline import Timeline
-from inspector.probe.kinds import FRAME_ENDED, TIMER_FIRED
+from inspector.probe.kinds import FRAME_ENDED, LOOP_ASKED, TIMER_FIRED
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from tests.probe.adapters.libraries import LIBRARIES, Library, display, python_with
 from tests.probe.frame_tiles import SLACK_NS, check_frames_tile
@@ -110,6 +110,8 @@ def test_that_its_timers_have_names_call_sites_and_due_times(watched: Watched) -
     assert {"active"} == {each["state"] for each in adapters if each["state"] != "waiting"}
     if watched.library.has_frames:
         watched.receiver.wait_for(lambda: watched.frames() > 3)
+        asked = [event[3] for event in watched.receiver.events if event[1] == LOOP_ASKED]
+        assert asked == list(filter(None, [watched.library.asked_ns]))
 
 
 def test_that_held_it_does_nothing_and_let_go_it_bursts_nothing(watched: Watched) -> None:

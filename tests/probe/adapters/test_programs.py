@@ -158,6 +158,8 @@ def test_that_it_is_seen_held_stepped_slowed_and_recorded(running: Running, tmp_
     running.wait_for(lambda: running.events_in(0.1))
     labels = [session.timeline.timers.row(each).label for each in session.timeline.timers.ids()]
     assert not case.timer or any(case.timer in label for label in labels)
+    if case.module == "arcade":
+        assert {loop.asked_ns for loop in session.timeline.loops.values()} == {16_666_667}
 
     session.submit(Hold())
     running.wait_for(lambda: session.status.phase is SessionPhase.HELD)
