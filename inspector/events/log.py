@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final, TypeAlias
@@ -192,6 +192,11 @@ class EventLog:
             self._last_read = (start, end, events.copy())
         return events
 
+    def each(self, start: int, end: int) -> Iterator[RawEvent]:
+        """Yield the same as :meth:`slice`, never making more than a block of tuples at a time."""
+        for begin in range(max(start, self._first), min(end, self.end), _BLOCK):
+            yield from self.slice(begin, min(begin + _BLOCK, end))
+
     def numbers(self, start: int, end: int) -> Numbers:
         """Return the same as :meth:`slice` as five numbers per event, much faster; read-only."""
         pieces = self.pieces(start, end)
@@ -238,12 +243,12 @@ class EventLog:
         Drops a whole block at a time, or an eighth of a smaller budget, so that this is mostly
         just two tests.
         """
-        if len(self._open) >= 2 * _BLOCK_NUMBERS:
-            self._pack()
         most = max(1, self.budget_bytes // BYTES_PER_EVENT)
         surplus = len(self) - most
         if surplus > 0:
             self._drop(surplus, most)
+        if len(self._open) >= 2 * _BLOCK_NUMBERS:
+            self._pack()
 
     def _drop(self, surplus: int, most: int) -> None:
         """Fold the oldest events into the base and drop them."""
@@ -253,7 +258,7 @@ class EventLog:
         dropped = blocks * _BLOCK
         if dropped < surplus:
             dropped += min(surplus - dropped + max(1, most // 8), len(self._open) // _WIDTH)
-        self.base.apply_all(self.slice(self._first, self._first + dropped))
+        self.base.apply_all(self.each(self._first, self._first + dropped))
         del self._blocks[:blocks]
         # In place: ``append`` is bound to this list.
         del self._open[: _WIDTH * (dropped - blocks * _BLOCK)]

@@ -332,17 +332,18 @@ class SceneRun:
 
     def fold_events(self) -> None:
         """Fold new events into the timeline, with its present at the newest event."""
-        batch = self.log.read(self._cursor)
-        if batch.lost:
+        log = self.log
+        end = log.end
+        if self._cursor < log.first:
             # Events left the log since the last fold; the log's base has them.
-            base = self.log.base.copy()
-            base.apply_all(self.log.read(self.log.first).events)
+            base = log.base.copy()
+            base.apply_all(log.each(log.first, end))
             self.timeline = base
         else:
-            self.timeline.apply_all(batch.events)
+            self.timeline.apply_all(log.each(self._cursor, end))
+        self.unreported += end - self._cursor
         # Not before: what cannot be folded must not look as if it had been.
-        self._cursor = batch.cursor
-        self.unreported += len(batch.events) + batch.lost
+        self._cursor = end
 
     def look_around(self, *, after_frame: bool) -> None:
         """Have the driver look at what has happened, in a frame or by a command while held."""

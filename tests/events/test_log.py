@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import tracemalloc
+from operator import eq
 
 import pytest
 from hypothesis import given
@@ -154,6 +156,24 @@ def test_that_recording_makes_no_work_for_the_garbage_collector() -> None:
 
     # Tuples that stayed would count, one each.
     assert gc.get_count()[0] - before < 50
+
+
+def test_that_events_are_read_one_after_another_in_little_memory() -> None:
+    log = EventLog()
+    for at_ns in range(50_000):
+        log.append((at_ns, EventKind.MARK, 0, 0, 0))
+    events = log.slice(100, 49_000)
+
+    tracemalloc.start()
+    try:
+        equal = sum(map(eq, log.each(100, 49_000), events))
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert equal == len(events) == 48_900
+    # A tuple of five numbers has more than 80 bytes.
+    assert most_bytes < 80 * len(events) / 2
 
 
 def test_that_a_log_needs_room() -> None:
