@@ -52,13 +52,15 @@ from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.runs.real import run_real
-from inspector.sessions.runs.virtual import RunOutcome, run_frame_times, run_virtual
+from inspector.sessions.runs.virtual import RunOutcome, frames_within, run_frame_times, run_virtual
 from inspector.sessions.scene import find_scene, user_place
 from inspector.sessions.session import Session
 from inspector.sessions.sources.time_sources import SYSTEM, TIME_SOURCES, make_source
 from inspector.timebase import MAX_NS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import Measure, what_was_raised
 
+#: More frames of a capture are announced.
+_MANY_FRAMES = 5_000_000
 _DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
 
 
@@ -301,20 +303,24 @@ def _capture_way(options: Namespace, err: TextIO) -> _Way:
             "Use --frames instead, or choose another column."
         )
     name = f" ({read.column})" if read.column else ""
-    wanted, total_ns = options.frames or 0, sum(times_ns)
+    frames = len(times_ns) if options.frames is None else options.frames
+    if options.seconds is not None:
+        frames = frames_within(times_ns, options.seconds)
     again = ""
-    if wanted > len(times_ns) or (options.seconds or 0) > total_ns:
+    if frames > len(times_ns):
         again = ", again and again"
         held = counted(len(times_ns), "frame")
-        say(err, f"{path.name} holds {held}, {format_duration(total_ns)}; it is repeated.")
+        lasts = format_duration(sum(times_ns))
+        say(err, f"{path.name} holds {held}, {lasts}; it is repeated up to frame {frames:,}.")
+    if frames > _MANY_FRAMES:
+        say(err, "So many frames take minutes. Ctrl+C ends the run, --frames asks for fewer.")
     return _Way(
         f"frame times of {path.name}{name}{again}",
         SystemTimeSource(),
         run=lambda session, follow: run_frame_times(
             session,
             times_ns,
-            frames=options.frames,
-            duration_ns=options.seconds,
+            frames=frames,
             on_progress=follow,
         ),
     )

@@ -157,8 +157,27 @@ def test_that_a_capture_that_is_too_short_is_said_to_be_repeated(run: Run, tmp_p
 
     assert code == ExitCode.OK
     assert "5 frames in 00:00.082, frame times of short.csv (ms), again and again" in out
-    assert err == ("timeline-inspector: short.csv holds 2 frames, 33.0 ms; it is repeated.\n")
+    assert err == (
+        "timeline-inspector: short.csv holds 2 frames, 33.0 ms; it is repeated up to frame 5.\n"
+    )
     assert "again" not in run("run 4 --frame-times short.csv --frames 2")[1]
+
+
+def test_that_a_run_of_very_many_frames_is_announced(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.cli.run._MANY_FRAMES", 1_999)
+    (tmp_path / "tiny.csv").write_text("ms\n0.000005\n0.000015\n", encoding="utf-8")
+
+    code, out, err = run("run 4 --frame-times tiny.csv --seconds 0.00002")
+
+    assert code == ExitCode.OK
+    assert "2,000 frames in 00:00.000" in out
+    assert err == (
+        "timeline-inspector: tiny.csv holds 2 frames, 20 ns; it is repeated up to frame 2,000.\n"
+        "timeline-inspector: So many frames take minutes. Ctrl+C ends the run, --frames asks for "
+        "fewer.\n"
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")

@@ -113,7 +113,7 @@ def run_frame_times(
     if not times_ns or min(times_ns) < 0:
         raise ValueError("a run needs frame times of 0 or more")
     if frames is None:
-        frames = len(times_ns) if duration_ns is None else _frames_within(times_ns, duration_ns)
+        frames = len(times_ns) if duration_ns is None else frames_within(times_ns, duration_ns)
     run = _Progress(session, on_progress)
     for time_ns in islice(cycle(times_ns), frames):
         session.block_ns(max(1, time_ns))
@@ -122,7 +122,12 @@ def run_frame_times(
     return run.finished()
 
 
-def _frames_within(times_ns: Sequence[int], duration_ns: int) -> int:
+def frames_within(times_ns: Sequence[int], duration_ns: int) -> int:
+    """Return how many frames run until a duration has passed, with the times again and again.
+
+    Raises:
+        ValueError: In all the times together, no time passes.
+    """
     total_ns = sum(times_ns)
     if total_ns == 0:
         raise ValueError("a capture in which no time passes cannot fill a duration")
