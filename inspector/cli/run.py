@@ -87,6 +87,8 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
         InspectorError: Something cannot be read or written.
     """
     scene = find_scene(options.scene)
+    if options.frames is options.seconds is options.frame_times is None:
+        options.parser.error("give a length: --frames N or --seconds S")
     check_outputs(options)
     way = _way(options, err)
     source = make_source(options.source, way.host)

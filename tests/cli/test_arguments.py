@@ -281,6 +281,7 @@ def test_that_a_missing_scene_is_said_before_arguments_that_follow_it() -> None:
     ("line", "sentence"),
     [
         ("run nosuch.py --seconds 1 --export /nowhere/x.svg", "There is no file and no built-in"),
+        ("run nosuch.py", "There is no file and no built-in scene “nosuch.py"),
         ("run nosuch.py --frame-times no.csv", "There is no file and no built-in scene “nosuch.py"),
         ("export nosuch.csv -o x.what", "There is no file nosuch.csv."),
         ("export nosuch.tlrec --picture x.what", "There is no file nosuch.tlrec."),

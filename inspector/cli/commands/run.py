@@ -125,8 +125,6 @@ def add_outputs(parser: ArgumentParser) -> None:
 
 
 def _check_run(options: Namespace) -> None:
-    if options.frames is options.seconds is options.frame_times is None:
-        options.parser.error("give a length: --frames N or --seconds S")
     if options.no_pictures and options.record is None:
         options.parser.error("argument --no-pictures: nothing is recorded without --record")
 
