@@ -7,7 +7,8 @@ Everywhere else, ``datetime`` stays what it is: programs compare its type, and s
 
 from __future__ import annotations
 
-import time
+import time as program_time  # which the program reads, followed
+from abc import abstractmethod
 from datetime import datetime, timedelta, timezone
 from functools import wraps
 from threading import RLock
@@ -42,10 +43,18 @@ class JobsAdapter(Adapter):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
-        above: Any = program.adapters.get("python_time")
-        self.clock = program.clock(self.library, None if above is None else above.clock, self)
         self._lock = RLock()
         self._shown: dict[Any, Timer] = {}
+
+    def installed(self, module: ModuleType) -> None:
+        self._hook(module)
+        # Only now: a library that is not as expected has no clock.
+        above: Any = self.program.adapters.get("python_time")
+        self.clock = self.program.clock(self.library, None if above is None else above.clock, self)
+
+    @abstractmethod
+    def _hook(self, module: ModuleType) -> None:
+        """Have the module tell of its jobs."""
 
     def capabilities(self, clock: Clock) -> dict[str, Capability]:
         return {"pause": _FOLLOWS, "rate": _FOLLOWS, "clear_timer": _ITS_OWN}
@@ -74,7 +83,7 @@ class JobsAdapter(Adapter):
             site: Where it was set; where what is called stands unless known.
         """
         program, timer = self.program, self._shown.get(key)
-        due_ns = self.clock.local_ns() + whole_ns(due_s - time.time())
+        due_ns = self.clock.local_ns() + whole_ns(due_s - program_time.time())
         period_ns = whole_ns(period_s)
         if timer is not None and timer.number in program.timers:
             # By how much two readings of the time of day differ.
@@ -118,7 +127,7 @@ def _followed_datetime() -> Any:
 
         @classmethod
         def now(cls, tz: Any = None) -> Any:
-            return datetime.fromtimestamp(time.time(), tz)
+            return datetime.fromtimestamp(program_time.time(), tz)
 
         @classmethod
         def utcnow(cls) -> Any:
@@ -147,7 +156,7 @@ class ScheduleAdapter(JobsAdapter):
     library = "schedule"
     hides: tuple[str, ...] = ("schedule",)
 
-    def installed(self, module: ModuleType) -> None:
+    def _hook(self, module: ModuleType) -> None:
         schedule: Any = module
         _follow_in(schedule)
         self._jobs: WeakSet[Any] = WeakSet(schedule.default_scheduler.jobs)
@@ -208,7 +217,7 @@ class APSchedulerAdapter(JobsAdapter):
     library = "APScheduler"
     hides: tuple[str, ...] = ("apscheduler",)
 
-    def installed(self, module: ModuleType) -> None:
+    def _hook(self, module: ModuleType) -> None:
         base: Any = module
         self._schedulers: WeakSet[Any] = WeakSet()
         for name in ("schedulers.base", "executors.base", "triggers.interval", "triggers.date"):
@@ -246,7 +255,7 @@ class APSchedulerAdapter(JobsAdapter):
     def _look(self, scheduler: Any, site: int = 0) -> None:
         """Compare the jobs of a scheduler with those that are known."""
         with self._lock:
-            now_s = time.time()
+            now_s = program_time.time()
             keys: set[Hashable] = set()
             for job in scheduler.get_jobs():
                 due = getattr(job, "next_run_time", None)
@@ -281,7 +290,7 @@ class CeleryBeatAdapter(JobsAdapter):
     library = "Celery beat"
     hides: tuple[str, ...] = ("celery",)
 
-    def installed(self, module: ModuleType) -> None:
+    def _hook(self, module: ModuleType) -> None:
         beat: Any = module
         when_imported("celery.app.base", _follow_in)
         scheduler_type = beat.Scheduler
@@ -315,7 +324,7 @@ class CeleryBeatAdapter(JobsAdapter):
             every = getattr(entry.schedule, "run_every", None)
             period_s = 0.0 if every is None else every.total_seconds()
             left_s = 0.0 if is_due else next_s
-            self.due(name, None, f"{name} ({entry.task})", time.time() + left_s, period_s)
+            self.due(name, None, f"{name} ({entry.task})", program_time.time() + left_s, period_s)
         self.keep(set(entries))
 
     def keyframe(self, clock: Clock) -> Iterator[None]:

@@ -31,7 +31,7 @@ def test_that_an_unknown_library_is_told_and_left_alone(
     adapter = program.adapters[entry.name]
     assert adapter.state == "failed"
     assert "Error" in adapter.message
-    assert entry.name in adapter.message
+    assert f"({entry.place.lstrip('.')}.py:" in adapter.message
     assert vars(module) == attributes
     assert [clock.name for clock in program.clocks.by_number.values()] == ["test"]
 

@@ -65,6 +65,7 @@ sys.exit(application.main())
 
 WHAT_PYSIDE_READS = """
 import linecache, os, sys
+import inspector.frames  # which finds modules by the names that they had before
 from PySide6.QtCore import QTimer
 from inspector.window_loader import load_ui
 application = load_ui("window.application")
