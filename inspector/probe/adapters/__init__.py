@@ -219,6 +219,11 @@ UNSEEN: tuple[tuple[str, str, str], ...] = (
     ("eventlet", "eventlet", KEEPS_TIME),
     ("wx", "wxPython", KEEPS_TIME),
     ("gi", "GLib", KEEPS_TIME),
+    ("PyQt5.QtCore", "PyQt5", KEEPS_TIME),
+    ("PySide2.QtCore", "PySide2", KEEPS_TIME),
+    ("raylib", "raylib", KEEPS_TIME),
+    ("pyxel", "Pyxel", KEEPS_TIME),
+    ("dearpygui", "Dear PyGui", KEEPS_TIME),
     ("pgzero.clock", "Pygame Zero", "what its clock schedules is not seen, but follows pygame's"),
 )
 
