@@ -66,10 +66,9 @@ class MemberCommand(Command, ABC):
         """
         scene, timeline = target.scene, target.timeline
         members, state = scene.tree.members, self.state(timeline)
-        member = members.find(self.member_id)
-        if member is None or state is None:
+        if state is None:
             raise CommandError(f"There is no {self.subject(timeline)} any more.")
-        action = self.action(member, target)
+        action = self.action(members.find(self.member_id), target)
         if action is None:
             message = f"“{state.name}” is a {state.kind.text}; it cannot be {self.cannot_be}."
             raise CommandError(message)

@@ -14,9 +14,11 @@ from inspector.analysis.statistics.comparison import (
     _student,
     comparison,
     correlation_length,
+    is_comparable,
     sample_change,
 )
 from inspector.analysis.statistics.frame_series import FrameSeries
+from inspector.analysis.statistics.metrics import METRICS
 from tests.analysis.simulated_comparisons import Case, autoregressive, capped, outcome, uncapped
 
 
@@ -272,3 +274,21 @@ def test_that_intervals_are_wider_where_more_pairs_are_looked_at() -> None:
     assert one.low is not None
     assert three.low is not None
     assert three.low < one.low
+
+
+def test_that_metrics_that_need_more_than_frame_times_are_not_compared() -> None:
+    units = {"fps", "ms", "%"}
+    lacking = [
+        each for each in METRICS if each.unit in units and (each.needs_refresh or each.needs)
+    ]
+
+    assert {"missed-share", "presentmon.animation-error"} <= {each.id for each in lacking}
+    assert not any(map(is_comparable, lacking))
+
+
+def test_that_constant_frames_differ_by_exactly_as_much_as_they_do() -> None:
+    before, after = (FrameSeries(np.full(2_000, ms)) for ms in (16.0, 17.0))
+
+    fps = compared(before, after).differences[0]
+
+    assert fps.low == fps.high == pytest.approx(16 / 17 - 1)

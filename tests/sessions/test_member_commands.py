@@ -247,3 +247,18 @@ def test_that_exactly_what_counts_as_pausable_can_be_paused(tmp_path: Path) -> N
     assert set(can_be_paused) == set(MemberKind) - {MemberKind.SLICE}
     assert {kind for kind, answers in can_be_paused.items() if True in answers} == PAUSABLE
     session.close()
+
+
+def test_that_what_hung_under_a_removed_clock_cannot_be_commanded(tmp_path: Path) -> None:
+    scene = """
+        def build(stage):
+            world = stage.root.child("world")
+            stage.kept = stage.scheduler(name="game", clock=world)
+            stage.root.set_timeout(0.01, world.remove)
+    """
+    session = held_session(scene_file(tmp_path, scene))
+    game = member(session, "game", MemberKind.SCHEDULER)
+    session.submit(StepFrames(1))
+
+    assert submit(session, PauseMember(game.id)).endswith(" any more.")
+    session.close()
