@@ -79,12 +79,14 @@ class Sleeps:
             self._woken[timer.number] = timer
         return bool(period_ns)
 
-    def settle(self) -> None:
-        """What was woken has gone on: who does not sleep again waits for something else."""
-        if self._woken:
-            # At once, as another thread may forget them.
-            woken, self._woken = self._woken, {}
-            for timer in woken.values():
+    def settle(self, *timers: Timer) -> None:
+        """The tasks of these timers that were woken, or of all, have gone on.
+
+        Those that do not sleep again wait for something else.
+        """
+        for number in [timer.number for timer in timers] or list(self._woken):
+            timer = self._woken.pop(number, None)
+            if timer is not None:
                 timer.cleared()
 
     def forget(self) -> None:

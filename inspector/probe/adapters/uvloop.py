@@ -254,7 +254,7 @@ class _Handle(asyncio.TimerHandle):
             if following.sleeps.woke(shown):
                 # Behind what the task does next.
                 self._run()
-                following.loop().call_soon(following.sleeps.settle)
+                following.loop().call_soon(following.sleeps.settle, shown)
                 return
         self._run()
 

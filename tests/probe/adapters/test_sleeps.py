@@ -99,6 +99,21 @@ def test_that_a_task_that_does_not_sleep_again_has_no_timer(
     assert not sleeping.program.timers
 
 
+def test_that_a_task_that_has_not_gone_on_yet_keeps_its_timer(
+    sleeping: Sleeping, here: FrameType
+) -> None:
+    timers = []
+    for task in (Task(), Task()):
+        sleeping.sleeps.woke(sleeping.sleep(task, here))
+        timers.append(sleeping.sleep(task, here))
+    for timer in timers:
+        sleeping.sleeps.woke(timer)
+
+    sleeping.sleeps.settle(timers[0])
+
+    assert set(sleeping.program.timers) == {timers[1].number}
+
+
 def test_that_another_place_or_another_task_is_another_timer(
     sleeping: Sleeping, here: FrameType
 ) -> None:
