@@ -110,6 +110,38 @@ def test_that_a_slice_called_frame_is_one_though_others_last_longer(tmp_path: Pa
     assert read_frame_file(path).column == "Frame"
 
 
+@pytest.mark.parametrize("wait", ["time.sleep", "sleep (time.py:3)", "epoll_wait()"])
+def test_that_a_call_that_waits_is_no_frame(tmp_path: Path, wait: str) -> None:
+    events = [
+        {"ph": "X", "pid": 1, "tid": 1, "name": name, "ts": number * 100 + at, "dur": took}
+        for number in range(9)
+        for name, at, took in (("step", 0, 30), (wait, 30, 60))
+    ]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(events))
+
+    assert read_frame_file(path).column == "step"
+    assert read_frame_file(path, stream=wait).column == wait
+
+
+@pytest.mark.parametrize(("name", "is_frame"), [("get_ident", False), ("Frame", True)])
+def test_that_short_calls_are_frames_only_if_they_are_called_so(
+    tmp_path: Path, name: str, *, is_frame: bool
+) -> None:
+    events = [
+        {"ph": "X", "pid": 1, "tid": 1, "name": name, "ts": number * 1_000, "dur": 1}
+        for number in range(9)
+    ]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(events))
+
+    if is_frame:
+        assert read_frame_file(path).column == name
+    else:
+        with pytest.raises(CaptureError, match="none is taken for a frame"):
+            read_frame_file(path)
+
+
 def test_that_another_stream_can_be_chosen(tmp_path: Path) -> None:
     path = write(tmp_path, PRESENTMON)
     assert read_frame_times(path, stream="DWM").frame_times_ns == (33_250_000,)

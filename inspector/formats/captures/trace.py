@@ -38,8 +38,14 @@ _FEWEST_PERIODIC: Final = 5
 _LARGEST_DEVIATION: Final = 0.5
 #: And at most this share of them overlap with the next.
 _LARGEST_OVERLAP: Final = 0.1
+#: And they last at least this share of the time from the first to the last, if not called so.
+_LEAST_COVERED: Final = 0.01
 #: Names that say that it is one.
 _FRAME_NAMES: Final = frozenset({"frame", "frames"})
+#: Calls that only wait, however evenly; what a program does between them is not in them.
+_WAITS: Final = frozenset(
+    {"clock_nanosleep", "epoll_wait", "nanosleep", "poll", "select", "sleep", "usleep", "wait"}
+)
 _MOST_TRACKS: Final = 20_000
 _MOST_NAMES: Final = 500_000
 _MOST_OPEN: Final = 1_000_000
@@ -356,10 +362,13 @@ def frames_among(slices: Slices, path: Path) -> tuple[tuple[SliceStream, ...], s
         The streams, and why none of them is shown by default; empty if the first is.
     """
     streams = list(_candidates(slices))
-    weights = [_weight(*each.spans()) for each in streams]
+    weights = [0] * len(streams)
     for place, each in enumerate(streams):
-        if weights[place] and each.column.casefold() in _FRAME_NAMES:
-            weights[place] += MAX_NS
+        if each.column.casefold() in _FRAME_NAMES:
+            weight = _weight(*each.spans(), least_covered=0)
+            weights[place] = weight + MAX_NS if weight else 0
+        elif not _is_wait(each.column):
+            weights[place] = _weight(*each.spans())
     is_likely = max(weights, default=0) > 0
     if is_likely:
         streams.insert(0, streams.pop(weights.index(max(weights))))
@@ -367,6 +376,12 @@ def frames_among(slices: Slices, path: Path) -> tuple[tuple[SliceStream, ...], s
     why = "comes at even distances" if streams else "comes more than once"
     choose = "Name a slice with --stream." if streams else "Choose another trace."
     return tuple(streams), f"{path} has no slice that {why}, so none is taken for a frame. {choose}"
+
+
+def _is_wait(name: str) -> bool:
+    """Return whether a slice is a call that waits: ``time.sleep``, ``sleep (time.py:3)``."""
+    function = name.partition(" ")[0].partition("(")[0]
+    return function.rpartition(".")[2].casefold() in _WAITS
 
 
 def _candidates(slices: Slices) -> Iterable[SliceStream]:
@@ -386,7 +401,7 @@ def _candidates(slices: Slices) -> Iterable[SliceStream]:
         yield SliceStream(slices, order[edges[place] : edges[place + 1]])
 
 
-def _weight(start: NsColumn, took: NsColumn) -> int:
+def _weight(start: NsColumn, took: NsColumn, least_covered: float = _LEAST_COVERED) -> int:
     """Return how long slices are in total if they are periodic, otherwise 0.
 
     Frames follow each other: slices within each other are calls of a function by itself.
@@ -399,7 +414,8 @@ def _weight(start: NsColumn, took: NsColumn) -> int:
     median = int(np.median(distances))
     deviation = np.median(np.abs(distances - median))
     is_even = median > 0 and deviation <= _LARGEST_DEVIATION * median
-    return int(took.sum()) if is_even else 0
+    total = int(took.sum())
+    return total if is_even and total >= least_covered * int(distances.sum()) else 0
 
 
 def _order(ends: NsColumn, took: SliceColumn) -> NDArray[np.int64] | None:
