@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
@@ -137,16 +137,25 @@ class _Rows:
             for lane in sorted(self._lanes.get(0, ()), key=_kind_of)
             if len(lane.instants) or lane.kind not in _OCCASIONAL
         ]
-        for number in self._children.get(0, ()):
-            rows += self._branch(number, 0)
-        return rows
+        # No recursion: clocks nest deeper than Python calls.
+        waiting = [(number, 0) for number in reversed(self._children.get(0, ()))]
+        clocks: list[tuple[int, int]] = []
+        while waiting:
+            number, depth = waiting.pop()
+            clocks.append((number, depth))
+            children = self._children.get(number, ())
+            waiting.extend((child, depth + 1) for child in reversed(children))
+        branches: dict[int, list[LaneRow]] = {}
+        for number, depth in reversed(clocks):
+            children = self._children.get(number, ())
+            parts = [branches.pop(child) for child in children]
+            branches[number] = self._branch(number, depth, chain.from_iterable(parts))
+        return [*rows, *chain.from_iterable(reversed(branches.values()))]
 
-    def _branch(self, number: int, depth: int) -> list[LaneRow]:
+    def _branch(self, number: int, depth: int, children: Iterable[LaneRow]) -> list[LaneRow]:
         """Return the rows of a clock and everything below it, without filtered ones."""
         lanes = sorted(self._lanes.get(number, ()), key=_kind_of)
-        below = self._rows_below(number, lanes, depth + 1)
-        for child in self._children.get(number, ()):
-            below += self._branch(child, depth + 1)
+        below = [*self._rows_below(number, lanes, depth + 1), *children]
         past = self._store.clocks.by_id[number]
         if self._choices.words and not below and not self._is_wanted(past.name):
             return []
