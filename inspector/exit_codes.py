@@ -21,6 +21,7 @@ class ExitCode(IntEnum):
         UNREADABLE: Something could not be read.
         NOT_EXECUTABLE: The program to be launched may not be executed (as in shells).
         NOT_FOUND: The program to be launched was not found (likewise).
+        HUNG_UP: Ended as its terminal was closed (128 + SIGHUP, likewise).
         INTERRUPTED: Ended by Ctrl+C (128 + SIGINT, as in shells).
         TERMINATED: Ended by SIGTERM (128 + SIGTERM, likewise).
     """
@@ -37,5 +38,6 @@ class ExitCode(IntEnum):
     UNREADABLE = 9
     NOT_EXECUTABLE = 126
     NOT_FOUND = 127
+    HUNG_UP = 129
     INTERRUPTED = 130
     TERMINATED = 143

@@ -1,7 +1,8 @@
-"""Ctrl+C and SIGTERM: the first ends the work in good order, the second the process."""
+"""Ctrl+C, SIGTERM and SIGHUP: the first ends the work in good order, the second the process."""
 
 from __future__ import annotations
 
+import os
 import platform
 import signal
 import sys
@@ -13,7 +14,9 @@ from typing import ClassVar, Final
 
 from inspector.exit_codes import ExitCode
 
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+#: It comes when the terminal is closed; Windows has none.
+_HANGUP: Final = getattr(signal, "SIGHUP", None)
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, *filter(None, (_HANGUP,)))
 
 #: From ``<signal.h>``: the next signal has its default effect.
 _RESET_AFTER_FIRST: Final = 0x80000000
@@ -24,7 +27,7 @@ _MASK_BYTES: Final = 128
 
 def exit_code_of(number: int) -> ExitCode:
     """Return the exit code of a process ended by a signal, as in shells."""
-    return ExitCode.TERMINATED if number == signal.SIGTERM else ExitCode.INTERRUPTED
+    return ExitCode(128 + number)
 
 
 @contextmanager
@@ -76,8 +79,10 @@ class StopSignals:
         """
         self.number = 0
         self._on_first = on_first
-        self._former = {number: signal.signal(number, self._take) for number in _SIGNALS}
-        for number in _SIGNALS:
+        # What was started with nohup outlives its terminal.
+        taken = [each for each in _SIGNALS if each != _HANGUP or not _is_ignored(each)]
+        self._former = {number: signal.signal(number, self._take) for number in taken}
+        for number in taken:
             _end_at_second(number)
 
     def stop(self) -> None:
@@ -87,9 +92,24 @@ class StopSignals:
 
     def _take(self, number: int, frame: FrameType | None) -> None:
         self.number = number
-        for each in _SIGNALS:
+        for each in self._former:
             signal.signal(each, signal.SIG_DFL)
+        if number == _HANGUP:
+            _write_nowhere()
         self._on_first(number, frame)
+
+
+def _is_ignored(number: int) -> bool:
+    return signal.getsignal(number) is signal.SIG_IGN
+
+
+def _write_nowhere() -> None:
+    """Let what is still printed to a terminal that was closed be no error."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for output in (1, 2):
+        if os.isatty(output):
+            os.dup2(nowhere, output)
+    os.close(nowhere)
 
 
 def _end_at_second(number: int) -> None:

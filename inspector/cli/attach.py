@@ -135,7 +135,7 @@ def _after_window(opened: Opened | None, code: int, err: TextIO) -> int:
     """
     if not isinstance(opened, Launched):
         return code
-    if code in {ExitCode.INTERRUPTED, ExitCode.TERMINATED}:
+    if code in {ExitCode.HUNG_UP, ExitCode.INTERRUPTED, ExitCode.TERMINATED}:
         opened.end()
     if code != ExitCode.OK:
         return code

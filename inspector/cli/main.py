@@ -33,7 +33,7 @@ from inspector.errors import InspectorError, SceneError
 from inspector.exit_codes import ExitCode
 from inspector.extensions import logger as extension_problems
 from inspector.foreign.paths import is_file
-from inspector.stop_signals import StopSignals
+from inspector.stop_signals import StopSignals, exit_code_of
 
 #: Errors of writing the output, and what to do about each.
 _NOT_WRITTEN: Final = dict.fromkeys(
@@ -86,6 +86,7 @@ exit codes:
   9  something could not be read
   126  the program to be launched may not be executed
   127  the program to be launched was not found
+  129  ended as its terminal was closed (SIGHUP), as by SIGTERM
   130  interrupted with Ctrl+C, the window too
   143  ended by the system (SIGTERM), likewise; the recording is complete up to
        that point. A second signal ends the process at once
@@ -168,9 +169,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Here, where a reader that has closed the pipe is not an error.
         sys.stdout.flush()
     except KeyboardInterrupt as stop:
-        is_terminated = isinstance(stop, _Terminated)
-        say(sys.stderr, "Terminated." if is_terminated else "Interrupted.")
-        return ExitCode.TERMINATED if is_terminated else ExitCode.INTERRUPTED
+        number = stop.number if isinstance(stop, _Terminated) else signal.SIGINT
+        say(sys.stderr, "Interrupted." if number == signal.SIGINT else "Terminated.")
+        return exit_code_of(number)
     except BrokenPipeError:
         # The reader (head, less) has closed the pipe; suppress the error at exit too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -223,7 +224,11 @@ def _parse_and_run(arguments: list[str]) -> int:
 
 
 class _Terminated(KeyboardInterrupt):
-    """The system has requested the end of the program; handled like Ctrl+C."""
+    """The system, or the end of the terminal, has ended the program; handled like Ctrl+C."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
 
 
 @contextmanager
@@ -234,7 +239,7 @@ def _terminable() -> Iterator[None]:
     """
 
     def end(number: int, _frame: object) -> NoReturn:
-        raise _Terminated if number == signal.SIGTERM else RequestedInterrupt
+        raise RequestedInterrupt if number == signal.SIGINT else _Terminated(number)
 
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -417,7 +417,9 @@ def running(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         process.communicate()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
 def test_that_a_signal_ends_inspector_and_program_and_what_was_seen_is_written(
     ticker: Path, tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
