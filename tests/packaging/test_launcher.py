@@ -43,6 +43,7 @@ def test_that_the_numbers_of_the_exit_codes_stay() -> None:
         ("UNREADABLE", 9),
         ("NOT_EXECUTABLE", 126),
         ("NOT_FOUND", 127),
+        ("HUNG_UP", 129),
         ("INTERRUPTED", 130),
         ("TERMINATED", 143),
     ]

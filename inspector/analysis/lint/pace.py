@@ -175,8 +175,9 @@ def drifting(seen: Survey) -> Iterator[Finding]:
             lost = timer.shift_ns / timer.interval_ns
             text = (
                 f"{seen.name(timer)} is {format_duration(timer.shift_ns)} behind its interval of "
-                f"{format_duration(timer.interval_ns)}, {lost:.3g} ticks: its policy “delay” "
-                "counts from the late call. “burst” and “skip” keep the phase."
+                f"{format_duration(timer.interval_ns)}, {lost:.3g} ticks: each call is "
+                "set from the late call before it. Set from when that was due, as by the policies "
+                "“burst” and “skip” of our intervals, it keeps the phase."
             )
             kind = DRIFT
             yield finding_of(seen, kind, text, timer, timer.last_ns, timer.last_cursor)
