@@ -283,6 +283,22 @@ asyncio.run(main())
             assert len(added) == len(set(added)) == 3
 
 
+def test_that_a_task_is_named_once_where_its_name_says_no_more_than_its_code() -> None:
+    code = """
+import asyncio
+async def rebuild():
+    while True:
+        await asyncio.sleep(0.01)
+async def main():
+    await asyncio.gather(*(asyncio.create_task(rebuild(), name=n) for n in ("rebuild", "night")))
+asyncio.run(main())
+"""
+    with attached(code) as (receiver, _):
+        named = {"sleep in rebuild", "sleep in rebuild (night)"}
+        receiver.wait_for(lambda: named <= set(receiver.timer_names().values()))
+        assert "sleep in rebuild (rebuild)" not in receiver.timer_names().values()
+
+
 def test_that_several_loops_in_several_threads_have_clocks_of_their_own() -> None:
     code = """
 import asyncio, threading

@@ -267,7 +267,7 @@ class AsyncioAdapter(Adapter):
             frame = frame.f_back
 
     def _task_name(self, task: Any, frame: Optional[FrameType]) -> str:
-        """Return what a task does, with the name it was given, if any.
+        """Return what a task does, with the name it was given, if that is another.
 
         The numbers that asyncio gives would make every timer of a server a text of its own.
         """
@@ -279,7 +279,8 @@ class AsyncioAdapter(Adapter):
             for own in self._own_frames(frame):
                 name = str(getattr(own.f_code, "co_qualname", own.f_code.co_name))
         given = task.get_name()
-        return name if _NUMBERED_TASK.fullmatch(given) else f"{name} ({given})"
+        says_no_more = given == name.rpartition(".")[2] or _NUMBERED_TASK.fullmatch(given)
+        return name if says_no_more else f"{name} ({given})"
 
     def pending_name_and_site(self, handle: Any) -> tuple[str, int]:
         """Return the name of a timer that was set earlier, and where its task waits."""
