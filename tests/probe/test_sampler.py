@@ -8,31 +8,38 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from inspector.analysis.lateness.samples import SAMPLE_KINDS, Samples
-from inspector.probe.kinds import TIMER_FIRED
+from inspector.analysis.lateness.attribution import Cause, Culprit, attribute
+from inspector.analysis.lateness.samples import SAMPLE_KINDS, Place, Samples
 from tests.interpreters import VERSIONS, interpreter
 from tests.probe.receiver import Receiver, attached
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from inspector.analysis.lateness.samples import Sample
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="times of threads are Linux's")
 
+#: Computes, sleeps and searches in one turn, each until it is told to go on, the search for ever.
 _BLOCKED = """
-import asyncio, re, time
-def crunch(seconds):
-    end = time.thread_time() + seconds
-    while time.thread_time() < end:
+import asyncio, re, sys, threading, time
+told = 0
+def listen():
+    global told
+    for line in sys.stdin:
+        told += 1
+def crunch():
+    while told < 1:
         pass
 async def rebuild():
-    await asyncio.sleep(0.3)
-    crunch(0.2)
-    time.sleep(0.15)
-    re.match("(a+)+b", "a" * 22)
-    await asyncio.sleep(30)
-async def main():
-    await asyncio.gather(rebuild(), asyncio.sleep(0.31))
-asyncio.run(main())
+    await asyncio.sleep(0.01)
+    crunch()
+    while told < 2:
+        time.sleep(0.1)
+    while True:
+        re.match("(a+)+b", "a" * 22)
+threading.Thread(target=listen, daemon=True).start()
+asyncio.run(rebuild())
 """
 
 _HEALTHY = """
@@ -50,29 +57,62 @@ def samples(receiver: Receiver) -> list[Sample]:
     return [each for mine in found.by_clock.values() for each in mine if each.is_look]
 
 
-def of_function(seen: list[Sample], name: str) -> list[Sample]:
-    return [each for each in seen if any(place.endswith(f" in {name}") for place in each.stack)]
+def is_asleep(sample: Sample) -> bool:
+    return sample.stack[-1].endswith(" in time.sleep")
 
 
 @on_linux
 @pytest.mark.parametrize("version", VERSIONS)
 def test_that_a_long_turn_is_sampled_with_its_task_its_stack_and_its_times(version: str) -> None:
-    with attached(_BLOCKED, python=interpreter(version)) as (receiver, _):
-        receiver.wait_for(
-            lambda: [e for e in receiver.events if e[1] == TIMER_FIRED and e[3] > 300_000_000]
-        )
+    with attached(_BLOCKED, python=interpreter(version)) as (receiver, process):
+
+        def seen_until(is_seen: Callable[[Sample], bool]) -> list[Sample]:
+            """Let the program go on once it was seen so three times."""
+            receiver.wait_for(lambda: sum(map(is_seen, samples(receiver))) >= 3)
+            found = [each for each in samples(receiver) if is_seen(each)]
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+            return found
+
+        computing = seen_until(lambda each: each.stack[-1].endswith(" in crunch"))
+        sleeping = seen_until(is_asleep)
+        # The interpreter is not free during a search: where it was is known from the moment after,
+        # unless the machine was too busy to look then.
         receiver.listen(0.2)
-    seen = samples(receiver)
-    assert {each.name for each in seen} == {"rebuild"}
-    computing = of_function(seen, "crunch")
-    assert computing
+    searching = [each for each in samples(receiver) if f"{sep}re" in each.stack[-1]]
+    assert {each.name for each in samples(receiver)} == {"rebuild"}
     assert any(each.executed_ns for each in computing)
-    sleeping = [each for each in seen if each.stack[-1].endswith(" in time.sleep")]
+    assert not any(each.waits for each in computing)
     assert all(each.waits for each in sleeping)
-    # The interpreter was not free during the search: where it was is known from the moment after,
-    # unless the machine was too busy to look then.
-    searching = [each for each in seen if f"{sep}re" in each.stack[-1]]
-    assert all(each.stack[-2].endswith(" in rebuild") for each in searching)
+    first = Place.of(computing[0].stack[-2])
+    for further, seen in enumerate((computing, sleeping, searching)):
+        place = Place(first.file, first.line + 2 * further, "rebuild")
+        assert all(Place.of(each.stack[-2]) == place for each in seen)
+
+
+@on_linux
+def test_that_a_sleep_within_a_turn_is_a_blocking_call_with_its_line() -> None:
+    with attached(_BLOCKED) as (receiver, process):
+        receiver.wait_for(lambda: samples(receiver))
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+        receiver.wait_for(lambda: sum(map(is_asleep, samples(receiver))) > 8)
+    found = Samples(receiver.texts)
+    found.take(receiver.events)
+    ((clock, mine),) = found.by_clock.items()
+    sleeping = [each for each in mine if each.is_look and is_asleep(each)]
+    computing = next(each for each in mine if each.is_look)
+    place = Place.of(computing.stack[-2])
+
+    lateness = attribute(found, [clock], 0, sleeping[0].at_ns, sleeping[-1].at_ns)
+
+    assert lateness.main is not None
+    assert (lateness.cause, lateness.main.culprit) == (
+        Cause.BLOCKING_CALL,
+        Culprit(Place(place.file, place.line + 2, "rebuild"), task="rebuild", what="time.sleep"),
+    )
 
 
 def test_that_a_program_whose_turns_are_short_is_not_sampled() -> None:
