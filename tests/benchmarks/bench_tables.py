@@ -31,11 +31,11 @@ from tests.benchmarks.report import Row
 from tests.ui.world import PlayedSession
 from ui.clock_tree.panel import ClockTreePanel
 from ui.clock_tree.rows import ClockColumn
-from ui.details.panel import DetailsPanel
 from ui.events.panel import EventListPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
 from ui.timer_queue.panel import TimerQueuePanel
+from ui.why.panel import WhyPanel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -283,7 +283,7 @@ def bench_details_and_events(effort: Effort) -> Iterator[Row]:
     few_scene = _scene(_FEW_CLOCKS, _FEW_TIMERS)
     many_scene = _scene(_MANY_CLOCKS, _FEW_TIMERS if effort.is_quick else _MANY_TIMERS)
     for name, panel_class, size in (
-        ("details", DetailsPanel, (360, 600)),
+        ("details", WhyPanel, (360, 600)),
         ("event_list", EventListPanel, (900, 300)),
     ):
         cases = []

@@ -67,7 +67,7 @@ PANELS: Final = Registry(
               "how long each frame took"),
         Panel("scene", "Scene", PanelArea.TOP_RIGHT, ".scene.panel:ScenePanel",
               "the scene's picture, with stopped parts in grey"),
-        Panel("details", "Details", PanelArea.RIGHT, ".details.panel:DetailsPanel",
+        Panel("details", "Why", PanelArea.RIGHT, ".why.panel:WhyPanel",
               "the selection and the reasons for its state"),
         Panel("timer_queue", "Timers", PanelArea.BOTTOM, ".timer_queue.panel:TimerQueuePanel",
               "everything that waits to be called, the next due first"),

@@ -21,7 +21,7 @@ _MODULES: Final = (
     "inspector.analysis.explain.past",
     "inspector.analysis.explain.gone",
     "inspector.analysis.predict.scores",
-    "..details.why_rows",
+    "..why.reason_rows",
     "inspector.analysis.lint.seen",
     "inspector.analysis.lint.survey",
     "inspector.analysis.lint.mistakes",

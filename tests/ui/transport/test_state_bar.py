@@ -25,10 +25,10 @@ from tests.ui.looking_back import hold
 from tests.ui.shell import Shell, open_shell
 from tests.ui.world import PlayedSession
 from ui.actions.actions import ActionSet
-from ui.details.panel import DetailsPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 from ui.transport.state_bar import StateBar
+from ui.why.panel import WhyPanel
 from ui.window.handlers.action_list import ACTIONS
 
 
@@ -111,7 +111,7 @@ def test_that_of_a_long_file_all_events_are_counted(
     assert button.text() == told
     assert button.toolTip() == f"{told} in the file.\nClick to see the events."
     details = shell.window.docks.panel("details")
-    assert isinstance(details, DetailsPanel)
+    assert isinstance(details, WhyPanel)
     assert f"Events\t{session.history.end:,}, all in the file" in details.text()
 
 

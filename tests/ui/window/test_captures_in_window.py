@@ -33,8 +33,6 @@ from tests.sessions.test_captured import Clock, read_to_the_end, table, trace
 from tests.sessions.test_compared import capture
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
-from ui.details.detail_rows import ClockCounts
-from ui.details.session_details import overview_rows
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.frame_statistics_label import (
     SAMPLES_TEXT,
@@ -48,6 +46,8 @@ from ui.session import opening
 from ui.statistics.zone_sums import ZoneSumsWindow
 from ui.timeline.panel import TimelinePanel
 from ui.transport.capture_bar import CaptureBar
+from ui.why.rows import ClockCounts
+from ui.why.session_rows import overview_rows
 from ui.window import contents
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from pytestqt.qtbot import QtBot
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import AddMark
 from tests.ui.shell import Shell, open_shell
-from ui.details.panel import DetailsPanel
 from ui.session.bridge import Selection
+from ui.why.panel import WhyPanel
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_that_a_rate_that_the_scene_sets_back_is_said_where_one_looks(
     assert said(shell) == "The scene set “game” back to 1× at 00:02.000; you had set 0.25×"
     shell.bridge.select(Selection.clock(game))
     details = shell.window.docks.panel("details")
-    assert isinstance(details, DetailsPanel)
+    assert isinstance(details, WhyPanel)
     assert "Set by\tthe scene at 00:02.000; you had set 0.25×" in details.text()
 
     shell.bridge.submit(SetRate(game, Fraction(1, 2)))

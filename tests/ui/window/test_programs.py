@@ -23,7 +23,6 @@ from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED
 from tests.sessions.attached.fake_probe import FakeDoor, FakeProbe, hello
 from tests.ui.shell import Shell, open_shell
 from ui.clock_tree.panel import ClockTreePanel
-from ui.details.panel import DetailsPanel
 from ui.frame_spans.panel import FrameSpansPanel
 from ui.frame_times.loop_choice import LoopChoice
 from ui.frame_times.panel import FrameTimesPanel
@@ -31,6 +30,7 @@ from ui.kit.texts.run_states import run_state_of
 from ui.session.bridge import Selection
 from ui.timeline.panel import TimelinePanel
 from ui.timer_queue.panel import TimerQueuePanel
+from ui.why.panel import WhyPanel
 from ui.window.dialogs.open_program import OpenProgramDialog
 
 SERVER, LOOP = 2, 3
@@ -304,7 +304,7 @@ def test_that_queue_lanes_and_details_know_the_clocks_of_several_programs(
     attached.until(lambda: len(session.programs) == 2)
     other.keyframe((1, "pulse", 60_000_000_000))
     attached.until(lambda: len(session.timeline.timers) == 2)
-    queue, details = window.findChild(TimerQueuePanel), window.findChild(DetailsPanel)
+    queue, details = window.findChild(TimerQueuePanel), window.findChild(WhyPanel)
     assert queue is not None
     assert details is not None
     attached.shell.bridge.select(Selection.clock(1))

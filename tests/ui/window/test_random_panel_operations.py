@@ -19,12 +19,12 @@ from tests.fuzz import rounds
 from tests.ui.world import PlayedSession, Thing
 from ui.clock_tree.panel import ClockTreePanel
 from ui.clock_tree.rows import is_member, node_of
-from ui.details.panel import DetailsPanel
 from ui.events.panel import EventListPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 from ui.timer_queue.columns import CallColumn
 from ui.timer_queue.panel import TimerQueuePanel
+from ui.why.panel import WhyPanel
 
 
 class Desk:
@@ -41,7 +41,7 @@ class Desk:
         theme = Theme("light")
         self.clocks = ClockTreePanel(self.bridge, theme)
         self.queue = TimerQueuePanel(self.bridge, theme)
-        self.details = DetailsPanel(self.bridge, theme)
+        self.details = WhyPanel(self.bridge, theme)
         self.events = EventListPanel(self.bridge, theme)
         self.panels: tuple[QWidget, ...] = (self.clocks, self.queue, self.details, self.events)
         for panel in self.panels:

@@ -24,12 +24,12 @@ from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
 from tests.ui.world import PlayedSession
 from ui.clock_tree.panel import ClockTreePanel
-from ui.details.panel import DetailsPanel
 from ui.events.panel import EventListPanel
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.plotted_frames import NONE_IN_FILE_TEXT
 from ui.session.bridge import Selection
 from ui.timer_queue.panel import TimerQueuePanel
+from ui.why.panel import WhyPanel
 
 
 class Recorded(PlayedSession):
@@ -272,7 +272,7 @@ def test_that_the_details_count_the_missing_events_of_a_damaged_recording(
     shell.window.open_path(path)
     settle()
 
-    details = cast("DetailsPanel", shell.window.docks.panel("details"))
+    details = cast("WhyPanel", shell.window.docks.panel("details"))
     assert f"Events\t{log.end:,}, 400 of them missing" in details.text()
     told = shell.window.state_bar.log_button.toolTip()
     assert told.startswith(f"{log.end - 400:,} events in the file, 400 are missing.")

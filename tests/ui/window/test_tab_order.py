@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
-from ui.details.panel import DetailsPanel
 from ui.session.bridge import Selection, SelectionKind
+from ui.why.panel import WhyPanel
 
 Key = Qt.Key
 
@@ -28,8 +28,8 @@ def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
     return shell
 
 
-def details(shell: Shell) -> DetailsPanel:
-    panel = shell.window.findChild(DetailsPanel)
+def details(shell: Shell) -> WhyPanel:
+    panel = shell.window.findChild(WhyPanel)
     assert panel is not None
     return panel
 

@@ -15,7 +15,6 @@ from inspector.events.schema import EventGroup
 from tests.ui.shell import Shell, open_shell
 from ui.clock_tree.panel import ClockTreePanel
 from ui.clock_tree.rows import ClockColumn
-from ui.details.panel import DetailsPanel
 from ui.events.panel import EventListPanel
 from ui.kit.labels import ElidedLabel
 from ui.kit.prompts import RatePrompt
@@ -24,6 +23,7 @@ from ui.previews.preview_card import PreviewCard
 from ui.session.bridge import Selection
 from ui.timer_queue.columns import CallColumn
 from ui.timer_queue.panel import TimerQueuePanel
+from ui.why.panel import WhyPanel
 
 CLOCK = "name\nwith newline 😀"
 TIMER = "a\tb\nxxx"
@@ -100,7 +100,7 @@ def test_that_menus_and_buttons_stay_one_line_high(shell: Shell) -> None:
 
 
 def test_that_details_show_names_in_one_line_and_copy_them_as_they_are(shell: Shell) -> None:
-    panel = shell.window.findChild(DetailsPanel)
+    panel = shell.window.findChild(WhyPanel)
     assert panel is not None
     shell.bridge.select(Selection.clock(shell.clock_id(CLOCK)))
 

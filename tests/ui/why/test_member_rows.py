@@ -9,9 +9,9 @@ from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
 from inspector.vocabulary import Field, MemberKind
 from tests.ui.world import PlayedSession, Thing
-from ui.details.panel import DetailsPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
+from ui.why.panel import WhyPanel
 
 
 class Stand:
@@ -32,7 +32,7 @@ class Stand:
         )
         self.bridge = SessionBridge()
         self.bridge.set_session(self.session)
-        self.panel = DetailsPanel(self.bridge, Theme("light"))
+        self.panel = WhyPanel(self.bridge, Theme("light"))
         qtbot.addWidget(self.panel)
 
     def frame(self, seconds: float) -> None:

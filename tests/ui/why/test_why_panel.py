@@ -21,10 +21,10 @@ from inspector.vocabulary import (
     Phase,
 )
 from tests.ui.world import PlayedSession
-from ui.details.detail_labels import LinkedLabel
-from ui.details.panel import DetailsPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
+from ui.why.labels import LinkedLabel
+from ui.why.panel import WhyPanel
 
 
 class Stand:
@@ -36,7 +36,7 @@ class Stand:
         self.enemies = self.game.child("enemies", rate="1/4")
         self.bridge = SessionBridge()
         self.bridge.set_session(self.session)
-        self.panel = DetailsPanel(self.bridge, Theme("light"))
+        self.panel = WhyPanel(self.bridge, Theme("light"))
         qtbot.addWidget(self.panel)
         self.panel.resize(360, 700)
         with qtbot.waitExposed(self.panel):

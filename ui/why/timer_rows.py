@@ -10,7 +10,7 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration
 
 from ..kit.texts.call_texts import due_in_text
-from .detail_rows import DetailRow, heading, instant_with_ns, linked, path_links
+from .rows import DetailRow, heading, instant_with_ns, linked, path_links
 
 
 def timer_rows(

@@ -25,7 +25,7 @@ from inspector.display_text import one_line
 
 from ..kit.guards import guarded
 from ..kit.labels import color_text, plain_label
-from .detail_labels import LinkedLabel, ValueLabel, breakable
+from .labels import LinkedLabel, ValueLabel, breakable
 
 _MOST_CODE_LINES = 14
 _MARGINS = QMargins(8, 6, 8, 8)
@@ -137,7 +137,7 @@ class _Row(Struct):
 
 
 @guarded
-class DetailGrid(QWidget):
+class RowGrid(QWidget):
     """Headings, keys with values, sentences, bars and code below each other.
 
     The rows are put in their places here and not by a layout, which would measure all of them

@@ -18,9 +18,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from ui.details import detail_grid
-from ui.details.detail_grid import DetailGrid
-from ui.details.detail_labels import ValueLabel
+from ui.why import grid as grid_module
+from ui.why.grid import RowGrid
+from ui.why.labels import ValueLabel
 
 LONG = "RuntimeError: " + "x" * 300
 BLUE = QColor("blue")
@@ -32,8 +32,8 @@ def lines_at(label: QLabel, width: int) -> int:
 
 
 @pytest.fixture
-def grid(qtbot: QtBot) -> DetailGrid:
-    grid = DetailGrid()
+def grid(qtbot: QtBot) -> RowGrid:
+    grid = RowGrid()
     qtbot.addWidget(grid)
     grid.resize(300, 400)
     grid.show()
@@ -41,7 +41,7 @@ def grid(qtbot: QtBot) -> DetailGrid:
     return grid
 
 
-def test_that_a_long_word_is_broken_instead_of_cut_off(grid: DetailGrid) -> None:
+def test_that_a_long_word_is_broken_instead_of_cut_off(grid: RowGrid) -> None:
     labels = [
         grid.add_sentence(LONG),
         grid.add_value("Error", LONG),
@@ -53,7 +53,7 @@ def test_that_a_long_word_is_broken_instead_of_cut_off(grid: DetailGrid) -> None
     assert [lines_at(label, 200) >= widest // 200 for label in labels] == [True] * 4
 
 
-def test_that_a_long_word_that_comes_later_is_broken_too(grid: DetailGrid) -> None:
+def test_that_a_long_word_that_comes_later_is_broken_too(grid: RowGrid) -> None:
     label = grid.add_value("Error", "none")
 
     label.show_text(LONG)
@@ -62,11 +62,11 @@ def test_that_a_long_word_that_comes_later_is_broken_too(grid: DetailGrid) -> No
 
 
 @pytest.mark.parametrize("text", ["all in short words", "(1,234,567,890\N{NO-BREAK SPACE}ns)"])
-def test_that_short_words_stay_whole(grid: DetailGrid, text: str) -> None:
+def test_that_short_words_stay_whole(grid: RowGrid, text: str) -> None:
     assert grid.add_value("Text", text).text() == text
 
 
-def test_that_a_path_is_broken_where_names_and_their_parts_end(grid: DetailGrid) -> None:
+def test_that_a_path_is_broken_where_names_and_their_parts_end(grid: RowGrid) -> None:
     label = grid.add_value("Source", "/home/some-body/scenes/boss_fight.py:12")
 
     parts = label.text().split("\N{ZERO WIDTH SPACE}")
@@ -74,7 +74,7 @@ def test_that_a_path_is_broken_where_names_and_their_parts_end(grid: DetailGrid)
     assert parts == ["/", "home/", "some-", "body/", "scenes/", "boss_", "fight.", "py:", "12"]
 
 
-def test_that_what_is_copied_is_what_was_said(grid: DetailGrid) -> None:
+def test_that_what_is_copied_is_what_was_said(grid: RowGrid) -> None:
     label = grid.add_value("Error", LONG)
     label.setSelection(0, len(label.text()))
 
@@ -84,14 +84,14 @@ def test_that_what_is_copied_is_what_was_said(grid: DetailGrid) -> None:
     assert label.text_to_copy() == LONG
 
 
-def test_that_all_of_a_text_with_links_can_be_copied(grid: DetailGrid) -> None:
+def test_that_all_of_a_text_with_links_can_be_copied(grid: RowGrid) -> None:
     label = grid.add_linked_value("Clock", [("root", "CLOCK:1"), (" / " + LONG, "")])
 
     assert label.text_to_copy() == "root / " + LONG
 
 
 def test_that_tab_goes_through_all_links_and_on(qtbot: QtBot) -> None:
-    window, grid = QWidget(), DetailGrid()
+    window, grid = QWidget(), RowGrid()
     qtbot.addWidget(window)
     before, after = QPushButton("Before"), QPushButton("After")
     layout = QVBoxLayout(window)
@@ -121,11 +121,11 @@ def test_that_tab_goes_through_all_links_and_on(qtbot: QtBot) -> None:
 class LayoutRuns:
     """Counts how often rows are measured and put in their places."""
 
-    def __init__(self, grid: DetailGrid, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, grid: RowGrid, monkeypatch: pytest.MonkeyPatch) -> None:
         self.measured = self.stacked = 0
-        heights, stack = detail_grid._Row.needed_height, grid._stack_rows
+        heights, stack = grid_module._Row.needed_height, grid._stack_rows
 
-        def needed_height(row: detail_grid._Row) -> int:
+        def needed_height(row: grid_module._Row) -> int:
             self.measured += 1
             return heights(row)
 
@@ -133,12 +133,12 @@ class LayoutRuns:
             self.stacked += 1
             stack()
 
-        monkeypatch.setattr(detail_grid._Row, "needed_height", needed_height)
+        monkeypatch.setattr(grid_module._Row, "needed_height", needed_height)
         monkeypatch.setattr(grid, "_stack_rows", stack_rows)
 
 
 def test_that_another_text_of_the_same_height_moves_nothing(
-    grid: DetailGrid, monkeypatch: pytest.MonkeyPatch
+    grid: RowGrid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     labels = [grid.add_value(f"Key {number}", "0") for number in range(10)]
     grid.finish()
@@ -151,7 +151,7 @@ def test_that_another_text_of_the_same_height_moves_nothing(
 
 
 def test_that_a_text_that_needs_more_lines_moves_what_is_below(
-    grid: DetailGrid, monkeypatch: pytest.MonkeyPatch
+    grid: RowGrid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     labels = [grid.add_value(f"Key {number}", "0") for number in range(3)]
     grid.finish()
@@ -169,7 +169,7 @@ def test_that_a_text_that_needs_more_lines_moves_what_is_below(
     assert [label.geometry() for label in labels] == before
 
 
-def test_that_a_narrower_panel_breaks_lines(grid: DetailGrid) -> None:
+def test_that_a_narrower_panel_breaks_lines(grid: RowGrid) -> None:
     label = grid.add_value("Key", "some words that fit")
     grid.finish()
     height = label.height()
@@ -187,7 +187,7 @@ def read_out(widget: QWidget) -> str:
     return interface.text(QAccessible.Text.Name)
 
 
-def test_that_screen_readers_read_values_with_their_captions(grid: DetailGrid) -> None:
+def test_that_screen_readers_read_values_with_their_captions(grid: RowGrid) -> None:
     heading = grid.add_heading("averyveryverylongnamewithoutanyblank")
     value = grid.add_value("Source", "/home/somebody/projects/scene.py")
     linked = grid.add_linked_value("Path", [("root", "clock:1"), (" / game", "")])
@@ -204,7 +204,7 @@ def test_that_screen_readers_read_values_with_their_captions(grid: DetailGrid) -
 
 
 @pytest.mark.parametrize("text", ["24 pending, 0 waiting", LONG, "two\nlines", "a & b <i>c</i>"])
-def test_that_a_value_looks_the_same_while_it_can_be_marked(grid: DetailGrid, text: str) -> None:
+def test_that_a_value_looks_the_same_while_it_can_be_marked(grid: RowGrid, text: str) -> None:
     label = grid.add_value("Value", text)
     grid.finish()
     before, height = label.grab().toImage(), label.heightForWidth(200)
@@ -217,7 +217,7 @@ def test_that_a_value_looks_the_same_while_it_can_be_marked(grid: DetailGrid, te
 
 
 def test_that_a_value_lays_out_no_document_while_nobody_is_there(
-    grid: DetailGrid,
+    grid: RowGrid,
 ) -> None:
     label = grid.add_value("Value", "some words")
     grid.finish()
@@ -254,7 +254,7 @@ def test_that_a_number_is_broken_behind_its_commas_only_where_it_has_no_room(
     assert label.text_to_copy() == whole
 
 
-def test_that_a_number_without_room_beside_its_key_is_below_it(grid: DetailGrid) -> None:
+def test_that_a_number_without_room_beside_its_key_is_below_it(grid: RowGrid) -> None:
     text = "00:06.000  (6,000,000,120\N{NO-BREAK SPACE}ns)"
     label = grid.add_value("Local time of the clock", text)
     after = grid.add_value("Rate", "1")

@@ -14,7 +14,7 @@ from inspector.vocabulary import NEVER, Field, LifeCycle, MemberKind, Phase, rat
 from ..kit.texts.member_texts import CALLS, edge_text, machine_transitions, member_run_state
 from ..kit.texts.run_states import RunStateKind
 from ..session.bridge import Selection
-from .detail_rows import (
+from .rows import (
     MOST_LISTED,
     DetailRow,
     Link,

@@ -14,7 +14,7 @@ from ..kit.texts.clock_texts import rate_algebra
 from ..kit.texts.run_states import reason_text, run_state_of
 from ..session.bridge import Selection
 from ..session.overruled_rates import OverruledRate
-from .detail_rows import (
+from .rows import (
     MOST_LISTED,
     ClockCounts,
     DetailRow,

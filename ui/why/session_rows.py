@@ -21,7 +21,7 @@ from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import NEVER
 
 from ..session.bridge import Selection
-from .detail_rows import (
+from .rows import (
     ClockCounts,
     DetailRow,
     Link,

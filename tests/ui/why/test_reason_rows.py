@@ -13,10 +13,10 @@ from inspector.calls.call import CallId
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import RewindTo
 from inspector.testing import pass_seconds, scene_file, virtual_session
-from ui.details.panel import DetailsPanel
-from ui.details.why_rows import LOOK_EVERY_S, WhyRows
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SelectionKind, SessionBridge
+from ui.why.panel import WhyPanel
+from ui.why.reason_rows import LOOK_EVERY_S, WhyRows
 
 SCENE = """
     def build(stage):
@@ -41,7 +41,7 @@ class Stand:
         self.session = virtual_session(scene_file(folder, SCENE))
         self.bridge = SessionBridge()
         self.bridge.set_session(self.session)
-        self.panel = DetailsPanel(self.bridge, Theme("light"))
+        self.panel = WhyPanel(self.bridge, Theme("light"))
         qtbot.addWidget(self.panel)
         self.panel.resize(360, 700)
         with qtbot.waitExposed(self.panel):

@@ -17,7 +17,7 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
 
 from ..session.bridge import Selection
-from .detail_rows import DetailRow, Link, RowKind, heading, sentence
+from .rows import DetailRow, Link, RowKind, heading, sentence
 
 #: Seconds from one look at the past to the next while a session runs.
 LOOK_EVERY_S: Final = 0.3

@@ -9,7 +9,7 @@ from inspector.display_text import one_line
 from inspector.timebase import format_duration, format_instant
 
 from ..session.bridge import Selection
-from .detail_rows import MOST_LISTED, DetailRow, Link, heading, instant_with_ns, linked
+from .rows import MOST_LISTED, DetailRow, Link, heading, instant_with_ns, linked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,10 +9,10 @@ import pytest
 from inspector.analysis.lanes.lanes import LaneKind
 from tests.sessions.test_captured import MS, linked_trace, table
 from tests.ui.shell import Shell, open_shell
-from ui.details.panel import DetailsPanel
 from ui.frame_spans.panel import FrameSpansPanel
 from ui.session.selection import Selection
 from ui.timeline.panel import TimelinePanel
+from ui.why.panel import WhyPanel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def member(shell: Shell, name: str) -> int:
 
 def test_that_a_slice_is_shown_with_its_arguments(shell: Shell) -> None:
     panel = shell.window.docks.panel("details")
-    assert isinstance(panel, DetailsPanel)
+    assert isinstance(panel, WhyPanel)
 
     shell.bridge.select(Selection.call(member(shell, "frame"), 26 * MS))
 
@@ -49,7 +49,7 @@ def test_that_a_slice_is_shown_with_its_arguments(shell: Shell) -> None:
 
 def test_that_a_link_leads_to_the_slice_that_follows(shell: Shell) -> None:
     panel = shell.window.docks.panel("details")
-    assert isinstance(panel, DetailsPanel)
+    assert isinstance(panel, WhyPanel)
     shell.bridge.select(Selection.call(member(shell, "frame"), 26 * MS))
     row = next(row for row in panel.current_rows() if row.key == "Leads to")
 
@@ -63,7 +63,7 @@ def test_that_a_link_leads_to_the_slice_that_follows(shell: Shell) -> None:
 
 def test_that_all_calls_of_a_name_are_shown_without_a_slice(shell: Shell) -> None:
     panel = shell.window.docks.panel("details")
-    assert isinstance(panel, DetailsPanel)
+    assert isinstance(panel, WhyPanel)
 
     shell.bridge.select(Selection.member(member(shell, "frame")))
 
@@ -93,7 +93,7 @@ def test_that_a_click_on_a_lane_selects_the_slice_there_and_reads_counters(shell
 def details_of_frame(shell: Shell, index: int) -> str:
     shell.bridge.select(Selection.frame(index))
     panel = shell.window.docks.panel("details")
-    assert isinstance(panel, DetailsPanel)
+    assert isinstance(panel, WhyPanel)
     return panel.text()
 
 

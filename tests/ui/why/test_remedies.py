@@ -19,9 +19,9 @@ from inspector.commands.scene import AddMark, Undo
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from tests.ui.world import PlayedSession, Thing
-from ui.details.panel import DetailsPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
+from ui.why.panel import WhyPanel
 
 SCENE = """
     def build(stage):
@@ -33,7 +33,7 @@ GAME, ENEMIES = 2, 3
 BOSS = Selection.timer(1)
 
 
-def shown_buttons(panel: DetailsPanel) -> list[QToolButton]:
+def shown_buttons(panel: WhyPanel) -> list[QToolButton]:
     return [each for each in panel.remedies.buttons if each.isVisible()]
 
 
@@ -44,7 +44,7 @@ class Stand:
         self.session = virtual_session(scene_file(folder, SCENE))
         self.bridge = SessionBridge()
         self.bridge.set_session(self.session)
-        self.panel = DetailsPanel(self.bridge, Theme("light"))
+        self.panel = WhyPanel(self.bridge, Theme("light"))
         qtbot.addWidget(self.panel)
         self.panel.resize(360, 500)
         with qtbot.waitExposed(self.panel):
@@ -229,7 +229,7 @@ class Played:
         self.game = self.session.root.child("R&D")
         self.bridge = SessionBridge()
         self.bridge.set_session(self.session)
-        self.panel = DetailsPanel(self.bridge, Theme("light"))
+        self.panel = WhyPanel(self.bridge, Theme("light"))
         qtbot.addWidget(self.panel)
         with qtbot.waitExposed(self.panel):
             self.panel.show()

@@ -18,23 +18,23 @@ from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole, phase_color
 from ..session.bridge import Selection, SelectionKind
 from ..session.overruled_rates import OverruledRates
-from .clock_details import clock_rows
-from .detail_grid import DetailGrid, ShareBar
-from .detail_labels import LinkedLabel, ValueLabel, breakable
-from .detail_rows import LOOK_AT, ClockCounts, DetailRow, RowKind, heading
-from .frame_details import Heaviest, frame_rows
-from .member_details import member_rows
+from .clock_rows import clock_rows
+from .frame_rows import Heaviest, frame_rows
+from .grid import RowGrid, ShareBar
+from .labels import LinkedLabel, ValueLabel, breakable
+from .member_rows import member_rows
 from .remedies import RemedyBar
-from .session_details import limit_rows, overview_rows
-from .slice_details import slice_rows
-from .timer_details import timer_rows
+from .rows import LOOK_AT, ClockCounts, DetailRow, RowKind, heading
+from .session_rows import limit_rows, overview_rows
+from .slice_rows import slice_rows
+from .timer_rows import timer_rows
 
 if TYPE_CHECKING:
     from inspector.sessions.session import Session
 
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
-    from .why_rows import WhyRows
+    from .reason_rows import WhyRows
 
 
 class _Shown(Struct):
@@ -45,7 +45,7 @@ class _Shown(Struct):
     bar: ShareBar | None = None
 
 
-class DetailsPanel(QWidget):
+class WhyPanel(QWidget):
     """Key-value rows for the selected clock, timer or frame; the session if nothing is.
 
     Attributes:
@@ -68,7 +68,7 @@ class DetailsPanel(QWidget):
         self.title_label = plain_label(wraps=True)
         self._overview_button = tool_button("Overview", "Clear the selection and show the session")
         self._copy_button = tool_button("Copy", "Copy all rows as text")
-        self.grid = DetailGrid()
+        self.grid = RowGrid()
         self.remedies = RemedyBar(bridge)
         self._area = QScrollArea()
         self._lay_out()
@@ -86,7 +86,7 @@ class DetailsPanel(QWidget):
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._area.setAccessibleName("Details")
+        self._area.setAccessibleName("Why")
         fill(self, top, (self._area, 1), self.remedies, spacing=2)
 
     def _connect(self) -> None:
@@ -147,7 +147,7 @@ class DetailsPanel(QWidget):
     def _why(self) -> WhyRows:
         """What explains; loaded when there is something to be explained."""
         if self._why_rows is None:
-            from .why_rows import WhyRows  # noqa: PLC0415 - not needed to open a scene
+            from .reason_rows import WhyRows  # noqa: PLC0415 - not needed to open a scene
 
             self._why_rows = WhyRows()
         return self._why_rows

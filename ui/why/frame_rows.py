@@ -17,7 +17,7 @@ from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import Phase, Share, what_was_raised
 
 from ..session.bridge import Selection
-from .detail_rows import (
+from .rows import (
     MOST_LISTED,
     DetailRow,
     Link,

@@ -1,4 +1,4 @@
-"""Details as plain rows: what a panel shows and people copy, without any widget."""
+"""What is said as plain rows: what a panel shows and people copy, without any widget."""
 
 from __future__ import annotations
 

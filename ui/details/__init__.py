@@ -1,1 +1,0 @@
-"""Details of what is selected, and why it does what it does."""
