@@ -39,6 +39,7 @@ from inspector.formats.captures.capture import (
 )
 from inspector.formats.captures.frame_table import FrameTableReader
 from inspector.formats.captures.json_trace import JsonTraceReader, is_json
+from inspector.formats.captures.otlp_trace import OtlpReader, is_otlp
 from inspector.formats.captures.perfetto_trace import PerfettoReader, is_perfetto
 from inspector.formats.captures.source import CaptureSource
 from inspector.formats.captures.tracy_csv import TracyReader, is_tracy
@@ -541,6 +542,7 @@ IMPORTERS: Final = Registry(
         Importer("CSV", _is_our_csv, _read_csv),
         Importer("Arrow", is_arrow, _read_arrow),
         Importer("CapFrameX", is_capframex, CapFrameXReader),
+        Importer("OpenTelemetry", is_otlp, OtlpReader),
         Importer("trace", is_json, JsonTraceReader),
         Importer("Perfetto", is_perfetto, PerfettoReader),
         Importer("Tracy", is_tracy, TracyReader),

@@ -25,7 +25,8 @@ STANDARD_OUTPUT: Final = Path("-")
 EXPORT_EPILOG: Final = """\
 FILE is a recording (.tlrec), an exported CSV or JSON, a capture of PresentMon, OCAT,
 CapFrameX, FrameView, MangoHud, MSI Afterburner or FRAPS, a trace of Chrome, Perfetto,
-viztracer or Tracy (as CSV), or any CSV with a column of frame times; also in gzip or zip.
+viztracer, Tracy (as CSV) or OpenTelemetry (OTLP JSON), or any CSV with a column of frame
+times; also in gzip or zip.
 
 The end of a name selects the format: game.svg, game.presentmon.csv. --as selects it
 where the name does not tell, as in “--as trace -o game.json”, or instead of a name. Where

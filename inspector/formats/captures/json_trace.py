@@ -389,7 +389,6 @@ _CHOOSE: Final = "Choose a capture, or a trace in Chrome's trace-event format."
 #: JSON of other programs, by a key near the beginning.
 _FOREIGN: Final = (
     (b'"projectId"', "a trace of Google Cloud"),
-    (b'"resourceSpans"', "a trace of OpenTelemetry"),
     (b'"$schema": "https://www.speedscope', "a profile of speedscope"),
     (b'"$schema":"https://www.speedscope', "a profile of speedscope"),
     (b'"stackTable"', "a profile of Firefox"),
