@@ -341,14 +341,14 @@ def _head(report: RunReport) -> str:
         lines += ["", table(("ms", "mean", "median", "99 %", "longest"), rows, right={1, 2, 3, 4})]
         for over in report.over_budgets:
             share = f" ({over.share:.1%})" if over.count else ""
-            what = f"{_MEASURE_NAMES[report.measure]} over {over.budget.limit_text}"
+            what = f"{_MEASURE_NAMES[report.measure]} {over.budget.over_text}"
             lines.append(f"{what}: {counted(over.count, 'frame')}{share}")
     if report.shares is not None:
         lines += _share_lines(report.shares)
     if report.left_out is not None:
         lines.append(
-            f"left out: {counted(report.left_out.count, 'frame')} over "
-            f"{report.left_out.budget.limit_text} because of the inspector alone"
+            f"left out: {counted(report.left_out.count, 'frame')} "
+            f"{report.left_out.budget.over_text} because of the inspector alone"
         )
     if report.cut_frames:
         cut = format_duration(report.cut_ns)

@@ -195,11 +195,17 @@ class FrameSpanModel(ListTableModel[SpanRow]):
         self.show_rows(
             structs.replace(
                 row,
-                share=row.total.took_ns / whole_ns if whole_ns and not row.is_timer else None,
+                share=_share(row, whole_ns),
                 number=number,
             )
             for number, row in enumerate(rows)
         )
+
+
+def _share(row: SpanRow, whole_ns: int) -> float | None:
+    """Return which part of the time a row took; of calls at the same time it is not known."""
+    took_ns = row.total.took_ns
+    return took_ns / whole_ns if 0 <= took_ns <= whole_ns > 0 and not row.is_timer else None
 
 
 def selection_of(subject: Span | SpanTotal) -> Selection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
 from PySide6.QtCore import QModelIndex, Qt, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QScrollArea, QToolButton, QWidget
@@ -183,7 +184,9 @@ class FrameSpansPanel(QWidget):
         count = self.range_box.currentData()
         if count == 1 and is_drawn:
             self._sums = None
-            self.model.show_spans(spans, timeline.frames.frame(index).interval_ns)
+            frame = timeline.frames.frame(index)
+            # Calls come after the interval that is measured, which may have been shorter.
+            self.model.show_spans(spans, max(frame.interval_ns, frame.busy_ns))
         elif self._sums is None or not self.newest_button.isChecked():
             # The newest come faster than they are added up: what is under way is ended first.
             self._summed = (index, count)
@@ -249,7 +252,10 @@ class FrameSpansPanel(QWidget):
         assert self._summed is not None, "set with the sums"
         index, count = self._summed
         frames = self._bridge.timeline.frames
-        whole_ns = int(frames.numpy("interval_ns", index + 1 - count, index + 1).sum())
+        intervals_ns, busy_ns = (
+            frames.numpy(name, index + 1 - count, index + 1) for name in ("interval_ns", "busy_ns")
+        )
+        whole_ns = int(np.maximum(intervals_ns, busy_ns).sum())
         with self.view.arranging():
             self.model.show_totals(sums.totals, whole_ns, sums.unlisted)
         self._mark_selection()

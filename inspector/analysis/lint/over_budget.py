@@ -47,8 +47,8 @@ def over_budget_frames(seen: Survey) -> Iterator[Finding]:
     worst = max(survey.over, key=_took)
     middle_ns = median_low(map(_took, survey.over))
     text = (
-        f"{count:,} of {survey.frames:,} frames ({100 * count / survey.frames:.1f} %) took longer "
-        f"than {survey.budget.limit_text}: median {format_duration(middle_ns)}, at most "
+        f"{count:,} of {survey.frames:,} frames ({100 * count / survey.frames:.1f} %) were "
+        f"{survey.budget.over_text}: median {format_duration(middle_ns)}, at most "
         f"{format_duration(worst.took_ns)}. {_why(survey.over, middle_ns)}"
     )
     if survey.by_inspector:
@@ -114,8 +114,8 @@ def _because_of(
         return
     total = format_duration(sum(frame.shares[share] for frame in frames))
     text = (
-        f"{share.text.capitalize()}: {counted(len(frames), 'frame')} longer than "
-        f"{budget.limit_text} only because of it, {format_duration(worst.shares[share])} of "
+        f"{share.text.capitalize()}: {counted(len(frames), 'frame')} "
+        f"{budget.over_text} only because of it, {format_duration(worst.shares[share])} of "
         f"{format_duration(worst.took_ns)} in frame {worst.index:,}, {total} in all. {advice}"
     )
     yield Finding(kind, text, worst.at_ns, worst.cursor, 0, frame=worst.index)

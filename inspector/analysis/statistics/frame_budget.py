@@ -134,15 +134,15 @@ class FrameBudget(Struct, frozen=True):
         return (interval_ns > longest_ns) & (interval_ns - share_ns <= longest_ns)
 
     @property
-    def tolerance_text(self) -> str:
-        """The tolerance in words: ``15 %``, or ``1 ms`` if that is more."""
-        return _SHARE_TEXT if self.tolerance_ns > LEAST_TOLERANCE_NS else _LEAST_TEXT
+    def limit_text(self) -> str:
+        """The longest time that is not over it, in words: ``19.2 ms``."""
+        return format_duration(self.longest_ns)
 
     @property
-    def limit_text(self) -> str:
-        """The limit in words: ``16.7 ms + 15 %``, with its origin."""
-        origin = f" ({self.origin})" if self.origin else ""
-        return f"{format_duration(self.budget_ns)} + {self.tolerance_text}{origin}"
+    def over_text(self) -> str:
+        """What frames over it are, in words, with its origin: ``over budget (19.2 ms)``."""
+        origin = f", {self.origin}" if self.origin else ""
+        return f"over budget ({self.limit_text}{origin})"
 
 
 def loop_budget(

@@ -14,7 +14,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.timebase import NS_PER_SECOND, format_duration
+from inspector.timebase import NS_PER_SECOND
 
 _ALL: Final = 100
 
@@ -38,9 +38,7 @@ class OverBudget(Struct, frozen=True):
     @property
     def text(self) -> str:
         """Their number with the limit in words: ``20 over budget (19.2 ms)``."""
-        origin = f", {self.budget.origin}" if self.budget.origin else ""
-        limit = format_duration(self.budget.longest_ns)
-        return f"{self.count:,} over budget ({limit}{origin})"
+        return f"{self.count:,} {self.budget.over_text}"
 
     def values(self) -> dict[str, object]:
         return {

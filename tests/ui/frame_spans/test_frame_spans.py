@@ -296,6 +296,16 @@ def test_that_the_number_of_those_that_are_not_listed_is_told(panel: FrameSpansP
     assert panel.model.unlisted_count == 7
 
 
+def test_that_what_took_longer_than_the_whole_has_no_share(panel: FrameSpansPanel) -> None:
+    half, twice = (
+        SpanTotal(0, 0, "update", "phase", Phase.UPDATE, 1, took, took) for took in (500, 2_000)
+    )
+
+    panel.model.show_totals([half, twice], 1_000)
+
+    assert texts(panel, SpanColumn.SHARE) == ["50.0 %", "–"]
+
+
 def test_that_the_threads_of_a_trace_are_rows_with_their_slices(tmp_path: Path) -> None:
     captured = CapturedSession(trace(tmp_path), stream="frame")
     model = FrameSpanModel(Theme("light"))
