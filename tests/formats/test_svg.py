@@ -5,24 +5,30 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree as ET
 from xml.sax.saxutils import quoteattr
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.formats.drawing.display_list import (
+    HATCH_GAP,
     Anchor,
     Box,
+    Columns,
     DisplayList,
     Group,
+    Hatched,
     Item,
     Point,
     Polygon,
     Polyline,
     Rect,
+    Rects,
     Stroke,
     Text,
 )
 from inspector.formats.drawing.font_metrics import text_width
+from inspector.formats.drawing.pixel_rects import lines_of
 from inspector.formats.drawing.svg import quoted, svg_text
 from inspector.formats.drawing.truetype import TrueTypeFont
 from inspector.formats.frame_graph.frame_graph import frame_graph
@@ -49,6 +55,33 @@ def test_that_the_document_has_its_size_in_points_and_a_description() -> None:
     assert root.findtext(f"{SVG}title") == "A title"
     description = root.findtext(f"{SVG}desc")
     assert description == "A description. Software 1, 2026-11-21T00:00:00+00:00"
+
+
+def test_that_rectangles_on_whole_pixels_are_written_as_a_path_of_each_colour() -> None:
+    rects = np.array([[1, 2, 4, 2], [7, 2, 7, 9]], np.int32)
+    columns = Columns(10, 0, 8, np.array([[0, 0, 1], [1, 1, 1]]), ("#000001", "#000002"))
+
+    root = root_of(Rects(rects, "#112233"), columns)
+
+    paths = [(each.get("d"), each.get("fill")) for each in root.iter(f"{SVG}path")]
+    assert paths == [
+        ("M1,2h4v1h-4zM7,2h1v8h-1z", "#112233"),
+        ("M10,0h2v4h-2z", "#000001"),
+        ("M12,0h1v4h-1zM10,4h3v4h-3z", "#000002"),
+    ]
+
+
+def test_that_a_hatching_rises_to_the_right_within_its_rectangle() -> None:
+    hatched = Hatched(np.array([[100, 10, 119, 19]], np.int32), "#112233", 3)
+
+    lines = list(lines_of(hatched))
+
+    assert len(lines) > 2
+    for x0, y0, x1, y1 in lines:
+        assert x0 + y0 == x1 + y1
+        assert (x0 + y0) % HATCH_GAP == 3
+        assert 100 <= x0 < x1 <= 120
+        assert 10 <= y1 < y0 <= 20
 
 
 def test_that_every_kind_of_item_is_written() -> None:

@@ -10,12 +10,13 @@ from PySide6.QtGui import QColor, QPainter, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QStyleOptionGraphicsItem, QWidget
 from typing_extensions import override
 
+from inspector.formats.drawing.pixel_rects import PixelRects
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import Measure
 
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
-from ..plotting.bulk_paint import UP_TRIANGLE, PixelRects, fill_rects, glyph_rects, thinned
+from ..plotting.bulk_paint import UP_TRIANGLE, fill_rects, glyph_rects, thinned
 from ..plotting.column_picture import ColumnPicture, Spikes
 from ..plotting.fills import AnyFill, color_of
 from ..plotting.frame_bars import BarScale, frame_bars, stacked_bars

@@ -21,6 +21,7 @@ from typing_extensions import override
 from inspector.analysis.interval_shares import named_shares, shares_text
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.events.frame_history import Frame, FrameHistory
+from inspector.formats.drawing.pixel_rects import PixelRects, row_rects
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import Measure, Phase
 
@@ -36,10 +37,8 @@ from ..plotting.bulk_paint import (
     FLAG,
     TARGET,
     Glyph,
-    PixelRects,
     fill_rects,
     glyph_rects,
-    row_rects,
 )
 from ..plotting.frame_bars import budget_text
 from ..plotting.frame_series import FrameSeries, Window

@@ -16,11 +16,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
+from inspector.formats.drawing.pixel_rects import pixel_rects
 from inspector.vocabulary import Measure
 
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
-from ..plotting.bulk_paint import fill_rects, pixel_rects
+from ..plotting.bulk_paint import fill_rects
 from ..plotting.column_picture import ColumnPicture, Spikes
 from ..plotting.fills import Fill, color_of
 from ..plotting.frame_bars import BarScale, frame_bars, top_of_scale_ns

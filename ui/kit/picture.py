@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
 
-from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
+from PySide6.QtCore import QCoreApplication, QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontDatabase, QPainter, QPainterPath, QPen
 
 from inspector.errors import ExportError
@@ -13,13 +13,16 @@ from inspector.formats.drawing.display_list import (
     Anchor,
     Box,
     Circle,
+    Columns,
     DisplayList,
     Group,
+    Hatched,
     Item,
     Point,
     Polygon,
     Polyline,
     Rect,
+    Rects,
     Text,
 )
 from inspector.formats.drawing.font_metrics import (
@@ -29,6 +32,7 @@ from inspector.formats.drawing.font_metrics import (
     has_every_character,
     text_width,
 )
+from inspector.formats.drawing.pixel_rects import boxes_by_color, boxes_of, lines_of
 
 _FONTS_LOADED: Final = "timeline_inspector_fonts_loaded"
 #: A zigzag of thousands of points is drawn in pieces: the cost of a stroke grows
@@ -63,7 +67,7 @@ def load_fonts() -> None:
     application.setProperty(_FONTS_LOADED, True)
 
 
-def paint_items(  # noqa: C901 - one branch for each shape
+def paint_items(  # noqa: C901, PLR0912 - one branch for each shape
     items: Iterable[Item],
     painter: QPainter,
     paint_text: Callable[[Text, QPainter], None] | None = None,
@@ -107,6 +111,16 @@ def paint_items(  # noqa: C901 - one branch for each shape
                 step = len(points) if stroke.dash else _POINTS_PER_STROKE
                 for start in range(0, max(1, len(points) - 1), step):
                     painter.drawPolyline(_places(points[start : start + step + 1]))
+            case Rects(fill=fill):
+                use(_NO_PEN, _brush(fill))
+                painter.drawRects([QRectF(*box) for box in boxes_of(item)])
+            case Columns():
+                for fill, boxes in boxes_by_color(item).items():
+                    use(_NO_PEN, _brush(fill))
+                    painter.drawRects([QRectF(*box) for box in boxes])
+            case Hatched(color=color):
+                use(_pen(color, 1.0, ()), _NO_BRUSH)
+                painter.drawLines([QLineF(*line) for line in lines_of(item)])
             case Text():
                 pen = None
                 (paint_text or _paint_text)(item, painter)

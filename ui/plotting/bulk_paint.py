@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter
 
-#: Shape (n, 4), C-contiguous: left, top, right, bottom, the last two inclusive.
-PixelRects = NDArray[np.int32]
+from inspector.formats.drawing.pixel_rects import PixelRects
+
 #: Fewer rectangles than this are copied to where Qt reads them: the wrapped pointer of an array
 #: takes as long to make as some twenty of them to fill.
 _COPIED: Final = 1_024
@@ -43,43 +43,6 @@ TARGET: Final[Glyph] = (
 )
 FLAG: Final[Glyph] = ((-2, 0, 1, 7), (-1, 0, 5, 2), (-1, 2, 4, 1), (-1, 3, 5, 1))
 BAR: Final[Glyph] = ((-2, 0, 2, 7), (2, 0, 2, 7))
-
-
-def pixel_rects(
-    lefts: NDArray[np.int64],
-    tops: NDArray[np.int64],
-    rights: NDArray[np.int64],
-    bottoms: NDArray[np.int64],
-) -> PixelRects:
-    """Return rectangles from edges, right and bottom exclusive, without the empty ones."""
-    is_there = (rights > lefts) & (bottoms > tops)
-    rects = np.empty((int(np.count_nonzero(is_there)), 4), dtype=np.int32)
-    rects[:, 0] = lefts[is_there]
-    rects[:, 1] = tops[is_there]
-    rects[:, 2] = rights[is_there] - 1
-    rects[:, 3] = bottoms[is_there] - 1
-    return rects
-
-
-def row_rects(
-    lefts: NDArray[np.int64], top: int, rights: NDArray[np.int64], bottom: int
-) -> PixelRects:
-    """Return rectangles between two heights, right and bottom exclusive, without empty ones."""
-    is_there = rights > lefts
-    if not is_there.all():
-        lefts, rights = lefts[is_there], rights[is_there]
-    rects = np.empty((len(lefts), 4), dtype=np.int32)
-    rects[:, 0] = lefts
-    rects[:, 1] = top
-    rects[:, 2] = rights
-    rects[:, 2] -= 1
-    rects[:, 3] = bottom - 1
-    return rects
-
-
-def nearest_pixels(edges: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return where Qt fills from, or to, for edges between pixels."""
-    return np.ceil(edges - 0.5).astype(np.int64)
 
 
 def fill_rects(painter: QPainter, rects: PixelRects, brush: QColor | QBrush) -> None:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
+from inspector.formats.drawing.pixel_rects import PixelRects, pixel_rects
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import Measure, Phase, Share
 
-from .bulk_paint import PixelRects, pixel_rects
 from .column_picture import Spikes
 from .fills import INSPECTOR_FILL, AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
 from .frame_series import FrameColumns, FrameSeries

@@ -19,17 +19,10 @@ from inspector.analysis.lanes.lane_columns import Instants, Levels, NsColumn, St
 from inspector.analysis.lanes.lanes import GONE_STATE
 from inspector.analysis.lanes.spans import Spans
 from inspector.display_text import one_line
+from inspector.formats.drawing.pixel_rects import PixelRects, pixel_rects, row_rects
 
 from ..kit.theme import ColorRole, Theme
-from .bulk_paint import (
-    PixelRects,
-    RectLayers,
-    draw_rects,
-    fill_rects,
-    mixed,
-    pixel_rects,
-    row_rects,
-)
+from .bulk_paint import RectLayers, draw_rects, fill_rects, mixed
 from .lane_view import LaneWindow
 from .machines import state_color, text_color_on
 

@@ -9,25 +9,19 @@ import numpy as np
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QImage, QPainter
 
+from inspector.formats.drawing.pixel_rects import nearest_pixels, pixel_rects, row_rects
 from inspector.vocabulary import RATE_DENOMINATOR, rate_text
 
 from ..kit.theme import ColorRole
-from ..plotting.bulk_paint import (
-    fill_all,
-    fill_rects,
-    mixed,
-    nearest_pixels,
-    pixel_rects,
-    row_rects,
-)
+from ..plotting.bulk_paint import fill_all, fill_rects, mixed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from inspector.analysis.lanes.clocks import ClockPast, ClockPasts
+    from inspector.formats.drawing.pixel_rects import PixelRects
 
     from ..kit.theme import Theme
-    from ..plotting.bulk_paint import PixelRects
     from ..plotting.lane_view import LaneWindow
 
 _PAD: Final = 2

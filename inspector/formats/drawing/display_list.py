@@ -5,11 +5,20 @@ a text writer for SVG. A point is 1/72 inch; x grows to the right and y downward
 positioned by its baseline. Colours are ``#rrggbb``.
 """
 
-from datetime import datetime
+from __future__ import annotations
+
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from msgspec import Struct, structs
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from inspector.formats.drawing.pixel_rects import PixelRects
 
 
 class Point(NamedTuple):
@@ -65,6 +74,50 @@ class Rect(Struct, frozen=True):
     fill: str
 
 
+class Rects(Struct, frozen=True, eq=False):
+    """Rectangles on whole pixels, filled alike.
+
+    Attributes:
+        rects: The rectangles, moved to any place in pages of reports.
+        fill: Their colour.
+    """
+
+    rects: PixelRects | NDArray[np.float64]
+    fill: str
+
+
+class Hatched(Struct, frozen=True, eq=False):
+    """Rectangles on whole pixels, hatched by lines that rise to the right.
+
+    Attributes:
+        rects: The rectangles, see :class:`Rects`.
+        color: Colour of the lines.
+        phase: The pixel, of those between two lines, in which one begins.
+    """
+
+    rects: PixelRects | NDArray[np.float64]
+    color: str
+    phase: int
+
+
+class Columns(Struct, frozen=True, eq=False):
+    """Columns a pixel wide, of cells of equal height.
+
+    Attributes:
+        left: The pixel of the first column.
+        top: The upper edge.
+        height: Height of a column in pixels.
+        cells: The number of each cell's colour, shape (rows, columns).
+        colors: The colours.
+    """
+
+    left: float
+    top: float
+    height: int
+    cells: NDArray[np.int64]
+    colors: tuple[str, ...]
+
+
 class Polyline(Struct, frozen=True):
     """An open line through ``points``."""
 
@@ -116,14 +169,18 @@ class Group(Struct, frozen=True):
     """Items that belong together, drawn within ``clip`` when there is one."""
 
     name: str
-    items: "tuple[Item, ...]"
+    items: tuple[Item, ...]
     clip: Box | None = None
 
 
 #: Width of the rim around letters, of their size.
 HALO_SHARE: Final = 0.3
+#: Pixels from one line of a hatching to the next.
+HATCH_GAP: Final = 7
 
-Item = Rect | Polyline | Polygon | Circle | Text | Group
+#: Shapes on whole pixels, many at once.
+Batch: TypeAlias = "Rects | Hatched | Columns"
+Item: TypeAlias = "Rect | Polyline | Polygon | Circle | Text | Group | Batch"
 
 
 class DisplayList(Struct, frozen=True):
@@ -154,7 +211,7 @@ class DisplayList(Struct, frozen=True):
         return _texts(self.items)
 
 
-def moved(item: Item, dx: float, dy: float) -> Item:
+def moved(item: Item, dx: float, dy: float) -> Item:  # noqa: PLR0911 - one for each shape
     def shifted(points: tuple[Point, ...]) -> tuple[Point, ...]:
         return tuple([Point(round(x + dx, 2), round(y + dy, 2)) for x, y in points])
 
@@ -170,6 +227,10 @@ def moved(item: Item, dx: float, dy: float) -> Item:
             return structs.replace(item, center=shifted((center,))[0])
         case Text(at=at):
             return structs.replace(item, at=shifted((at,))[0])
+        case Rects(rects=rects) | Hatched(rects=rects):
+            return structs.replace(item, rects=rects + (dx, dy, dx, dy))  # noqa: RUF005 - an array
+        case Columns(left=left, top=top):
+            return structs.replace(item, left=left + dx, top=top + dy)
         case Group(items=items, clip=clip):
             inner = tuple(moved(each, dx, dy) for each in items)
             return structs.replace(item, items=inner, clip=shifted_box(clip) if clip else None)

@@ -15,17 +15,21 @@ from inspector.formats.drawing.display_list import (
     Anchor,
     Box,
     Circle,
+    Columns,
     DisplayList,
     Group,
+    Hatched,
     Item,
     Point,
     Polygon,
     Polyline,
     Rect,
+    Rects,
     Stroke,
     Text,
 )
 from inspector.formats.drawing.font_metrics import font, has_every_character, text_width
+from inspector.formats.drawing.pixel_rects import boxes_by_color, boxes_of, lines_of
 
 _EMBEDDED_FAMILY: Final = "Timeline Inspector Sans"
 #: Verdana's widths are closest to those of DejaVu Sans, which follows it.
@@ -66,7 +70,7 @@ class _Writer:
         self._lines = lines
         self._clip_count = 0
 
-    def write(self, items: Iterable[Item]) -> None:
+    def write(self, items: Iterable[Item]) -> None:  # noqa: C901 - one for each shape
         for item in items:
             match item:
                 case Group():
@@ -83,6 +87,26 @@ class _Writer:
                     self._lines.append(f'<path d="{_path(points)}" {_stroke(stroke)}/>')
                 case Text():
                     self._lines.append(_text_element(item))
+                case Rects(fill=fill):
+                    self._write_boxes(boxes_of(item), fill)
+                case Columns():
+                    for fill, boxes in boxes_by_color(item).items():
+                        self._write_boxes(boxes, fill)
+                case Hatched(color=color):
+                    lines = "".join(
+                        f"M{_number(a)},{_number(b)}L{_number(c)},{_number(d)}"
+                        for a, b, c, d in lines_of(item)
+                    )
+                    if lines:
+                        self._lines.append(f'<path d="{lines}" fill="none" stroke="{color}"/>')
+
+    def _write_boxes(self, boxes: Iterable[tuple[float, float, float, float]], fill: str) -> None:
+        path = "".join(
+            f"M{_number(x)},{_number(y)}h{_number(wide)}v{_number(high)}h-{_number(wide)}z"
+            for x, y, wide, high in boxes
+        )
+        if path:
+            self._lines.append(f'<path d="{path}" fill="{fill}"/>')
 
     def _write_group(self, group: Group) -> None:
         if not group.items:
