@@ -143,10 +143,10 @@ class LaneCanvas(LaneSurface):
 
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Collapse a clock over the names, go to a bookmark; otherwise show everything."""
+        """Show all of a lane over its header, go to a bookmark; otherwise show everything."""
         event.accept()
         if event.position().x() < self.header_width:
-            self.walk.toggle_folded()
+            self.walk.double_click(event.position())
         elif not self.walk.go_to_bookmark(event.position()):
             self.view.fit()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QPainter, QPen
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.display_text import one_line
@@ -13,6 +13,7 @@ from inspector.display_text import one_line
 from ..kit.theme import ColorRole
 from ..plotting.bulk_paint import mixed
 from ..plotting.kept_picture import KeptPicture
+from .lane_headers import FOLD_FROM, INDENT, NAME_FROM, HeaderState, header_places, text_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,23 +21,7 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from .lane_rows import LaneRow
 
-_INDENT: Final = 12
-_FOLD_WIDTH: Final = 14
-_SIGN_WIDTH: Final = 15
 _FLAGS: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-_SIGNS: Final = {
-    LaneKind.BOOKMARKS: "★",
-    LaneKind.MARKS: "⚑",
-    LaneKind.COMMANDS: "»",
-    LaneKind.FAILURES: "✖",
-    LaneKind.HITS: "●",
-    LaneKind.CLOCK: "◷",
-    LaneKind.MACHINE: "◆",
-    LaneKind.TIMER: "◔",
-    LaneKind.CALL: "•",
-    LaneKind.SLICES: "▬",
-    LaneKind.COUNTER: "◢",
-}
 
 
 class PlacedRow(NamedTuple):
@@ -128,15 +113,6 @@ class PlacedRows(NamedTuple):
         paint_row(painter, placed)
 
 
-def name_width(row: LaneRow, font: QFont) -> int:
-    shown = QFont(font)
-    shown.setBold(row.kind is LaneKind.CLOCK)
-    metrics = QFontMetrics(shown)
-    sign = 0 if row.is_group else max(_SIGN_WIDTH, metrics.height())
-    text = metrics.horizontalAdvance(one_line(row.label))
-    return 4 + row.depth * _INDENT + _FOLD_WIDTH + sign + text + 6
-
-
 class LaneNames:
     """Paints the names.
 
@@ -148,73 +124,173 @@ class LaneNames:
         self.picture = KeptPicture()
         self._theme = theme
 
-    def paint(self, painter: QPainter, size: QSize, rows: PlacedRows) -> None:
-        def draw(inner: QPainter) -> None:
-            inner.fillRect(QRect(QPoint(), size), self._theme.color(ColorRole.BACKGROUND))
-            rows.paint(
-                *(inner, self._theme),
-                lambda inner, placed: self._row(inner, placed, size.width()),
-            )
+    def paint(
+        self,
+        painter: QPainter,
+        size: QSize,
+        rows: PlacedRows,
+        state_of: Callable[[LaneRow], HeaderState],
+    ) -> None:
+        """Paint the headers of rows, of which ``state_of`` says the state."""
+        shown = (*rows.scrolled, *rows.pinned)
+        states = tuple(state_of(placed.row) for placed in shown)
+        places = {placed: place for place, placed in enumerate(shown)}
 
-        def amend(inner: QPainter, former: PlacedRows) -> bool:
-            if not rows.is_placed_like(former):
+        def paint_row(inner: QPainter, placed: PlacedRow) -> None:
+            self._row(inner, placed, states[places[placed]], size.width())
+
+        def draw(inner: QPainter) -> None:
+            inner.fillRect(QRect(QPoint(), size), self._theme.color(ColorRole.PANEL))
+            rows.paint(inner, self._theme, paint_row)
+
+        def amend(inner: QPainter, former: tuple[PlacedRows, tuple[HeaderState, ...]]) -> bool:
+            old_rows, old_states = former
+            if not rows.is_placed_like(old_rows):
                 return False
             box = rows.pinned_box
-            for old, new in zip(former.scrolled, rows.scrolled, strict=True):
-                top = max(new.y, box.bottom() + 1) if rows.pinned else new.y
-                if old != new and top < new.bottom:
-                    self._row_again(inner, new, QRect(0, top, size.width(), new.bottom - top), rows)
-            for old, new in zip(former.pinned, rows.pinned, strict=True):
-                if old != new:
-                    place = QRect(0, new.y, size.width(), new.height)
-                    self._row_again(inner, new, place.intersected(box), rows)
+            lowest = box.bottom() + 1 if rows.pinned else 0
+            olds = zip((*old_rows.scrolled, *old_rows.pinned), old_states, strict=True)
+            for (old, old_state), new in zip(olds, shown, strict=True):
+                if old == new and old_state == states[places[new]]:
+                    continue
+                place = QRect(0, new.y, size.width(), new.height)
+                if new.row.is_pinned:
+                    place = place.intersected(box)
+                else:
+                    place.setTop(max(new.y, lowest))
+                if not place.isEmpty():
+                    self._row_again(inner, new, place, rows, paint_row)
             return True
 
-        self.picture.paint(painter, size, rows, draw, amend=amend)
+        self.picture.paint(painter, size, (rows, states), draw, amend=amend)
 
     def _row_again(
-        self, painter: QPainter, placed: PlacedRow, place: QRect, rows: PlacedRows
+        self,
+        painter: QPainter,
+        placed: PlacedRow,
+        place: QRect,
+        rows: PlacedRows,
+        paint_row: Callable[[QPainter, PlacedRow], None],
     ) -> None:
         painter.setClipRect(place)
-        painter.fillRect(place, self._theme.color(ColorRole.BACKGROUND))
-        rows.paint_row(
-            *(painter, self._theme, placed),
-            lambda inner, placed: self._row(inner, placed, place.width()),
-        )
+        painter.fillRect(place, self._theme.color(ColorRole.PANEL))
+        rows.paint_row(painter, self._theme, placed, paint_row)
         if placed.row.is_pinned:
             rows.paint_edge(painter, self._theme)
 
-    def _row(self, painter: QPainter, placed: PlacedRow, width: int) -> None:
+    def _row(self, painter: QPainter, placed: PlacedRow, state: HeaderState, width: int) -> None:
         theme, row = self._theme, placed.row
-        box = QRect(0, placed.y, width, placed.height)
-        x = 4 + row.depth * _INDENT
+        unit = text_scale(painter.fontInfo().pixelSize())
         muted = theme.color(ColorRole.MUTED_TEXT)
-        painter.setPen(muted)
+        if not placed.is_marked:
+            edge = row.kind is LaneKind.CLOCK
+            ground = QRect(0, placed.y + edge, width, placed.height - edge)
+            painter.fillRect(ground, theme.color(ColorRole.PANEL))
+        else:
+            painter.fillRect(0, placed.y, 3, placed.height, theme.color(ColorRole.ACCENT))
+        x = round((NAME_FROM + row.depth * INDENT) * unit)
         if row.has_parts:
-            sign = "▸" if row.is_folded else "▾"
-            painter.drawText(QRect(x, box.top(), _FOLD_WIDTH, box.height()), _FLAGS, sign)
-        x += _FOLD_WIDTH
-        right = box.right() - 4
+            self._fold_sign(painter, placed, unit)
+        right = width - round(12 * unit)
         if row.is_pinned:
-            painter.setPen(theme.color(ColorRole.ACCENT))
-            painter.drawText(QRect(right - 10, box.top(), 12, box.height()), _FLAGS, "▴")
+            painter.setPen(muted)
+            painter.drawText(QRect(right - 10, placed.y, 12, placed.height), _FLAGS, "▴")
             right -= 14
         font = painter.font()
-        if row.kind is LaneKind.CLOCK:
-            bold = QFont(font)
-            bold.setBold(True)
-            painter.setFont(bold)
+        shown = QFont(font)
+        shown.setWeight(QFont.Weight.DemiBold if row.kind is LaneKind.CLOCK else font.weight())
+        painter.setFont(shown)
         text = one_line(f"{row.label} (gone)" if row.is_gone else row.label)
         metrics = painter.fontMetrics()
-        # Names are the last thing to be cut.
-        sign_width = max(_SIGN_WIDTH, metrics.height())
-        if not row.is_group and metrics.horizontalAdvance(text) <= right - x - sign_width:
-            place = QRect(x, box.top(), sign_width, box.height())
-            painter.setPen(muted)
-            painter.drawText(place, _FLAGS, _SIGNS[row.kind])
-            x += sign_width
-        is_muted = placed.is_over or (row.is_group and row.lane is None)
+        name_width = metrics.horizontalAdvance(text)
+        places = header_places(placed.y, placed.height, width, unit)
+        if state.rate and not places.pause.isEmpty():
+            right = places.pause.left() - 4
+        is_muted = placed.is_over or state.is_stopped or (row.is_group and row.lane is None)
         painter.setPen(muted if is_muted else theme.color(ColorRole.TEXT))
-        text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, right - x)
-        painter.drawText(QRect(x, box.top(), right - x, box.height()), _FLAGS, text)
+        box = QRect(x, placed.y, right - x, placed.height)
+        text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, box.width())
+        painter.drawText(box, _FLAGS, text)
+        small = QFont(font)
+        small.setPixelSize(round(11 * unit))
+        painter.setFont(small)
+        if state.note:
+            self._note(painter, placed, state, (x + name_width + 8, right))
+        if state.rate and not places.pause.isEmpty():
+            self._pause_button(painter, state, places.pause, unit)
+            self._rate_chip(painter, state.rate, places.rate)
         painter.setFont(font)
+
+    def _fold_sign(self, painter: QPainter, placed: PlacedRow, unit: float) -> None:
+        x = (FOLD_FROM + placed.row.depth * INDENT) * unit
+        y = placed.y + placed.height / 2
+        half = 4 * unit
+        corners = [(0.0, -half / 2), (2 * half, -half / 2), (half, half * 0.75)]
+        if placed.row.is_folded:
+            corners = [(half / 2, -half), (half * 1.75, 0.0), (half / 2, half)]
+        self._triangle(painter, [(x + dx, y + dy) for dx, dy in corners], ColorRole.MUTED_TEXT)
+
+    def _triangle(
+        self, painter: QPainter, corners: list[tuple[float, float]], role: ColorRole
+    ) -> None:
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.color(role))
+        painter.drawPolygon([QPointF(*corner) for corner in corners])
+        painter.restore()
+
+    def _note(
+        self,
+        painter: QPainter,
+        placed: PlacedRow,
+        state: HeaderState,
+        room: tuple[int, int],
+    ) -> None:
+        """Write the interval of a timer at the right, the number of a clock after its name."""
+        text, (begin, end) = state.note, room
+        width = painter.fontMetrics().horizontalAdvance(text)
+        left = begin if state.rate else end - width
+        # It gives way before a name is cut.
+        if begin <= left <= end - width:
+            painter.setPen(self._theme.color(ColorRole.MUTED_TEXT))
+            painter.drawText(QRect(left, placed.y, width + 1, placed.height), _FLAGS, text)
+
+    def _pause_button(self, painter: QPainter, state: HeaderState, box: QRect, unit: float) -> None:
+        theme = self._theme
+        middle = box.center()
+        if state.is_paused:
+            self._rounded(painter, box, theme.color(ColorRole.TEXT), None)
+            x, y = middle.x() - 3 * unit, middle.y() + 0.5
+            corners = [(x, y - 5 * unit), (x + 8 * unit, y), (x, y + 5 * unit)]
+            self._triangle(painter, corners, ColorRole.BACKGROUND)
+            return
+        color = theme.color(ColorRole.MUTED_TEXT)
+        if state.is_stopped:
+            color = mixed(color, theme.color(ColorRole.PANEL), 0.6)
+        wide, high = max(round(2 * unit), 1), round(9 * unit)
+        for x in (middle.x() - round(4 * unit), middle.x() + round(2 * unit)):
+            painter.fillRect(x, middle.y() - high // 2, wide, high, color)
+
+    def _rate_chip(self, painter: QPainter, rate: str, box: QRect) -> None:
+        theme = self._theme
+        is_usual = rate == "×1"
+        edge = ColorRole.GRID if is_usual else ColorRole.MUTED_TEXT
+        self._rounded(painter, box, None, theme.color(edge))
+        painter.setPen(theme.color(ColorRole.MUTED_TEXT if is_usual else ColorRole.TEXT))
+        font = painter.font()
+        bold = QFont(font)
+        bold.setBold(not is_usual)
+        painter.setFont(bold)
+        text = painter.fontMetrics().elidedText(rate, Qt.TextElideMode.ElideRight, box.width() - 2)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+        painter.setFont(font)
+
+    @staticmethod
+    def _rounded(painter: QPainter, box: QRect, fill: QColor | None, edge: QColor | None) -> None:
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen if edge is None else QPen(edge, 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush if fill is None else fill)
+        painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        painter.restore()

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 
 from inspector.analysis.lanes.lanes import LaneKind
-from inspector.analysis.predict.timers import next_fires, waiting
+from inspector.analysis.predict.timers import next_fires
 from inspector.display_text import one_line
 from inspector.timebase import NS_PER_MS, format_instant
 
@@ -21,6 +21,7 @@ from ..plotting.lane_view import axis_ticks, paint_ruler, ruler_ticks, ticks_wit
 from ..session.bridge import SelectionKind
 from .lane_annotation_painter import AnnotationPainter
 from .lane_clock_painter import ClockPainter
+from .lane_headers import lane_timers
 from .lane_names import LaneNames, PlacedRow, PlacedRows
 
 if TYPE_CHECKING:
@@ -173,6 +174,9 @@ class LanePicture:
             amend=lambda inner, _former: self._amend(inner, canvas, window, marks, shift),
         )
         self._marks = marks
+        # They cover what reaches over the left edge.
+        names = QSize(window.left, viewport.height())
+        self.names.paint(painter, names, rows, canvas.header_state)
         self._over(painter, canvas, window, top)
         paint_ruler(painter, window, ticks, QRect(0, 0, viewport.width(), top), self._theme)
         if canvas.view.playhead is not None:
@@ -217,9 +221,6 @@ class LanePicture:
             lambda inner, placed: self._records(inner, canvas, placed, window),
             self._finish,
         )
-        # These cover what reaches over the left edge.
-        names = QSize(window.left, viewport.height())
-        self.names.paint(painter, names, rows)
 
     def _ground(self, painter: QPainter, box: QRect, top: int, grid: tuple[int, ...]) -> None:
         """Paint what is behind the rows: the lines from the ruler, below a height."""
@@ -507,20 +508,13 @@ def _next_fires(canvas: LaneSurface, lane: Lane, window: LaneWindow) -> list[int
     timeline = canvas.timeline if canvas.past is None else canvas.past
     if window.high <= timeline.at_ns:
         return []
-    timer_ids = list(lane.pending)[:_MOST_PENDING]
-    if canvas.past is not None:
-        timer_ids = [
-            timer_id
-            for each in lane.members or [lane]
-            for timer_id in waiting(timeline, each.clock_id, each.sid, _MOST_PENDING)
-        ]
+    is_past = canvas.past is not None
     instants: list[int] = []
-    for timer_id in timer_ids:
-        if timer_id in timeline.timers:
-            row = timeline.timers.index(timer_id)
-            is_dense = timeline.timers.interval[row] < _APART * window.per_pixel
-            most = _MOST_CROWDED if is_dense else _MOST_PREDICTED
-            instants += next_fires(timeline, timer_id, int(window.high), most)
+    for timer_id in lane_timers(lane, timeline, _MOST_PENDING, is_past=is_past):
+        row = timeline.timers.index(timer_id)
+        is_dense = timeline.timers.interval[row] < _APART * window.per_pixel
+        most = _MOST_CROWDED if is_dense else _MOST_PREDICTED
+        instants += next_fires(timeline, timer_id, int(window.high), most)
     return instants
 
 

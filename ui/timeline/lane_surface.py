@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QHelpEvent,
     QResizeEvent,
@@ -24,7 +24,13 @@ from ..plotting.lane_painter import SLICE_LEVELS
 from ..plotting.lane_view import LaneWindow, drawable
 from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection, SelectionKind
-from .lane_names import name_width
+from .lane_headers import (
+    HeaderPlaces,
+    HeaderState,
+    header_places,
+    header_state,
+    text_scale,
+)
 from .lane_readout import NEAR, LaneReader, LaneReading
 from .lane_rows import (
     LaneRow,
@@ -39,12 +45,12 @@ from .lane_rows import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_HEADER: Final = 170
-_WIDE_HEADER: Final = 340
-_HEADER_SHARE: Final = 0.3
-#: Where names need more, they get up to this part of the width.
-_MOST_HEADER_SHARE: Final = 0.4
-_LEAST_HEADER: Final = 70
+#: Least width of the window, at 100 % text, and width of the headers then.
+_HEADERS: Final = ((2_560, 280), (1_600, 248), (960, 224), (0, 200))
+_LEAST_HEADER: Final = 160
+_WIDEST_HEADER: Final = 400
+#: Least height of the window, and heights of the lanes of clocks and of others then.
+_ROW_HEIGHTS: Final = ((1_300, 36, 28), (900, 32, 24), (0, 28, 20))
 #: Part of a view that must have moved before lanes are folded away again.
 _FAR: Final = 0.2
 
@@ -84,6 +90,10 @@ class LaneSurface(QAbstractScrollArea):
     lane_chosen = Signal(object)  # LaneRow | None
     #: The lanes or their order have changed.
     rows_arranged = Signal()
+    #: The button of a clock was pressed, or the chip with its rate, which is at a place in the
+    #: viewport.
+    pause_pressed = Signal(int)
+    rate_pressed = Signal(int, object)  # clock, QRect
 
     def __init__(self, parent: QWidget | None = None, view: SharedView | None = None) -> None:
         """Show lanes along a view, by default one of their own."""
@@ -108,7 +118,7 @@ class LaneSurface(QAbstractScrollArea):
         self._quiet: frozenset[LaneKey] = frozenset()
         self._quiet_at = (0.0, 0.0)
         self._header_width: int | None = None
-        self._names_width = 0
+        self._row_heights = _ROW_HEIGHTS[-1]
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -133,7 +143,6 @@ class LaneSurface(QAbstractScrollArea):
         self._state_numbers.clear()
         self.caret_ns = None
         self._rows_version = -1
-        self._names_width = 0
         self.view.show_timeline(timeline)
         self.refresh()
 
@@ -163,7 +172,6 @@ class LaneSurface(QAbstractScrollArea):
         pinned, rows = rows_of(self.store, self.choices, self._quiet)
         self.pinned = RowPlaces(pinned, map(self._height_of, pinned))
         self.rows = RowPlaces(rows, map(self._height_of, rows))
-        self._note_names([*pinned, *rows])
         self._fit_scroll_bar()
         self.rows_arranged.emit()
         self.viewport().update()
@@ -199,11 +207,14 @@ class LaneSurface(QAbstractScrollArea):
 
     @property
     def header_width(self) -> int:
-        width = self.viewport().width()
-        # Unless it was chosen, wide enough for most names where there is room.
-        usual = min(max(_HEADER, round(width * _HEADER_SHARE)), _WIDE_HEADER)
-        usual = max(usual, min(self._names_width, round(width * _MOST_HEADER_SHARE)))
-        return min(self._header_width or usual, max(width // 2, _LEAST_HEADER))
+        window_width = self.window().width() / self.text_scale
+        usual = next(wide for least, wide in _HEADERS if window_width >= least)
+        wanted = self._header_width or round(usual * self.text_scale)
+        return min(wanted, max(self.viewport().width() // 2, 1))
+
+    @property
+    def text_scale(self) -> float:
+        return text_scale(self.fontInfo().pixelSize())
 
     @property
     def lane_width(self) -> int:
@@ -318,8 +329,21 @@ class LaneSurface(QAbstractScrollArea):
             text += f"   {format_duration(local)} local"
         return f"{text}   {count}" if count else text
 
+    def header_state(self, row: LaneRow) -> HeaderState:
+        """Return what the header of a row says at the instant shown."""
+        timeline = self.timeline if self.past is None else self.past
+        return header_state(row, timeline, is_past=self.past is not None)
+
+    def header_places(self, row: LaneRow) -> HeaderPlaces:
+        """Return where the buttons of a row are; nowhere on rows without."""
+        if not self.header_state(row).rate:
+            return HeaderPlaces(QRect(), QRect())
+        middle, height = int(self.place_of(row, 0).y()), self._height_of(row)
+        width, unit = self.header_width, self.text_scale
+        return header_places(middle - height // 2, height, width, unit)
+
     def set_header_width(self, width: int) -> None:
-        self._header_width = min(max(width, _LEAST_HEADER), self.viewport().width() // 2)
+        self._header_width = min(max(width, _LEAST_HEADER), _WIDEST_HEADER)
         self._take_width()
 
     # ---------------------------------------------------------------- pointing
@@ -360,14 +384,28 @@ class LaneSurface(QAbstractScrollArea):
             text = "" if reading is None else "\n".join(reading.lines)
             if not text and event.pos().x() < self.header_width:
                 row = self.row_at(event.pos().y())
-                text = "" if row is None else f"{row.label} ({row.kind.text})"
+                text = "" if row is None else self._header_tip(row, event.pos())
             QToolTip.showText(event.globalPos(), as_plain(text), self)
             return True
         return super().viewportEvent(event)
 
+    def _header_tip(self, row: LaneRow, place: QPoint) -> str:
+        places = self.header_places(row)
+        if places.pause.contains(place):
+            verb = "Resume" if self.header_state(row).is_paused else "Pause"
+            return f"{verb} {row.label} (P)"
+        if places.rate.contains(place):
+            return f"Rate of {row.label} (R)"
+        return f"{row.label} ({row.kind.text})"
+
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        height = self.window().height() / self.text_scale
+        heights = next(each for each in _ROW_HEIGHTS if height >= each[0])
+        if heights != self._row_heights:
+            self._row_heights = heights
+            self.arrange_rows()
         self._fit_scroll_bar()
         self._take_width()
 
@@ -383,27 +421,15 @@ class LaneSurface(QAbstractScrollArea):
 
     def _height_of(self, row: LaneRow) -> int:
         line = self.fontMetrics().height()
+        _, clock, other = (max(round(each * self.text_scale), line) for each in self._row_heights)
         match row.kind:
-            case LaneKind.CLOCK | LaneKind.MACHINE | LaneKind.BOOKMARKS:
-                return line + 7
+            case LaneKind.CLOCK:
+                return clock
             case LaneKind.SLICES:
                 return SLICE_LEVELS * (line + 2) + 4
             case LaneKind.COUNTER:
                 return 2 * line + 4
-        return line + 3
-
-    def _note_names(self, rows: Sequence[LaneRow]) -> None:
-        """Widen the names for the longest one; they get no narrower in a session."""
-        # What says how many are folded away is no name.
-        named = (row for row in rows if row.lane is not None or not row.is_group)
-        longest = max(named, key=lambda row: len(row.label) + row.depth, default=None)
-        if longest is None:
-            return
-        needed = name_width(longest, self.font())
-        if needed > self._names_width:
-            before, self._names_width = self.header_width, needed
-            if self.header_width != before:
-                self._take_width()
+        return other
 
     def _take_width(self) -> None:
         self.view.leave_room(left=self.header_width)

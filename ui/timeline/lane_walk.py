@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF
 
 from inspector.analysis.lanes.lanes import LaneKind
 
 from ..session.bridge import Selection, SelectionKind
+from .lane_headers import INDENT, NAME_FROM
 from .lane_readout import NEAR
 from .lane_rows import subject_of
 
 if TYPE_CHECKING:
     from .lane_rows import LaneRow
     from .lane_surface import LaneSurface
-
-_FOLD_SIGN: Final = 20
 
 
 class LaneWalk:
@@ -156,8 +155,11 @@ class LaneWalk:
             return
         self.choose_row(row)
         if place.x() < canvas.header_width:
-            is_on_sign = place.x() < _FOLD_SIGN + row.depth * 12
-            if row.has_parts and (is_on_sign or (row.is_group and row.lane is None)):
+            if self.press_button(row, place):
+                return
+            if row.has_parts and (
+                self.is_on_sign(row, place) or (row.is_group and row.lane is None)
+            ):
                 self.toggle_folded()
                 return
             selection = subject_of(row)
@@ -170,6 +172,34 @@ class LaneWalk:
         if selection.kind is not SelectionKind.NONE:
             canvas.subject_chosen.emit(selection)
         canvas.viewport().update()
+
+    def is_on_sign(self, row: LaneRow, place: QPointF) -> bool:
+        """Return whether a position in a header is where its row is collapsed."""
+        return place.x() < (NAME_FROM + row.depth * INDENT) * self._canvas.text_scale
+
+    def press_button(self, row: LaneRow, place: QPointF) -> bool:
+        """Press what is at a position of a header; returns whether there is a button."""
+        canvas, places = self._canvas, self._canvas.header_places(row)
+        if places.pause.contains(place.toPoint()):
+            canvas.pause_pressed.emit(row.clock_id)
+        elif places.rate.contains(place.toPoint()):
+            canvas.rate_pressed.emit(row.clock_id, places.rate)
+        else:
+            return False
+        return True
+
+    def double_click(self, place: QPointF) -> None:
+        """Collapse what is below a header, or bring what happened on its lane into view."""
+        row = self._canvas.row_at(place.y())
+        if row is None or self.press_button(row, place):
+            return
+        if row.has_parts and self.is_on_sign(row, place):
+            self.toggle_folded()
+        elif row.lane is not None and len(row.lane.instants) > 1:
+            at_ns = row.lane.instants.at_ns
+            self._canvas.view.bring_into_view((at_ns[0], at_ns[-1]))
+        else:
+            self._canvas.view.fit()
 
     def ask_for_menu(self, place: QPointF, on_screen: QPoint) -> None:
         canvas = self._canvas

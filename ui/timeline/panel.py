@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtCore import QPoint, QRect, Qt, Slot
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QMenu, QWidget
 from typing_extensions import override
@@ -14,21 +15,28 @@ from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.sessions.session import time_name
 from inspector.timebase import format_instant
 
-from ..kit.clipboard import add_copying
+from ..kit.clipboard import add_copying, copy_text
 from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, EmptyNotice
-from ..kit.layouts import bar, fill, menu_button
+from ..kit.layouts import bar, fill, menu_button, open_menu
 from ..kit.paced_refresh import PacedRefresh
+from ..kit.rate_widgets import RATE_PRESETS
+from ..kit.texts.clock_texts import path_text
 from ..plotting.frame_bars import budget_ns_of
 from ..plotting.shared_view import SharedView
+from ..previews.previewing import Previewer
+from ..previews.selected import clock_toggle, rate_command
+from ..previews.tree_menus import Requests, add_clock_actions, add_member_actions
+from ..session.bridge import Selection
 from .lane_canvas import LaneCanvas
 
 if TYPE_CHECKING:
+    from inspector.commands.command import Command
     from inspector.sessions.session import Session
 
     from ..kit.theme import Theme
-    from ..session.bridge import Selection, SessionBridge
+    from ..session.bridge import SessionBridge
     from .lane_readout import LaneReading
     from .lane_rows import LaneRow
 
@@ -74,6 +82,7 @@ class TimelinePanel(QWidget):
         self._restore_choices()
         self._make_actions()
         self._lay_out()
+        self.previewer = Previewer(bridge, self)
         self._pace = PacedRefresh(self, bridge.pace, _LANES_MS)
         self._connect()
         self._apply_theme()
@@ -226,10 +235,65 @@ class TimelinePanel(QWidget):
         hidden = sorted(self.canvas.choices.hidden)
         self._bridge.panel_choices[_HIDDEN] = ",".join(kind.name.lower() for kind in hidden)
 
+    # --------------------------------------------------------------- clocks
+
+    @Slot(int)
+    def _toggle_clock(self, clock_id: int) -> None:
+        """Pause or resume a clock at present, also from the past."""
+        timeline = self._bridge.timeline
+        if clock_id in timeline.clocks:
+            self._submit(clock_toggle(timeline, timeline.clocks[clock_id]))
+
+    def _submit(self, command: Command) -> None:
+        if self._bridge.playhead_ns is not None:
+            self._bridge.go_live()
+        self._bridge.submit(command)
+
+    @Slot(int, object)
+    def _open_rates(self, clock_id: int, chip: QRect) -> None:
+        clock = self._bridge.timeline.clocks.get(clock_id)
+        if clock is None:
+            return
+        requests, menu = Requests(self._submit, self._bridge.accepts), QMenu(self)
+        for rate, text in RATE_PRESETS.items():
+            action = requests.add(menu, text, rate_command(clock_id, rate))
+            action.setCheckable(True)
+            action.setChecked(rate == clock.rate)
+        menu.addSeparator()
+        self._add_other_rate(menu, clock_id)
+        self.previewer.watch(menu)
+        open_menu(menu, self.canvas.viewport().mapToGlobal(chip.bottomLeft()))
+
+    def _add_other_rate(self, menu: QMenu, clock_id: int) -> None:
+        other = menu.addAction("Other …", partial(self._ask_for_rate, clock_id))
+        other.setEnabled(self._bridge.accepts(rate_command(clock_id, Fraction(1))))
+
+    def _ask_for_rate(self, clock_id: int) -> None:
+        self._bridge.select(Selection.clock(clock_id))
+        self._bridge.action_wanted.emit("set-rate")
+
+    def _add_commands(self, menu: QMenu, row: LaneRow) -> None:
+        """Add what can be done with the subject of a lane."""
+        timeline = self._bridge.timeline
+        requests = Requests(self._submit, self._bridge.accepts)
+        if row.kind is LaneKind.CLOCK and row.clock_id in timeline.clocks:
+            rates = add_clock_actions(menu, timeline, row.clock_id, requests)
+            rates.addSeparator()
+            self._add_other_rate(rates, row.clock_id)
+            path = path_text(timeline, row.clock_id)
+            menu.addAction("Copy path", partial(copy_text, path))
+            menu.addSeparator()
+        elif row.kind in {LaneKind.MACHINE, LaneKind.CALL} and (
+            row.subject_id in timeline.members.by_id
+        ):
+            add_member_actions(menu, timeline, row.subject_id, requests, self)
+            menu.addSeparator()
+
     @Slot(object, object)
     def _show_menu(self, row: LaneRow | None, place: QPoint) -> None:
         menu = QMenu(self)
         if row is not None:
+            self._add_commands(menu, row)
             pin = menu.addAction("Unpin" if row.is_pinned else "Pin to the top")
             pin.setShortcut("T")
             pin.triggered.connect(self._toggle_pinned)
@@ -258,6 +322,7 @@ class TimelinePanel(QWidget):
         wanted = self._bridge.action_wanted
         menu.addAction("Export the timeline …", partial(wanted.emit, "export-timeline"))
         menu.addActions(self._copying)
+        self.previewer.watch(menu)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(place)
 
@@ -350,6 +415,8 @@ class TimelinePanel(QWidget):
         canvas.playhead_moved.connect(bridge.set_playhead)
         canvas.reading_changed.connect(self._show_reading)
         canvas.menu_requested.connect(self._show_menu)
+        canvas.pause_pressed.connect(self._toggle_clock)
+        canvas.rate_pressed.connect(self._open_rates)
 
     @Slot()
     def _apply_theme(self) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import gc
 import weakref
+from fractions import Fraction
 
 import pytest
-from msgspec import structs
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
 from inspector.clocks import Clock
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import Reload
 from inspector.commands.timers import ClearTimer
 from inspector.vocabulary import MARK
@@ -24,6 +25,7 @@ from ui.plotting.lane_painter import hollow_places
 from ui.plotting.lane_view import LaneWindow
 from ui.session.bridge import Selection, SessionBridge
 from ui.timeline.lane_canvas import LaneCanvas
+from ui.timeline.lane_headers import HeaderState
 from ui.timeline.lane_rows import LaneRow
 from ui.timeline.panel import TimelinePanel
 
@@ -199,7 +201,7 @@ def test_that_clicking_names_and_other_lanes_selects_clocks_and_machines(
         click(qtbot, canvas, canvas.place_of(row_of(canvas, label), at_ns))
         assert bridge.selection == expected
     place = canvas.place_of(row_of(canvas, "enemies"), 0)
-    click(qtbot, canvas, QPointF(canvas.header_width - 30, place.y()))
+    click(qtbot, canvas, QPointF(80, place.y()))
     assert bridge.selection == Selection.clock(session.enemies.id)
 
 
@@ -448,34 +450,136 @@ def test_that_names_can_be_given_more_room(panel: TimelinePanel) -> None:
     assert canvas.header_width == edge.x() + 80
 
 
-def test_that_names_have_more_room_in_a_wide_window(panel: TimelinePanel) -> None:
-    panel.resize(560, 300)
-    narrow = panel.canvas.header_width
-    panel.resize(900, 300)
-    assert narrow == 170
-    assert panel.canvas.header_width == round(0.3 * panel.canvas.viewport().width())
+@pytest.mark.parametrize(("window", "headers"), [(900, 200), (1_280, 224), (1_600, 248)])
+def test_that_headers_are_as_wide_as_the_width_of_the_window_asks(
+    panel: TimelinePanel, window: int, headers: int
+) -> None:
+    panel.resize(window, 300)
+    assert panel.canvas.header_width == headers
+    assert panel.canvas.view.left == headers
 
 
-def test_that_long_names_get_more_room_before_they_are_cut(
-    panel: TimelinePanel, bridge: SessionBridge
+@pytest.mark.parametrize(("window", "lanes"), [(720, (28, 20)), (1_000, (32, 24))])
+def test_that_lanes_are_as_high_as_the_height_of_the_window_asks(
+    panel: TimelinePanel, window: int, lanes: tuple[int, int]
+) -> None:
+    panel.resize(1_000, window)
+    canvas = panel.canvas
+    rows = canvas.rows.rows
+    heights = {
+        row.label: canvas.rows.bottom(place) - canvas.rows.top(place)
+        for place, row in enumerate(rows)
+    }
+    assert (heights["game"], heights["spawn"]) == lanes
+
+
+def pause_button(canvas: LaneCanvas, label: str) -> QPointF:
+    return QPointF(canvas.header_places(row_of(canvas, label)).pause.center())
+
+
+def test_that_the_button_in_a_header_pauses_its_clock_and_resumes_it(
+    qtbot: QtBot, panel: TimelinePanel, session: LanesSession, bridge: SessionBridge
 ) -> None:
     canvas = panel.canvas
-    panel.resize(800, 300)
-    usual = canvas.header_width
-    assert bridge.session is not None
-    row = next(row for row in canvas.rows.rows if row.kind is LaneKind.TIMER)
+    click(qtbot, canvas, pause_button(canvas, "enemies"))
+    assert bridge.selection == Selection.nothing()
+    session.enemies.pause()
+    bridge.refresh_now()
+    panel.refresh()
+    assert canvas.header_state(row_of(canvas, "enemies")).is_paused
+    click(qtbot, canvas, pause_button(canvas, "enemies"))
 
-    canvas._note_names(
-        [structs.replace(row, title="a timer with quite a long name, longer than most")]
-    )
-    widened = canvas.header_width
-    canvas._note_names([row])
+    enemies = session.enemies.id
+    assert session.submitted == [PauseClock(enemies), ResumeClock(enemies)]
 
-    assert usual < widened <= round(0.4 * canvas.viewport().width())
-    assert canvas.header_width == widened
-    assert canvas.view.left == widened
-    panel.show_session(bridge.session)
-    assert canvas.header_width == usual
+
+def test_that_a_button_pressed_while_looking_back_acts_on_the_present(
+    qtbot: QtBot, panel: TimelinePanel, session: LanesSession, bridge: SessionBridge
+) -> None:
+    canvas = panel.canvas
+    session.enemies.pause()
+    session.play(400)
+    bridge.refresh_now()
+    bridge.set_playhead(1_000 * MS)
+    qtbot.waitUntil(lambda: canvas.past is not None)
+    assert not canvas.header_state(row_of(canvas, "enemies")).is_paused
+
+    click(qtbot, canvas, pause_button(canvas, "enemies"))
+
+    assert session.submitted[-1] == ResumeClock(session.enemies.id)
+    assert bridge.playhead_ns is None
+
+
+def test_that_the_chip_in_a_header_opens_the_rates_of_its_clock(
+    qtbot: QtBot, panel: TimelinePanel, session: LanesSession
+) -> None:
+    canvas = panel.canvas
+    chip = canvas.header_places(row_of(canvas, "enemies")).rate.center()
+
+    click(qtbot, canvas, QPointF(chip))
+
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    texts = [action.text() for action in menu.actions() if not action.isSeparator()]
+    assert texts == ["¼", "½", "1×", "2", "4", "Other …"]
+    menu.actions()[0].trigger()
+    menu.close()
+    assert session.submitted[-1] == SetRate(session.enemies.id, Fraction(1, 4))
+
+
+def test_that_headers_say_rates_intervals_and_what_stands_still(
+    panel: TimelinePanel, session: LanesSession, bridge: SessionBridge
+) -> None:
+    canvas = panel.canvas
+    session.game.set_timeout(30, _nothing, name="boss arrives")
+    session.enemies.rate = 0.25
+    session.game.pause()
+    session.play(100)
+    bridge.refresh_now()
+    panel.refresh()
+
+    states = {row.label: canvas.header_state(row) for row in canvas.rows.rows}
+
+    assert states["root"] == HeaderState("×1")
+    assert states["game"] == HeaderState("×1", is_paused=True)
+    assert states["enemies"] == HeaderState("×¼", is_stopped=True)
+    assert states["spawn"] == HeaderState(is_stopped=True, note="100 ms")
+    assert states["boss arrives"] == HeaderState(is_stopped=True, note="once")
+
+
+def test_that_a_folded_clock_says_how_many_timers_of_its_branch_are_pending(
+    qtbot: QtBot, panel: TimelinePanel
+) -> None:
+    canvas = panel.canvas
+    canvas.walk.choose_row(row_of(canvas, "game"))
+    key(qtbot, canvas, Qt.Key.Key_C)
+    assert canvas.header_state(row_of(canvas, "game")).note == "2"
+
+
+def test_that_lanes_of_one_call_site_say_the_range_of_their_intervals(
+    panel: TimelinePanel, session: LanesSession, bridge: SessionBridge
+) -> None:
+    for number, interval_s in enumerate((0.8, 2.4, 1.5)):
+        session.enemies.set_interval(interval_s, _nothing, name=f"imp {number} attacks")
+    session.play(100)
+    bridge.refresh_now()
+    panel.refresh()
+    row = row_of(panel.canvas, "imp attacks ×3")
+    assert panel.canvas.header_state(row).note == "800 ms–2.4 s"
+
+
+def test_that_a_double_click_on_a_header_brings_all_its_firings_into_view(
+    qtbot: QtBot, panel: TimelinePanel
+) -> None:
+    canvas = panel.canvas
+    canvas.view.show_ns(0, 100 * MS)
+    y = canvas.place_of(row_of(canvas, "boss"), 0).y()
+    place = QPointF(90, y).toPoint()
+    qtbot.mouseDClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    window = canvas.lane_window()
+    assert window.low < 250 * MS
+    assert window.high > 2_000 * MS
+    assert window.span < 2_000 * MS
 
 
 def test_that_a_long_log_is_read_in_parts_and_says_how_much_is_left(

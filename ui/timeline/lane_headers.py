@@ -1,0 +1,161 @@
+"""What stands in front of a lane: its state at the instant shown, and where its buttons are."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from PySide6.QtCore import QRect
+
+from inspector.analysis.lanes.lanes import LaneKind
+from inspector.analysis.predict.timers import waiting
+from inspector.timebase import format_duration
+from inspector.vocabulary import TimerKind, rate_text
+
+from ..previews.selected import is_clock_paused
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from inspector.analysis.lanes.lanes import Lane
+    from inspector.events.states import ClockState
+    from inspector.events.timeline import Timeline
+
+    from .lane_rows import LaneRow
+
+_SHORT_RATES: Final = {Fraction(1, 4): "¼", Fraction(1, 2): "½"}
+#: Timers of a lane whose intervals are looked at.
+_MOST_TIMERS: Final = 64
+#: With more clocks than this, pending timers of folded branches are not counted.
+_MOST_COUNTED: Final = 500
+#: Sizes in pixels at 100 % text, from the right edge of the headers.
+_BUTTON_FROM: Final = 72
+_BUTTON: Final = 24
+_CHIP_FROM: Final = 44
+_CHIP: Final = 36
+_CONTROL: Final = 20
+_USUAL_TEXT: Final = 13
+#: Narrower headers have names only.
+_LEAST_WITH_CONTROLS: Final = 140
+INDENT: Final = 14
+#: Where the name begins, and where the sign for folding does.
+NAME_FROM: Final = 26
+FOLD_FROM: Final = 11
+
+
+def text_scale(pixels: float) -> float:
+    """Return how large text is, of which 13 pixels are the usual size; at least 1."""
+    return max(pixels / _USUAL_TEXT, 1.0)
+
+
+class HeaderState(NamedTuple):
+    """What a header says besides its name.
+
+    Attributes:
+        rate: The rate of a clock, ``×1``; empty for what has none.
+        is_paused: Whether the clock is paused itself.
+        is_stopped: Whether it stands still because of a clock above.
+        note: The interval of a timer, or how many timers of a folded clock are pending.
+    """
+
+    rate: str = ""
+    is_paused: bool = False
+    is_stopped: bool = False
+    note: str = ""
+
+
+class HeaderPlaces(NamedTuple):
+    """Where the parts of a clock's header are; empty where there is no room for them."""
+
+    pause: QRect
+    rate: QRect
+
+
+_NO_STATE: Final = HeaderState()
+
+
+def header_state(row: LaneRow, timeline: Timeline, *, is_past: bool) -> HeaderState:
+    """Return what a header says of an instant.
+
+    Args:
+        timeline: The state at that instant.
+        is_past: Whether that is not the present.
+    """
+    clock = timeline.clocks.get(row.clock_id)
+    if clock is None:
+        return _NO_STATE
+    if row.kind is LaneKind.CLOCK:
+        return _clock_state(row, clock, timeline)
+    is_stopped = any(each.n == 0 for each in timeline.path(clock.id))
+    note = ""
+    if row.kind is LaneKind.TIMER and row.lane is not None:
+        note = _interval_note(row.lane, timeline, is_past=is_past)
+    return HeaderState(is_stopped=is_stopped, note=note)
+
+
+def header_places(y: int, height: int, width: int, unit: float) -> HeaderPlaces:
+    """Return where the buttons of a clock are.
+
+    Args:
+        y: The upper edge of the row.
+        height: Its height.
+        width: The width of the headers.
+        unit: Pixels of a pixel at 100 % text.
+    """
+    if width < _LEAST_WITH_CONTROLS * unit:
+        return HeaderPlaces(QRect(), QRect())
+    high = min(round(_CONTROL * unit), height - 2)
+    top = y + (height - high) // 2
+    return HeaderPlaces(
+        QRect(width - round(_BUTTON_FROM * unit), top, round(_BUTTON * unit), high),
+        QRect(width - round(_CHIP_FROM * unit), top, round(_CHIP * unit), high),
+    )
+
+
+def lane_timers(lane: Lane, timeline: Timeline, most: int, *, is_past: bool) -> list[int]:
+    """Return timers of a lane that are pending, at present or in the past."""
+    if not is_past:
+        return [each for each in islice(lane.pending, most) if each in timeline.timers]
+    return [
+        timer_id
+        for each in lane.members or [lane]
+        for timer_id in waiting(timeline, each.clock_id, each.sid, most)
+    ]
+
+
+def _clock_state(row: LaneRow, clock: ClockState, timeline: Timeline) -> HeaderState:
+    above = timeline.clocks.get(clock.parent_id)
+    is_stopped = above is not None and any(each.n == 0 for each in timeline.path(above.id))
+    note = ""
+    if row.is_folded and len(timeline.clocks) <= _MOST_COUNTED:
+        count = sum(timeline.clocks[each].pending for each in timeline.branch(clock.id))
+        note = f"{count:,}" if count else ""
+    rate = _SHORT_RATES.get(clock.rate, rate_text(clock.rate_n))
+    return HeaderState(f"×{rate}", is_clock_paused(timeline, clock), is_stopped, note)
+
+
+def _interval_note(lane: Lane, timeline: Timeline, *, is_past: bool) -> str:
+    table = timeline.timers
+    places = [
+        table.index(each) for each in lane_timers(lane, timeline, _MOST_TIMERS, is_past=is_past)
+    ]
+    if not places:
+        return "done" if len(lane.instants) and not is_past else ""
+    intervals = [table.interval[each] for each in places if table.kind[each] != TimerKind.TIMEOUT]
+    return _span_text(intervals) if intervals else "once"
+
+
+def _span_text(intervals_ns: Sequence[int]) -> str:
+    """Return a duration as short as it can be said, or the shortest and the longest of some."""
+    low, high = (_short(each) for each in (min(intervals_ns), max(intervals_ns)))
+    if low == high:
+        return low
+    number, _, unit = low.partition(" ")
+    return f"{number if high.endswith(f' {unit}') else low}–{high}"
+
+
+def _short(duration_ns: int) -> str:
+    text = format_duration(duration_ns)
+    number, space, unit = text.partition(" ")
+    return f"{number.rstrip('0').rstrip('.') if '.' in number else number}{space}{unit}"
