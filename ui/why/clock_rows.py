@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from inspector.calls.call import Call, CallId, call_of
+from inspector.events.states import PauseReason
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
 from inspector.vocabulary import ratio_text
@@ -19,7 +22,9 @@ from .rows import (
     ClockCounts,
     DetailRow,
     Link,
+    about,
     ago,
+    answer,
     heading,
     instant_with_ns,
     linked,
@@ -44,9 +49,27 @@ def clock_rows(
     if clock is None:
         return [sentence("This clock no longer exists: it was removed.")]
     effective = timeline.effective_rate(clock_id)
+    reasons = timeline.pause_reasons(clock_id)
+    above = path_links(timeline, clock.parent_id) if clock.parent_id else ()
     rows = [
-        heading(f"Clock “{clock.name}”"),
-        linked("Path", path_links(timeline, clock_id)),
+        about("Clock", above),
+        heading(clock.name),
+        answer(_answer(timeline, clock_id, reasons)),
+    ]
+    if reasons:
+        rows.append(heading("Why"))
+        rows += [
+            linked(
+                "Itself" if reason.is_own else "Ancestor",
+                (
+                    Link(reason.clock_name, Selection.clock(reason.clock_id)),
+                    Link(f" {reason_text(reason)}, {ago(timeline, reason.since_ns)}"),
+                ),
+            )
+            for reason in reasons
+        ]
+    rows += [
+        heading("Times"),
         DetailRow("State", run_state_of(timeline, clock_id).text),
         DetailRow("Local time", instant_with_ns(timeline.local_ns(clock_id))),
         DetailRow("Session time", instant_with_ns(timeline.at_ns)),
@@ -56,19 +79,6 @@ def clock_rows(
         DetailRow("", rate_algebra(timeline, clock_id)),
         DetailRow("Added at", format_instant(clock.created_ns)),
     ]
-    reasons = timeline.pause_reasons(clock_id)
-    if reasons:
-        rows.append(heading("Why it is stopped"))
-        rows += [
-            linked(
-                "Itself" if reason.is_own else "Ancestor",
-                (
-                    Link(f"“{reason.clock_name}”", Selection.clock(reason.clock_id)),
-                    Link(f" {reason_text(reason)}, {ago(timeline, reason.since_ns)}"),
-                ),
-            )
-            for reason in reasons
-        ]
     rows.append(heading("Timers"))
     rows.append(DetailRow("On this clock", f"{clock.pending:,} pending"))
     if clock.children:
@@ -80,7 +90,7 @@ def clock_rows(
             linked(
                 "Next",
                 (
-                    Link(f"“{next_timer.name}”", Selection.timer(next_timer.id.number)),
+                    Link(next_timer.name, Selection.timer(next_timer.id.number)),
                     Link(f" {_in(due_in_text(next_timer, timeline.at_ns))}"),
                 ),
             )
@@ -89,6 +99,23 @@ def clock_rows(
         rows.append(heading(f"{len(clock.children):,} below it"))
         rows.append(linked("", _clock_links(timeline, clock.children)))
     return rows
+
+
+def _answer(timeline: Timeline, clock_id: int, reasons: Sequence[PauseReason]) -> str:
+    """Return whether the time of a clock passes, and what stops it, in one sentence."""
+    if not reasons:
+        rate = timeline.effective_rate(clock_id)
+        if rate == 1:
+            return "Its time passes as the session's does."
+        return f"Its time passes at {ratio_text(rate)} × the session's."
+    reason = reasons[0]
+    name = "it" if reason.is_own else reason.clock_name
+    if reason.is_detached:
+        return f"Its time stands still: {name} is no longer attached."
+    if reason.is_rate_zero:
+        return f"Its time stands still: {name} has rate 0."
+    who = "you" if reason.cause else "the program"
+    return f"Its time stands still: {who} paused {name} {ago(timeline, reason.since_ns)}."
 
 
 def _clock_links(timeline: Timeline, clock_ids: list[int]) -> list[Link]:

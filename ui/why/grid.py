@@ -28,7 +28,7 @@ from ..kit.labels import color_text, plain_label
 from .labels import LinkedLabel, ValueLabel, breakable
 
 _MOST_CODE_LINES = 14
-_MARGINS = QMargins(8, 6, 8, 8)
+_MARGINS = QMargins(16, 8, 16, 8)
 _BETWEEN_COLUMNS = 10
 _BETWEEN_ROWS = 3
 _ABOVE_BAR = 1

@@ -18,6 +18,8 @@ from .rows import (
     MOST_LISTED,
     DetailRow,
     Link,
+    about,
+    answer_first,
     heading,
     instant_with_ns,
     linked,
@@ -45,13 +47,12 @@ def member_rows(
         return [sentence("This no longer exists: it was unscheduled, removed or destroyed.")]
     run_state = member_run_state(timeline, member)
     rows = [
-        heading(f"{member.kind.text.capitalize()} “{member.name}”"),
-        linked("Path", _path(timeline, member)),
-        DetailRow("State", run_state.text),
-        *_field_rows(timeline, member),
+        about(member.kind.text.capitalize(), _path_above(timeline, member)),
+        heading(member.name),
     ]
-    if run_state.kind not in _RUNS or member.kind in CALLED:
-        rows += why
+    if why and (run_state.kind not in _RUNS or member.kind in CALLED):
+        rows += answer_first(why)
+    rows += [heading("State"), DetailRow("State", run_state.text), *_field_rows(timeline, member)]
     if member.kind is MemberKind.MACHINE:
         rows += _machine_rows(timeline, member, strings)
     else:
@@ -65,13 +66,12 @@ def member_rows(
     return rows
 
 
-def _path(timeline: Timeline, member: MemberState) -> list[Link]:
+def _path_above(timeline: Timeline, member: MemberState) -> list[Link]:
     links = path_links(timeline, member.clock_id) if member.clock_id in timeline.clocks else []
-    for above in reversed(timeline.members.path(member.id)):
+    for above in reversed(timeline.members.path(member.id)[1:]):
         if links:
             links.append(Link(" / "))
-        is_itself = above is member
-        links.append(Link(above.name, None if is_itself else Selection.member(above.id)))
+        links.append(Link(above.name, Selection.member(above.id)))
     return links
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import QEvent, Qt, Slot
 from PySide6.QtGui import QColor, QFont, QGuiApplication
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollArea, QWidget
+from typing_extensions import override
 
 from inspector.calls.call import CallId
 from inspector.sessions.session import unknown_of_frames
 
-from ..kit.labels import plain_label
+from ..kit.guards import guarded
+from ..kit.labels import color_text, plain_label
 from ..kit.layouts import bar, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole, phase_color
@@ -24,10 +26,16 @@ from .grid import RowGrid, ShareBar
 from .labels import LinkedLabel, ValueLabel, breakable
 from .member_rows import member_rows
 from .remedies import RemedyBar
-from .rows import LOOK_AT, ClockCounts, DetailRow, RowKind, heading
+from .rows import LOOK_AT, ClockCounts, DetailRow, RowKind, answer_first, heading
 from .session_rows import limit_rows, overview_rows
 from .slice_rows import slice_rows
 from .timer_rows import timer_rows
+
+#: Sizes of letters, as shares of the usual one.
+_SMALL: Final = 11 / 13
+_LARGE: Final = 16 / 13
+#: Pixels beside the text.
+_SIDE: Final = 16
 
 if TYPE_CHECKING:
     from inspector.sessions.session import Session
@@ -45,13 +53,16 @@ class _Shown(Struct):
     bar: ShareBar | None = None
 
 
+@guarded
 class WhyPanel(QWidget):
     """Key-value rows for the selected clock, timer or frame; the session if nothing is.
 
     Attributes:
-        title: What is said above the rows: what is selected.
+        title: The name of what is selected.
+        about: What kind of thing it is, and where; above its name.
+        answer: The answer in one sentence; below its name.
         grid: The rows.
-        remedies: What ends the pauses that the selection waits for, below the rows.
+        remedies: What ends the pauses that the selection waits for, below the answer.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
@@ -65,7 +76,10 @@ class WhyPanel(QWidget):
         self._reads_on = False
         self._shown: list[_Shown] = []
         self.title = ""
+        self._head: list[DetailRow] = []
+        self.about = LinkedLabel(caption="About")
         self.title_label = plain_label(wraps=True)
+        self.answer = ValueLabel("", caption="Answer")
         self._overview_button = tool_button("Overview", "Clear the selection and show the session")
         self._copy_button = tool_button("Copy", "Copy all rows as text")
         self.grid = RowGrid()
@@ -77,17 +91,32 @@ class WhyPanel(QWidget):
         self._apply_theme()
 
     def _lay_out(self) -> None:
-        font = QFont(self.title_label.font())
-        font.setBold(True)
-        self.title_label.setFont(font)
+        self._set_type()
         buttons = (self._overview_button, self._copy_button)
-        top = bar((self.title_label, 1), *buttons, margins=(8, 4, 4, 0))
+        above = bar((self.about, 1), *buttons, margins=(_SIDE, 8, 8, 0))
+        name = bar((self.title_label, 1), margins=(_SIDE, 0, _SIDE, 0))
+        answer = bar((self.answer, 1), margins=(_SIDE, 0, _SIDE, 0))
         self._area.setWidget(self.grid)
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.setAccessibleName("Why")
-        fill(self, top, (self._area, 1), self.remedies, spacing=2)
+        fill(self, above, name, answer, self.remedies, (self._area, 1), spacing=4)
+
+    def _set_type(self) -> None:
+        small, large = QFont(self.font()), QFont(self.font())
+        small.setPointSizeF(small.pointSizeF() * _SMALL)
+        large.setPointSizeF(large.pointSizeF() * _LARGE)
+        large.setWeight(QFont.Weight.DemiBold)
+        self.about.setFont(small)
+        self.title_label.setFont(large)
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            # Sizes of their own do not follow those of the panel.
+            self._set_type()
 
     def _connect(self) -> None:
         bridge = self._bridge
@@ -99,6 +128,7 @@ class WhyPanel(QWidget):
         self._theme.changed.connect(self._apply_theme)
         self._pace.due.connect(self.refresh)
         self.grid.link_activated.connect(self._follow_link)
+        self.about.linkActivated.connect(self._follow_link)
         self.grid.copy_all_requested.connect(self.copy_all)
         self.remedies.keyboard_left.connect(self._area.setFocus)
         self._overview_button.clicked.connect(self._show_overview)
@@ -119,13 +149,12 @@ class WhyPanel(QWidget):
     @Slot()
     def refresh(self) -> None:
         """Bring the rows up to date: changed in place, or rebuilt if there are others."""
-        title, rows = _split(self.current_rows())
+        head, rows = _split(self.current_rows())
         if self._why_rows is not None and self._why_rows.is_reading and not self._reads_on:
             self._reads_on = True
             self._bridge.pace.take_turn(self, self._read_on)
-        if title != self.title:
-            self.title = title
-            self.title_label.setText(breakable(title))
+        if head != self._head:
+            self._show_head(head)
         if [_shape_of(row) for row in rows] == [_shape_of(shown.row) for shown in self._shown]:
             for shown, row in zip(self._shown, rows, strict=True):
                 if row != shown.row:
@@ -133,6 +162,21 @@ class WhyPanel(QWidget):
         else:
             self._build(rows)
         self.remedies.refresh()
+
+    def _show_head(self, head: list[DetailRow]) -> None:
+        self._head = head
+        of_kind = {row.kind: row for row in head}
+        kind, name = of_kind.get(RowKind.ABOUT), of_kind.get(RowKind.HEADING)
+        self.title = "" if name is None else name.text
+        self.title_label.setText(breakable(self.title))
+        self.title_label.setVisible(bool(self.title))
+        pieces = [] if kind is None else [(_about_text(kind).removesuffix(kind.text), "")]
+        pieces += [] if kind is None else _pieces(kind)
+        self.about.show_pieces(pieces, self._theme.color(ColorRole.MUTED_TEXT))
+        self.about.setVisible(kind is not None)
+        said = of_kind.get(RowKind.ANSWER)
+        self.answer.show_text("" if said is None else said.text)
+        self.answer.setVisible(said is not None)
 
     def _read_on(self) -> None:
         """Read what explains, a part in each turn, then show it."""
@@ -175,11 +219,12 @@ class WhyPanel(QWidget):
                 call_id = CallId(selection.id, is_member=True)
                 why = self._why.rows(history, timeline, call_id, is_live=is_live)
                 if selection.id not in timeline.members.by_id:
-                    return [heading(self._why.subject), *why]
+                    return [heading(self._why.subject), *answer_first(why)]
                 rows = member_rows(timeline, selection.id, self._bridge.strings, why)
                 about_slice = slice_rows(history, timeline, selection)
-                above = [*about_slice, heading("All slices of this name")] if about_slice else []
-                return [*above, *rows[len(above) > 0 :]]
+                if about_slice:
+                    rows[1:2] = [*about_slice, heading("All slices of this name")]
+                return rows
             case _:
                 timeline = self._bridge.timeline
                 unknown = unknown_of_frames(session)
@@ -199,11 +244,12 @@ class WhyPanel(QWidget):
             self._give_keyboard(row, link)
 
     def _order_tabs(self) -> None:
-        """Have Tab go from row to row and on to the buttons; new rows are last in the window."""
-        before: QWidget = self._area
+        """Have Tab go from the path to buttons and rows; new rows are last in the window."""
+        before: QWidget = self.about
         values = (shown.value for shown in self._shown)
         reached = (each for each in values if isinstance(each, LinkedLabel | QPlainTextEdit))
-        for widget in (*reached, *self.remedies.buttons):
+        buttons = self._overview_button, self._copy_button, *self.remedies.buttons
+        for widget in (*buttons, self._area, *reached):
             self.setTabOrder(before, widget)
             before = widget
 
@@ -291,28 +337,35 @@ class WhyPanel(QWidget):
         QGuiApplication.clipboard().setText(self.text())
 
     def text(self) -> str:
-        rows = "\n".join(
+        head = [_about_text(row) if row.kind is RowKind.ABOUT else row.text for row in self._head]
+        rows = (
             f"{shown.row.key}\t{shown.row.text}" if shown.row.key else shown.row.text
             for shown in self._shown
         )
         # Only the labels need what keeps words together.
-        rows = rows.replace("\N{NO-BREAK SPACE}", " ")
-        return f"{self.title}\n{rows}"
+        return "\n".join((*head, *rows)).replace("\N{NO-BREAK SPACE}", " ")
 
     @Slot()
     def _apply_theme(self) -> None:
         self.grid.set_colors(
-            self._theme.color(ColorRole.ACCENT), self._theme.color(ColorRole.MUTED_TEXT)
+            self._theme.color(ColorRole.TEXT), self._theme.color(ColorRole.MUTED_TEXT)
         )
+        color_text(self.about, self._theme.color(ColorRole.MUTED_TEXT))
+        self._show_head(self._head)
         self._build([shown.row for shown in self._shown])
         self.refresh()
 
 
-def _split(rows: list[DetailRow]) -> tuple[str, list[DetailRow]]:
-    """Return the heading at the top, which stays in view, and the rows below it."""
-    if rows and rows[0].kind is RowKind.HEADING:
-        return rows[0].text, rows[1:]
-    return "", rows
+def _split(rows: list[DetailRow]) -> tuple[list[DetailRow], list[DetailRow]]:
+    """Return kind, name and answer, which stay in view, and the rows below them."""
+    count = 0
+    for kind in (RowKind.ABOUT, RowKind.HEADING, RowKind.ANSWER):
+        count += count < len(rows) and rows[count].kind is kind
+    return rows[:count], rows[count:]
+
+
+def _about_text(row: DetailRow) -> str:
+    return f"{row.key} · {row.text}" if row.text else row.key
 
 
 def _shape_of(row: DetailRow) -> tuple[RowKind, str, bool]:

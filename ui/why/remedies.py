@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 #: So many pauses are offered to be ended, the nearest first.
 _MOST_PAUSES: Final = 3
-_MARGINS: Final = QMargins(8, 0, 4, 4)
+_MARGINS: Final = QMargins(16, 4, 16, 4)
 #: Pixels between buttons.
 _BETWEEN: Final = 4
 
@@ -87,12 +87,12 @@ def _blockers(timeline: Timeline, selection: Selection) -> tuple[Blocker, ...]:
 def _end_of(timeline: Timeline, blocker: Blocker) -> tuple[str, Command] | None:
     """Return what ends a pause, in words and as a command; ``None`` for what is no pause."""
     if blocker.kind is BlockerKind.CLOCK_PAUSED:
-        return f"Resume “{blocker.name}”", ResumeClock(blocker.clock_id)
+        return f"Resume {blocker.name}", ResumeClock(blocker.clock_id)
     if blocker.kind is BlockerKind.PAUSED:
         member = timeline.members.by_id[blocker.member_id]
         command = member_toggle(member)
         if isinstance(command, ResumeMember):
-            return f"Resume {member.kind.text} “{member.name}”", command
+            return f"Resume {member.kind.text} {member.name}", command
     return None
 
 

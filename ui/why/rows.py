@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Final
 
@@ -24,7 +24,9 @@ MOST_LISTED: Final = 12
 class RowKind(Enum):
     """How a row is shown."""
 
-    HEADING = "a heading across both columns"
+    ABOUT = "above the name: what kind of thing it is, and where"
+    HEADING = "a heading across both columns; the first is the name"
+    ANSWER = "below the name: the answer in one sentence"
     TEXT = "a key and its value"
     SENTENCE = "text across both columns"
     SHARE = "a value with a bar"
@@ -116,6 +118,22 @@ def heading(text: str) -> DetailRow:
 
 def sentence(text: str) -> DetailRow:
     return DetailRow("", text, RowKind.SENTENCE)
+
+
+def about(kind: str, links: Iterable[Link] = ()) -> DetailRow:
+    """Return what kind of thing is selected, and its place: ``Timer · root / game``."""
+    pieces = tuple(links)
+    return DetailRow(kind, "".join(piece.text for piece in pieces), RowKind.ABOUT, links=pieces)
+
+
+def answer(text: str) -> DetailRow:
+    return DetailRow("", text, RowKind.ANSWER)
+
+
+def answer_first(why: Sequence[DetailRow]) -> list[DetailRow]:
+    """Return an explanation with its answer before its heading, which goes if nothing follows."""
+    title, headline, *reasons = why
+    return [answer(headline.text), *([title, *reasons] if reasons else [])]
 
 
 def linked(key: str, links: Iterable[Link]) -> DetailRow:

@@ -47,7 +47,7 @@ def slice_rows(history: object, timeline: Timeline, selection: Selection) -> lis
     member = timeline.members.by_id.get(selection.id)
     name = "slice" if member is None else member.name
     rows = [
-        heading(f"Slice “{name}”"),
+        heading(name),
         DetailRow("Began at", instant_with_ns(about.start_ns)),
         DetailRow("Took", format_duration(about.took_ns)),
     ]

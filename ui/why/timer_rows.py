@@ -10,7 +10,7 @@ from inspector.events.timeline import Timeline
 from inspector.timebase import format_duration
 
 from ..kit.texts.call_texts import due_in_text
-from .rows import DetailRow, heading, instant_with_ns, linked, path_links
+from .rows import DetailRow, about, answer_first, heading, instant_with_ns, path_links
 
 
 def timer_rows(
@@ -26,16 +26,18 @@ def timer_rows(
     """
     call = call_of(timeline, CallId(timer_id))
     if call is None or call.due_ns is None:
-        return [heading(subject), *why]
+        return [heading(subject), *answer_first(why)]
     due_ns, fired = call.session_due_ns, call.calls
     rows = [
-        heading(f"Timer “{call.name}”"),
-        linked("Clock", path_links(timeline, call.clock_id)),
+        about("Timer", path_links(timeline, call.clock_id)),
+        heading(call.name),
+        *answer_first(why),
+        heading("Times"),
         DetailRow("Kind", call.kind.text),
     ]
     if call.interval_ns:
         clock = timeline.clocks[call.clock_id]
-        rows.append(DetailRow("Every", f"{format_duration(call.interval_ns)} of “{clock.name}”"))
+        rows.append(DetailRow("Every", f"{format_duration(call.interval_ns)} of {clock.name}"))
     rows += [
         DetailRow("Due, local", instant_with_ns(call.due_ns)),
         DetailRow(
@@ -43,7 +45,6 @@ def timer_rows(
             "never at present rates" if due_ns is None else instant_with_ns(due_ns),
         ),
         DetailRow("Fires in", due_in_text(call, timeline.at_ns)),
-        *why,
         heading("History"),
         DetailRow("Fired", times(fired)),
     ]

@@ -68,8 +68,7 @@ def test_that_a_timer_says_when_it_is_due_and_what_is_left(stand: Stand) -> None
     stand.frame(0.75)
     stand.select("shoot")
 
-    assert stand.lines()[0] == "Frame timer “shoot”"
-    assert stand.value("Path") == "root / game / main / ship / shoot"
+    assert stand.lines()[:2] == ["Frame timer · root / game / main / ship", "shoot"]
     assert stand.value("State") == "every 500 ms, 2 calls left"
     assert stand.value("Due, own time") == "00:01.000  (1,000,000,000 ns)"
     assert stand.value("Remaining") == "250 ms of scheduler time"

@@ -124,7 +124,6 @@ def test_that_a_timer_that_is_set_later_is_named_and_nothing_else_is_said_of_it(
 
     assert stand.lines() == [
         "Timer “late” (3)",
-        "Why",
         "At 00:00.500 this timer does not exist yet: it is set at 00:01.000.",
     ]
 

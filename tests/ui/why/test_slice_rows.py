@@ -39,7 +39,7 @@ def test_that_a_slice_is_shown_with_its_arguments(shell: Shell) -> None:
     shell.bridge.select(Selection.call(member(shell, "frame"), 26 * MS))
 
     text = panel.text()
-    assert panel.title == "Slice “frame”"
+    assert panel.title == "frame"
     for line in (
         *("Took\t10.0 ms", "layer.id\t1", "layer.name\tsky", "visible\ttrue"),
         "Leads to\tdraw, until 00:00.027900",
@@ -67,7 +67,7 @@ def test_that_all_calls_of_a_name_are_shown_without_a_slice(shell: Shell) -> Non
 
     shell.bridge.select(Selection.member(member(shell, "frame")))
 
-    assert panel.title == "Slice “frame”"
+    assert panel.title == "frame"
     assert "Called\t30 times" in panel.text()
     assert "layer" not in panel.text()
 

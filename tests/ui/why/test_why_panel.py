@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
@@ -66,8 +67,7 @@ def test_that_a_clock_shows_its_rate_as_a_product(stand: Stand) -> None:
 
     stand.bridge.select(Selection.clock(stand.enemies.id))
 
-    assert stand.lines()[0] == "Clock “enemies”"
-    assert stand.value("Path") == "root / game / enemies"
+    assert stand.lines()[:2] == ["Clock · root / game", "enemies"]
     assert stand.value("Local time") == "00:01.000  (1,000,000,000 ns)"
     assert stand.value("Effective rate") == "0.125 × the session"
     assert "1 × 1/2 × 1/4 = 1/8" in stand.lines()
@@ -82,8 +82,9 @@ def test_that_a_stopped_clock_names_everyone_who_stops_it(stand: Stand) -> None:
 
     stand.bridge.select(Selection.clock(stand.enemies.id))
 
-    assert stand.value("Itself") == ("“enemies” paused by the program since 00:02.000, 1.00 s ago")
-    assert stand.value("Ancestor") == "“game” paused by you since 00:01.000, 2.00 s ago"
+    assert stand.value("Itself") == ("enemies paused by the program since 00:02.000, 1.00 s ago")
+    assert "Its time stands still: the program paused it 1.00 s ago." in stand.lines()
+    assert stand.value("Ancestor") == "game paused by you since 00:01.000, 2.00 s ago"
 
 
 def test_that_a_clock_leads_to_its_next_timer_and_its_children(stand: Stand) -> None:
@@ -91,7 +92,7 @@ def test_that_a_clock_leads_to_its_next_timer_and_its_children(stand: Stand) -> 
     stand.run_to_ms(0)
     stand.bridge.select(Selection.clock(stand.game.id))
 
-    assert stand.value("Next") == "“bell” in 2.00 s"
+    assert stand.value("Next") == "bell in 2.00 s"
     assert stand.value("In the branch") == "1 pending"
     stand.panel.grid.link_activated.emit(f"TIMER:{timer.id}")
     assert stand.bridge.selection == Selection.timer(timer.id)
@@ -171,8 +172,8 @@ def test_that_a_timer_that_fired_says_so(stand: Stand) -> None:
 
     assert stand.lines()[:3] == [
         f"Timer “print” ({timer.id})",
-        "Why",
         "It has fired and is no longer pending.",
+        "Why",
     ]
 
 
@@ -293,7 +294,7 @@ def test_that_everything_can_be_copied(stand: Stand) -> None:
 
     stand.panel.copy_all()
 
-    assert "Path\troot / game / enemies" in QGuiApplication.clipboard().text().split("\n")
+    assert "Clock · root / game" in QGuiApplication.clipboard().text().split("\n")
 
 
 def test_that_names_are_never_taken_for_markup(stand: Stand) -> None:
@@ -302,10 +303,34 @@ def test_that_names_are_never_taken_for_markup(stand: Stand) -> None:
 
     stand.bridge.select(Selection.clock(tricky.id))
 
-    assert stand.value("Path") == "root / game / <b>&amp;</b>"
-    assert "&lt;b&gt;&amp;amp;&lt;/b&gt;" in "".join(
-        label.text() for label in stand.panel.grid.findChildren(type(stand.panel.title_label))
-    )
+    assert stand.panel.title_label.text() == "<b>&amp;</b>"
+    assert stand.panel.title_label.textFormat() == Qt.TextFormat.PlainText
+    below = tricky.child("in it")
+    stand.run_to_ms(1)
+    stand.bridge.select(Selection.clock(below.id))
+    assert "&lt;b&gt;&amp;amp;&lt;/b&gt;" in stand.panel.about.text()
+
+
+def test_that_what_stands_above_the_rows_grows_with_the_letters_of_the_panel(stand: Stand) -> None:
+    stand.bridge.select(Selection.clock(stand.enemies.id))
+    panel = stand.panel
+    before = panel.about.font().pointSizeF(), panel.title_label.font().pointSizeF()
+
+    font = QFont(panel.font())
+    font.setPointSizeF(2 * font.pointSizeF())
+    panel.setFont(font)
+
+    after = panel.about.font().pointSizeF(), panel.title_label.font().pointSizeF()
+    assert after == pytest.approx([2 * size for size in before])
+
+
+def test_that_a_kind_and_path_lead_to_the_clocks_above(stand: Stand) -> None:
+    stand.bridge.select(Selection.clock(stand.enemies.id))
+
+    stand.panel.about.linkActivated.emit(f"CLOCK:{stand.game.id}")
+
+    assert stand.bridge.selection == Selection.clock(stand.game.id)
+    assert stand.lines()[:2] == ["Clock · root", "game"]
 
 
 def test_that_without_a_session_it_says_what_to_do(stand: Stand) -> None:

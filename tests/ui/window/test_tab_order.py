@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock
@@ -117,19 +117,20 @@ def test_that_the_keyboard_stays_on_its_link_in_another_theme(shell: Shell) -> N
     assert newest_frame(shell).hasSelectedText()
 
 
-def test_that_tab_goes_through_the_details_from_their_rows_to_their_buttons(shell: Shell) -> None:
+def test_that_tab_goes_from_the_path_to_the_buttons_and_the_reasons(shell: Shell) -> None:
     enemies = shell.clock_id("enemies")
     shell.bridge.select(Selection.clock(enemies))
     shell.bridge.submit(PauseClock(enemies))
     run(shell, 0.5)
     panel = details(shell)
-    (area,) = (each for each in panel.findChildren(QScrollArea) if each.isVisible())
-    area.setFocus(Qt.FocusReason.TabFocusReason)
+    panel.about.setFocus(Qt.FocusReason.TabFocusReason)
 
-    seen = []
+    seen = [panel.about.accessibleName()]
     while panel.isAncestorOf(widget := press(shell, Key.Key_Tab)):
         if widget.accessibleName() not in seen:
             seen.append(widget.accessibleName())
 
-    assert seen[0] == "Path: root / game / enemies"
-    assert seen[-2:] == ["Resume “enemies”", "Undo: pause “enemies” (Ctrl+Z)"]
+    before, after = seen[: seen.index("Why")], seen[seen.index("Why") + 1 :]
+    assert before[0] == "About: Clock · root / game"
+    assert before[-2:] == ["Resume enemies", "Undo: pause “enemies” (Ctrl+Z)"]
+    assert after[0].startswith("Itself: enemies paused by you since")
