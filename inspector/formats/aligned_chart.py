@@ -22,8 +22,9 @@ from inspector.formats.drawing.display_list import (
 )
 from inspector.formats.drawing.font_metrics import plain, shortened, text_width
 from inspector.formats.drawing.ticks import duration_ticks, instant_ticks
-from inspector.formats.options import GRAPH_COLORS, ThemeName, curve_stroke
+from inspector.formats.options import GRAPH_COLORS, curve_stroke
 from inspector.timebase import NS_PER_MS
+from inspector.tokens import ThemeName
 
 _SIZE: Final = 7.5
 _HEAD: Final = 13.0

@@ -32,8 +32,9 @@ from inspector.formats.drawing.display_list import (
 )
 from inspector.formats.drawing.font_metrics import plain, shortened, text_width
 from inspector.formats.drawing.ticks import duration_ticks, rounded_step
-from inspector.formats.options import GRAPH_COLORS, GraphColors, ThemeName, curve_stroke
+from inspector.formats.options import GRAPH_COLORS, GraphColors, curve_stroke
 from inspector.timebase import MAX_NS, NS_PER_MS, format_duration
+from inspector.tokens import ThemeName
 
 #: The quantiles of CapFrameX's "L-shape".
 L_SHAPE_PERCENTS: Final = (*range(90, 100), 99.5, 99.8, 99.9, 99.95)
@@ -263,7 +264,7 @@ class _Chart:
                 end = self.area.right
             tall = max(height * self.area.height, _LEAST_BAR)
             box = Box(x, self.area.bottom - tall, max((end - x) * 0.92, 0.5), tall)
-            color = self.colors.line if not self._is_chosen(chart, number) else self.colors.spike
+            color = self.colors.selection if self._is_chosen(chart, number) else self.colors.line
             items.append(Rect(_rounded(box), color))
         return items
 

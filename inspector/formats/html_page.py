@@ -8,7 +8,8 @@ from typing import Final
 
 from inspector.formats.drawing.display_list import DisplayList
 from inspector.formats.drawing.svg import svg_text
-from inspector.formats.options import GRAPH_COLORS, ThemeName
+from inspector.formats.options import GRAPH_COLORS
+from inspector.tokens import ThemeName
 
 _STYLE: Final = """\
 body{font:15px/1.5 Verdana,'DejaVu Sans',sans-serif;max-width:60em;margin:2em auto;padding:0 1em;

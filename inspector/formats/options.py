@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal
+from typing import Final
 
 from inspector.analysis.statistics.frame_budget import (
     DEFAULT_BUDGETS_MS,
@@ -14,9 +14,8 @@ from inspector.analysis.statistics.frame_budget import (
 from inspector.foreign.numbers import number_in, refusal
 from inspector.formats.drawing.display_list import Stroke
 from inspector.formats.frame_times import FrameTimes
+from inspector.tokens import COLORS, CURVES, PHASE_COLORS, THEMES, ThemeName
 from inspector.vocabulary import Measure, Phase
-
-ThemeName = Literal["light", "dark"]
 
 SMALLEST_WIDTH_PT: Final = 400.0
 SMALLEST_HEIGHT_PT: Final = 300.0
@@ -98,7 +97,9 @@ class GraphColors:
         line: The measured time.
         extremes: Lowest and highest times where frames share a column.
         median: Their median, in front of the extremes.
-        spike: Frames above the range.
+        spike: Frames above the range, and what is late.
+        failure: What failed or is wrong.
+        selection: What is chosen.
         intervention: Interventions and breakpoint hits.
         landmark: Bookmarks, notes, ranges and marks.
         landmark_shade: Behind the frames of a named range.
@@ -116,6 +117,8 @@ class GraphColors:
     extremes: str
     median: str
     spike: str
+    failure: str
+    selection: str
     intervention: str
     landmark: str
     landmark_shade: str
@@ -124,72 +127,36 @@ class GraphColors:
     phases: Mapping[Phase, str]
 
 
-# Any two of them differ by a CIEDE2000 of over 20 for normal vision and each kind of
-# dichromacy; none is orange or red, which mean that something is wrong.
-_PHASE_COLORS: Final = {
-    Phase.TIMERS: "#d2e12d",
-    Phase.BEFORE_UPDATE: "#2d4b1e",
-    Phase.START: "#87871e",
-    Phase.UPDATE: "#1e69e1",
-    Phase.LATE_UPDATE: "#87d2b4",
-    Phase.AFTER_UPDATE: "#5a3c5a",
-    Phase.DRAW: "#ffa5ff",
-}
+def _graph_colors(theme: ThemeName) -> GraphColors:
+    color = COLORS[theme]
+    return GraphColors(
+        background=color["bg"],
+        text=color["text"],
+        muted_text=color["muted"],
+        axis=color["edge"],
+        grid=color["line"],
+        line=color["bar"],
+        extremes=color["ghost"],
+        median=color["tick"],
+        spike=color["orange"],
+        failure=color["red"],
+        selection=color["blue"],
+        intervention=color["tick"],
+        landmark=color["tick"],
+        landmark_shade=color["bluebg"],
+        outline=color["text"],
+        other_work=color["clock"],
+        phases={phase: PHASE_COLORS[phase.name.lower()] for phase in Phase},
+    )
 
 
-GRAPH_COLORS: Final[Mapping[str, GraphColors]] = {
-    "light": GraphColors(
-        background="#ffffff",
-        text="#1b1f24",
-        muted_text="#57606a",
-        axis="#57606a",
-        grid="#e4e7eb",
-        line="#0072b2",
-        extremes="#4f97c9",
-        median="#003a5c",
-        spike="#d55e00",
-        intervention="#a3507f",
-        landmark="#00704f",
-        landmark_shade="#e6f3ee",
-        outline="#1b1f24",
-        other_work="#b8bec6",
-        phases=_PHASE_COLORS,
-    ),
-    "dark": GraphColors(
-        background="#15181c",
-        text="#e9edf1",
-        muted_text="#a3acb6",
-        axis="#8b949e",
-        grid="#2b3036",
-        line="#56b4e9",
-        extremes="#2f7aa8",
-        median="#c9e8fb",
-        spike="#f0824a",
-        intervention="#d993b8",
-        landmark="#5cc8a1",
-        landmark_shade="#1c2d28",
-        outline="#e9edf1",
-        other_work="#5c6670",
-        phases=_PHASE_COLORS,
-    ),
-}
-
-#: Curves in one chart; distinguished by colour and, from the seventh on, by dashes too.
-_CURVE_HUES: Final[Mapping[str, tuple[str, ...]]] = {
-    "light": ("#0072b2", "#d55e00", "#007a5a", "#a3507f", "#7a6a00", "#1b1f24"),
-    "dark": ("#56b4e9", "#f0824a", "#2fc69a", "#d993b8", "#e0cf4a", "#e9edf1"),
-}
-_CURVE_DASHES: Final[tuple[tuple[float, ...], ...]] = (
-    *((), (5.0, 2.0), (1.4, 1.8)),
-    (7.0, 1.6, 1.4, 1.6),
-)
+GRAPH_COLORS: Final[Mapping[str, GraphColors]] = {theme: _graph_colors(theme) for theme in THEMES}
 
 
 def curve_stroke(index: int, theme: ThemeName, width: float) -> Stroke:
     """Return how the curve of that number is drawn among others."""
-    hues = _CURVE_HUES[theme]
-    dash = _CURVE_DASHES[index // len(hues) % len(_CURVE_DASHES)]
-    return Stroke(hues[index % len(hues)], width, dash)
+    token, dash = CURVES[index % len(CURVES)]
+    return Stroke(COLORS[theme][token], width, dash)
 
 
 _BUDGET: Final = re.compile(r"(\d+\.?\d*|\.\d+)(ms|fps|hz)?")

@@ -22,11 +22,12 @@ from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.export import export_frames
 from inspector.formats.frame_graph.frame_graph import LEAST_PLOT_SHARE, frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
-from inspector.formats.options import ExportOptions, ThemeName
+from inspector.formats.options import ExportOptions
 from inspector.formats.tables.frame_times_csv import CSV_COLUMNS, write_csv
 from inspector.formats.tables.frame_times_json import landmarks_from_values, write_json
 from inspector.sessions.frame_files import read_frame_file
 from inspector.testing import held_session, scene_file
+from inspector.tokens import ThemeName
 from tests.formats.conftest import MakeFrames
 
 MS = 1_000_000

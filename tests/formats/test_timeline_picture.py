@@ -17,7 +17,6 @@ from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.transport import Run
 from inspector.formats.drawing.display_list import DisplayList, Group, Item, Polyline, Rect, Text
 from inspector.formats.drawing.font_metrics import text_width
-from inspector.formats.drawing.state_colors import STATE_COLORS
 from inspector.formats.export import TIMELINE_EXPORTERS, export_frames
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import GRAPH_COLORS, ExportOptions
@@ -28,6 +27,7 @@ from inspector.sessions.captured import CapturedSession
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
+from inspector.tokens import STATE_COLORS
 
 SCENE = """
 from inspector.frames.state_machine import Edge

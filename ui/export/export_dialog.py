@@ -48,11 +48,11 @@ from inspector.formats.options import (
     SMALLEST_HEIGHT_PT,
     SMALLEST_WIDTH_PT,
     ExportOptions,
-    ThemeName,
     budgets_to_text,
     parse_budgets_ms,
 )
 from inspector.formats.timeline.timeline_picture import timeline_picture
+from inspector.tokens import ThemeName
 from inspector.vocabulary import Measure
 
 from ..kit.exact_entry import RangeNote

@@ -1,10 +1,4 @@
-"""Colours by what they mean, palettes for light and dark, and icons in the text's colour.
-
-The hues of roles are Okabe and Ito's, which people with any kind of colour vision can
-tell apart (https://jfly.uni-koeln.de/color/). Where a hue would be too faint on
-the background of a theme its lightness is changed: every role stands out at
-least 3 to 1, roles that text is written in at least 4.5 to 1.
-"""
+"""Colours by what they mean, palettes for light and dark, and icons in the text's colour."""
 
 from __future__ import annotations
 
@@ -16,84 +10,51 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from inspector.tokens import COLORS, HIGH_CONTRAST, PHASE_COLORS, ThemeName
 
+if TYPE_CHECKING:
     from PySide6.QtGui import QIcon
 
     from inspector.vocabulary import Phase
 
-ThemeName = Literal["light", "dark"]
 ThemeChoice = Literal["system", "light", "dark"]
 
 _DARK_BELOW: Final = 128
 
 
 class ColorRole(Enum):
-    """What a colour means."""
+    """What a colour means: the names of the tokens."""
 
-    GOOD = "frame at half its budget or less; running"
-    OK = "frame within its budget"
-    LATE = "frame up to twice its budget"
-    BAD = "frame over twice its budget; failure"
-    INTERVENTION = "done by the inspector"
-    PAUSED = "time stands still"
-    ACCENT = "what to look at"
-    TEXT = "what to read"
-    MUTED_TEXT = "what explains"
-    BACKGROUND = "behind data"
-    PANEL = "behind controls"
-    GRID = "lines at ticks"
-    SELECTION = "behind what is selected"
-    HOVER = "behind what is under the pointer"
-
-
-_LIGHT: Final = {
-    ColorRole.GOOD: "#0072b2",
-    ColorRole.OK: "#007f5c",
-    ColorRole.LATE: "#b87c00",
-    ColorRole.BAD: "#b84a00",
-    ColorRole.INTERVENTION: "#a3507f",
-    ColorRole.PAUSED: "#6e7681",
-    ColorRole.ACCENT: "#0072b2",
-    ColorRole.TEXT: "#1b1f24",
-    ColorRole.MUTED_TEXT: "#57606a",
-    ColorRole.BACKGROUND: "#ffffff",
-    ColorRole.PANEL: "#f3f4f6",
-    ColorRole.GRID: "#e4e7eb",
-    ColorRole.SELECTION: "#0067a1",
-    ColorRole.HOVER: "#e3eef6",
-}
-_DARK: Final = {
-    ColorRole.GOOD: "#56b4e9",
-    ColorRole.OK: "#2bb58c",
-    ColorRole.LATE: "#e69f00",
-    ColorRole.BAD: "#f0824a",
-    ColorRole.INTERVENTION: "#d993b8",
-    ColorRole.PAUSED: "#a0a8b1",
-    ColorRole.ACCENT: "#56b4e9",
-    ColorRole.TEXT: "#e9edf1",
-    ColorRole.MUTED_TEXT: "#a3acb6",
-    ColorRole.BACKGROUND: "#15181c",
-    ColorRole.PANEL: "#20242a",
-    ColorRole.GRID: "#2b3036",
-    ColorRole.SELECTION: "#2f76a8",
-    ColorRole.HOVER: "#283039",
-}
-_COLORS: Final[Mapping[ThemeName, Mapping[ColorRole, str]]] = {"light": _LIGHT, "dark": _DARK}
-
-#: By the code of the phase; the same in both themes, and in exported graphs. Any two differ by a
-#: CIEDE2000 of over 20 for normal vision and each kind of dichromacy; none is orange or red,
-#: which mean that something is wrong.
-_PHASE_COLORS: Final = (
-    "#d2e12d",  # timers
-    "#2d4b1e",  # before update
-    "#87871e",  # start
-    "#1e69e1",  # update
-    "#87d2b4",  # late update
-    "#5a3c5a",  # after update
-    "#ffa5ff",  # draw
-)
+    BG = "bg"
+    PANEL = "panel"
+    RAISED = "raised"
+    LINE = "line"
+    TEXT = "text"
+    MUTED = "muted"
+    BAR = "bar"
+    CLOCK = "clock"
+    EDGE = "edge"
+    TICK = "tick"
+    GHOST = "ghost"
+    HATCH = "hatch"
+    BLUE = "blue"
+    BLUEBG = "bluebg"
+    ORANGE = "orange"
+    RED = "red"
+    SERIES_B = "series_b"
+    # Former names, until nothing uses them.
+    GOOD = BAR
+    OK = BAR  # noqa: PIE796
+    LATE = ORANGE
+    BAD = RED
+    INTERVENTION = TICK
+    PAUSED = HATCH
+    ACCENT = BLUE
+    MUTED_TEXT = MUTED
+    BACKGROUND = BG
+    GRID = LINE
+    SELECTION = BLUEBG
+    HOVER = RAISED
 
 
 class Theme(QObject):
@@ -116,6 +77,7 @@ class Theme(QObject):
         # At the start this is the desktop's palette; that of the style takes the first paint 4 ms.
         palette = QGuiApplication.palette()
         self._name: ThemeName = _name_of(palette) if choice == "system" else choice
+        self._is_high_contrast = False
         self._icons: dict[str, QIcon] = {}
 
     @property
@@ -131,37 +93,45 @@ class Theme(QObject):
         """Whether text is light on dark."""
         return self._name == "dark"
 
+    @property
+    def is_high_contrast(self) -> bool:
+        """Whether the system asks for outlines and opaque colours."""
+        return self._is_high_contrast
+
     def set_choice(self, choice: ThemeChoice) -> None:
         self._choice = choice
         self._use(_resolved(choice))
 
     def color(self, role: ColorRole) -> QColor:
-        return QColor(_COLORS[self._name][role])
+        name = role.value
+        if self._is_high_contrast:
+            name = HIGH_CONTRAST.get(name, name)
+        return QColor(COLORS[self._name][name])
 
     def palette(self) -> QPalette:
         """Return the palette for the Fusion style."""
         color = self.color
         palette = QPalette()
         role = QPalette.ColorRole
-        panel = color(ColorRole.PANEL)
-        raised = panel.lighter(125) if self.is_dark else panel.lighter(102)
+        panel, raised = color(ColorRole.PANEL), color(ColorRole.RAISED)
+        text, selected = color(ColorRole.TEXT), color(ColorRole.BLUEBG)
         for target, value in (
             (role.Window, panel),
-            (role.WindowText, color(ColorRole.TEXT)),
-            (role.Base, color(ColorRole.BACKGROUND)),
+            (role.WindowText, text),
+            (role.Base, color(ColorRole.BG)),
             (role.AlternateBase, panel),
-            (role.Text, color(ColorRole.TEXT)),
-            (role.PlaceholderText, color(ColorRole.MUTED_TEXT)),
+            (role.Text, text),
+            (role.PlaceholderText, color(ColorRole.MUTED)),
             (role.Button, raised),
-            (role.ButtonText, color(ColorRole.TEXT)),
-            (role.BrightText, color(ColorRole.BAD)),
+            (role.ButtonText, text),
+            (role.BrightText, text),
             (role.ToolTipBase, raised),
-            (role.ToolTipText, color(ColorRole.TEXT)),
-            (role.Highlight, color(ColorRole.SELECTION)),
-            (role.HighlightedText, QColor("#ffffff")),
-            (role.Accent, color(ColorRole.SELECTION)),
-            (role.Link, color(ColorRole.ACCENT)),
-            (role.LinkVisited, color(ColorRole.INTERVENTION)),
+            (role.ToolTipText, text),
+            (role.Highlight, selected),
+            (role.HighlightedText, text),
+            (role.Accent, color(ColorRole.BLUE)),
+            (role.Link, text),
+            (role.LinkVisited, text),
             (role.Light, raised.lighter(115)),
             (role.Midlight, raised.lighter(107)),
             (role.Mid, panel.darker(125)),
@@ -169,7 +139,7 @@ class Theme(QObject):
             (role.Shadow, panel.darker(200)),
         ):
             palette.setColor(target, value)
-        faint = mixed(color(ColorRole.TEXT), panel, 0.45)
+        faint = mixed(text, panel, 0.45)
         for target in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
             palette.setColor(QPalette.ColorGroup.Disabled, target, faint)
         palette.setColor(QPalette.ColorGroup.Disabled, role.Highlight, panel.darker(125))
@@ -257,7 +227,13 @@ class Theme(QObject):
 
         Apart from the constructor because it takes the first paint 12 ms.
         """
-        QGuiApplication.styleHints().colorSchemeChanged.connect(self._take_system_scheme)
+        hints = QGuiApplication.styleHints()
+        hints.colorSchemeChanged.connect(self._take_system_scheme)
+        # Since Qt 6.10.
+        accessibility = getattr(hints, "accessibility", None)
+        if accessibility is not None:
+            accessibility().contrastPreferenceChanged.connect(self._take_contrast)
+            self._take_contrast(accessibility().contrastPreference())
         application = QGuiApplication.instance()
         if isinstance(application, QGuiApplication):
             application.screenAdded.connect(self.redraw_icons)
@@ -266,6 +242,13 @@ class Theme(QObject):
     @Slot()
     def _take_system_scheme(self) -> None:
         self._use(_resolved(self._choice))
+
+    @Slot(object)
+    def _take_contrast(self, preference: QtCore.Qt.ContrastPreference) -> None:
+        is_high = preference is QtCore.Qt.ContrastPreference.HighContrast
+        if is_high is not self._is_high_contrast:
+            self._is_high_contrast = is_high
+            self.changed.emit(self._name)
 
 
 def _resolved(choice: ThemeChoice) -> ThemeName:
@@ -288,7 +271,7 @@ def _name_of(palette: QPalette) -> ThemeName:
 
 def phase_color(phase: Phase) -> QColor:
     """Return the colour of a phase of the frame, in every theme."""
-    return QColor(_PHASE_COLORS[phase])
+    return QColor(PHASE_COLORS[phase.name.lower()])
 
 
 def mixed(color: QColor, other: QColor, share: float) -> QColor:

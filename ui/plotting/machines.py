@@ -10,7 +10,8 @@ from PySide6.QtGui import QColor
 
 from inspector.analysis.lanes.states import ANY, state_numbers
 from inspector.events.members import MemberTable
-from inspector.formats.drawing.state_colors import FAINTER_STATE, STATE_COLORS, text_on
+from inspector.formats.drawing.state_colors import FAINTER_STATE, text_on
+from inspector.tokens import STATE_COLORS
 from inspector.vocabulary import Field, MemberKind
 
 from ..kit.theme import ColorRole, Theme, mixed

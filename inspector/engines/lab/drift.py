@@ -26,8 +26,9 @@ from inspector.formats.drawing.display_list import (
 )
 from inspector.formats.drawing.font_metrics import plain, shortened, text_width
 from inspector.formats.drawing.ticks import Tick, Ticks, duration_ticks, instant_ticks
-from inspector.formats.options import GRAPH_COLORS, ThemeName, curve_stroke
+from inspector.formats.options import GRAPH_COLORS, curve_stroke
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from inspector.tokens import ThemeName
 
 _SIZE: Final = 7.5
 _LINE: Final = 10.5

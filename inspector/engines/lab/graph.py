@@ -31,8 +31,9 @@ from inspector.formats.drawing.display_list import (
 from inspector.formats.drawing.font_metrics import plain, shortened, text_width
 from inspector.formats.drawing.ticks import instant_ticks
 from inspector.formats.frame_times import Provenance
-from inspector.formats.options import GRAPH_COLORS, LARGEST_SIDE_PT, GraphColors, ThemeName
+from inspector.formats.options import GRAPH_COLORS, LARGEST_SIDE_PT, GraphColors
 from inspector.timebase import NS_PER_SECOND
+from inspector.tokens import ThemeName
 
 _PAD: Final = 12.0
 _TITLE_SIZE: Final = 13.0
@@ -166,7 +167,7 @@ class _Drawing:
                 case _Legend.RIGHT:
                     items.append(_bar(x + 3, y - 8, 10, colors.line))
                 case _Legend.WRONG:
-                    items.append(_bar(x + 3, y - 3, 5, colors.spike))
+                    items.append(_bar(x + 3, y - 3, 5, colors.failure))
                 case _Legend.EXPECTED:
                     items.append(_expected_line(x + 3, y - 9, y + 3, colors))
             items.append(Text(Point(x + 9, y), text.value, _SMALL_SIZE, colors.text))
@@ -198,7 +199,7 @@ class _Drawing:
         colors, scale = self._colors, self._scale
         base = round(top + _TRACK - 4, 2)
         is_right = run.verdict.is_right
-        color = colors.line if is_right else colors.spike
+        color = colors.line if is_right else colors.failure
         title = shortened(plain(run.row_title), self._title_width, _TEXT_SIZE)
         text = shortened(outcome_text(run), self._text_width, _SMALL_SIZE)
         rule = round(top + _TRACK - 0.5, 2)
@@ -225,7 +226,7 @@ class _Drawing:
         return [
             *(Rect(Box(x, top + 2, width, _TRACK - 4), colors.line) for x, width in right),
             *(
-                Rect(Box(x, top + _TRACK / 2, width, _TRACK / 2 - 2), colors.spike)
+                Rect(Box(x, top + _TRACK / 2, width, _TRACK / 2 - 2), colors.failure)
                 for x, width in wrong
             ),
         ]

@@ -1,13 +1,8 @@
-"""The colours of a machine's states, the same in the window and in pictures."""
+"""How the colours of a machine's states are used, the same in the window and in pictures."""
 
 from typing import Final
 
-#: Of the states of a machine: those of the phases, in an order in which neighbours differ in
-#: lightness. Further states have them again, mixed with the background.
-STATE_COLORS: Final = (
-    *("#1e69e1", "#d2e12d", "#5a3c5a", "#87d2b4"),
-    *("#87871e", "#ffa5ff", "#2d4b1e"),
-)
+#: Of further states than there are colours: these have them again, mixed with the background.
 FAINTER_STATE: Final = 0.55
 _DARK_BELOW: Final = 140
 

@@ -17,10 +17,11 @@ from inspector.formats.atomic_file import check_target, replacing
 from inspector.formats.distribution_chart import ChartKind, Curve, chart_picture
 from inspector.formats.drawing.display_list import Box, DisplayList
 from inspector.formats.file_formats import write_document
-from inspector.formats.options import GRAPH_COLORS, ThemeName
+from inspector.formats.options import GRAPH_COLORS
 from inspector.formats.report.page_layout import A4, Table, room_of
 from inspector.formats.report.report import Report, Section, html_of, markdown_of, pages_of
 from inspector.timebase import format_duration
+from inspector.tokens import ThemeName
 
 #: What a comparison can be written as, by the suffix of the file.
 COMPARISON_FORMATS: Final = {

@@ -18,7 +18,8 @@ from inspector.formats.drawing.display_list import (
     moved,
 )
 from inspector.formats.drawing.font_metrics import plain, shortened, text_width, wrapped
-from inspector.formats.options import GRAPH_COLORS, ThemeName
+from inspector.formats.options import GRAPH_COLORS
+from inspector.tokens import ThemeName
 
 #: A page of A4, in points.
 A4: Final = (595.0, 842.0)

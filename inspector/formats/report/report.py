@@ -22,10 +22,11 @@ from inspector.formats.frame_graph.frame_graph import laid_out_graph
 from inspector.formats.frame_graph.graph_pages import intervention_table
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.html_page import html_page, html_table, svg_element
-from inspector.formats.options import ExportOptions, ThemeName, left_out_text
+from inspector.formats.options import ExportOptions, left_out_text
 from inspector.formats.report.page_layout import A4, Pages, Table, room_of
 from inspector.formats.series import series_of
 from inspector.timebase import format_duration
+from inspector.tokens import ThemeName
 
 #: Height of the graph on a page, of its width.
 _GRAPH_ASPECT: Final = 0.62

@@ -29,11 +29,12 @@ from inspector.formats.drawing.display_list import (
     Text,
 )
 from inspector.formats.drawing.font_metrics import plain, text_width
-from inspector.formats.drawing.state_colors import FAINTER_STATE, STATE_COLORS, text_on
+from inspector.formats.drawing.state_colors import FAINTER_STATE, text_on
 from inspector.formats.frame_graph.frame_plot import Scale
 from inspector.formats.options import GraphColors
 from inspector.pictures.looks import hatching
 from inspector.pictures.shapes import Shape, ShapeKind
+from inspector.tokens import STATE_COLORS
 from inspector.vocabulary import RATE_DENOMINATOR, rate_text
 
 #: Lanes of a clock besides that of the clock; more share the last one. With very many lanes in
@@ -442,7 +443,7 @@ class LaneDrawing:
         scale, colors = self._scale, self._colors
         color = {
             LaneKind.MARKS: colors.landmark,
-            LaneKind.FAILURES: colors.spike,
+            LaneKind.FAILURES: colors.failure,
         }.get(lane.kind, colors.intervention)
         start, stop = lane.instants.within(scale.low, scale.high + 1)
         if stop - start > scale.box.width / 4:

@@ -44,7 +44,8 @@ from inspector.formats.drawing.svg import svg_text
 from inspector.formats.export import export_frames
 from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, KnownDetails, Provenance
-from inspector.formats.options import ExportOptions, ThemeName
+from inspector.formats.options import ExportOptions
+from inspector.tokens import ThemeName
 from inspector.vocabulary import Phase
 from ui.export.picture_files import write_pdf, write_png
 from ui.kit.picture import (
@@ -322,6 +323,7 @@ from datetime import UTC, datetime
 from PySide6.QtCore import QCoreApplication
 from inspector.errors import ExportError
 from inspector.formats.drawing.display_list import DisplayList
+from inspector.tokens import ThemeName
 from ui.export.picture_files import write_png
 
 application = QCoreApplication([])

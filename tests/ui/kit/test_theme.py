@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-from math import atan2, cbrt, cos, degrees, exp, hypot, radians, sin, sqrt
-from operator import mul
 from pathlib import Path
 
 import pytest
@@ -21,26 +18,15 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from inspector.formats.drawing.state_colors import STATE_COLORS
 from inspector.formats.options import GRAPH_COLORS
 from inspector.resources import resource_path
+from inspector.tokens import ThemeName
 from inspector.vocabulary import Phase
 from tests.ui.shell import open_shell
 from ui.kit.layouts import choice_buttons
 from ui.kit.table.painted_views import PaintedTable
-from ui.kit.theme import ColorRole, Theme, ThemeName, phase_color
+from ui.kit.theme import ColorRole, Theme, phase_color
 
-TEXT_ROLES = (ColorRole.TEXT, ColorRole.MUTED_TEXT, ColorRole.BAD, ColorRole.ACCENT)
-GRAPHIC_ROLES = (
-    ColorRole.GOOD,
-    ColorRole.OK,
-    ColorRole.LATE,
-    ColorRole.BAD,
-    ColorRole.INTERVENTION,
-    ColorRole.PAUSED,
-    ColorRole.ACCENT,
-    ColorRole.SELECTION,
-)
 NAMES: tuple[ThemeName, ...] = ("light", "dark")
 
 
@@ -56,35 +42,6 @@ def luminance(color: QColor) -> float:
         for c in (color.redF(), color.greenF(), color.blueF())
     ]
     return 0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2]
-
-
-@pytest.mark.usefixtures("qapp")
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("role", TEXT_ROLES)
-@pytest.mark.parametrize("behind", [ColorRole.BACKGROUND, ColorRole.PANEL])
-def test_that_text_has_a_contrast_of_4_5(
-    name: ThemeName, role: ColorRole, behind: ColorRole
-) -> None:
-    theme = Theme(name)
-
-    assert contrast(theme.color(role), theme.color(behind)) >= 4.5
-
-
-@pytest.mark.usefixtures("qapp")
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("role", GRAPHIC_ROLES)
-def test_that_graphics_have_a_contrast_of_3(name: ThemeName, role: ColorRole) -> None:
-    theme = Theme(name)
-
-    assert contrast(theme.color(role), theme.color(ColorRole.BACKGROUND)) >= 3
-
-
-@pytest.mark.usefixtures("qapp")
-@pytest.mark.parametrize("name", NAMES)
-def test_that_what_is_selected_has_a_contrast_of_3_to_any_panel(name: ThemeName) -> None:
-    theme = Theme(name)
-
-    assert contrast(theme.color(ColorRole.SELECTION), theme.color(ColorRole.PANEL)) >= 3
 
 
 @pytest.mark.usefixtures("qapp")
@@ -170,106 +127,6 @@ def test_that_what_is_not_ticked_or_chosen_has_a_contrast_of_3(
     beginning.setWidth(16)
     behind = table.palette().color(QPalette.ColorRole.Base)
     assert strongest_contrast(table.viewport(), beginning, behind) >= 3
-
-
-#: Linear RGB as dichromats see it: Machado, Oliveira & Fernandes 2009, severity 1.0.
-_SEEN: dict[str, list[list[float]]] = {
-    "normal": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-    "protanopia": [
-        [0.152286, 1.052583, -0.204868],
-        [0.114503, 0.786281, 0.099216],
-        [-0.003882, -0.048116, 1.051998],
-    ],
-    "deuteranopia": [
-        [0.367322, 0.860646, -0.227968],
-        [0.280085, 0.672501, 0.047413],
-        [-0.011820, 0.042940, 0.968881],
-    ],
-    "tritanopia": [
-        [1.255528, -0.076749, -0.178779],
-        [-0.078411, 0.930809, 0.147602],
-        [0.004733, 0.691367, 0.303900],
-    ],
-}
-_XYZ = [
-    [0.4124564, 0.3575761, 0.1804375],
-    [0.2126729, 0.7151522, 0.0721750],
-    [0.0193339, 0.1191920, 0.9503041],
-]
-_WHITE = (0.95047, 1.0, 1.08883)
-Lab = tuple[float, float, float]
-
-
-def product(matrix: list[list[float]], vector: list[float]) -> list[float]:
-    return [sum(map(mul, row, vector)) for row in matrix]
-
-
-def lab_seen(color: QColor, vision: str) -> Lab:
-    """Return a colour in CIELAB (D65) as people with a kind of vision see it."""
-    linear = [
-        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
-        for c in (color.redF(), color.greenF(), color.blueF())
-    ]
-    seen = [min(max(c, 0.0), 1.0) for c in product(_SEEN[vision], linear)]
-    x, y, z = (
-        cbrt(c / white) if c / white > 216 / 24389 else (24389 / 27 * c / white + 16) / 116
-        for c, white in zip(product(_XYZ, seen), _WHITE, strict=True)
-    )
-    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
-
-
-def ciede2000(one: Lab, other: Lab) -> float:
-    """Return the difference of two colours: Sharma, Wu & Dalal 2005, all weights 1."""
-    (l1, a1, b1), (l2, a2, b2) = one, other
-    mean_c = (hypot(a1, b1) + hypot(a2, b2)) / 2
-    g = 1 + 0.5 * (1 - sqrt(mean_c**7 / (mean_c**7 + 25**7)))
-    c1, c2 = hypot(g * a1, b1), hypot(g * a2, b2)
-    h1, h2 = (degrees(atan2(b, g * a)) % 360 for a, b in ((a1, b1), (a2, b2)))
-    turn = (h2 - h1 + 180) % 360 - 180 if c1 * c2 else 0.0
-    dh = 2 * sqrt(c1 * c2) * sin(radians(turn / 2))
-    mean_l, c = (l1 + l2) / 2, (c1 + c2) / 2
-    h = h1 + turn / 2 if c1 * c2 else h1 + h2
-    t = 1 - 0.17 * cos(radians(h - 30)) + 0.24 * cos(radians(2 * h))
-    t += 0.32 * cos(radians(3 * h + 6)) - 0.2 * cos(radians(4 * h - 63))
-    turned = 60 * exp(-((((h % 360) - 275) / 25) ** 2))
-    rotation = -2 * sqrt(c**7 / (c**7 + 25**7)) * sin(radians(turned))
-    parts = (
-        (l2 - l1) / (1 + 0.015 * (mean_l - 50) ** 2 / sqrt(20 + (mean_l - 50) ** 2)),
-        (c2 - c1) / (1 + 0.045 * c),
-        dh / (1 + 0.015 * c * t),
-    )
-    return sqrt(sum(part**2 for part in parts) + rotation * parts[1] * parts[2])
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        ((50, 2.6772, -79.7751), (50, 0, -82.7485), 2.0425),
-        ((50, 2.4900, -0.0010), (50, -2.4900, 0.0009), 7.1792),
-        ((60.2574, -34.0099, 36.2677), (60.4626, -34.1751, 39.4387), 1.2644),
-        ((2.0776, 0.0795, -1.1350), (0.9033, -0.0636, -0.5514), 0.9082),
-    ],
-)
-def test_that_colours_are_compared_as_in_the_data_of_sharma(
-    one: Lab, other: Lab, expected: float
-) -> None:
-    assert ciede2000(one, other) == pytest.approx(expected, abs=1e-4)
-
-
-@pytest.mark.parametrize("vision", _SEEN)
-def test_that_any_two_phases_and_states_are_apart_with_any_vision(vision: str) -> None:
-    states = [QColor(name) for name in STATE_COLORS]
-    for colors in ([phase_color(phase) for phase in Phase], states):
-        for one, other in combinations(colors, 2):
-            difference = ciede2000(lab_seen(one, vision), lab_seen(other, vision))
-            assert difference > 20, (one.name(), other.name())
-
-
-@pytest.mark.parametrize("color", [*map(phase_color, Phase), *map(QColor, STATE_COLORS)])
-def test_that_orange_and_red_mean_that_something_is_wrong(color: QColor) -> None:
-    _, a, b = lab_seen(color, "normal")
-
-    assert 95 < degrees(atan2(b, a)) % 360 < 340
 
 
 @pytest.mark.usefixtures("qapp")

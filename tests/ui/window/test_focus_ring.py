@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from ui.kit.theme import ColorRole, Theme, ThemeName
+from inspector.tokens import ThemeName
+from ui.kit.theme import ColorRole, Theme
 from ui.window.keyboard import FocusRing
 
 
