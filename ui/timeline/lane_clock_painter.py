@@ -30,6 +30,8 @@ _DENSE: Final = 1 / 5
 _FEW: Final = 12
 _LOOKS: Final = 8
 _TEXT_FROM: Final = 34
+#: Pixels for a local time.
+_LOCAL_TIME: Final = 76
 _RUNNING: Final = 0.38
 _OWN: Final = 0.85
 _EFFECTIVE: Final = 0.42
@@ -45,11 +47,13 @@ class _Standstills(NamedTuple):
         begins_ns: When each began.
         rights: Where each ends, in pixels.
         are_paused: Whether it was paused, or had rate 0.
+        causes: The command that caused each, 0 for the program.
     """
 
     begins_ns: NDArray[np.int64]
     rights: NDArray[np.float64]
     are_paused: NDArray[np.bool_]
+    causes: NDArray[np.int64]
 
 
 class ClockPainter:
@@ -210,6 +214,7 @@ class ClockPainter:
         lefts = np.maximum(window.xs(np.maximum(found.begins_ns, since_ns)), window.left)
         is_there = found.rights >= lefts
         lefts, are_paused = lefts[is_there], found.are_paused[is_there]
+        causes = found.causes[is_there]
         widths = np.maximum(found.rights[is_there] - lefts, 1.0)
         x0, x1 = nearest_pixels(lefts), nearest_pixels(lefts + widths)
         top, bottom = inner.top(), inner.bottom() + 1
@@ -219,13 +224,21 @@ class ClockPainter:
         self._own.append(row_rects(x0, top, x1, bottom))
         self._begins.append(row_rects(x0, top, nearest_pixels(lefts + 1), bottom))
         for place in np.flatnonzero(widths >= _TEXT_FROM + 20).tolist():
-            box = QRectF(lefts[place], inner.top(), widths[place], inner.height())
-            self._labels.append((box, "paused" if are_paused[place] else "rate 0"))
+            # The local time stands at the end of what lasts.
+            is_over = lefts[place] + widths[place] < window.x(window.present_ns) - 1
+            room = widths[place] - (0 if is_over else _LOCAL_TIME)
+            box = QRectF(lefts[place], inner.top(), room, inner.height())
+            who = "you" if causes[place] else "the program"
+            self._labels.append((box, f"paused by {who}" if are_paused[place] else "rate 0"))
 
     def _label(self, painter: QPainter, box: QRectF, text: str) -> None:
         width = painter.fontMetrics().horizontalAdvance(text)
         patch = QRectF(box.left() + 3, box.top() + 1, width + 6, box.height() - 2)
         if patch.right() > box.right():
+            # Without who did it rather than not at all.
+            brief = text.partition(" by ")[0]
+            if brief != text:
+                self._label(painter, box, brief)
             return
         painter.fillRect(patch, self._theme.color(ColorRole.BACKGROUND))
         painter.setPen(self._theme.color(ColorRole.TEXT))
@@ -255,4 +268,5 @@ def _standstills_of(past: ClockPast, window: LaneWindow) -> _Standstills | None:
         at_ns[places],
         np.minimum(window.xs(stops_ns[places - start]), window.left + window.width),
         np.frombuffer(past.paused, np.int8)[places] > 0,
+        np.frombuffer(past.cause, np.int64)[places],
     )

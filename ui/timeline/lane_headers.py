@@ -10,8 +10,9 @@ from PySide6.QtCore import QRect
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.predict.timers import waiting
-from inspector.timebase import format_duration
-from inspector.vocabulary import TimerKind, rate_text
+from inspector.display_text import one_line
+from inspector.timebase import NS_PER_SECOND, format_duration
+from inspector.vocabulary import NEVER, TimerKind, rate_text
 
 from ..previews.selected import is_clock_paused
 
@@ -94,6 +95,54 @@ def header_state(row: LaneRow, timeline: Timeline, *, is_past: bool) -> HeaderSt
     return HeaderState(is_stopped=is_stopped, note=note)
 
 
+class LaneWait(NamedTuple):
+    """What the timers of a lane wait for.
+
+    Attributes:
+        due_in_ns: How long until the first of them fires, if that is beyond what is in view, or
+            else 0.
+        late_ns: How long ago it should have fired, 0 if it is not late.
+        paused: Name of the clock that has to be resumed before one can fire; empty for none.
+        paused_id: Its number.
+    """
+
+    due_in_ns: int = 0
+    late_ns: int = 0
+    paused: str = ""
+    paused_id: int = 0
+
+    def text(self, least_late_ns: float) -> str:
+        """Return it in a few words; of what is late by less than this, nothing."""
+        if self.paused:
+            return f"‖ {one_line(self.paused)}"
+        if self.late_ns > least_late_ns:
+            return f"late {format_duration(self.late_ns)}"
+        return f"→ {_brief(self.due_in_ns)}" if self.due_in_ns else ""
+
+
+def lane_wait(lane: Lane, timeline: Timeline, high_ns: float, *, is_past: bool) -> LaneWait:
+    """Return what timers wait for at an instant; ``timeline`` has its dues resolved.
+
+    Args:
+        high_ns: The last instant in view.
+    """
+    table = timeline.timers
+    places = [
+        table.index(each) for each in lane_timers(lane, timeline, _MOST_TIMERS, is_past=is_past)
+    ]
+    if not places:
+        return LaneWait()
+    due_ns = min(table.session_due[each] for each in places)
+    if due_ns == NEVER:
+        reasons = timeline.pause_reasons(table.clock[places[0]])
+        if not reasons:
+            return LaneWait()
+        return LaneWait(paused=reasons[-1].clock_name, paused_id=reasons[-1].clock_id)
+    if due_ns < timeline.at_ns:
+        return LaneWait(late_ns=timeline.at_ns - due_ns)
+    return LaneWait(due_in_ns=due_ns - timeline.at_ns if due_ns > high_ns else 0)
+
+
 def header_places(y: int, height: int, width: int, unit: float) -> HeaderPlaces:
     """Return where the buttons of a clock are.
 
@@ -153,6 +202,14 @@ def _span_text(intervals_ns: Sequence[int]) -> str:
         return low
     number, _, unit = low.partition(" ")
     return f"{number if high.endswith(f' {unit}') else low}–{high}"
+
+
+def _brief(duration_ns: int) -> str:
+    """Return how long something lasts that is counted down, calmly: tenths of a second."""
+    tenths = round(duration_ns / (NS_PER_SECOND / 10)) * (NS_PER_SECOND // 10)
+    if NS_PER_SECOND <= tenths < 100 * NS_PER_SECOND:
+        return f"{tenths / NS_PER_SECOND:.1f} s"
+    return format_duration(tenths)
 
 
 def _short(duration_ns: int) -> str:

@@ -21,7 +21,7 @@ from ..plotting.lane_view import axis_ticks, paint_ruler, ruler_ticks, ticks_wit
 from ..session.bridge import SelectionKind
 from .lane_annotation_painter import AnnotationPainter
 from .lane_clock_painter import ClockPainter
-from .lane_headers import lane_timers
+from .lane_headers import lane_timers, lane_wait
 from .lane_names import LaneNames, PlacedRow, PlacedRows
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 #: Half the width of the playhead's grip.
 _GRIP: Final = 5
+_CHIP_RADIUS: Final = 9
 _MOST_PENDING: Final = 6
 _MOST_PREDICTED: Final = 40
 #: Predicted firings closer than this many pixels are only begun.
@@ -177,7 +178,7 @@ class LanePicture:
         # They cover what reaches over the left edge.
         names = QSize(window.left, viewport.height())
         self.names.paint(painter, names, rows, canvas.header_state)
-        self._over(painter, canvas, window, top)
+        self._over(painter, canvas, window, top, rows)
         paint_ruler(painter, window, ticks, QRect(0, 0, viewport.width(), top), self._theme)
         if canvas.view.playhead is not None:
             self._playhead_grip(painter, int(canvas.x_of(canvas.view.playhead)), top)
@@ -338,7 +339,14 @@ class LanePicture:
 
     # ---------------------------------------------------------------- over the lanes
 
-    def _over(self, painter: QPainter, canvas: LaneSurface, window: LaneWindow, top: int) -> None:
+    def _over(
+        self,
+        painter: QPainter,
+        canvas: LaneSurface,
+        window: LaneWindow,
+        top: int,
+        rows: PlacedRows,
+    ) -> None:
         theme = self._theme
         bottom = canvas.viewport().height()
         painter.save()
@@ -351,12 +359,17 @@ class LanePicture:
             painter.fillRect(QRectF(left, top, max(right - left, 1.0), bottom - top), color)
         if canvas.store.gaps:
             self._gaps(painter, canvas, window, (top, bottom))
-        present = window.x(window.present_ns)
-        painter.setPen(QPen(theme.color(ColorRole.ACCENT), 1))
-        painter.drawLine(int(present), top, int(present), bottom)
+        present = int(window.x(window.present_ns))
+        shown, blue = present, theme.color(ColorRole.ACCENT)
         if canvas.view.playhead is not None:
-            x = int(canvas.x_of(canvas.view.playhead))
-            painter.fillRect(x - 1, top, 2, bottom - top, theme.color(ColorRole.INTERVENTION))
+            shown = int(canvas.x_of(canvas.view.playhead))
+            cover = QColor(theme.color(ColorRole.BACKGROUND))
+            cover.setAlphaF(0.5)
+            painter.fillRect(shown, top, window.left + window.width - shown, bottom - top, cover)
+            painter.setPen(QPen(theme.color(ColorRole.MUTED_TEXT), 1, Qt.PenStyle.DashLine))
+            painter.drawLine(present, top, present, bottom)
+        painter.fillRect(shown - 1, top, 2, bottom - top, blue)
+        self._texts(painter, canvas, window, rows, shown)
         if canvas.caret_ns is not None:
             x = int(window.x(canvas.caret_ns))
             painter.setPen(QPen(theme.color(ColorRole.TEXT), 1, Qt.PenStyle.DashLine))
@@ -369,6 +382,85 @@ class LanePicture:
         if chosen is not None:
             self._measure(painter, canvas, window, (top, bottom), chosen)
         painter.restore()
+
+    def _texts(
+        self,
+        painter: QPainter,
+        canvas: LaneSurface,
+        window: LaneWindow,
+        rows: PlacedRows,
+        shown_x: int,
+    ) -> None:
+        """Write local times where clocks have come to, and at the right what timers wait for."""
+        right = window.left + window.width
+        is_past = canvas.past is not None
+        timeline = canvas.timeline if canvas.past is None else canvas.past
+        timeline.resolve_dues()
+        font = painter.font()
+        painter.setFont(canvas.small_font())
+        lowest = rows.pinned_box.bottom() + 1
+        for placed in (*rows.scrolled, *rows.pinned):
+            row = placed.row
+            if placed.y < lowest and not row.is_pinned:
+                continue
+            if row.kind is LaneKind.CLOCK and row.clock_id in timeline.clocks:
+                text = format_instant(timeline.local_ns(row.clock_id))
+                end = min(shown_x, right) - 6
+                patch = timeline.clocks[row.clock_id].n == 0
+                self._text_before(painter, placed, text, (window.left, end), has_patch=patch)
+            elif row.kind is LaneKind.TIMER and row.lane is not None:
+                waits = lane_wait(row.lane, timeline, window.high, is_past=is_past)
+                if waits.late_ns > self.late_ns:
+                    self._late(painter, placed, window, timeline.at_ns - waits.late_ns, shown_x)
+                text = waits.text(self.late_ns)
+                if text:
+                    begin = shown_x + 6 if window.left < shown_x < right else window.left
+                    room = begin, right - 8
+                    self._text_before(
+                        painter, placed, text, room, is_muted=True, is_chip=placed.is_marked
+                    )
+        painter.setFont(font)
+
+    def _text_before(  # noqa: PLR0913 - a text, its place and its look
+        self,
+        painter: QPainter,
+        placed: PlacedRow,
+        text: str,
+        room: tuple[int, int],
+        *,
+        is_muted: bool = False,
+        has_patch: bool = False,
+        is_chip: bool = False,
+    ) -> None:
+        """Write a text that ends at the end of its room, if there is enough."""
+        metrics, theme = painter.fontMetrics(), self._theme
+        width = metrics.horizontalAdvance(text)
+        box = QRect(room[1] - width, placed.y, width + 1, placed.height)
+        if box.left() < room[0]:
+            return
+        if has_patch:
+            patch = QRect(box.left() - 4, placed.y + 4, width + 8, placed.height - 8)
+            painter.fillRect(patch, theme.color(ColorRole.BACKGROUND))
+        role = ColorRole.MUTED_TEXT if is_muted else ColorRole.TEXT
+        if is_chip:
+            role = ColorRole.ACCENT
+            chip = QRectF(box.left() - 7.5, placed.y + 1.5, width + 15, placed.height - 3)
+            painter.setPen(theme.color(role))
+            painter.setBrush(theme.color(ColorRole.BACKGROUND))
+            painter.drawRoundedRect(chip, _CHIP_RADIUS, _CHIP_RADIUS)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(theme.color(role))
+        flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        painter.drawText(box, flags, text)
+
+    def _late(
+        self, painter: QPainter, placed: PlacedRow, window: LaneWindow, due_ns: int, shown_x: int
+    ) -> None:
+        """Draw a line from where a timer that waits was due up to the instant shown."""
+        x, middle = max(int(window.x(due_ns)), window.left), placed.y + placed.height // 2
+        color = self._theme.color(ColorRole.LATE)
+        painter.fillRect(x, middle - 1, max(shown_x - x, 2), 2, color)
+        painter.fillRect(x, middle - 6, 2, 12, color)
 
     def _gaps(
         self, painter: QPainter, canvas: LaneSurface, window: LaneWindow, edges: tuple[int, int]
@@ -427,7 +519,7 @@ class LanePicture:
 
     def _playhead_grip(self, painter: QPainter, x: int, bottom: int) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.color(ColorRole.INTERVENTION))
+        painter.setBrush(self._theme.color(ColorRole.ACCENT))
         painter.drawPolygon(
             [QPoint(x - _GRIP, bottom - 9), QPoint(x + _GRIP, bottom - 9), QPoint(x, bottom)]
         )

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
+    QFont,
+    QFontMetrics,
     QHelpEvent,
     QResizeEvent,
 )
@@ -27,8 +29,10 @@ from ..session.bridge import Selection, SelectionKind
 from .lane_headers import (
     HeaderPlaces,
     HeaderState,
+    LaneWait,
     header_places,
     header_state,
+    lane_wait,
     text_scale,
 )
 from .lane_readout import NEAR, LaneReader, LaneReading
@@ -51,6 +55,9 @@ _LEAST_HEADER: Final = 160
 _WIDEST_HEADER: Final = 400
 #: Least height of the window, and heights of the lanes of clocks and of others then.
 _ROW_HEIGHTS: Final = ((1_300, 36, 28), (900, 32, 24), (0, 28, 20))
+_SMALL_TEXT: Final = 11
+#: Pixels beside a text at the right edge.
+_EDGE: Final = 8
 #: Part of a view that must have moved before lanes are folded away again.
 _FAR: Final = 0.2
 
@@ -333,6 +340,25 @@ class LaneSurface(QAbstractScrollArea):
         """Return what the header of a row says at the instant shown."""
         timeline = self.timeline if self.past is None else self.past
         return header_state(row, timeline, is_past=self.past is not None)
+
+    def small_font(self) -> QFont:
+        """Return the font of what explains."""
+        font = QFont(self.font())
+        font.setPixelSize(round(_SMALL_TEXT * self.text_scale))
+        return font
+
+    def wait_at(self, row: LaneRow, x: float) -> LaneWait | None:
+        """Return what a lane waits for where it says so, at its right edge."""
+        if row.kind is not LaneKind.TIMER or row.lane is None:
+            return None
+        timeline = self.timeline if self.past is None else self.past
+        timeline.resolve_dues()
+        window = self.lane_window()
+        waits = lane_wait(row.lane, timeline, window.high, is_past=self.past is not None)
+        text = waits.text(0)
+        width = QFontMetrics(self.small_font()).horizontalAdvance(text) + 2 * _EDGE
+        right = window.left + window.width
+        return waits if text and right - width <= x < right else None
 
     def header_places(self, row: LaneRow) -> HeaderPlaces:
         """Return where the buttons of a row are; nowhere on rows without."""

@@ -164,6 +164,8 @@ class LaneWalk:
                 return
             selection = subject_of(row)
         else:
+            if self._follow_edge(row, place.x()):
+                return
             at_ns = canvas.at_x(place.x())
             reading = canvas.reader.read(row, at_ns, NEAR * canvas.lane_window().per_pixel)
             canvas.caret_ns = int(at_ns) if reading is None else reading.at_ns
@@ -172,6 +174,23 @@ class LaneWalk:
         if selection.kind is not SelectionKind.NONE:
             canvas.subject_chosen.emit(selection)
         canvas.viewport().update()
+
+    def _follow_edge(self, row: LaneRow, x: float) -> bool:
+        """Go to what a lane says at its right edge that it waits for."""
+        canvas = self._canvas
+        waits = canvas.wait_at(row, x)
+        if waits is None:
+            return False
+        if waits.paused_id:
+            canvas.subject_chosen.emit(Selection.clock(waits.paused_id))
+        elif waits.due_in_ns:
+            timeline = canvas.timeline if canvas.past is None else canvas.past
+            canvas.subject_chosen.emit(subject_of(row))
+            span_ns = timeline.at_ns, timeline.at_ns + waits.due_in_ns
+            canvas.view.bring_into_view(span_ns)
+        else:
+            return False
+        return True
 
     def is_on_sign(self, row: LaneRow, place: QPointF) -> bool:
         """Return whether a position in a header is where its row is collapsed."""

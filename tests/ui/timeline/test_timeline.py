@@ -17,6 +17,7 @@ from inspector.clocks import Clock
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.scene import Reload
 from inspector.commands.timers import ClearTimer
+from inspector.events import Timeline
 from inspector.vocabulary import MARK
 from tests.ui.members_world import MS, MembersSession
 from tests.ui.shell import Shell
@@ -25,7 +26,8 @@ from ui.plotting.lane_painter import hollow_places
 from ui.plotting.lane_view import LaneWindow
 from ui.session.bridge import Selection, SessionBridge
 from ui.timeline.lane_canvas import LaneCanvas
-from ui.timeline.lane_headers import HeaderState
+from ui.timeline.lane_headers import HeaderState, lane_wait
+from ui.timeline.lane_picture import LanePicture
 from ui.timeline.lane_rows import LaneRow
 from ui.timeline.panel import TimelinePanel
 
@@ -545,6 +547,68 @@ def test_that_headers_say_rates_intervals_and_what_stands_still(
     assert states["enemies"] == HeaderState("×¼", is_stopped=True)
     assert states["spawn"] == HeaderState(is_stopped=True, note="100 ms")
     assert states["boss arrives"] == HeaderState(is_stopped=True, note="once")
+
+
+def wait_text(panel: TimelinePanel, label: str) -> str:
+    canvas = panel.canvas
+    row = row_of(canvas, label)
+    window = canvas.lane_window()
+    waits = canvas.wait_at(row, window.left + window.width - 12)
+    return "" if waits is None else waits.text(0)
+
+
+def test_that_the_right_edge_says_when_what_is_out_of_view_fires_and_who_stops_it(
+    qtbot: QtBot, panel: TimelinePanel, session: LanesSession, bridge: SessionBridge
+) -> None:
+    canvas = panel.canvas
+    late = session.game.set_timeout(30, _nothing, name="boss arrives")
+    session.enemies.pause()
+    session.play(100)
+    bridge.refresh_now()
+    panel.refresh()
+
+    assert wait_text(panel, "spawn") == ""
+    assert wait_text(panel, "boss arrives") == "→ 29.9 s"
+    assert wait_text(panel, "boss") == "‖ enemies"
+
+    right = canvas.viewport().width() - 12
+    click(qtbot, canvas, QPointF(right, canvas.place_of(row_of(canvas, "boss"), 0).y()))
+    assert bridge.selection == Selection.clock(session.enemies.id)
+    click(qtbot, canvas, QPointF(right, canvas.place_of(row_of(canvas, "boss arrives"), 0).y()))
+    assert bridge.selection == Selection.timer(late.id)
+    assert canvas.lane_window().high > 32_000 * MS
+
+
+def test_that_a_timer_that_should_have_fired_is_said_to_be_late(session: LanesSession) -> None:
+    timeline = Timeline(session.log.strings)
+    timeline.apply_all(session.log.read(0).events)
+    timeline.set_present(timeline.at_ns + 1_310 * MS)
+    timeline.resolve_dues()
+    lane = Lane(LaneKind.TIMER, session.game.id, "spawn", pending={session.spawn.id: None})
+
+    waits = lane_wait(lane, timeline, timeline.at_ns, is_past=False)
+
+    assert waits.text(0) == "late 1.21 s"
+    assert waits.text(2_000 * MS) == ""
+
+
+def test_that_a_local_time_stands_at_the_head_of_its_clock(
+    panel: TimelinePanel, bridge: SessionBridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(
+        LanePicture,
+        "_text_before",
+        lambda _self, _painter, _placed, text, *_, **__: said.append(text),
+    )
+    panel.canvas.grab()
+    assert [text for text in said if ":" in text] == ["00:02.000"] * 3
+    said.clear()
+    panel.canvas.view.show_ns(0, 500 * MS)
+    panel.canvas.grab()
+    # Also where the present is out of view.
+    assert [text for text in said if ":" in text] == ["00:02.000"] * 3
+    assert bridge.playhead_ns is None
 
 
 def test_that_a_folded_clock_says_how_many_timers_of_its_branch_are_pending(
