@@ -9,9 +9,10 @@ from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from inspector.resources import resource_path
+from inspector.tokens import SIZES
 
 #: Icons are drawn on a square of this many device-independent pixels.
-ICON_SIZE: Final = 20
+ICON_SIZE: Final = SIZES["icon"]
 
 
 def drawn_icon(name: str, color: QColor, faint_color: QColor) -> QIcon:
