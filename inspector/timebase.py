@@ -172,6 +172,13 @@ def format_instant(ns: int, decimals: int = 3) -> str:
     return f"{sign}{minutes:02d}:{seconds:02d}{tail}"
 
 
+def format_at(ns: int, decimals: int = 3) -> str:
+    """Return an instant as sentences have it, without a leading zero: ``1:07.200``."""
+    text = format_instant(ns, decimals)
+    sign, digits = text[: text.startswith("-")], text.removeprefix("-")
+    return sign + digits.removeprefix("0")
+
+
 def _decimals(size: float) -> int:
     """Return the number of decimals for at least three significant digits."""
     return min(max(0, 2 - math.floor(math.log10(size))), 2)

@@ -16,6 +16,7 @@ from inspector.clocks import ClockTree
 from inspector.timebase import (
     MAX_NS,
     checked_ns,
+    format_at,
     format_duration,
     format_instant,
     ns_to_seconds,
@@ -142,3 +143,19 @@ def test_that_a_duration_with_a_unit_is_answered_with_its_seconds(text: Any, ins
 
     with pytest.raises(ValueError, match=re.escape(f"“{text}”{hint}") + "$"):
         seconds_to_ns(text)
+
+
+@pytest.mark.parametrize(
+    ("ns", "decimals", "text"),
+    [
+        (67_200_000_000, 3, "1:07.200"),
+        (55_240_999_999, 3, "0:55.240"),
+        (600_000_000_000, 0, "10:00"),
+        (3_600_000_000_000, 3, "1:00:00.000"),
+        (-1_500_000_000, 3, "-0:01.500"),
+    ],
+)
+def test_that_an_instant_in_a_sentence_has_no_leading_zero(
+    ns: int, decimals: int, text: str
+) -> None:
+    assert format_at(ns, decimals) == text

@@ -163,12 +163,20 @@ def event_at(history: History, cursor: int) -> RawEvent | None:
 def by_whom(timeline: Timeline, cause: int) -> str:
     """Return ``by the program``, or ``by command 3 (pause “game”)`` for its number."""
     if not cause:
-        return "by the program"
+        return f"by {who(timeline, cause)}"
     record = next((each for each in reversed(timeline.commands) if each.number == cause), None)
     if record is None:
         return f"by command {cause}"
     asked = f", requested by {record.by}" if record.by else ""
     return f"by command {cause} ({record.text}){asked}"
+
+
+def who(timeline: Timeline, cause: int) -> str:
+    """Return who made a change: the program, you, or what else asked for it."""
+    if not cause:
+        return "the program"
+    record = next((each for each in reversed(timeline.commands) if each.number == cause), None)
+    return f"command {cause}" if record is None else record.by or "you"
 
 
 def command_behind(

@@ -25,7 +25,7 @@ from inspector.sessions.hosted import HostedSession
 from inspector.sessions.interval_meter import KnownShares
 from inspector.sessions.runs.virtual import run_frame_times
 from inspector.testing import pass_seconds, scene_file, virtual_session
-from inspector.timebase import format_instant
+from inspector.timebase import format_at
 from inspector.vocabulary import (
     CALLBACK_FAILED,
     CLOCK_PAUSED,
@@ -130,9 +130,7 @@ def test_that_a_timer_that_is_not_due_says_when_it_fires_and_why_it_takes_so_lon
     explanation = stand.explain("boss")
 
     assert explanation.subject.startswith("Timer “boss” (")
-    assert explanation.headline == (
-        "It is not due yet: it fires in 19.0 s, at 00:20.000, at present rates."
-    )
+    assert explanation.headline == ("Fires in 19.0 s, at 0:20.000, if rates stay as they are.")
     assert texts(explanation) == [
         "It is due at 00:10.000 in the time of “enemies”, which is at 00:00.500; 9.50 s remain.",
         "At an effective rate of 0.5 that takes 19.0 s of session time.",
@@ -250,7 +248,7 @@ def test_that_a_pause_above_is_named_with_its_frame_and_who_did_it(stand: Stand)
 
     explanation = stand.explain("boss")
 
-    assert explanation.headline == "It does not fire because “game” is paused."
+    assert explanation.headline == "Its time stands still: the program paused game 1.00 s ago."
     pause = reason_with(explanation, "above its clock")
     assert pause.text == (
         "“game”, above its clock, has been paused since frame 179, by the program."
@@ -279,7 +277,9 @@ def test_that_several_stopped_clocks_are_all_named(stand: Stand) -> None:
 
     explanation = stand.explain("boss")
 
-    assert explanation.headline == ("It does not fire because “enemies” is paused, and 1 above it.")
+    assert explanation.headline == (
+        "Its time stands still: you paused enemies 2.98 s ago; 1 above it is stopped too."
+    )
     assert len([text for text in texts(explanation) if "has been paused" in text]) == 2
 
 
@@ -324,7 +324,7 @@ def test_that_a_rate_of_zero_is_told_from_a_pause(stand: Stand) -> None:
     stand.run(1)
     later = stand.explain("leaves the level")
 
-    assert made.headline == "It does not fire because “frozen” has rate 0."
+    assert made.headline == "Its time stands still: frozen has rate 0."
     assert "“frozen” has had rate 0 since it was created." in texts(made)
     assert "It cannot fire before “frozen” gets a rate above 0." in texts(made)
     change = reason_with(later, "has had rate 0")
@@ -351,7 +351,7 @@ def test_that_a_held_session_is_said_with_the_event(stand: Stand) -> None:
 
     explanation = stand.explain("boss")
 
-    assert explanation.headline.endswith("at present rates; the session is held.")
+    assert explanation.headline.endswith("if rates stay as they are; the session is held.")
     assert stand.kind_of(reason_with(explanation, "The session is held")) == TRANSPORT
 
 
@@ -380,9 +380,7 @@ def test_that_an_explanation_of_the_past_knows_nothing_of_what_came_later(stand:
 
     early = stand.explain("boss", 2 * SECOND)
 
-    assert early.headline == (
-        "It is not due yet: it fires in 18.0 s, at 00:20.000, at present rates."
-    )
+    assert early.headline == ("Fires in 18.0 s, at 0:20.000, if rates stay as they are.")
 
 
 # ------------------------------------------------------------------ timers that are gone
@@ -793,9 +791,9 @@ def test_that_every_reason_of_random_sessions_leads_to_an_event_of_its_instant(
                 assert abs(event[0] - reason.at_ns) <= SECOND // 4, (reason, event)
         if number in timeline.timers:
             assert f"“{timeline.timers.row(number).label}”" in explanation.subject
-        if "at present rates" in explanation.headline:
+        if "if rates stay" in explanation.headline:
             (at_ns, *_) = next_fires(timeline, number, NEVER, most=1)
-            assert f", at {format_instant(at_ns)}, at present rates" in explanation.headline
+            assert f", at {format_at(at_ns)}, if rates stay" in explanation.headline
     stand.session.close()
 
 

@@ -51,7 +51,7 @@ def test_that_a_timer_is_explained_by_its_name(
     assert code == 0
     assert lines[:2] == [
         "At 00:03.000.",
-        "Timer “boss” (1): It does not fire because “game” is paused.",
+        "Timer “boss” (1): Its time stands still: the program paused game 1.00 s ago.",
     ]
     assert any(
         line.startswith("  00:02.000  “game” has been paused since frame 119, by the program.")
@@ -64,7 +64,7 @@ def test_that_an_instant_of_the_past_can_be_asked_about(
 ) -> None:
     assert main(["explain", scene, "1", "--at", "00:01.5"]) == 0
 
-    assert "fires in 8.50 s, at 00:10.000, at present rates." in capsys.readouterr().out
+    assert "Fires in 8.50 s, at 0:10.000, if rates stay as they are." in capsys.readouterr().out
 
 
 def test_that_the_beginning_of_a_name_is_enough_if_it_is_one_names(
@@ -661,7 +661,7 @@ def test_that_a_timer_set_in_a_damaged_part_is_found(run: Run, tmp_path: Path, t
 
     assert "damaged" in err
     assert code == ExitCode.OK
-    assert out.startswith("At 00:02.000.\nTimer “blink” (3): It is not due again yet")
+    assert out.startswith("At 00:02.000.\nTimer “blink” (3): Fires in 1.00 s, at 0:03.000")
 
 
 def test_that_nothing_is_said_of_an_instant_whose_events_are_missing(

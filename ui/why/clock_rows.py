@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from inspector.analysis.explain.blocker_reasons import stands_still
+from inspector.calls.blockers import clock_blockers
 from inspector.calls.call import Call, CallId, call_of
-from inspector.events.states import PauseReason
 from inspector.events.timeline import Timeline
 from inspector.timebase import format_instant
 from inspector.vocabulary import ratio_text
@@ -54,7 +53,7 @@ def clock_rows(
     rows = [
         about("Clock", above),
         heading(clock.name),
-        answer(_answer(timeline, clock_id, reasons)),
+        answer(_answer(timeline, clock_id)),
     ]
     if reasons:
         rows.append(heading("Why"))
@@ -101,21 +100,16 @@ def clock_rows(
     return rows
 
 
-def _answer(timeline: Timeline, clock_id: int, reasons: Sequence[PauseReason]) -> str:
+def _answer(timeline: Timeline, clock_id: int) -> str:
     """Return whether the time of a clock passes, and what stops it, in one sentence."""
-    if not reasons:
+    blockers = clock_blockers(timeline, clock_id)
+    if not blockers:
         rate = timeline.effective_rate(clock_id)
         if rate == 1:
             return "Its time passes as the session's does."
         return f"Its time passes at {ratio_text(rate)} × the session's."
-    reason = reasons[0]
-    name = "it" if reason.is_own else reason.clock_name
-    if reason.is_detached:
-        return f"Its time stands still: {name} is no longer attached."
-    if reason.is_rate_zero:
-        return f"Its time stands still: {name} has rate 0."
-    who = "you" if reason.cause else "the program"
-    return f"Its time stands still: {who} paused {name} {ago(timeline, reason.since_ns)}."
+    stopping = blockers[0]
+    return stands_still(timeline, stopping, "it" if stopping.is_own else stopping.name)
 
 
 def _clock_links(timeline: Timeline, clock_ids: list[int]) -> list[Link]:

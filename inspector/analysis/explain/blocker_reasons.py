@@ -16,6 +16,7 @@ from inspector.analysis.evidence import (
     pauser,
     since_when,
     when,
+    who,
 )
 from inspector.analysis.explain.story import CallStory
 from inspector.calls.blockers import Blocker, BlockerKind
@@ -100,11 +101,11 @@ def _stopped_clock(history: History, timeline: Timeline, blocker: Blocker) -> Re
     frame = frame_at(timeline, at_ns)
     if blocker.kind is BlockerKind.CLOCK_PAUSED:
         cursor = change_at(history, at_ns, number, "pause")
-        who = pauser(history, timeline, cursor, blocker.cause)
-        text = f"{name} has been paused since {since_when(frame, at_ns)}, {who}."
+        by = pauser(history, timeline, cursor, blocker.cause)
+        text = f"{name} has been paused since {since_when(frame, at_ns)}, {by}."
     elif (cursor := change_at(history, at_ns, number, "rate")) is not None:
-        who = by_whom(timeline, blocker.cause)
-        text = f"{name} has had rate 0 since {since_when(frame, at_ns)}, set {who}."
+        by = by_whom(timeline, blocker.cause)
+        text = f"{name} has had rate 0 since {since_when(frame, at_ns)}, set {by}."
     elif (cursor := find_event(history, at_ns, _BEGINNINGS, number)) is not None:
         text = f"{name} has had rate 0 since it was created."
     else:
@@ -119,6 +120,26 @@ def _detached(history: History, timeline: Timeline, blocker: Blocker) -> Reason:
     text = f"{blocker.text}." if mark is None else mark.text
     cursor = change_at(history, at_ns, number, "pause")
     return Reason(text, at_ns, cursor, clock_id=number, frame=frame_at(timeline, at_ns))
+
+
+def stands_still(timeline: Timeline, blocker: Blocker, name: str, more: int = 0) -> str:
+    """Return that the time of something stands still, and which clock stops it.
+
+    Args:
+        blocker: The clock.
+        name: What that is called in the sentence.
+        more: How many clocks above it are stopped too.
+    """
+    match blocker.kind:
+        case BlockerKind.DETACHED:
+            what = f"{name} is no longer attached"
+        case BlockerKind.CLOCK_RATE:
+            what = f"{name} has rate 0"
+        case _:
+            ago = format_duration(timeline.at_ns - (blocker.since_ns or 0))
+            what = f"{who(timeline, blocker.cause)} paused {name} {ago} ago"
+    above = f"; {more} above it {'is' if more == 1 else 'are'} stopped too" if more else ""
+    return f"Its time stands still: {what}{above}."
 
 
 def what_would_help(timeline: Timeline, call: Call, fires: str) -> str:

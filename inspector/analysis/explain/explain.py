@@ -15,6 +15,7 @@ from inspector.analysis.explain.blocker_reasons import (
     is_held,
     rate_reasons,
     slowness,
+    stands_still,
     what_would_help,
 )
 from inspector.analysis.explain.gone import explain_gone
@@ -24,7 +25,7 @@ from inspector.calls.blockers import BlockerKind
 from inspector.calls.call import CALLED, Call, CallId, call_of
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
-from inspector.timebase import format_duration, format_instant
+from inspector.timebase import format_at, format_duration, format_instant
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
 #: The order in which a headline names blockers.
@@ -124,13 +125,11 @@ class _Present:
         if call.waits_on_clock and call.left_ns is not None and call.left_ns > 0:
             if call.session_due_ns is None:
                 return "Its due instant cannot be reached."
-            again = " again" if call.calls else ""
             held = "; the session is held" if is_held(timeline, self.story) else ""
-            return (
-                f"It is not due{again} yet: it {self.fires} in "
-                f"{format_duration(call.session_due_ns - timeline.at_ns)}, at "
-                f"{format_instant(call.session_due_ns)}, at present rates{held}."
-            )
+            left = format_duration(call.session_due_ns - timeline.at_ns)
+            at = format_at(call.session_due_ns)
+            fires = f"{self.fires[:1].upper()}{self.fires[1:]}"
+            return f"{fires} in {left}, at {at}, if rates stay as they are{held}."
         if waiting:
             return waiting[0].text
         what = "Only the held session keeps" if is_held(timeline, self.story) else "Nothing keeps"
@@ -138,7 +137,7 @@ class _Present:
 
     def _blocked(self, reason: Reason) -> str:
         """Name a pause of the call or of an ancestor before its clocks."""
-        first, call = self.blockers[0], self.call
+        first = self.blockers[0]
         if first.kind is BlockerKind.LIFE_CYCLE:
             return reason.text
         if not first.clock_id:
@@ -146,12 +145,8 @@ class _Present:
             return f"{what}: {reason.text[:1].lower()}{reason.text[1:]}"
         if first.kind is BlockerKind.DETACHED:
             return f"Nothing more is known of it: {first.text}."
-        again = " again" if call.calls and not call.id.is_member else ""
-        what = "is not called" if call.id.is_member else f"does not fire{again}"
-        it = f"It {what}" if self.is_called else "Its time does not pass"
         more = sum(1 for each in self.blockers if each.clock_id) - 1
-        others = f", and {more} above it" if more else ""
-        return f"{it} because {first.text}{others}."
+        return stands_still(self.timeline, first, first.name, more)
 
     def _edge(self) -> str:
         """Return whether a transition is possible in the present state of its machine."""

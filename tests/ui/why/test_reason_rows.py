@@ -72,7 +72,7 @@ def test_that_a_selected_timer_says_why_with_links_to_frame_and_clock(stand: Sta
 
     stand.bridge.select(Selection.timer(1))
 
-    assert "It does not fire because “game” is paused." in stand.lines()
+    assert "Its time stands still: you paused game 983 ms ago." in stand.lines()
     (paused,) = (text for text in stand.links() if "above its clock" in text)
     assert 'href="AT:1016666667"' in paused
     assert 'href="FRAME:60"' in paused
@@ -149,7 +149,7 @@ def test_that_a_running_session_is_looked_at_a_few_times_a_second_only(tmp_path:
     later = why.rows(session.history, session.timeline, CallId(1), is_live=True)
 
     assert soon is first
-    assert "fires in 8.00 s" in later[1].text
+    assert "Fires in 8.00 s" in later[1].text
     session.close()
 
 
@@ -181,7 +181,7 @@ def test_that_the_past_can_be_explained_after_the_present(tmp_path: Path) -> Non
 
     past = session.history.state_at(500_000_000)
 
-    assert "fires in 500 ms" in why.rows(session.history, past, CallId(2), is_live=False)[1].text
+    assert "Fires in 500 ms" in why.rows(session.history, past, CallId(2), is_live=False)[1].text
     session.close()
 
 
@@ -197,13 +197,13 @@ def test_that_what_is_shown_is_explained_by_its_own_past_until_a_rewind_is_shown
     assert stand.session.timeline.at_ns < 600_000_000
 
     stand.bridge.select(Selection.timer(1))
-    assert "It does not fire because “game” is paused." in stand.lines()
+    assert "Its time stands still: you paused game 1.00 s ago." in stand.lines()
     stand.bridge.select(Selection.timer(2))
     assert "It has fired and is no longer pending." in stand.lines()
 
     stand.bridge.refresh_now()
     stand.panel.refresh()
-    assert any("fires in " in line for line in stand.lines())
+    assert any("Fires in " in line for line in stand.lines())
 
 
 def test_that_predictions_are_counted_while_a_timer_is_looked_at(tmp_path: Path) -> None:
