@@ -35,6 +35,8 @@ _LEVELS: Final = 8
 _FAINTEST: Final = 0.38
 _TEXT_FROM: Final = 26
 _PAD: Final = 3
+#: What part of a row is free above a tick, and below it.
+_TICK_PAD: Final = 5
 _MOST_HOLLOW: Final = 400
 #: Slices within each other that have a line of their own.
 SLICE_LEVELS: Final = 4
@@ -141,15 +143,15 @@ class LanePainter:
         xs = window.xs(at_ns).astype(np.int64)
         tops, middles, bottoms = np.repeat(
             [
-                [row.top() + _PAD for *_, row in lanes],
+                [row.top() + row.height() // _TICK_PAD for *_, row in lanes],
                 [(row.top() + row.bottom()) // 2 for *_, row in lanes],
-                [row.bottom() + 1 - _PAD for *_, row in lanes],
+                [row.bottom() + 1 - row.height() // _TICK_PAD for *_, row in lanes],
             ],
             counts,
             axis=1,
         )
         color = self._theme.color(look.role)
-        late_color = self._theme.color(ColorRole.LATE)
+        late_color = self._theme.color(ColorRole.ORANGE)
         is_late = (values >= look.late_ns) if look.late_ns else np.zeros(len(xs), dtype=bool)
         # Usually all of them are on time.
         has_late = bool(is_late.any())
@@ -197,18 +199,19 @@ class LanePainter:
         has_late = late_ns and instants.highest >= late_ns
         if has_late:
             is_late = instants.maxima(places) >= late_ns
-            pixels[is_late] = self._density(ColorRole.LATE)[np.maximum(levels[is_late], 4)]
+            pixels[is_late] = self._density(ColorRole.ORANGE)[np.maximum(levels[is_late], 4)]
         self._draw_columns(painter, pixels[np.newaxis, :], window, _inner(row))
         if has_late:
             xs = window.left + np.flatnonzero(is_late)
             rects = row_rects(xs, row.top() + 1, xs + 1, row.top() + 3)
-            fill_rects(painter, rects, self._theme.color(ColorRole.LATE))
+            fill_rects(painter, rects, self._theme.color(ColorRole.ORANGE))
 
     def hollow(self, xs: Sequence[int], row: QRect) -> None:
         """Paint predictions at some pixels as hollow ticks, with :meth:`finish`."""
         if not xs:
             return
-        top, height = row.top() + _PAD, row.height() - 2 * _PAD - 1
+        pad = row.height() // _TICK_PAD
+        top, height = row.top() + pad, row.height() - 2 * pad - 1
         lefts = np.array(xs, dtype=np.int64) - 1
         # An outline is a pixel wider and higher than what it encloses.
         self._outlines.append(row_rects(lefts, top, lefts + 3, top + height))
@@ -223,7 +226,7 @@ class LanePainter:
         self._sparse.clear()
         self._layers.fill(painter)
         if self._outlines:
-            painter.setPen(QPen(self._theme.color(ColorRole.GOOD), 1))
+            painter.setPen(QPen(self._theme.color(ColorRole.GHOST), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             draw_rects(painter, np.concatenate(self._outlines))
             self._outlines.clear()
@@ -251,7 +254,7 @@ class LanePainter:
         shown, count = spans.overlapping(window.low, window.high, _MOST_SLICES)
         if count > window.width * _DENSE_INSTANTS:
             counts = np.diff(spans.before(self._edges_of(window)))
-            pixels = self._density(ColorRole.OK)[_density_levels(counts)]
+            pixels = self._density(ColorRole.BAR)[_density_levels(counts)]
             self._draw_columns(painter, pixels[np.newaxis, :], window, _inner(row))
         (ends, took), subjects = spans.of(shown), spans.subjects(shown)
         starts = ends - took
@@ -283,7 +286,7 @@ class LanePainter:
         scale = inner.height() / max(high - low, 1e-300)
         ys = inner.bottom() + 1 - np.round((values - low) * scale).astype(np.int64)
         zero = inner.bottom() + 1 - round(-low * scale)
-        color = self._theme.color(ColorRole.OK)
+        color = self._theme.color(ColorRole.BAR)
         area = mixed(color, self._background(), 0.4)
         fill_rects(
             painter, pixel_rects(xs, np.minimum(ys, zero), xs + 1, np.maximum(ys, zero)), area
@@ -398,7 +401,7 @@ class LanePainter:
     # ---------------------------------------------------------------- inside
 
     def _background(self) -> QColor:
-        return self._theme.color(ColorRole.BACKGROUND)
+        return self._theme.color(ColorRole.BG)
 
     def _edges_of(self, window: LaneWindow) -> NDArray[np.int64]:
         """Return the instants at the edges of pixels; shared by all lanes of a picture."""

@@ -179,7 +179,7 @@ def paint_ruler(
     baseline = row.top() + (row.height() + metrics.ascent() - metrics.descent()) // 2
     last, bottom = window.left - 100, row.bottom()
     # A pen is taken up once for all that it draws.
-    painter.setPen(theme.color(ColorRole.MUTED_TEXT))
+    painter.setPen(theme.color(ColorRole.MUTED))
     for x, _ in places:
         painter.drawLine(x, bottom - 4, x, bottom)
     painter.drawText(unit_left, baseline, unit)

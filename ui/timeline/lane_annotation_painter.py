@@ -63,7 +63,7 @@ class AnnotationPainter:
     ) -> None:
         left = max(window.x(annotation.at_ns), window.left - 2.0)
         right = min(window.x(annotation.last_ns), window.left + window.width + 2.0)
-        color = self._theme.color(ColorRole.ACCENT)
+        color = self._theme.color(ColorRole.TICK)
         shade = QColor(color)
         shade.setAlphaF(0.22)
         band = QRectF(left, row.top() + _PAD, max(right - left, 1.0), row.height() - 2 * _PAD)
@@ -81,7 +81,7 @@ class AnnotationPainter:
     ) -> None:
         begins = window.x(annotation.at_ns)
         x = int(max(begins, window.left))
-        color = self._theme.color(ColorRole.ACCENT)
+        color = self._theme.color(ColorRole.TICK)
         top, height = row.top() + _PAD, row.height() - 2 * _PAD
         if begins >= window.left:
             painter.fillRect(x, top, 2, height, color)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QImage, QPainter
+from PySide6.QtGui import QBrush, QImage, QPainter
 
-from inspector.formats.drawing.pixel_rects import nearest_pixels, pixel_rects, row_rects
-from inspector.vocabulary import RATE_DENOMINATOR, rate_text
+from inspector.formats.drawing.pixel_rects import edge_rects, nearest_pixels, pixel_rects, row_rects
+from inspector.vocabulary import RATE_DENOMINATOR
 
 from ..kit.theme import ColorRole
 from ..plotting.bulk_paint import fill_all, fill_rects, mixed
+from .lane_headers import rate_chip, small_font
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from ..plotting.lane_view import LaneWindow
 
-_PAD: Final = 2
+_PAD: Final = 4
 _DENSE: Final = 1 / 5
 #: From this many steps on, an array is worth it; fewer take less one by one.
 _FEW: Final = 12
@@ -32,8 +33,7 @@ _LOOKS: Final = 8
 _TEXT_FROM: Final = 34
 #: Pixels for a local time.
 _LOCAL_TIME: Final = 76
-_RUNNING: Final = 0.38
-_OWN: Final = 0.85
+_OWN: Final = 1.0
 _EFFECTIVE: Final = 0.42
 
 
@@ -68,11 +68,8 @@ class ClockPainter:
         self._rates: list[tuple[QRect, str]] = []
         self._above: list[PixelRects] = []
         self._own: list[PixelRects] = []
-        self._begins: list[PixelRects] = []
         self._labels: list[tuple[QRectF, str]] = []
         self._standstills: dict[int, _Standstills | None] = {}
-        #: The name of the theme in which a clock that runs has a colour.
-        self._running_in = "", QColor()
 
     def paint(
         self, painter: QPainter, clocks: ClockPasts, number: int, window: LaneWindow, row: QRect
@@ -100,7 +97,13 @@ class ClockPainter:
         """Paint what is left of the rows, which do not overlap: each colour in one call."""
         theme = self._theme
         if self._running:
-            fill_all(painter, self._running, self._running_color())
+            fill_all(painter, self._running, theme.color(ColorRole.CLOCK))
+            tops = [rects.copy() for rects in self._running]
+            for rects in tops:
+                rects[:, 3] = rects[:, 1]
+            fill_all(painter, tops, theme.color(ColorRole.EDGE))
+        font = painter.font()
+        painter.setFont(small_font(font, painter.fontInfo().pixelSize()))
         if self._rates:
             painter.setPen(theme.color(ColorRole.TEXT))
             for room, rate in self._rates:
@@ -109,20 +112,26 @@ class ClockPainter:
             self._finish_standstills(painter)
         for box, text in self._labels:
             self._label(painter, box, text)
-        for each in (self._running, self._rates, self._above, self._own, self._begins):
+        painter.setFont(font)
+        for each in (self._running, self._rates, self._above, self._own):
             each.clear()
         self._labels.clear()
         self._standstills.clear()
 
     def _finish_standstills(self, painter: QPainter) -> None:
-        background = self._theme.color(ColorRole.BACKGROUND)
-        paused = self._theme.color(ColorRole.PAUSED)
+        background = self._theme.color(ColorRole.BG)
+        paused = self._theme.color(ColorRole.HATCH)
         for rects, share in ((self._above, _EFFECTIVE), (self._own, _OWN)):
             # A clock stopped by another one has its own rate, but does not run.
             fill_all(painter, rects, background)
             hatching = QBrush(mixed(paused, background, share), Qt.BrushStyle.BDiagPattern)
             fill_all(painter, rects, hatching)
-        fill_all(painter, self._begins, mixed(paused, background, _OWN))
+            # What another clock stops has the outline of a line only.
+            edges = [edge_rects(each) for each in rects]
+            is_own = rects is self._own
+            fill_all(
+                painter, edges, self._theme.color(ColorRole.EDGE if is_own else ColorRole.LINE)
+            )
 
     def _few(
         self, past: ClockPast, window: LaneWindow, inner: QRect, places: tuple[int, int]
@@ -143,7 +152,7 @@ class ClockPainter:
             rects.append((x0, bottom - math.ceil(height * rate / highest), x1 - 1, bottom - 1))
             if x1 - x0 >= _TEXT_FROM:
                 box = QRect(x0 + 4, top, x1 - x0 - 6, height)
-                self._rates.append((box, f"×{rate_text(rate)}"))
+                self._rates.append((box, rate_chip(rate)))
         if rects:
             self._running.append(np.array(rects, dtype=np.int32))
 
@@ -165,7 +174,7 @@ class ClockPainter:
             box = QRect(
                 int(x0[place]) + 4, inner.top(), int(x1[place] - x0[place]) - 6, inner.height()
             )
-            self._rates.append((box, f"×{rate_text(int(rates[place]))}"))
+            self._rates.append((box, rate_chip(int(rates[place]))))
 
     def _dense(self, painter: QPainter, past: ClockPast, window: LaneWindow, inner: QRect) -> None:
         """Paint for each column the share in which the clock ran, and changes."""
@@ -175,18 +184,14 @@ class ClockPainter:
         rates = np.frombuffer(past.value, np.int64)[np.maximum(places, 0)]
         runs = (places >= 0) & (rates > 0) & (instants <= window.present_ns)
         shares = np.round(runs.reshape(width, _LOOKS).mean(axis=1) * _LOOKS).astype(np.int64)
-        still = mixed(
-            self._theme.color(ColorRole.PAUSED), self._theme.color(ColorRole.BACKGROUND), _OWN
-        )
-        running = self._running_color()
+        still = mixed(self._theme.color(ColorRole.HATCH), self._theme.color(ColorRole.BG), _OWN)
+        running = self._theme.color(ColorRole.CLOCK)
         table = np.array(
             [mixed(running, still, share / _LOOKS).rgb() for share in range(_LOOKS + 1)],
             dtype=np.uint32,
         )
         pixels = table[shares]
-        pixels[instants[::_LOOKS] > window.present_ns] = self._theme.color(
-            ColorRole.BACKGROUND
-        ).rgb()
+        pixels[instants[::_LOOKS] > window.present_ns] = self._theme.color(ColorRole.BG).rgb()
         pixels = np.ascontiguousarray(pixels)
         image = QImage(pixels.data, width, 1, 4 * width, QImage.Format.Format_RGB32)
         painter.drawImage(QRectF(window.left, inner.top(), width, inner.height()), image)
@@ -222,7 +227,6 @@ class ClockPainter:
             self._above.append(row_rects(x0, top, x1, bottom))
             return
         self._own.append(row_rects(x0, top, x1, bottom))
-        self._begins.append(row_rects(x0, top, nearest_pixels(lefts + 1), bottom))
         for place in np.flatnonzero(widths >= _TEXT_FROM + 20).tolist():
             # The local time stands at the end of what lasts.
             is_over = lefts[place] + widths[place] < window.x(window.present_ns) - 1
@@ -240,16 +244,9 @@ class ClockPainter:
             if brief != text:
                 self._label(painter, box, brief)
             return
-        painter.fillRect(patch, self._theme.color(ColorRole.BACKGROUND))
+        painter.fillRect(patch, self._theme.color(ColorRole.BG))
         painter.setPen(self._theme.color(ColorRole.TEXT))
         painter.drawText(patch.adjusted(3, 0, 0, 0), _FLAGS, text)
-
-    def _running_color(self) -> QColor:
-        theme = self._theme
-        if self._running_in[0] != theme.name:
-            color, background = theme.color(ColorRole.GOOD), theme.color(ColorRole.BACKGROUND)
-            self._running_in = theme.name, mixed(color, background, _RUNNING)
-        return self._running_in[1]
 
 
 def _standstills_of(past: ClockPast, window: LaneWindow) -> _Standstills | None:

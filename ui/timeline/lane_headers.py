@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from PySide6.QtCore import QRect
+from PySide6.QtGui import QFont
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.predict.timers import waiting
 from inspector.display_text import one_line
 from inspector.timebase import NS_PER_SECOND, format_duration
-from inspector.vocabulary import NEVER, TimerKind, rate_text
+from inspector.vocabulary import NEVER, RATE_DENOMINATOR, TimerKind, rate_text
 
 from ..previews.selected import is_clock_paused
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from .lane_rows import LaneRow
 
-_SHORT_RATES: Final = {Fraction(1, 4): "¼", Fraction(1, 2): "½"}
+_SHORT_RATES: Final = {RATE_DENOMINATOR // 4: "¼", RATE_DENOMINATOR // 2: "½"}
+_SMALL_TEXT: Final = 11
 #: Timers of a lane whose intervals are looked at.
 _MOST_TIMERS: Final = 64
 #: With more clocks than this, pending timers of folded branches are not counted.
@@ -48,6 +49,18 @@ FOLD_FROM: Final = 11
 def text_scale(pixels: float) -> float:
     """Return how large text is, of which 13 pixels are the usual size; at least 1."""
     return max(pixels / _USUAL_TEXT, 1.0)
+
+
+def small_font(font: QFont, pixels: int) -> QFont:
+    """Return the font of what explains, beside a font of a size in pixels."""
+    small = QFont(font)
+    small.setPixelSize(round(_SMALL_TEXT * text_scale(pixels)))
+    return small
+
+
+def rate_chip(rate_n: int) -> str:
+    """Return a rate as briefly as can be: ``×¼``."""
+    return f"×{_SHORT_RATES.get(rate_n, rate_text(rate_n))}"
 
 
 class HeaderState(NamedTuple):
@@ -180,8 +193,8 @@ def _clock_state(row: LaneRow, clock: ClockState, timeline: Timeline) -> HeaderS
     if row.is_folded and len(timeline.clocks) <= _MOST_COUNTED:
         count = sum(timeline.clocks[each].pending for each in timeline.branch(clock.id))
         note = f"{count:,}" if count else ""
-    rate = _SHORT_RATES.get(clock.rate, rate_text(clock.rate_n))
-    return HeaderState(f"×{rate}", is_clock_paused(timeline, clock), is_stopped, note)
+    is_paused = is_clock_paused(timeline, clock)
+    return HeaderState(rate_chip(clock.rate_n), is_paused, is_stopped, note)
 
 
 def _interval_note(lane: Lane, timeline: Timeline, *, is_past: bool) -> str:

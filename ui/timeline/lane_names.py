@@ -13,7 +13,15 @@ from inspector.display_text import one_line
 from ..kit.theme import ColorRole
 from ..plotting.bulk_paint import mixed
 from ..plotting.kept_picture import KeptPicture
-from .lane_headers import FOLD_FROM, INDENT, NAME_FROM, HeaderState, header_places, text_scale
+from .lane_headers import (
+    FOLD_FROM,
+    INDENT,
+    NAME_FROM,
+    HeaderState,
+    header_places,
+    small_font,
+    text_scale,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +88,7 @@ class PlacedRows(NamedTuple):
         if not self.pinned:
             return
         box = self.pinned_box
-        painter.fillRect(box, theme.color(ColorRole.BACKGROUND))
+        painter.fillRect(box, theme.color(ColorRole.BG))
         for placed in self.pinned:
             self.paint_row(painter, theme, placed, paint_row)
         if finish is not None:
@@ -95,7 +103,7 @@ class PlacedRows(NamedTuple):
 
     def paint_edge(self, painter: QPainter, theme: Theme) -> None:
         box = self.pinned_box
-        painter.fillRect(0, box.bottom(), box.width(), 1, theme.color(ColorRole.MUTED_TEXT))
+        painter.fillRect(0, box.bottom(), box.width(), 1, theme.color(ColorRole.MUTED))
 
     def paint_row(
         self,
@@ -106,10 +114,9 @@ class PlacedRows(NamedTuple):
     ) -> None:
         width = self.pinned_box.width()
         if placed.is_marked:
-            tint = mixed(theme.color(ColorRole.SELECTION), theme.color(ColorRole.BACKGROUND), 0.16)
-            painter.fillRect(0, placed.y, width, placed.height, tint)
+            painter.fillRect(0, placed.y, width, placed.height, theme.color(ColorRole.BLUEBG))
         if placed.row.kind is LaneKind.CLOCK:
-            painter.fillRect(0, placed.y, width, 1, theme.color(ColorRole.GRID))
+            painter.fillRect(0, placed.y, width, 1, theme.color(ColorRole.LINE))
         paint_row(painter, placed)
 
 
@@ -181,13 +188,13 @@ class LaneNames:
     def _row(self, painter: QPainter, placed: PlacedRow, state: HeaderState, width: int) -> None:
         theme, row = self._theme, placed.row
         unit = text_scale(painter.fontInfo().pixelSize())
-        muted = theme.color(ColorRole.MUTED_TEXT)
+        muted = theme.color(ColorRole.MUTED)
         if not placed.is_marked:
             edge = row.kind is LaneKind.CLOCK
             ground = QRect(0, placed.y + edge, width, placed.height - edge)
             painter.fillRect(ground, theme.color(ColorRole.PANEL))
         else:
-            painter.fillRect(0, placed.y, 3, placed.height, theme.color(ColorRole.ACCENT))
+            painter.fillRect(0, placed.y, 3, placed.height, theme.color(ColorRole.BLUE))
         x = round((NAME_FROM + row.depth * INDENT) * unit)
         if row.has_parts:
             self._fold_sign(painter, placed, unit)
@@ -211,9 +218,7 @@ class LaneNames:
         box = QRect(x, placed.y, right - x, placed.height)
         text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, box.width())
         painter.drawText(box, _FLAGS, text)
-        small = QFont(font)
-        small.setPixelSize(round(11 * unit))
-        painter.setFont(small)
+        painter.setFont(small_font(font, painter.fontInfo().pixelSize()))
         if state.note:
             self._note(painter, placed, state, (x + name_width + 8, right))
         if state.rate and not places.pause.isEmpty():
@@ -228,7 +233,7 @@ class LaneNames:
         corners = [(0.0, -half / 2), (2 * half, -half / 2), (half, half * 0.75)]
         if placed.row.is_folded:
             corners = [(half / 2, -half), (half * 1.75, 0.0), (half / 2, half)]
-        self._triangle(painter, [(x + dx, y + dy) for dx, dy in corners], ColorRole.MUTED_TEXT)
+        self._triangle(painter, [(x + dx, y + dy) for dx, dy in corners], ColorRole.MUTED)
 
     def _triangle(
         self, painter: QPainter, corners: list[tuple[float, float]], role: ColorRole
@@ -253,7 +258,7 @@ class LaneNames:
         left = begin if state.rate else end - width
         # It gives way before a name is cut.
         if begin <= left <= end - width:
-            painter.setPen(self._theme.color(ColorRole.MUTED_TEXT))
+            painter.setPen(self._theme.color(ColorRole.MUTED))
             painter.drawText(QRect(left, placed.y, width + 1, placed.height), _FLAGS, text)
 
     def _pause_button(self, painter: QPainter, state: HeaderState, box: QRect, unit: float) -> None:
@@ -263,9 +268,9 @@ class LaneNames:
             self._rounded(painter, box, theme.color(ColorRole.TEXT), None)
             x, y = middle.x() - 3 * unit, middle.y() + 0.5
             corners = [(x, y - 5 * unit), (x + 8 * unit, y), (x, y + 5 * unit)]
-            self._triangle(painter, corners, ColorRole.BACKGROUND)
+            self._triangle(painter, corners, ColorRole.BG)
             return
-        color = theme.color(ColorRole.MUTED_TEXT)
+        color = theme.color(ColorRole.MUTED)
         if state.is_stopped:
             color = mixed(color, theme.color(ColorRole.PANEL), 0.6)
         wide, high = max(round(2 * unit), 1), round(9 * unit)
@@ -275,9 +280,9 @@ class LaneNames:
     def _rate_chip(self, painter: QPainter, rate: str, box: QRect) -> None:
         theme = self._theme
         is_usual = rate == "×1"
-        edge = ColorRole.GRID if is_usual else ColorRole.MUTED_TEXT
+        edge = ColorRole.LINE if is_usual else ColorRole.EDGE
         self._rounded(painter, box, None, theme.color(edge))
-        painter.setPen(theme.color(ColorRole.MUTED_TEXT if is_usual else ColorRole.TEXT))
+        painter.setPen(theme.color(ColorRole.MUTED if is_usual else ColorRole.TEXT))
         font = painter.font()
         bold = QFont(font)
         bold.setBold(not is_usual)

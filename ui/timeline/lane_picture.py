@@ -41,12 +41,12 @@ _MOST_PREDICTED: Final = 40
 _APART: Final = 3
 _MOST_CROWDED: Final = 6
 _ROLES: Final = {
-    LaneKind.MARKS: ColorRole.ACCENT,
-    LaneKind.COMMANDS: ColorRole.INTERVENTION,
-    LaneKind.FAILURES: ColorRole.BAD,
-    LaneKind.HITS: ColorRole.LATE,
-    LaneKind.TIMER: ColorRole.GOOD,
-    LaneKind.CALL: ColorRole.OK,
+    LaneKind.MARKS: ColorRole.TICK,
+    LaneKind.COMMANDS: ColorRole.TICK,
+    LaneKind.FAILURES: ColorRole.RED,
+    LaneKind.HITS: ColorRole.TICK,
+    LaneKind.TIMER: ColorRole.TICK,
+    LaneKind.CALL: ColorRole.TICK,
 }
 
 
@@ -184,7 +184,7 @@ class LanePicture:
             self._playhead_grip(painter, int(canvas.x_of(canvas.view.playhead)), top)
         self._corner(painter, canvas, QSize(window.left, top))
         self._readings(painter, canvas, window)
-        painter.setPen(self._theme.color(ColorRole.GRID))
+        painter.setPen(self._theme.color(ColorRole.LINE))
         painter.drawLine(window.left, 0, window.left, viewport.bottom())
 
     def _place_rows(self, canvas: LaneSurface, top: int) -> PlacedRows:
@@ -225,8 +225,8 @@ class LanePicture:
 
     def _ground(self, painter: QPainter, box: QRect, top: int, grid: tuple[int, ...]) -> None:
         """Paint what is behind the rows: the lines from the ruler, below a height."""
-        painter.fillRect(box, self._theme.color(ColorRole.BACKGROUND))
-        color, top = self._theme.color(ColorRole.GRID), max(top, box.top())
+        painter.fillRect(box, self._theme.color(ColorRole.BG))
+        color, top = self._theme.color(ColorRole.LINE), max(top, box.top())
         for x in grid:
             painter.fillRect(x, top, 1, box.bottom() + 1 - top, color)
 
@@ -283,7 +283,7 @@ class LanePicture:
         box = shown.box
         painter.setClipRect(box)
         new = QRect(box.right() + 1 - shift, 0, shift, box.height())
-        painter.fillRect(new, self._theme.color(ColorRole.BACKGROUND))
+        painter.fillRect(new, self._theme.color(ColorRole.BG))
         for placed, mark, before in zip(shown.rows.scrolled, marks.rows, former.rows, strict=True):
             if mark is None or mark != before:
                 row_box = QRect(box.left(), placed.y, box.width(), placed.height)
@@ -354,19 +354,19 @@ class LanePicture:
         band = canvas.selected_frame_span()
         if band is not None:
             left, right = window.x(band[0]), window.x(band[1])
-            color = QColor(theme.color(ColorRole.SELECTION))
+            color = QColor(theme.color(ColorRole.BLUE))
             color.setAlphaF(0.18)
             painter.fillRect(QRectF(left, top, max(right - left, 1.0), bottom - top), color)
         if canvas.store.gaps:
             self._gaps(painter, canvas, window, (top, bottom))
         present = int(window.x(window.present_ns))
-        shown, blue = present, theme.color(ColorRole.ACCENT)
+        shown, blue = present, theme.color(ColorRole.BLUE)
         if canvas.view.playhead is not None:
             shown = int(canvas.x_of(canvas.view.playhead))
-            cover = QColor(theme.color(ColorRole.BACKGROUND))
+            cover = QColor(theme.color(ColorRole.BG))
             cover.setAlphaF(0.5)
             painter.fillRect(shown, top, window.left + window.width - shown, bottom - top, cover)
-            painter.setPen(QPen(theme.color(ColorRole.MUTED_TEXT), 1, Qt.PenStyle.DashLine))
+            painter.setPen(QPen(theme.color(ColorRole.EDGE), 1, Qt.PenStyle.DashLine))
             painter.drawLine(present, top, present, bottom)
         painter.fillRect(shown - 1, top, 2, bottom - top, blue)
         self._texts(painter, canvas, window, rows, shown)
@@ -376,7 +376,7 @@ class LanePicture:
             painter.drawLine(x, top, x, bottom)
         if canvas.view.hover is not None:
             x = int(canvas.x_of(canvas.view.hover))
-            painter.setPen(QPen(theme.color(ColorRole.MUTED_TEXT), 1))
+            painter.setPen(QPen(theme.color(ColorRole.MUTED), 1))
             painter.drawLine(x, top, x, bottom)
         chosen = canvas.view.chosen_edges
         if chosen is not None:
@@ -440,13 +440,13 @@ class LanePicture:
             return
         if has_patch:
             patch = QRect(box.left() - 4, placed.y + 4, width + 8, placed.height - 8)
-            painter.fillRect(patch, theme.color(ColorRole.BACKGROUND))
-        role = ColorRole.MUTED_TEXT if is_muted else ColorRole.TEXT
+            painter.fillRect(patch, theme.color(ColorRole.BG))
+        role = ColorRole.MUTED if is_muted else ColorRole.TEXT
         if is_chip:
-            role = ColorRole.ACCENT
+            role = ColorRole.BLUE
             chip = QRectF(box.left() - 7.5, placed.y + 1.5, width + 15, placed.height - 3)
             painter.setPen(theme.color(role))
-            painter.setBrush(theme.color(ColorRole.BACKGROUND))
+            painter.setBrush(theme.color(ColorRole.BG))
             painter.drawRoundedRect(chip, _CHIP_RADIUS, _CHIP_RADIUS)
             painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(theme.color(role))
@@ -458,7 +458,7 @@ class LanePicture:
     ) -> None:
         """Draw a line from where a timer that waits was due up to the instant shown."""
         x, middle = max(int(window.x(due_ns)), window.left), placed.y + placed.height // 2
-        color = self._theme.color(ColorRole.LATE)
+        color = self._theme.color(ColorRole.ORANGE)
         painter.fillRect(x, middle - 1, max(shown_x - x, 2), 2, color)
         painter.fillRect(x, middle - 6, 2, 12, color)
 
@@ -468,7 +468,7 @@ class LanePicture:
         """Cross out times whose events are no longer in the log, on lanes of clocks."""
         top, bottom = edges
         top += canvas.kept_bottom()
-        color = QColor(self._theme.color(ColorRole.LATE))
+        color = QColor(self._theme.color(ColorRole.ORANGE))
         color.setAlphaF(0.3)
         for began_ns, end_ns in canvas.store.gaps:
             left = max(window.x(began_ns), float(window.left))
@@ -495,10 +495,10 @@ class LanePicture:
         if right < begin or left > end:
             return
         left, right = max(left, begin - 1.0), min(right, end + 1.0)
-        color = QColor(self._theme.color(ColorRole.ACCENT))
+        color = QColor(self._theme.color(ColorRole.BLUE))
         color.setAlphaF(0.14)
         painter.fillRect(QRectF(left, top, right - left, bottom - top), color)
-        painter.setPen(QPen(self._theme.color(ColorRole.ACCENT), 1))
+        painter.setPen(QPen(self._theme.color(ColorRole.BLUE), 1))
         painter.drawLine(int(left), top, int(left), bottom)
         painter.drawLine(int(right), top, int(right), bottom)
         self._note(painter, canvas.measured_text(), (left + right) / 2, top + 4, window)
@@ -511,7 +511,7 @@ class LanePicture:
         x = min(max(middle - width / 2, window.left + 2), window.left + window.width - width - 2)
         patch = QRectF(x, y, width, height)
         painter.fillRect(patch, self._theme.color(ColorRole.PANEL))
-        painter.setPen(QPen(self._theme.color(ColorRole.MUTED_TEXT), 1))
+        painter.setPen(QPen(self._theme.color(ColorRole.MUTED), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(patch)
         painter.setPen(self._theme.color(ColorRole.TEXT))
@@ -519,7 +519,7 @@ class LanePicture:
 
     def _playhead_grip(self, painter: QPainter, x: int, bottom: int) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.color(ColorRole.ACCENT))
+        painter.setBrush(self._theme.color(ColorRole.BLUE))
         painter.drawPolygon(
             [QPoint(x - _GRIP, bottom - 9), QPoint(x + _GRIP, bottom - 9), QPoint(x, bottom)]
         )
@@ -531,7 +531,7 @@ class LanePicture:
 
     def _name(self, painter: QPainter, name: str, size: QSize) -> None:
         painter.fillRect(QRect(QPoint(), size), self._theme.color(ColorRole.PANEL))
-        painter.setPen(self._theme.color(ColorRole.MUTED_TEXT))
+        painter.setPen(self._theme.color(ColorRole.MUTED))
         box = QRect(6, 0, size.width() - 10, size.height())
         text = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, box.width())
         flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)

@@ -33,6 +33,7 @@ from .lane_headers import (
     header_places,
     header_state,
     lane_wait,
+    small_font,
     text_scale,
 )
 from .lane_readout import NEAR, LaneReader, LaneReading
@@ -55,7 +56,6 @@ _LEAST_HEADER: Final = 160
 _WIDEST_HEADER: Final = 400
 #: Least height of the window, and heights of the lanes of clocks and of others then.
 _ROW_HEIGHTS: Final = ((1_300, 36, 28), (900, 32, 24), (0, 28, 20))
-_SMALL_TEXT: Final = 11
 #: Pixels beside a text at the right edge.
 _EDGE: Final = 8
 #: Part of a view that must have moved before lanes are folded away again.
@@ -343,9 +343,7 @@ class LaneSurface(QAbstractScrollArea):
 
     def small_font(self) -> QFont:
         """Return the font of what explains."""
-        font = QFont(self.font())
-        font.setPixelSize(round(_SMALL_TEXT * self.text_scale))
-        return font
+        return small_font(self.font(), self.fontInfo().pixelSize())
 
     def wait_at(self, row: LaneRow, x: float) -> LaneWait | None:
         """Return what a lane waits for where it says so, at its right edge."""

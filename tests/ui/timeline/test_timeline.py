@@ -391,7 +391,7 @@ def test_that_a_firing_is_seen_at_any_zoom(panel: TimelinePanel, session: LanesS
         image = canvas.viewport().grab().toImage()
         y, x = int(place.y()), int(place.x())
         found = {image.pixelColor(near, y).name() for near in (x - 1, x, x + 1)}
-        assert Theme("light").color(ColorRole.GOOD).name() in found
+        assert Theme("light").color(ColorRole.TICK).name() in found
     assert session is not None
 
 
