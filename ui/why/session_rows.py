@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from inspector.commands.command import Capability
@@ -26,12 +27,15 @@ from .rows import (
     DetailRow,
     Link,
     RowKind,
+    answer,
     heading,
     instant_with_ns,
     linked,
     sentence,
 )
 
+#: So many timers are listed that fire next.
+_MOST_NEXT: Final = 9
 _TURNS: Final = "turns of a loop that waits for events: their duration is compared with the budget"
 
 
@@ -45,8 +49,11 @@ def overview_rows(
     if session is None:
         return [sentence("No scene is open. Open one to see its clocks and timers.")]
     status = session.status
+    timeline.resolve_dues()
     rows = [
         heading(session.title or "Session"),
+        *_timer_rows(session, timeline),
+        heading("Session"),
         DetailRow("Source", session.source_label),
         DetailRow("Status", status.message or status.phase.value),
     ]
@@ -73,6 +80,47 @@ def overview_rows(
     rows.append(heading("Event log"))
     rows += _log_rows(session)
     return rows
+
+
+def _timer_rows(session: Session, timeline: Timeline) -> list[DetailRow]:
+    """Return how many timers there are in a sentence, and those that fire next."""
+    if not timeline.clocks or samples_of(session):
+        return []
+    pending, waiting = len(timeline.timers), _waiting(timeline)
+    runs = "Running" if timeline.is_running else "Held"
+    if session.is_recorded:
+        runs = f"It was {runs.lower()}"
+    are = "timer is" if pending == 1 else "timers are"
+    wait = {0: "none waits", 1: "1 waits"}.get(waiting, f"{waiting:,} wait")
+    count = f"{pending:,} {are} pending, {wait}" if pending else "No timer is pending"
+    said = f"{runs}. {count}."
+    rows, next_calls = [answer(said)], _next_to_fire(timeline)
+    return [*rows, heading("Next to fire"), *next_calls] if next_calls else rows
+
+
+def _next_to_fire(timeline: Timeline) -> list[DetailRow]:
+    """Return the timers that are due first, each with its clock and when that is."""
+    table = timeline.timers
+    dues = table.numpy("session_due")
+    first = (
+        np.argpartition(dues, _MOST_NEXT)[:_MOST_NEXT] if len(dues) > _MOST_NEXT else slice(None)
+    )
+    places = np.arange(len(dues))[first]
+    order = np.lexsort((table.numpy("order")[places], dues[places]))
+    rows = []
+    for place in map(int, places[order]):
+        if dues[place] == NEVER:
+            break
+        name = timeline.strings[table.label[place]]
+        left = format_duration(max(0, int(dues[place]) - timeline.at_ns))
+        clock = timeline.clocks[table.clock[place]].name
+        pieces = Link(name, Selection.timer(table.id[place])), Link(f"  {clock}, in {left}")
+        rows.append(msgspec.structs.replace(linked("", pieces), kind=RowKind.SENTENCE))
+    return rows
+
+
+def _waiting(timeline: Timeline) -> int:
+    return int(np.count_nonzero(timeline.timers.numpy("session_due") == NEVER))
 
 
 def program_rows(program: AttachedProgram) -> list[DetailRow]:
@@ -108,8 +156,7 @@ def _counted_rows(
         after = "" if are_samples else " after the previous frame"
         rows.append(linked("Newest", (link, Link(f", {took}{after}"))))
     still = clock_counts.standing_still(timeline)
-    timeline.resolve_dues()
-    waiting = int(np.count_nonzero(timeline.timers.numpy("session_due") == NEVER))
+    waiting = _waiting(timeline)
     rows += [
         DetailRow("Clocks", f"{len(timeline.clocks):,}, {still:,} paused"),
         DetailRow("Timers", f"{len(timeline.timers):,} pending, {waiting:,} waiting"),

@@ -260,6 +260,41 @@ def test_that_the_overview_counts(stand: Stand) -> None:
     )
 
 
+def test_that_without_a_selection_it_says_which_timers_fire_next(stand: Stand) -> None:
+    beat = stand.session.root.set_interval(0.5, print, name="beat")
+    stand.game.set_timeout(1, print, name="bell")
+    stand.enemies.set_timeout(1, print, name="boss")
+    stand.enemies.pause()
+    for number in range(9):
+        stand.session.root.set_timeout(10 + number, print, name=f"late {number}")
+    stand.run_to_ms(100)
+
+    lines = stand.lines()
+
+    assert lines[:2] == ["Played", "Running. 12 timers are pending, 1 waits."]
+    first = lines.index("Next to fire") + 1
+    assert lines[first : first + 3] == [
+        "beat  root, in 400 ms",
+        "bell  game, in 1.90 s",
+        "late 0  root, in 9.90 s",
+    ]
+    assert lines[first + 8 : first + 10] == ["late 6  root, in 15.9 s", "Session"]
+    stand.panel.grid.link_activated.emit(f"TIMER:{beat.id}")
+    assert stand.bridge.selection == Selection.timer(beat.id)
+
+
+def test_that_what_fires_next_changes_without_new_rows(stand: Stand) -> None:
+    stand.session.root.set_interval(0.3, print, name="a")
+    stand.session.root.set_interval(0.5, print, name="b")
+    stand.run_to_ms(0)
+    before = stand.panel.grid.children()
+
+    stand.run_to_ms(400)
+
+    assert "b  root, in 100 ms" in stand.lines()
+    assert stand.panel.grid.children() == before
+
+
 def test_that_the_transport_of_a_recording_is_told_as_past(stand: Stand) -> None:
     stand.run_to_ms(1)
     now = stand.value("Transport")
