@@ -54,7 +54,7 @@ def compare_captures(options: Namespace, out: TextIO, err: TextIO) -> int:
     )
     tests = [test for each in found for test in _tested(each, conditions, options)]
     if options.json:
-        values = [_comparison_values(each, tests) for each in found]
+        values = [comparison_values(each, tests) for each in found]
         write_json(out, values[0] if len(values) == 1 else {"comparisons": values})
     else:
         out.write("\n\n".join(map(_comparison_text, found)) + "\n")
@@ -278,7 +278,7 @@ def _side_values(side: ComparedRun) -> dict[str, object]:
     }
 
 
-def _comparison_values(each: RunDifference, tests: Sequence[_Test]) -> dict[str, object]:
+def comparison_values(each: RunDifference, tests: Sequence[_Test] = ()) -> dict[str, object]:
     found, tested = each.found, [test for test in tests if test.of is each]
     is_of_runs = each.before.parts or each.after.parts
     calls = [

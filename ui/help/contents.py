@@ -55,6 +55,7 @@ CONTENTS: Final[tuple[tuple[str, tuple[PageEntry, ...]], ...]] = (
         PageEntry("exporting", "Exporting"),
     )),
     ("Reference", (
+        PageEntry("remote", "By remote"),
         PageEntry("extending", "Extending"),
         PageEntry("architecture", "How it works inside"),
         PageEntry("protocol", "Protocol"),

@@ -100,6 +100,13 @@ COMMANDS: Final = Registry(
             "schema", "", "list the kinds of events and what their numbers mean", ".schema:SCHEMA"
         ),
         CommandEntry(
+            "serve",
+            "[-- PROGRAM]",
+            "answer requests of scripts, editors and other programs (JSON-RPC)",
+            ".serve:SERVE",
+            runs_another=True,
+        ),
+        CommandEntry(
             "extensions",
             "",
             "list what installed packages add to the inspector",

@@ -1,0 +1,378 @@
+"""Methods that do something: open and close sessions, wait, control, write files."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final, Literal
+
+from inspector.cli.names import considered_command
+from inspector.clocks.sources.system_source import SystemTimeSource
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
+from inspector.errors import InspectorError
+from inspector.events.annotations import Annotation
+from inspector.foreign.paths import expanded, is_recording_name
+from inspector.formats.export import check_export, export_frames
+from inspector.formats.frame_times import FrameTimes
+from inspector.formats.options import ExportOptions
+from inspector.formats.traces.session_trace import Events
+from inspector.probe.requests import FULL, GRANTS, READ_ONLY
+from inspector.remote.desk import NOT_YET, Asked, Later, OpenSession, submit
+from inspector.remote.methods import (
+    BAD_PARAMS,
+    REFUSED,
+    Grant,
+    Instant,
+    RemoteError,
+    Seconds,
+    SessionNumber,
+    Text,
+    declare_commands,
+    method,
+)
+from inspector.sessions.attached.doors.browser import Browser
+from inspector.sessions.attached.doors.door import Door
+from inspector.sessions.attached.doors.launch import GRACE_S, Launch
+from inspector.sessions.attached.doors.listening import Dial
+from inspector.sessions.attached.doors.programs import door_of_process
+from inspector.sessions.attached.session import AttachedSession
+from inspector.sessions.captured import CapturedSession
+from inspector.sessions.frame_files import is_recording
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.provenance import provenance_of
+from inspector.sessions.recorded import RecordedSession
+from inspector.sessions.runs.virtual import run_virtual
+from inspector.sessions.scene import find_scene
+from inspector.sessions.session import (
+    AttachesPrograms,
+    Session,
+    SessionPhase,
+    ShowsCapture,
+    ShowsLoops,
+)
+from inspector.timebase import NS_PER_SECOND
+
+_MOST_OUTPUT: Final = 1_000_000
+#: Commands that would not end, or need this server's own input and output.
+_ENDLESS: Final = frozenset({"serve", "mcp"})
+
+declare_commands(submit)
+
+
+def _add(asked: Asked, session: Session, kind: str, *, keep: bool, **more: Any) -> OpenSession:  # noqa: ANN401 - of OpenSession
+    owner = None if keep else asked.client
+    opened = OpenSession(asked.desk.next_number(), session, kind, owner, **more)
+    asked.shown = asked.desk.add(opened)
+    return opened
+
+
+def _joined(asked: Asked, door: Door, timeout_s: float, *, keep: bool) -> Later:
+    """Open a door; the answer comes when a program has joined."""
+    session = AttachedSession(door)
+    session.inlet.on_news = asked.desk.wake
+    opened = _add(asked, session, "attached", keep=keep)
+
+    def poll() -> object:
+        session.refresh()
+        if session.opening_problem is not None or session.status.phase is SessionPhase.ENDED:
+            problem = session.opening_problem or InspectorError(session.status.message)
+            asked.desk.remove(opened)
+            raise problem
+        if not session.own_clocks():
+            return NOT_YET
+        return {"session": opened.number, "pid": session.pid, "title": session.title}
+
+    return Later(poll, timeout_s, f"{session.title} has not joined yet; session.state says more.")
+
+
+@method("session.launch")
+def launch(
+    asked: Asked,
+    argv: list[Text] = [],  # noqa: B006 - msgspec copies it
+    folder: Text | None = None,
+    hold: bool = False,
+    grant: Grant = "full",
+    keep: bool = False,
+    timeout_s: Seconds = 20.0,
+) -> object:
+    """Launch a command line with the probe inside; without one, the program of the server.
+
+    It ends with its session, and that with its client unless ``keep`` is given.
+    """
+    own = asked.desk.program
+    command = tuple(argv) or own
+    if not command:
+        raise RemoteError(BAD_PARAMS, "Name a program in “argv”, with its arguments.")
+    if command != own or folder is not None:
+        asked.check(FULL, f"launching {command[0]}")
+    grant = _least(grant, asked.desk.grant)
+    where = None if folder is None else expanded(folder)
+    door = Launch(
+        command,
+        where,
+        hold=hold,
+        grant=grant,
+        output_to_errors=True,
+        is_bound=True,
+        grace_s=GRACE_S,
+    )
+    door.program()
+    return _joined(asked, door, timeout_s, keep=keep)
+
+
+def _least(asked: Grant, granted: str) -> Grant:
+    found: Grant = asked if GRANTS.index(asked) <= GRANTS.index(granted) else "read-only"
+    return "step" if granted == "step" and asked == "full" else found
+
+
+@method("session.attach")
+def attach(
+    asked: Asked,
+    pid: int = 0,
+    dial: Text = "",
+    token: Text = "",
+    browser: Text = "",
+    grant: Grant = "full",
+    keep: bool = False,
+    timeout_s: Seconds = 20.0,
+) -> object:
+    """Attach to a running program: its process, the address at which it listens, or a page."""
+    if sum(map(bool, (pid, dial, browser))) != 1:
+        raise RemoteError(BAD_PARAMS, "Give one of “pid”, “dial” and “browser”.")
+    grant = _least(grant, asked.desk.grant)
+    if browser:
+        asked.check(FULL, "starting a browser")
+        return _joined(asked, Browser(browser, False, grant, headless=True), timeout_s, keep=keep)
+    door = Dial(dial, token) if dial else door_of_process(pid, grant)
+    return _joined(asked, door, timeout_s, keep=keep)
+
+
+@method("session.open")
+def open_file(
+    asked: Asked,
+    path: Text,
+    column: Text | None = None,
+    source: Literal["system", "virtual"] = "system",
+    hold: bool = False,
+    keep: bool = False,
+) -> object:
+    """Open a recording, a capture of another program, or a scene, which then runs."""
+    file = expanded(path)
+    if is_recording_name(file) or (file.is_file() and is_recording(file)):
+        opened = _add(asked, RecordedSession(file), "recording", keep=keep, path=str(file))
+    elif file.is_file() and file.suffix != ".py":
+        opened = _add(asked, CapturedSession(file, column), "capture", keep=keep, path=str(file))
+    else:
+        asked.check(FULL, "running a scene")
+        scene = find_scene(path)
+        if any(each.kind == "scene" for each in asked.desk.sessions.values()):
+            raise RemoteError(REFUSED, "A scene is open already. Close its session first.")
+        is_real = source == "system"
+        host = SystemTimeSource() if is_real else None
+        runs = is_real and not hold
+        session = HostedSession(scene, host or VirtualTimeSource(), autorun=runs)
+        if session.problem is not None:
+            session.close()
+            raise session.problem
+        opened = _add(asked, session, "scene", keep=keep, host=host)
+    opened.session.refresh()
+    return {"session": opened.number, "title": opened.session.title}
+
+
+@method("session.list")
+def list_sessions(asked: Asked) -> object:
+    """List the open sessions."""
+    return [each.state(asked.client) for each in asked.desk.sessions.values()]
+
+
+@method("session.close")
+def close(asked: Asked, session: SessionNumber = 0) -> object:
+    """Close a session: a program that was launched ends, others are let go."""
+    opened = asked.session(session)
+    asked.desk.remove(opened)
+    return {"closed": opened.number}
+
+
+@method("session.detach")
+def detach(asked: Asked, session: SessionNumber = 0) -> object:
+    """Let the programs of a session go; what was seen can still be asked for."""
+    of = asked.session(session).session
+    if not isinstance(of, AttachesPrograms):
+        raise RemoteError(REFUSED, "No program is attached in this session.")
+    of.detach()
+    return {"message": of.status.message}
+
+
+@method("session.end_program", FULL)
+def end_program(asked: Asked, session: SessionNumber = 0) -> object:
+    """End the program that was launched."""
+    of = asked.session(session).session
+    if not isinstance(of, AttachesPrograms) or not of.can_end_program:
+        raise RemoteError(REFUSED, "No program that was launched runs in this session.")
+    of.end_program()
+    return {"message": of.status.message}
+
+
+@method("session.wait")
+def wait(
+    asked: Asked, seconds: Seconds, session: SessionNumber = 0, timeout_s: Seconds = 600.0
+) -> object:
+    """Let session time pass, or the program end; a scene in virtual time runs at once."""
+    opened = asked.session(session)
+    of = opened.session
+    wanted_ns = int(seconds * NS_PER_SECOND)
+    if isinstance(of, HostedSession) and opened.host is None:
+        asked.check("step", "running a scene")
+        run = run_virtual(of, duration_ns=wanted_ns)
+        # Else it would be said to run, and commands would wait for its next frame.
+        of.hold()
+        of.refresh()
+        return {"passed_ns": run.session_ns, "is_complete": run.is_complete}
+    if of.is_recorded:
+        raise RemoteError(REFUSED, f"A {opened.kind} has passed; no more time passes in it.")
+    begun_ns = of.timeline.at_ns
+
+    def poll() -> object:
+        passed_ns = of.timeline.at_ns - begun_ns
+        has_ended = of.status.phase in {SessionPhase.ENDED, SessionPhase.FAILED, SessionPhase.EMPTY}
+        if passed_ns < wanted_ns and not has_ended:
+            return NOT_YET
+        return {"passed_ns": passed_ns, "is_complete": not has_ended}
+
+    return Later(poll, timeout_s, f"Session time has not passed: {of.status.message}")
+
+
+@method("session.change", "step")
+def change(asked: Asked, change: Text, session: SessionNumber = 0) -> object:
+    """Make a change in words: “pause enemies”, “resume enemies”, “rate game 1/2”."""
+    timeline = asked.session(session).session.timeline
+    return submit(asked, session, 30.0, considered_command(timeline, change))
+
+
+@method("session.show_loop")
+def show_loop(
+    asked: Asked, clock_id: int = 0, stream: Text = "", session: SessionNumber = 0
+) -> object:
+    """Show the frames of another loop of a program, or another stream of a capture."""
+    of = asked.session(session).session
+    if isinstance(of, ShowsCapture):
+        if stream not in dict(of.streams):
+            raise RemoteError(REFUSED, f"There is no stream “{stream[:80]}”.")
+        of.choose_stream(stream)
+        return {"shown": of.stream}
+    if not isinstance(of, ShowsLoops):
+        raise RemoteError(REFUSED, "This session has one loop.")
+    if why_not := of.show_frames_of(clock_id):
+        raise RemoteError(REFUSED, why_not)
+    return {"shown": of.frames_of}
+
+
+@method("session.annotate")
+def annotate(
+    asked: Asked,
+    at_ns: Instant,
+    kind: Literal["note", "bookmark", "range"] = "bookmark",
+    end_ns: Instant | None = None,
+    name: Text = "",
+    text: Text = "",
+    id: int = 0,  # noqa: A002 - what annotations call it
+    session: SessionNumber = 0,
+) -> object:
+    """Add a bookmark, note or named range, or change the one with a number."""
+    opened = _annotated(asked, session)
+    wanted = Annotation(kind, at_ns, end_ns, name, text, id)
+    kept = opened.session.annotations
+    return kept.change(wanted) if id else kept.add(wanted)
+
+
+@method("session.remove_annotation")
+def remove_annotation(
+    asked: Asked,
+    id: int,  # noqa: A002 - what annotations call it
+    session: SessionNumber = 0,
+) -> object:
+    """Remove a bookmark, note or named range."""
+    return _annotated(asked, session).session.annotations.remove(id)
+
+
+@method("session.undo_annotation")
+def undo_annotation(asked: Asked, session: SessionNumber = 0) -> object:
+    """Undo the last change of an annotation."""
+    return {"text": _annotated(asked, session).session.annotations.undo()}
+
+
+def _annotated(asked: Asked, session: int) -> OpenSession:
+    opened = asked.session(session)
+    asked.check(FULL if opened.kind == "recording" else READ_ONLY, "writing into a recording")
+    return opened
+
+
+@method("session.export", FULL)
+def export(
+    asked: Asked,
+    path: Text,
+    session: SessionNumber = 0,
+    overwrite: bool = False,
+    title: Text = "",
+    measure: Literal["interval", "busy", "delta"] = "interval",
+    theme: Literal["light", "dark"] = "light",
+) -> object:
+    """Write a graph, table, report, timeline or trace; the suffix of the file says which."""
+    of = asked.session(session).session
+    file = expanded(path)
+    check_export(file)
+    if file.exists() and not overwrite:
+        raise RemoteError(REFUSED, f"{file} exists. Give “overwrite” to replace it.")
+    frames = FrameTimes.from_timeline(of.timeline, annotations=of.annotations)
+    options = replace(ExportOptions(), title=title, measure=measure, theme=theme)
+    written = export_frames(
+        frames,
+        provenance_of(of),
+        options,
+        file,
+        events=Events(of.history),
+        replaces_pages=overwrite,
+    )
+    return {"written": [str(each) for each in written], "frames": len(frames)}
+
+
+@method("command_line.run", FULL)
+def run_command(asked: Asked, arguments: list[Text], timeout_s: Seconds = 600.0) -> object:
+    """Run another command of timeline-inspector, such as lab, stats, replay or doctor.
+
+    The answer has its exit code and what it printed.
+    """
+    _ = asked
+    is_window = not arguments or (arguments[0] == "attach" and "--seconds" not in arguments)
+    if is_window or arguments[0] in _ENDLESS or arguments[0].startswith("-"):
+        message = "Name a command that ends by itself; “server.commands” lists them."
+        raise RemoteError(BAD_PARAMS, message)
+    process = subprocess.Popen(  # noqa: S603 - a command of this program
+        [sys.executable, "-P", "-m", "inspector", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    found: list[tuple[bytes, bytes]] = []
+
+    def read() -> None:
+        with suppress(ValueError, OSError):
+            try:
+                found.append(process.communicate(timeout=timeout_s))
+            except subprocess.TimeoutExpired:
+                process.terminate()
+                found.append(process.communicate())
+        asked.desk.wake()
+
+    threading.Thread(target=read, name="remote: command line", daemon=True).start()
+
+    def poll() -> object:
+        if not found:
+            return NOT_YET
+        out, err = (each[:_MOST_OUTPUT].decode(errors="replace") for each in found[0])
+        return {"exit_code": process.returncode, "out": out, "err": err}
+
+    return Later(poll, timeout_s + 15, "The command has not ended.")

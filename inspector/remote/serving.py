@@ -1,0 +1,120 @@
+"""The command ``serve``, after its arguments are parsed."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import threading
+from argparse import Namespace
+from contextlib import closing, suppress
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TextIO
+
+from inspector.cli.terminal import say, write_json
+from inspector.errors import ArgumentError
+from inspector.exit_codes import ExitCode
+from inspector.remote.desk import Desk, lines_of
+from inspector.remote.methods import schema
+
+#: They declare the methods.
+for _module in ("questions", "changes"):
+    import_module(f"inspector.remote.{_module}")
+
+
+def serve(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Answer requests until the input ends, or until Ctrl+C.
+
+    Raises:
+        ArgumentError: The socket cannot be made.
+    """
+    if options.schema:
+        write_json(out, schema())
+        return ExitCode.OK
+    with closing(Desk(options.grant, tuple(options.program))) as desk:
+        if options.unix is not None:
+            _serve_unix(desk, options.unix, err)
+        else:
+            _serve_stdio(desk)
+    return ExitCode.OK
+
+
+def own_streams() -> tuple[int, int]:
+    """Return this process's input and output, which nothing that is run gets any more."""
+    read, write = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return read, write
+
+
+def _serve_stdio(desk: Desk) -> None:
+    read, write = own_streams()
+
+    def send(line: bytes) -> None:
+        while line:
+            line = line[os.write(write, line) :]
+
+    client = desk.connect(send)
+    for line in lines_of(partial(os.read, read)):
+        desk.take(client, line)
+    desk.leave(client)
+
+
+def _serve_unix(desk: Desk, path: Path, err: TextIO) -> None:
+    if not hasattr(socket, "AF_UNIX"):
+        raise ArgumentError("This system has no Unix sockets. Use --stdio.")
+    _remove_left_over(path)
+    listener = socket.socket(socket.AF_UNIX)
+    former = os.umask(0o177)
+    try:
+        listener.bind(str(path))
+    except OSError as error:
+        listener.close()
+        raise ArgumentError(f"Argument --unix: {path}: {error.strerror or error}.") from None
+    finally:
+        os.umask(former)
+    try:
+        with closing(listener):
+            listener.listen()
+            say(err, f"Listening at {path}; Ctrl+C ends it.")
+            err.flush()
+            while True:
+                connected, _ = listener.accept()
+                name = "remote: client"
+                threading.Thread(
+                    target=_talk, args=(desk, connected), name=name, daemon=True
+                ).start()
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _remove_left_over(path: Path) -> None:
+    """Remove a socket at which nothing listens any more."""
+    with suppress(OSError):
+        if stat.S_ISSOCK(path.lstat().st_mode) and not _listens(path):
+            path.unlink()
+
+
+def _listens(path: Path) -> bool:
+    with closing(socket.socket(socket.AF_UNIX)) as trial:
+        return trial.connect_ex(str(path)) == 0
+
+
+def _talk(desk: Desk, connected: socket.socket) -> None:
+    # A client that reads nothing must not stop the others.
+    connected.settimeout(None)
+    connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _FIVE_SECONDS)
+    client = desk.connect(connected.sendall)
+    with closing(connected):
+        with suppress(OSError):
+            for line in lines_of(connected.recv):
+                desk.take(client, line)
+        desk.leave(client)
+
+
+#: As the system has times: seconds and microseconds.
+_FIVE_SECONDS = (5).to_bytes(8, "little") + bytes(8)

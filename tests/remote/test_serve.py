@@ -1,0 +1,342 @@
+"""Sessions by remote: answers, refusals, grants, and what a client leaves behind."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.cli import main as cli
+from inspector.client import Client, RequestError
+from inspector.commands.command import COMMANDS
+from inspector.exit_codes import ExitCode
+from inspector.remote.desk import MOST_BYTES, Desk, lines_of
+from inspector.remote.methods import METHODS, NOT_GRANTED, command_method_name, schema
+from tests.fuzz import rounds
+
+#: Declares a tree with timers, and passes virtual time.
+_SCENE = """
+def build(stage):
+    game = stage.root.child("game")
+    game.set_interval(0.5, lambda: None, name="tick")
+    game.set_timeout(100, lambda: None, name="end")
+"""
+_SLEEPER = "import time\nwhile True:\n    time.sleep(0.02)\n"
+
+Ask = Callable[..., Any]
+#: Declares the methods.
+import_module("inspector.remote.serving")
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    with closing(Desk()) as found:
+        yield found
+
+
+def _asker(desk: Desk) -> Ask:
+    """Return what asks as a client of its own; the answer is the whole response."""
+    client = desk.connect(lambda _line: None)
+
+    def ask(name: str, **params: object) -> Any:  # noqa: ANN401 - any response
+        return desk.ask(client, name, params)
+
+    ask.client = client  # type: ignore[attr-defined]
+    return ask
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> str:
+    path = tmp_path / "game.py"
+    path.write_text(_SCENE)
+    return str(path)
+
+
+def _opened(desk: Desk, scene: str) -> Ask:
+    ask = _asker(desk)
+    assert "result" in ask("session.open", path=scene, source="virtual")
+    return ask
+
+
+def test_that_a_scene_runs_and_its_timers_are_explained(desk: Desk, scene: str) -> None:
+    ask = _opened(desk, scene)
+    assert ask("session.wait", seconds=5)["result"]["value"]["is_complete"]
+    answer = ask("session.timers")["result"]
+    assert [each["name"] for each in answer["value"]["items"]] == ["tick", "end"]
+    assert answer["value"]["items"][0]["calls"] == 10
+    assert answer["state"]["at_ns"] == 5_000_000_000
+    explained = ask("session.explain", timer="end")["result"]["value"]
+    assert "due" in " ".join(explained["lines"])
+
+
+def test_that_the_state_says_who_holds_what(desk: Desk, scene: str) -> None:
+    ask, other = _opened(desk, scene), _asker(desk)
+    clock = next(
+        each["clock_id"]
+        for each in ask("session.clocks")["result"]["value"]["items"]
+        if each["name"] == "game"
+    )
+    held = ask("command.pause_clock", clock_id=clock)["result"]["state"]["held"]
+    assert held == [{"what": "pause “game”", "by": "you"}]
+    seen = other("session.state", session=1)["result"]["state"]["held"]
+    assert seen == [{"what": "pause “game”", "by": ask.client.name}]  # type: ignore[attr-defined]
+
+
+def test_that_a_client_that_goes_lets_go_what_it_held(desk: Desk, scene: str) -> None:
+    owner, guest = _opened(desk, scene), _asker(desk)
+    guest("session.change", session=1, change="pause game")
+    guest("session.change", session=1, change="rate game 1/2")
+    guest("session.change", session=1, change="rate game 1/4")
+    desk.leave(guest.client)  # type: ignore[attr-defined]
+    answer = owner("session.clocks")["result"]
+    game = next(each for each in answer["value"]["items"] if each["name"] == "game")
+    assert (game["rate"], game["stopped_by"], answer["state"]["held"]) == ("1", (), [])
+
+
+def test_that_what_another_client_has_changed_since_stays(desk: Desk, scene: str) -> None:
+    owner, guest = _opened(desk, scene), _asker(desk)
+    guest("session.change", session=1, change="rate game 1/2")
+    owner("session.change", change="rate game 3")
+    desk.leave(guest.client)  # type: ignore[attr-defined]
+    clocks = owner("session.clocks")["result"]["value"]["items"]
+    assert next(each["rate"] for each in clocks if each["name"] == "game") == "3"
+
+
+def test_that_the_sessions_of_a_client_close_with_it_unless_kept(desk: Desk, scene: str) -> None:
+    owner, other = _opened(desk, scene), _asker(desk)
+    desk.leave(owner.client)  # type: ignore[attr-defined]
+    assert other("session.list")["result"]["value"] == []
+    other("session.open", path=scene, source="virtual", keep=True)
+    desk.leave(other.client)  # type: ignore[attr-defined]
+    assert len(_asker(desk)("session.list")["result"]["value"]) == 1
+
+
+def test_that_a_refusal_says_why(desk: Desk, scene: str) -> None:
+    ask = _opened(desk, scene)
+    error = ask("command.clear_timer", timer_id=4_711)["error"]
+    assert "Timer 4711 is gone" in error["message"]
+    assert error["data"]["state"]["session"] == 1
+    assert "There is no timer" in ask("session.explain", timer="boss")["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("session.launch", {"argv": ["true"]}),
+        ("session.open", {"path": "1"}),
+        ("session.export", {"path": "a.csv"}),
+        ("command_line.run", {"arguments": ["doctor"]}),
+        ("command.hold", {}),
+        ("session.change", {"change": "pause game"}),
+    ],
+)
+def test_that_read_only_runs_and_holds_nothing(name: str, params: dict[str, object]) -> None:
+    with closing(Desk("read-only")) as desk:
+        error = _asker(desk)(name, **params)["error"]
+    assert error["code"] == NOT_GRANTED
+
+
+def test_that_only_looking_needs_no_grant() -> None:
+    changing = {name for name, each in METHODS.items() if each.grant != "read-only"}
+    assert {command_method_name(each) for each in COMMANDS.values()} - changing == {
+        "command.add_mark"
+    }
+
+
+def test_that_the_named_program_may_be_launched_under_any_grant(tmp_path: Path) -> None:
+    (tmp_path / "sleeper.py").write_text(_SLEEPER)
+    program = (sys.executable, str(tmp_path / "sleeper.py"))
+    with closing(Desk("read-only", program)) as desk:
+        ask = _asker(desk)
+        assert ask("session.launch")["result"]["state"]["phase"] == "running"
+        assert ask("session.wait", seconds=0.3)["result"]["value"]["is_complete"]
+        assert ask("session.timers")["result"]["value"]["total"] >= 1
+
+
+def test_that_an_attached_program_is_held_and_let_go(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "sleeper.py").write_text(_SLEEPER)
+    owner, guest = _asker(desk), _asker(desk)
+    owner("session.launch", argv=[sys.executable, str(tmp_path / "sleeper.py")])
+    state = guest("command.hold", session=1)["result"]["state"]
+    assert state["phase"] == "held"
+    assert {"what": "hold", "by": "you"} in state["held"]
+    desk.leave(guest.client)  # type: ignore[attr-defined]
+    until = time.monotonic() + 20
+    while owner("session.state")["result"]["state"]["phase"] != "running":
+        assert time.monotonic() < until
+
+
+def test_that_a_recording_is_asked_in_sql_and_only_read(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "game.tlrec"
+    assert cli.main(["run", "1", "--seconds", "2", "--record", str(path), "--quiet"]) == 0
+    ask = _asker(desk)
+    ask("session.open", path=str(path))
+    rows = ask("session.sql", query="SELECT count(*) FROM frames")["result"]["value"]["rows"]
+    assert rows == [[120]]
+    for query in (
+        "DELETE FROM marks",
+        "PRAGMA journal_mode = WAL",
+        f"ATTACH '{tmp_path}/other.db' AS other",
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
+    ):
+        assert "The query was refused" in ask("session.sql", query=query)["error"]["message"]
+    assert "has passed" in ask("session.wait", seconds=1)["error"]["message"]
+    assert "error" in ask("command.hold")
+
+
+def test_that_pages_follow_one_another(desk: Desk, scene: str) -> None:
+    ask = _opened(desk, scene)
+    ask("session.wait", seconds=5)
+    whole = ask("session.events", limit=1_000)["result"]["value"]
+    found: list[object] = []
+    offset: int | None = 0
+    while offset is not None:
+        page = ask("session.events", offset=offset, limit=7)["result"]["value"]
+        found += page["items"]
+        offset = page["next"]
+    assert found[:1_000] == whole["items"]
+    assert len(found) == whole["total"]
+
+
+def test_that_the_schema_has_every_command_with_its_values() -> None:
+    methods = {each["name"]: each for each in schema()["methods"]}
+    assert methods.keys() >= {command_method_name(each) for each in COMMANDS.values()}
+    params = {each["name"]: each for each in methods["command.set_rate"]["params"]}
+    assert params["clock_id"]["required"]
+    assert not params["session"]["required"]
+    assert all(each["summary"] for each in methods.values())
+
+
+def test_that_every_method_answers_without_a_session(desk: Desk) -> None:
+    for name in METHODS:
+        answer = _asker(desk)(name)
+        assert ("result" in answer) is name.startswith(("server.", "programs.", "session.list"))
+        assert answer.get("error", {}).get("code") != -32603
+
+
+# ----------------------------------------------------------------- malformed requests
+
+_VALUES: tuple[object, ...] = (
+    None, True, 0, -1, 2**63, 2**200, 1.5, 1e308, "", "x", "\ud800", "\0", [], {}, [[]],
+    {"a": 1}, "2.0", "session.late", "x" * 300,
+)  # fmt: skip
+
+
+def _malformed(dice: random.Random) -> bytes:
+    """Return a line that no client means."""
+    good = {"jsonrpc": "2.0", "id": 1, "method": dice.choice(sorted(METHODS)), "params": {}}
+    match dice.randrange(6):
+        case 0:
+            line = json.dumps(good).encode()
+            return line[: dice.randrange(1, len(line))]
+        case 1:
+            return bytes(dice.choice(b"{}[]\"',:01eE+-. \xff\xc3tnu\\") for _ in range(20))
+        case 2:
+            return json.dumps(
+                {**good, dice.choice(["jsonrpc", "method"]): dice.choice(_VALUES[:10])}
+            ).encode()
+        case 3:
+            bad = {dice.choice(["session", "nonsense", "limit"]): dice.choice(_VALUES[4:])}
+            return json.dumps({**good, "params": {**bad, "no such parameter": 1}}).encode()
+        case 4:
+            return dice.choice([b"[" * 5_000, b'{"a":' * 5_000, b"9" * 5_000, b"NaN", b"[]"])
+        case _:
+            return json.dumps({**good, "params": dice.choice([[], [1], "x", 3])}).encode()
+
+
+def test_that_each_of_many_malformed_requests_is_answered_by_an_error(desk: Desk) -> None:
+    lines: list[bytes] = []
+    client = desk.connect(lines.append)
+    count = 0
+    for seed in rounds(2_500):
+        for _ in range(4):
+            desk.take(client, _malformed(random.Random(f"{seed} {count}")))
+            count += 1
+    assert "result" in _asker(desk)("server.about")
+    assert len(lines) == count
+    assert all("error" in json.loads(line) for line in lines)
+    codes = {json.loads(line)["error"]["code"] for line in lines}
+    assert codes == {-32700, -32600, -32601, -32602}
+
+
+def test_that_a_line_without_end_is_refused_unread_and_the_next_is_answered() -> None:
+    data = [b"x" * (MOST_BYTES + 1), b"y" * 100_000, b"y\n{}\n", b""]
+    lines = list(lines_of(lambda _count: data.pop(0)))
+    assert [len(each) > MOST_BYTES for each in lines] == [True, False]
+    assert lines[1] == b"{}"
+
+
+# ----------------------------------------------------------------- as other programs use it
+
+
+def test_that_a_batch_is_answered_by_one_line(desk: Desk) -> None:
+    lines: list[bytes] = []
+    client = desk.connect(lines.append)
+    good = {"jsonrpc": "2.0", "method": "session.list"}
+    desk.take(client, json.dumps([{**good, "id": 1}, good, 3, {**good, "id": 2}]).encode())
+    _asker(desk)("server.about")
+    (answers,) = map(json.loads, lines)
+    assert [each["id"] for each in answers] == [1, None, 2]
+
+
+def test_that_the_client_starts_a_server_that_ends_with_it(scene: str) -> None:
+    with Client.start() as client:
+        game = client.open(scene, source="virtual")
+        assert game.wait(2)
+        assert [each.name for each in game.clocks()] == ["root", "game"]
+        assert {each.name for each in game.timers()} == {"tick", "end"}
+        game.hold()
+        assert game.state.phase == "held"
+        with pytest.raises(RequestError, match="There is no clock"):
+            game.change("pause nothing")
+    assert client._process is not None
+    assert client._process.returncode == ExitCode.OK
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no Unix sockets")
+def test_that_clients_share_a_server_at_a_socket(tmp_path: Path, scene: str) -> None:
+    path = tmp_path / "socket"
+    command = [sys.executable, "-m", "inspector", "serve", "--unix", str(path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        assert "Listening" in server.stderr.readline()
+        assert path.stat().st_mode & 0o077 == 0
+        with closing(Client.connect(str(path))) as one, closing(Client.connect(str(path))) as two:
+            number = one.open(scene, source="virtual").number
+            two.request("session.change", session=number, change="pause game")
+            one.request("session.state", session=number)
+            assert one.state is not None
+            assert [each.what for each in one.state.held] == ["pause “game”"]
+        server.terminate()
+        assert server.stderr.read() == "timeline-inspector: Terminated.\n"
+    assert server.returncode == ExitCode.TERMINATED
+    assert not path.exists()
+
+
+def test_that_the_example_of_the_help_finds_the_culprit(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "resources/help/remote.md").read_text(encoding="utf-8")
+    for block in page.split("```python\n")[1:]:
+        code = block.partition("```")[0]
+        name = code.partition("\n")[0].removeprefix("# ")
+        (tmp_path / name).write_text(code)
+        assert name != "check.py" or len(code.strip().splitlines()) <= 16
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "check.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+        env={"PYTHONPATH": root, "PATH": "/usr/bin:/bin"},
+    )
+    assert (done.returncode, "report in" in done.stderr) == (1, True), done.stderr

@@ -1,0 +1,115 @@
+"""What the window can do, and by which method it is done by remote; or why not."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from inspector.remote.methods import METHODS
+from ui.actions.panels import PANELS
+from ui.window.handlers.action_list import ACTIONS
+
+#: Declares the methods.
+import_module("inspector.remote.serving")
+
+_LOOKING_BACK = "session.clocks"  # with at_ns, as all that lists a state
+#: By action of the window.
+_ACTIONS = {
+    "open": "session.open",
+    "open-beside": "session.open",
+    "compare": "session.compare",
+    "gallery": "command_line.run",
+    "open-program": "session.launch",
+    "reload": "command.reload",
+    "record": "command.start_recording",
+    "record-to": "command.start_recording",
+    "save-last": "command.save_last",
+    "save-last-exact": "command.save_last",
+    "detach": "session.detach",
+    "end-program": "session.end_program",
+    "export": "session.export",
+    "export-timeline": "session.export",
+    "run-or-hold": "command.hold",
+    "step": "command.step_frames",
+    "step-n": "command.step_frames",
+    "next-timer": "command.step_to_next_timer",
+    "step-by": "command.step_by",
+    "step-back": "command.step_back",
+    "step-back-n": "command.step_back",
+    "rewind": "command.rewind_to",
+    "slower": "command.set_rate",
+    "faster": "command.set_rate",
+    "normal-rate": "command.set_rate",
+    "undo": "command.undo",
+    "redo": "command.undo",
+    "mark": "command.add_mark",
+    "bookmark": "session.annotate",
+    "note": "session.annotate",
+    "name-range": "session.annotate",
+    "pause-branch": "command.pause_clock",
+    "set-rate": "command.set_rate",
+    "show-frames-of": "session.show_loop",
+    "clear-timer": "command.clear_timer",
+    "fire-timer": "command.fire_timer",
+    "pause-member": "command.pause_member",
+    "unschedule-member": "command.unschedule_member",
+    "pause-from-priority": "command.pause_from_priority",
+    "resume-from-priority": "command.resume_from_priority",
+    "time-scale": "command.set_time_scale",
+    "make-transition": "command.make_transition",
+    "extensions": "command_line.run",
+    "about": "server.about",
+}
+_BY_BEGINNING = {
+    "look-": _LOOKING_BACK,
+    "frame-rate-": "command.set_frame_rate",
+    "failure-": "command.set_failure_policy",
+}
+#: By panel of the window.
+_PANELS = {
+    "clock_tree": "session.clocks",
+    "frame_times": "session.frames",
+    "details": "session.explain",
+    "timer_queue": "session.timers",
+    "event_list": "session.events",
+    "findings": "session.findings",
+    "timeline": "session.export",
+    "frame_spans": "session.frame",
+    "state_machines": "session.members",
+    "breakpoints": "session.breakpoints",
+    "interventions": "session.commands",
+    "bookmarks": "session.annotations",
+    "statistics": "session.statistics",
+    "lab": "command_line.run",
+}
+#: What is about the window itself.
+_OF_THE_WINDOW = (
+    "quit", "fit", "follow", "find", "palette", "next-panel", "close-panel", "float-panel", "keys",
+    "panel-", "layout-", "theme-", "help",
+)  # fmt: skip
+#: What the window can do, and this cannot.
+_MISSING = {
+    "export-scene": "the picture of a scene is written from a recording, by export --picture",
+    "record-pictures": "recordings made by remote have no pictures of the scene",
+    "precision-economical": "a scene is woken by the system's clock, not by Qt",
+    "precision-fine": "likewise",
+}
+_MISSING_PANELS = {"scene": "the picture of a scene is in its recording"}
+
+
+def _method(action: str) -> str | None:
+    by_beginning = (to for begin, to in _BY_BEGINNING.items() if action.startswith(begin))
+    return _ACTIONS.get(action) or next(by_beginning, None)
+
+
+def test_that_what_the_window_can_do_can_be_done_by_remote() -> None:
+    actions = [each.id for each in ACTIONS if not each.id.startswith(_OF_THE_WINDOW)]
+    without = {each for each in actions if _method(each) is None}
+    # Sources of time are those of the machine's packages too.
+    assert {each for each in without if not each.startswith("time-source")} == set(_MISSING)
+    assert {_method(each) for each in actions if each not in without} <= METHODS.keys()
+
+
+def test_that_what_the_panels_show_can_be_asked_for() -> None:
+    panels = {each.id for each in PANELS.own}
+    assert panels == _PANELS.keys() | _MISSING_PANELS.keys()
+    assert set(_PANELS.values()) <= METHODS.keys()
