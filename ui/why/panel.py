@@ -202,7 +202,8 @@ class WhyPanel(QWidget):
         self._overview_button.setVisible(not is_overview)
         if is_overview or session is None:
             bridge = self._bridge
-            return overview_rows(session, bridge.capabilities, self._clock_counts, bridge.shown)
+            shown, present = bridge.shown, bridge.timeline
+            return overview_rows(session, bridge.capabilities, self._clock_counts, shown, present)
         timeline = self._bridge.shown
         # After a rewind that was not announced yet, the session has another past already.
         history = self._bridge.playhead.history or session.history

@@ -1,4 +1,4 @@
-"""What ends the pauses that the selection waits for, as buttons below its details."""
+"""What ends the pauses that the selection waits for, or a look back, as buttons."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers, membe
 from inspector.commands.clocks import ResumeClock
 from inspector.commands.command import Command
 from inspector.commands.members import ResumeMember
+from inspector.commands.scene import RewindTo
 from inspector.display_text import as_plain, one_line
 
 from ..kit.guards import guarded
@@ -22,6 +23,7 @@ from ..kit.layouts import ShorteningButton
 from ..previews.selected import member_toggle, selected_clock, selected_member
 from ..previews.tree_menus import menu_text
 from ..previews.undo_steps import UndoSteps
+from ..session.selection import SelectionKind
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -38,33 +40,40 @@ _BETWEEN: Final = 4
 
 
 class Remedy(Struct, frozen=True):
-    """Something that ends a pause.
+    """Something that ends a pause, or a look back.
 
     Attributes:
         text: What its button says.
         name: The same for those who do not see what it is about.
-        command: What it asks for.
+        command: What it asks for; ``None`` to show the present.
         reason: Why it is not possible, else empty.
     """
 
     text: str
     name: str
-    command: Command
+    command: Command | None
     reason: str = ""
 
 
 def remedies_for(bridge: SessionBridge, steps: UndoSteps) -> list[Remedy]:
-    """Return what ends the pauses that the selection waits for.
+    """Return what ends the pauses that the selection waits for, or a look back.
 
-    Nothing for a recording and while the window looks back: only the present can be changed.
+    Nothing for a recording, and no end of a pause while the window looks back: only the present
+    can be changed.
 
     Args:
         bridge: The session and the selection.
         steps: Finds the change that is undone next.
     """
     session, timeline = bridge.session, bridge.timeline
-    if session is None or session.is_recorded or bridge.playhead_ns is not None:
+    if session is None or session.is_recorded:
         return []
+    if bridge.playhead_ns is not None:
+        if bridge.selection.kind is not SelectionKind.NONE:
+            return []
+        rewind, back = RewindTo(bridge.playhead_ns), "Back to the present"
+        here = Remedy("Rewind to here", "Rewind to here", rewind, bridge.why_not(rewind))
+        return [here, Remedy(back, f"{back} (End)", None)]
     blockers = _blockers(timeline, bridge.selection)
     if not blockers:
         return []
@@ -176,6 +185,9 @@ class RemedyBar(QWidget):
     def _take_click(self) -> None:
         place = next(place for place, each in enumerate(self.buttons) if each is self.sender())
         command = self._remedies[place].command
+        if command is None:
+            self._bridge.go_live()
+            return
         # A running scene does it at the next frame; a second click must not ask again.
         if command not in self._asked:
             self._asked.add(command)

@@ -18,7 +18,7 @@ from inspector.sessions.session import (
     samples_of,
     time_name,
 )
-from inspector.timebase import format_duration, format_instant
+from inspector.timebase import format_at, format_duration, format_instant
 from inspector.vocabulary import NEVER
 
 from ..session.bridge import Selection
@@ -27,6 +27,8 @@ from .rows import (
     DetailRow,
     Link,
     RowKind,
+    about,
+    ago,
     answer,
     heading,
     instant_with_ns,
@@ -44,16 +46,24 @@ def overview_rows(
     capabilities: Container[Capability],
     clock_counts: ClockCounts,
     timeline: Timeline,
+    present: Timeline,
 ) -> list[DetailRow]:
-    """Return what there is to say about a state of the session, when nothing is selected."""
+    """Return what there is to say about a state of the session, when nothing is selected.
+
+    Args:
+        timeline: That state.
+        present: The state at present, which may be another one.
+    """
     if session is None:
         return [sentence("No scene is open. Open one to see its clocks and timers.")]
     status = session.status
     timeline.resolve_dues()
-    rows = [
-        heading(session.title or "Session"),
-        *_timer_rows(session, timeline),
-        heading("Session"),
+    title = heading(session.title or "Session")
+    if timeline is present or session.is_recorded:
+        rows = [title, *_timer_rows(session, timeline), heading("Session")]
+    else:
+        rows = [*_past_rows(timeline, present), *_timer_rows(session, timeline)[1:], title]
+    rows += [
         DetailRow("Source", session.source_label),
         DetailRow("Status", status.message or status.phase.value),
     ]
@@ -80,6 +90,13 @@ def overview_rows(
     rows.append(heading("Event log"))
     rows += _log_rows(session)
     return rows
+
+
+def _past_rows(timeline: Timeline, present: Timeline) -> list[DetailRow]:
+    """Return which instant of the past is shown, and what the session does meanwhile."""
+    runs_on = "The scene runs on. " if present.is_running else ""
+    said = f"{ago(present, timeline.at_ns)}. {runs_on}What you see is the state at this instant."
+    return [about("Looking back"), heading(format_at(timeline.at_ns)), answer(said)]
 
 
 def _timer_rows(session: Session, timeline: Timeline) -> list[DetailRow]:

@@ -303,3 +303,31 @@ def test_that_nothing_is_worked_out_again_while_nothing_changes(
         waiting.run()
 
     assert shown == []
+
+
+def test_that_a_look_back_says_when_and_leads_back_to_the_present(stand: Stand) -> None:
+    stand.run(2)
+    stand.bridge.set_playhead(500_000_000)
+    stand.look()
+    assert stand.panel.text().split("\n")[:2] == ["Looking back", "0:00.500"]
+    assert "The scene runs on. What you see is the state at this instant." in stand.panel.text()
+    assert stand.texts == ["Rewind to here", "Back to the present"]
+
+    stand.click("Back to the present")
+    stand.look()
+
+    assert stand.bridge.playhead_ns is None
+    assert stand.texts == []
+    assert "Looking back" not in stand.panel.text()
+
+
+def test_that_a_scene_is_rewound_to_where_you_look(stand: Stand) -> None:
+    stand.run(2)
+    stand.bridge.set_playhead(500_000_000)
+    stand.look()
+
+    stand.click("Rewind to here")
+    pass_seconds(stand.session, 0.05)
+    stand.look()
+
+    assert stand.session.timeline.at_ns < 1_000_000_000

@@ -374,7 +374,7 @@ def test_that_samples_have_no_statistics_that_need_every_frame(
     assert "fps" not in text
     session = shell.bridge.session
     assert session is not None
-    details = overview_rows(session, (), ClockCounts(), session.timeline)
+    details = overview_rows(session, (), ClockCounts(), session.timeline, session.timeline)
     assert {"Samples": "59", "Newest": "frame 58, 18.0 ms"}.items() <= {
         row.key: row.text for row in details
     }.items()
