@@ -12,7 +12,7 @@ from inspector.formats.options import GRAPH_COLORS
 from inspector.tokens import ThemeName
 
 _STYLE: Final = """\
-body{font:15px/1.5 Verdana,'DejaVu Sans',sans-serif;max-width:60em;margin:2em auto;padding:0 1em;
+body{font:15px/1.5 Inter,system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;
 color:%(text)s;background:%(background)s}
 h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}
 table{border-collapse:collapse;font-size:.87em}

@@ -270,7 +270,7 @@ def test_that_a_few_spikes_do_not_flatten_the_rest(
 def test_that_spikes_are_marked_in_place_and_the_largest_have_their_time(
     make_frames: MakeFrames, provenance: Provenance
 ) -> None:
-    frames = make_frames(spiky(4_000, {100: 900 * MS, 2_000: 400 * MS, 2_001: 300 * MS}))
+    frames = make_frames(spiky(4_000, {100: 900 * MS, 2_010: 400 * MS, 2_011: 300 * MS}))
     picture = frame_graph(frames, provenance, ExportOptions())
     marks = [item for item in group(picture, "spikes").items if isinstance(item, Polygon)]
     labels = [item.text for item in group(picture, "spikes").items if isinstance(item, Text)]

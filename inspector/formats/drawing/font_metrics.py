@@ -7,14 +7,14 @@ from typing import Final
 from inspector.formats.drawing.truetype import TrueTypeFont
 from inspector.resources import resource_path
 
-FONT_FAMILY: Final = "DejaVu Sans"
+FONT_FAMILY: Final = "Inter Tabular"
 ELLIPSIS: Final = "…"
 #: Control characters, surrogates and unassigned code points.
 _UNSEEN: Final = frozenset({"Cc", "Cs", "Cn"})
 
 
 def font_path(*, is_bold: bool) -> str:
-    name = "DejaVuSans-Bold.ttf" if is_bold else "DejaVuSans.ttf"
+    name = "Inter-SemiBold.ttf" if is_bold else "Inter-Regular.ttf"
     return str(resource_path("fonts", name))
 
 

@@ -32,8 +32,7 @@ from inspector.formats.drawing.font_metrics import font, has_every_character, te
 from inspector.formats.drawing.pixel_rects import boxes_by_color, boxes_of, lines_of
 
 _EMBEDDED_FAMILY: Final = "Timeline Inspector Sans"
-#: Verdana's widths are closest to those of DejaVu Sans, which follows it.
-_FALLBACK_FAMILIES: Final = "'DejaVu Sans','Bitstream Vera Sans',Verdana,sans-serif"
+_FALLBACK_FAMILIES: Final = "'Inter Tabular',Inter,'Segoe UI','Helvetica Neue',Arial,sans-serif"
 _TEXT_STYLE: Final = "text{font-kerning:none;font-variant-ligatures:none;white-space:pre}"
 #: All but these; a class of what is allowed takes ten times as long to compile.
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

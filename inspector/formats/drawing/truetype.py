@@ -223,7 +223,7 @@ def _names(family: str) -> bytes:
         2: "Regular",
         3: f"{family} subset",
         4: family,
-        5: "Version 2.37",
+        5: "Version 4.0",
         6: family.replace(" ", ""),
     }
     records = b""

@@ -46,7 +46,7 @@ class AboutDialog(QDialog):
         name.setFont(font)
         line = QLabel(_LINE)
         line.setWordWrap(True)
-        licence = QLabel("MIT licence. The fonts are DejaVu, under their own free licence.")
+        licence = QLabel("MIT licence. The font is Inter, under the SIL Open Font License.")
         licence.setWordWrap(True)
         versions = QLabel(self.versions)
         versions.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
