@@ -13,6 +13,7 @@ from ..kit.keys import is_plain, keeps_key, own_keys
 from ..plotting.gestures import MOVING_KEYS, Drag, selects, take_key, take_wheel
 from .lane_picture import LanePicture
 from .lane_surface import LaneSurface
+from .lane_tree import LaneTree
 from .lane_walk import LaneWalk
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class LaneCanvas(LaneSurface):
     Attributes:
         walk: The keyboard navigation.
         picture: Paints the lanes.
+        tree: Says the lanes to screen readers, and has the focus.
+        own_keys: Keys that have a meaning here.
     """
 
     def __init__(
@@ -50,6 +53,9 @@ class LaneCanvas(LaneSurface):
         super().__init__(parent, view)
         self.picture = LanePicture(theme)
         self.walk = LaneWalk(self)
+        self.own_keys = OWN_KEYS
+        self.tree = LaneTree(self)
+        self.setFocusProxy(self.tree)
         self._drag = Drag()
         self._measure_from: float | None = None
         self._is_resizing = False

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.predict.timers import waiting
-from inspector.display_text import one_line
+from inspector.display_text import counted, one_line
 from inspector.timebase import NS_PER_SECOND, format_duration
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, TimerKind, rate_text
 
@@ -38,6 +38,7 @@ _CHIP_FROM: Final = 44
 _CHIP: Final = 36
 _CONTROL: Final = 20
 _USUAL_TEXT: Final = 13
+_UNITS: Final = {"s": "seconds", "ms": "milliseconds"}
 #: Narrower headers have names only.
 _LEAST_WITH_CONTROLS: Final = 140
 INDENT: Final = 14
@@ -156,6 +157,34 @@ def lane_wait(lane: Lane, timeline: Timeline, high_ns: float, *, is_past: bool) 
     return LaneWait(due_in_ns=due_ns - timeline.at_ns if due_ns > high_ns else 0)
 
 
+def header_reading(row: LaneRow, state: HeaderState, timeline: Timeline, *, is_past: bool) -> str:
+    """Return what is read out of a row; ``timeline`` has its dues resolved."""
+    parts = [row.label, row.kind.text]
+    clock = timeline.clocks.get(row.clock_id)
+    if row.kind is LaneKind.CLOCK and clock is not None:
+        reasons = timeline.pause_reasons(clock.id)
+        if state.is_paused:
+            parts.append(f"paused by {'you' if clock.pause_cause else 'the program'}")
+        elif reasons:
+            parts.append(f"stopped by {reasons[-1].clock_name}")
+        local_s = timeline.local_ns(clock.id) / NS_PER_SECOND
+        parts += [f"local time {local_s:.3f} seconds", f"rate {rate_text(clock.rate_n)}"]
+        count = sum(timeline.clocks[each].pending for each in timeline.branch(clock.id))
+        if count:
+            verb = "waits" if count == 1 else "wait"
+            parts.append(f"{counted(count, 'timer')} {verb}")
+    elif row.kind is LaneKind.TIMER and row.lane is not None:
+        parts.append(state.note)
+        waits = lane_wait(row.lane, timeline, 0, is_past=is_past)
+        if waits.paused:
+            parts.append(f"waits for {waits.paused}")
+        elif waits.late_ns:
+            parts.append(f"late by {_spoken(waits.late_ns)}")
+        elif waits.due_in_ns:
+            parts.append(f"due in {_spoken(waits.due_in_ns)}")
+    return ", ".join(one_line(part) for part in parts if part)
+
+
 def header_places(y: int, height: int, width: int, unit: float) -> HeaderPlaces:
     """Return where the buttons of a clock are.
 
@@ -223,6 +252,11 @@ def _brief(duration_ns: int) -> str:
     if NS_PER_SECOND <= tenths < 100 * NS_PER_SECOND:
         return f"{tenths / NS_PER_SECOND:.1f} s"
     return format_duration(tenths)
+
+
+def _spoken(duration_ns: int) -> str:
+    number, _, unit = _brief(duration_ns).partition(" ")
+    return f"{number} {_UNITS.get(unit, unit)}".rstrip()
 
 
 def _short(duration_ns: int) -> str:

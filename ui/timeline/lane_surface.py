@@ -31,6 +31,7 @@ from .lane_headers import (
     HeaderState,
     LaneWait,
     header_places,
+    header_reading,
     header_state,
     lane_wait,
     small_font,
@@ -97,6 +98,8 @@ class LaneSurface(QAbstractScrollArea):
     lane_chosen = Signal(object)  # LaneRow | None
     #: The lanes or their order have changed.
     rows_arranged = Signal()
+    #: The headers have another width or height.
+    header_resized = Signal()
     #: The button of a clock was pressed, or the chip with its rate, which is at a place in the
     #: viewport.
     pause_pressed = Signal(int)
@@ -362,9 +365,20 @@ class LaneSurface(QAbstractScrollArea):
         """Return where the buttons of a row are; nowhere on rows without."""
         if not self.header_state(row).rate:
             return HeaderPlaces(QRect(), QRect())
+        box = self.header_box(row)
+        return header_places(box.y(), box.height(), box.width(), self.text_scale)
+
+    def header_box(self, row: LaneRow) -> QRect:
+        """Return where the header of a row is in the viewport."""
         middle, height = int(self.place_of(row, 0).y()), self._height_of(row)
-        width, unit = self.header_width, self.text_scale
-        return header_places(middle - height // 2, height, width, unit)
+        return QRect(0, middle - height // 2, self.header_width, height)
+
+    def reading_of(self, row: LaneRow) -> str:
+        """Return what is read out of a row."""
+        timeline = self.timeline if self.past is None else self.past
+        timeline.resolve_dues()
+        is_past = self.past is not None
+        return header_reading(row, self.header_state(row), timeline, is_past=is_past)
 
     def set_header_width(self, width: int) -> None:
         self._header_width = min(max(width, _LEAST_HEADER), _WIDEST_HEADER)
@@ -458,6 +472,7 @@ class LaneSurface(QAbstractScrollArea):
     def _take_width(self) -> None:
         self.view.leave_room(left=self.header_width)
         self.view.set_pixels(round(self.lane_width * self.devicePixelRatioF()))
+        self.header_resized.emit()
         self.viewport().update()
 
     @Slot()

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QAccessible, QGuiApplication, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -547,6 +547,47 @@ def test_that_headers_say_rates_intervals_and_what_stands_still(
     assert states["enemies"] == HeaderState("×¼", is_stopped=True)
     assert states["spawn"] == HeaderState(is_stopped=True, note="100 ms")
     assert states["boss arrives"] == HeaderState(is_stopped=True, note="once")
+
+
+def test_that_screen_readers_find_a_tree_of_lanes(
+    panel: TimelinePanel, session: LanesSession, bridge: SessionBridge
+) -> None:
+    canvas = panel.canvas
+    session.game.set_timeout(30, _nothing, name="boss arrives")
+    session.enemies.pause()
+    session.play(100)
+    bridge.refresh_now()
+    panel.refresh()
+    canvas.tree.is_read = lambda: True
+    canvas.arrange_rows()
+
+    tree = QAccessible.queryAccessibleInterface(canvas.tree)
+    children = [tree.child(number) for number in range(tree.childCount())]
+    rows = [child for child in children if child.role() == QAccessible.Role.TreeItem]
+
+    assert tree.role() == QAccessible.Role.Tree
+    assert tree.text(QAccessible.Text.Name) == "Lanes"
+    assert [row.text(QAccessible.Text.Name) for row in rows] == [
+        "root, clock, local time 2.100 seconds, rate 1, 3 timers wait",
+        "hero, state machine",
+        "game, clock, local time 2.100 seconds, rate 1, 3 timers wait",
+        "spawn, timer, 100 ms, due in 100 milliseconds",
+        "boss arrives, timer, once, due in 29.9 seconds",
+        "enemies, clock, paused by the program, local time 2.000 seconds, rate 1, 1 timer waits",
+        "boss, timer, 250 ms, waits for enemies",
+    ]
+    assert [row.state().expanded for row in rows] == [1, 0, 1, 0, 0, 1, 0]
+    canvas.walk.choose_row(row_of(canvas, "game"))
+    canvas.walk.toggle_folded()
+    assert not canvas.tree.isExpanded(canvas.tree.lanes.index_of(row_of(canvas, "game")))
+
+
+def test_that_the_keys_of_lanes_work_where_the_focus_is(qtbot: QtBot, panel: TimelinePanel) -> None:
+    canvas = panel.canvas
+    canvas.setFocus()
+    qtbot.keyClick(canvas.tree, Qt.Key.Key_Down)
+    qtbot.keyClick(canvas.tree, Qt.Key.Key_Down)
+    assert canvas.chosen_key == row_of(canvas, "hero").key
 
 
 def wait_text(panel: TimelinePanel, label: str) -> str:
