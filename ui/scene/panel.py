@@ -8,7 +8,7 @@ from time import thread_time_ns
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, Qt, Slot
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtGui import QFont, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 from typing_extensions import override
 
@@ -22,7 +22,7 @@ from inspector.timebase import NS_PER_MS
 
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, plain_label
-from ..kit.layouts import fill, open_menu
+from ..kit.layouts import bar, fill, open_menu
 from ..kit.paced_refresh import PacedRefresh, is_in_sight, single_shot
 from ..kit.texts.run_states import run_state_of
 from ..kit.theme import Theme
@@ -73,7 +73,8 @@ class ScenePanel(QWidget):
     Attributes:
         canvas: The picture.
         notice: Why there is none.
-        readout: What is under the pointer, or which clocks stand still or run at another rate.
+        readout: What is under the pointer, or which clocks stand still or run at another rate;
+            above the picture, so that it covers nothing.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
@@ -92,11 +93,16 @@ class ScenePanel(QWidget):
         # For keyboards and screen readers, which go from panel to panel.
         self.notice.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.readout = ElidedLabel()
-        self.readout.setContentsMargins(6, 2, 6, 2)
+        self.readout.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.title = plain_label("Scene")
+        font = QFont(self.title.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        self.title.setFont(font)
         self._pages = QStackedWidget()
         self._pages.addWidget(self.canvas)
         self._pages.addWidget(self.notice)
-        fill(self, (self._pages, 1), self.readout, spacing=0)
+        top = bar(self.title, 12, (self.readout, 1), margins=(16, 8, 16, 4))
+        fill(self, top, (self._pages, 1), spacing=0)
         self._pace = PacedRefresh(self, bridge.pace, _PICTURE_MS)
         self._pace.due.connect(self.refresh)
         self._fading = single_shot(self, self._pace.request, _FADING_MS)
@@ -269,7 +275,7 @@ class ScenePanel(QWidget):
             return ""
         state = run_state_of(timeline, clock.id).text
         timer = timeline.timers.row(owner.timer).label if owner.timer in timeline.timers else ""
-        return f"“{timer}” on “{clock.name}”: {state}" if timer else f"“{clock.name}”: {state}"
+        return f"{timer} on {clock.name}: {state}" if timer else f"{clock.name}: {state}"
 
     # ---------------------------------------------------------------- what people do
 
@@ -284,12 +290,12 @@ class ScenePanel(QWidget):
         requests = Requests(self._bridge.submit, self._bridge.accepts)
         select = self._bridge.select
         if owner.timer in timeline.timers:
-            title = f"Select “{timeline.timers.row(owner.timer).label}”"
+            title = f"Select {timeline.timers.row(owner.timer).label}"
             menu.addAction(menu_text(title), partial(select, Selection.timer(owner.timer)))
             requests.add(menu, "Fire now", FireTimer(owner.timer))
             menu.addSeparator()
         if owner.clock in timeline.clocks:
-            title = f"Select “{timeline.clocks[owner.clock].name}”"
+            title = f"Select {timeline.clocks[owner.clock].name}"
             menu.addAction(menu_text(title), partial(select, Selection.clock(owner.clock)))
             add_clock_actions(menu, timeline, owner.clock, requests)
             menu.addSeparator()

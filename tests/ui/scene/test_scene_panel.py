@@ -123,6 +123,17 @@ def test_that_nothing_is_drawn_while_the_panel_is_hidden(
     assert session.pictures.drawn == drawn
 
 
+def test_that_what_is_said_of_the_picture_stands_beside_its_title_and_covers_nothing(
+    panel: ScenePanel,
+) -> None:
+    title, readout = panel.title.geometry(), panel.readout.geometry()
+    top = panel.canvas.mapTo(panel, QPoint(0, 0)).y()
+
+    assert panel.title.text() == "Scene"
+    assert title.right() < readout.left()
+    assert max(title.bottom(), readout.bottom()) < top
+
+
 def test_that_a_click_selects_the_timer_or_else_the_clock(
     qtbot: QtBot, panel: ScenePanel, bridge: SessionBridge, session: HostedSession
 ) -> None:
@@ -130,7 +141,7 @@ def test_that_a_click_selects_the_timer_or_else_the_clock(
 
     qtbot.mouseClick(panel.canvas, Qt.MouseButton.LeftButton, pos=place(panel, 25, 50))
     assert bridge.selection == Selection.timer(timer_id)
-    assert panel.readout.text() == "“tick” on “game”: ready, the session is held"
+    assert panel.readout.text() == "tick on game: ready, the session is held"
 
     qtbot.mouseClick(panel.canvas, Qt.MouseButton.LeftButton, pos=place(panel, 75, 50))
     assert bridge.selection == Selection.clock(clock_id(session, "game"))
@@ -228,7 +239,7 @@ def test_that_the_menu_pauses_the_clock_of_the_shape(
     menu = panel.make_menu()
     titles = [action.text() for action in menu.actions()]
 
-    assert "Select “game”" in titles
+    assert "Select game" in titles
     next(action for action in menu.actions() if action.text() == "Pause “game”").trigger()
     refresh(panel, bridge)
 
