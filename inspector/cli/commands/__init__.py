@@ -107,6 +107,13 @@ COMMANDS: Final = Registry(
             runs_another=True,
         ),
         CommandEntry(
+            "mcp",
+            "[-- PROGRAM]",
+            "serve tools for assistants (Model Context Protocol)",
+            ".serve:MCP",
+            runs_another=True,
+        ),
+        CommandEntry(
             "extensions",
             "",
             "list what installed packages add to the inspector",

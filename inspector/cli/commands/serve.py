@@ -1,4 +1,4 @@
-"""The command ``serve``: its arguments and help."""
+"""The commands ``serve`` and ``mcp``: their arguments and help."""
 
 from __future__ import annotations
 
@@ -28,12 +28,6 @@ Exit code 0 when the input ends, or with --schema.
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "program",
-        metavar="-- PROGRAM ARGS…",
-        nargs=REMAINDER,
-        help="a program that may be launched under any grant",
-    )
     ways = parser.add_mutually_exclusive_group(required=True)
     ways.add_argument("--stdio", action="store_true", help="answer on standard output")
     ways.add_argument(
@@ -42,12 +36,18 @@ def add_arguments(parser: ArgumentParser) -> None:
     ways.add_argument(
         "--schema", action="store_true", help="print all methods with their parameters (OpenRPC)"
     )
-    add_grant(parser)
+    add_common_arguments(parser)
+
+
+def add_common_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "program",
+        metavar="-- PROGRAM ARGS…",
+        nargs=REMAINDER,
+        help="a program that may be launched under any grant",
+    )
     # What scenes print is no answer.
     parser.set_defaults(json=True)
-
-
-def add_grant(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--grant",
         choices=("read-only", "step", "full"),
@@ -64,3 +64,22 @@ def check(options: Namespace) -> None:
 
 
 SERVE: Final = Command(add_arguments, "inspector.remote.serving:serve", _EPILOG, check)
+
+_MCP_EPILOG: Final = """\
+Serves tools for assistants on standard input and output, by the Model Context Protocol:
+attach to a program, find what makes its calls late, ask why a timer has not fired, hold
+and step it, and compare before and after a repair. The help page “By remote” lists them.
+Needs the library “mcp”: pip install 'timeline-inspector[mcp]'.
+
+Nothing is done that this command line could not do. With --grant read-only, an assistant
+looks at programs that run and at files; it launches nothing but the program after --.
+
+examples:
+  timeline-inspector mcp --grant read-only -- python3 server.py
+
+Exit code 0 when the input ends; 5 if the library is missing.
+"""
+
+MCP: Final = Command(
+    add_common_arguments, "inspector.remote.mcp_server:serve_mcp", _MCP_EPILOG, check
+)
