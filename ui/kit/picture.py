@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
 
-from PySide6.QtCore import QCoreApplication, QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QFontDatabase, QPainter, QPainterPath, QPen
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPainterPath, QPen
 
-from inspector.errors import ExportError
 from inspector.formats.drawing.display_list import (
     HALO_SHARE,
     Anchor,
@@ -28,13 +27,13 @@ from inspector.formats.drawing.display_list import (
 from inspector.formats.drawing.font_metrics import (
     FONT_FAMILY,
     font,
-    font_path,
     has_every_character,
     text_width,
 )
 from inspector.formats.drawing.pixel_rects import boxes_by_color, boxes_of, lines_of
 
-_FONTS_LOADED: Final = "timeline_inspector_fonts_loaded"
+from .fonts import load_fonts
+
 #: A zigzag of thousands of points is drawn in pieces: the cost of a stroke grows
 #: with the square of its crossings (2.0 s in pieces of 16 points instead of 3.7 s in those of
 #: 64, for the PNG of a million frames; longer pieces look the same).
@@ -53,18 +52,6 @@ def paint(picture: DisplayList, painter: QPainter) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
     paint_items(picture.items, painter)
-
-
-def load_fonts() -> None:
-    """Make the bundled fonts known to the running application, once."""
-    application = QCoreApplication.instance()
-    if application is None or application.property(_FONTS_LOADED):
-        return
-    for is_bold in (False, True):
-        if QFontDatabase.addApplicationFont(font_path(is_bold=is_bold)) < 0:
-            message = f"Qt cannot read the font {font_path(is_bold=is_bold)}. Install again."
-            raise ExportError(message)
-    application.setProperty(_FONTS_LOADED, True)
 
 
 def paint_items(  # noqa: C901, PLR0912 - one branch for each shape

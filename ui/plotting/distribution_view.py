@@ -30,9 +30,10 @@ from inspector.formats.distribution_chart import (
 from inspector.formats.drawing.display_list import Box
 
 from ..kit.clipboard import add_copying
+from ..kit.fonts import load_fonts
 from ..kit.guards import guarded
 from ..kit.layouts import open_menu
-from ..kit.picture import load_fonts, paint_items
+from ..kit.picture import paint_items
 from ..kit.theme import ColorRole, Theme
 
 #: Height of a line of the window's font, in points of the chart.

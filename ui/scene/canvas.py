@@ -30,9 +30,10 @@ from inspector.pictures.looks import ClockLook, shape_at
 from inspector.pictures.pictures import Picture
 from inspector.pictures.shapes import Shape, ShapeKind
 
+from ..kit.fonts import load_fonts
 from ..kit.guards import guarded
 from ..kit.keys import keeps_key
-from ..kit.picture import load_fonts, paint_items, paint_screen_text
+from ..kit.picture import paint_items, paint_screen_text
 from ..kit.theme import ColorRole, Theme
 from ..plotting.kept_picture import KeptPicture
 

@@ -48,9 +48,9 @@ from inspector.formats.options import ExportOptions
 from inspector.tokens import ThemeName
 from inspector.vocabulary import Phase
 from ui.export.picture_files import write_pdf, write_png
+from ui.kit.fonts import load_fonts
 from ui.kit.picture import (
     _design_font,
-    load_fonts,
     paint_items,
     paint_screen_text,
 )

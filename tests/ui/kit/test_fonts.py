@@ -1,0 +1,44 @@
+"""The fonts of the window: sizes of the tokens, digits of one width."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QFont, QFontInfo, QFontMetricsF
+
+from inspector.tokens import TYPE
+from ui.kit.fonts import named_font
+
+pytestmark = pytest.mark.usefixtures("qapp")
+
+
+@pytest.mark.parametrize("name", TYPE)
+def test_that_a_named_font_is_the_bundled_one_in_the_size_of_its_token(name: str) -> None:
+    font = named_font(name)
+
+    assert QFontInfo(font).family() == "Inter Tabular"
+    assert (font.pixelSize(), font.weight()) == (TYPE[name].px, TYPE[name].weight)
+
+
+@pytest.mark.parametrize("name", TYPE)
+def test_that_digits_are_equally_wide(name: str) -> None:
+    metrics = QFontMetricsF(named_font(name))
+
+    assert len({metrics.horizontalAdvance(digit) for digit in "0123456789"}) == 1
+
+
+def test_that_semibold_is_wider_than_regular() -> None:
+    regular, bold = (QFontMetricsF(named_font(name)) for name in ("text", "strong"))
+
+    assert bold.horizontalAdvance("enemies") > regular.horizontalAdvance("enemies")
+
+
+def test_that_text_grows_with_its_scale() -> None:
+    assert named_font("small", 1.5).pixelSize() == 16
+    assert named_font("text", 2.0).pixelSize() == 26
+
+
+def test_that_the_font_of_the_system_keeps_the_sizes_of_the_tokens() -> None:
+    font = named_font("heading", is_of_system=True)
+
+    assert font.family() != "Inter Tabular"
+    assert (font.pixelSize(), font.weight()) == (16, QFont.Weight.DemiBold)

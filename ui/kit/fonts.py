@@ -1,0 +1,48 @@
+"""The fonts of the window: the bundled ones or the system's, in the sizes of the tokens."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QFont, QFontDatabase
+
+from inspector.errors import ExportError
+from inspector.formats.drawing.font_metrics import FONT_FAMILY, font_path
+from inspector.tokens import TYPE
+
+_FONTS_LOADED: Final = "timeline_inspector_fonts_loaded"
+
+
+def load_fonts() -> None:
+    """Make the bundled fonts known to the running application, once."""
+    application = QCoreApplication.instance()
+    if application is None or application.property(_FONTS_LOADED):
+        return
+    for is_bold in (False, True):
+        if QFontDatabase.addApplicationFont(font_path(is_bold=is_bold)) < 0:
+            message = f"Qt cannot read the font {font_path(is_bold=is_bold)}. Install again."
+            raise ExportError(message)
+    application.setProperty(_FONTS_LOADED, True)
+
+
+def named_font(name: str, scale: float = 1.0, *, is_of_system: bool = False) -> QFont:
+    """Return a font whose digits are equally wide.
+
+    Characters that it lacks are taken from the system's fonts.
+
+    Args:
+        name: Its size and weight, one of :data:`inspector.tokens.TYPE`.
+        scale: The text scale, 1 to 2.
+        is_of_system: Whether it is the system's font for windows, not the bundled one.
+    """
+    if is_of_system:
+        result = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+        result.setFeature(QFont.Tag("tnum"), 1)
+    else:
+        load_fonts()
+        result = QFont(FONT_FAMILY)
+    style = TYPE[name]
+    result.setPixelSize(round(style.px * scale))
+    result.setWeight(QFont.Weight(style.weight))
+    return result
