@@ -258,20 +258,26 @@ class LanePainter:
             self._draw_columns(painter, pixels[np.newaxis, :], window, _inner(row))
         (ends, took), subjects = spans.of(shown), spans.subjects(shown)
         starts = ends - took
-        levels = _levels(starts, ends)
+        depths = _depths(starts, ends)
+        lines = np.minimum(depths, SLICE_LEVELS - 1)
         x0 = window.inner_xs(starts)
         x1 = np.maximum(window.inner_xs(ends), x0 + 1)
         height = (row.height() - 4) // SLICE_LEVELS
-        for subject in np.unique(subjects).tolist():
-            color = state_color(subject % _SLICE_COLORS, self._theme)
-            for level in np.unique(levels[subjects == subject]).tolist():
-                some = (subjects == subject) & (levels == level)
-                top = row.top() + 2 + level * height
+        # What lies within another on the last line covers it.
+        for depth in np.unique(depths).tolist():
+            top = row.top() + 2 + min(depth, SLICE_LEVELS - 1) * height
+            for subject in np.unique(subjects[depths == depth]).tolist():
+                some = (subjects == subject) & (depths == depth)
                 gap = (x1[some] - x0[some] > 3).astype(np.int64)  # noqa: PLR2004 - pixels
                 rects = row_rects(x0[some], top, x1[some] - gap, top + height - 1)
-                fill_rects(painter, rects, color)
-                inner = QRect(row.left(), top, row.width(), height - 1)
-                self._name_states(painter, name_of(subject), color, (x0[some], x1[some]), inner)
+                fill_rects(painter, rects, state_color(subject % _SLICE_COLORS, self._theme))
+        rooms = name_rooms(x0, x1, lines)
+        for subject in np.unique(subjects).tolist():
+            color = state_color(subject % _SLICE_COLORS, self._theme)
+            for line in np.unique(lines[subjects == subject]).tolist():
+                some = (subjects == subject) & (lines == line)
+                inner = QRect(row.left(), row.top() + 2 + line * height, row.width(), height - 1)
+                self._name_states(painter, name_of(subject), color, (x0[some], rooms[some]), inner)
 
     # ---------------------------------------------------------------- levels
 
@@ -458,17 +464,30 @@ def _density_levels(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return levels
 
 
-def _levels(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many slices each lies within, up to the last level."""
-    levels = np.zeros(len(starts), dtype=np.int64)
+def name_rooms(
+    lefts: NDArray[np.int64], rights: NDArray[np.int64], lines: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return where the room for the names of slices ends: at the next one on their line."""
+    rooms = rights.copy()
+    order = np.lexsort((-rights, lefts, lines))
+    before, after = order[:-1], order[1:]
+    is_same = lines[before] == lines[after]
+    before, after = before[is_same], after[is_same]
+    rooms[before] = np.minimum(rooms[before], lefts[after])
+    return rooms
+
+
+def _depths(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many slices each lies within."""
+    depths = np.zeros(len(starts), dtype=np.int64)
     around: list[int] = []
     for place in np.lexsort((-ends, starts)).tolist():
         end = int(ends[place])
         while around and around[-1] < end:
             around.pop()
-        levels[place] = min(len(around), SLICE_LEVELS - 1)
+        depths[place] = len(around)
         around.append(end)
-    return levels
+    return depths
 
 
 def _inner(row: QRect) -> QRect:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.analysis.lanes.lane_columns import Instants, Steps
+from inspector.analysis.lanes.spans import SpanColumns, Spans
 from inspector.events.handlers import handlers_of
 from inspector.vocabulary import (
     CLOCK_ADDED,
@@ -21,7 +23,7 @@ from inspector.vocabulary import (
     RawEvent,
 )
 from ui.kit.theme import ColorRole, Theme
-from ui.plotting.lane_painter import LanePainter, hollow_places
+from ui.plotting.lane_painter import SLICE_LEVELS, LanePainter, hollow_places, name_rooms
 from ui.plotting.lane_view import LaneWindow
 from ui.plotting.machines import state_color
 from ui.timeline.lane_clock_painter import ClockPainter
@@ -119,6 +121,30 @@ def test_that_a_whisker_is_as_long_as_the_firing_was_late(canvas: Canvas) -> Non
     painted = [x for x in range(WIDTH) if canvas.is_painted(x)]
     assert painted[0] in (99, 100)
     assert painted[-1] in (149, 150)
+
+
+def test_that_a_slice_is_named_only_up_to_the_next_one_on_its_line() -> None:
+    lefts, rights = np.array([0, 40, 5, 300]), np.array([200, 90, 60, 380])
+    lines = np.array([3, 3, 2, 3])
+
+    rooms = name_rooms(lefts, rights, lines)
+
+    assert rooms.tolist() == [40, 90, 60, 380]
+
+
+def test_that_a_slice_within_others_of_the_last_line_covers_them(canvas: Canvas) -> None:
+    count = SLICE_LEVELS + 2
+    starts = np.arange(count) * 10 * MS
+    took = np.full(count, 1_000 * MS) - 2 * starts
+    # In the order of their ends; the innermost has the number that is painted first.
+    order = np.argsort(starts + took)
+    numbers = np.arange(count)
+    columns = SpanColumns(starts[order], took[order], np.zeros(count, np.int64), numbers)
+    LanePainter(canvas.theme).slices(
+        canvas.painter, Spans(1, columns, 0), window(0, 1_000, 1_000), ROW, lambda _: ""
+    )
+    innermost = state_color(0, canvas.theme)
+    assert canvas.image.pixelColor(WIDTH // 2, ROW.height() - 4) == innermost
 
 
 def test_that_what_is_to_come_is_hollow(canvas: Canvas) -> None:
