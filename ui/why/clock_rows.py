@@ -133,5 +133,5 @@ def _next_timer(timeline: Timeline, clock_id: int) -> Call | None:
 
 
 def _in(remaining: str) -> str:
-    is_whole = remaining.startswith(("now", "overdue", "wait", "never"))
+    is_whole = remaining.startswith(("now", "late", "wait", "never"))
     return remaining if is_whole else f"in {remaining}"

@@ -220,10 +220,10 @@ def test_that_a_timer_of_a_ticker_that_nothing_advances_is_overdue(game: Game) -
     model.refresh()
 
     row = _row(model, " ticker timer")
-    assert _cell(model, row, CallColumn.REMAINING) == "overdue by 1.75 s"
+    assert _cell(model, row, CallColumn.REMAINING) == "late 1.75 s"
     assert _cell(model, row, CallColumn.STATE) == "waits"
     tip = model.index(row, CallColumn.REMAINING).data(Qt.ItemDataRole.ToolTipRole)
-    assert tip == "overdue by 1.75 s: “display” has not called it since"
+    assert tip == "late 1.75 s: “display” has not called it since"
 
 
 def test_that_cells_say_when_how_often_and_how_long(game: Game) -> None:
@@ -452,7 +452,7 @@ def test_that_what_is_called_in_every_frame_runs_while_the_root_is_paused(game: 
     assert member_run_state(timeline, paint).kind is not RunStateKind.STOPPED
     assert _due_in(timeline, paint.id) == "every frame"
     assert member_run_state(timeline, move).kind is RunStateKind.STOPPED
-    assert _due_in(timeline, move.id) == "waiting: “root” is paused"
+    assert _due_in(timeline, move.id) == "waits: root"
     # Everything else of this game hangs under clocks below the root.
     counts = game.model().counts
     assert counts.waiting == counts.total - 1

@@ -121,7 +121,7 @@ def test_that_a_waiting_timer_says_what_would_make_it_fire(stand: Stand) -> None
     stand.bridge.select(Selection.timer(timer.id))
 
     assert stand.value("Due, session") == "never at present rates"
-    assert stand.value("Fires in") == "waiting: “game” is paused"
+    assert stand.value("Fires in") == "waits: game"
     assert "It fires 4.00 s after “game” is resumed." in stand.lines()
     assert (
         "00:04.000  “game”, above its clock, has been paused since 00:04.000, by command 2."
