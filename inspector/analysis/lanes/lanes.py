@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.analysis.lanes.lane_columns import Instants, KnownPast, Levels, Steps
 from inspector.analysis.lanes.spans import Spans
+from inspector.analysis.lateness.blocks import Blocks
 from inspector.calls.call import short_site
 from inspector.events.handlers import handlers_of
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
@@ -131,6 +132,7 @@ class LaneStore:
 
     Attributes:
         clocks: The past of every clock.
+        blocks: In which stretches functions blocked the loops of clocks.
         lanes: Every lane but those of clocks, by key.
         annotations: The users' annotations, the earliest first.
         refusals: By machine: the transitions that were refused, as instants whose value is the
@@ -147,6 +149,7 @@ class LaneStore:
 
     def __init__(self) -> None:
         self.clocks = ClockPasts()
+        self.blocks = Blocks()
         self.lanes: dict[LaneKey, Lane] = {}
         self.annotations: tuple[Annotation, ...] = ()
         self.refusals: dict[int, Instants] = {}
@@ -165,7 +168,8 @@ class LaneStore:
             for kind in (LaneKind.MARKS, LaneKind.COMMANDS, LaneKind.FAILURES, LaneKind.HITS)
         }
         self._lane(LaneKind.BOOKMARKS, 0, "Bookmarks")
-        self._fold = handlers_of(self) | handlers_of(self.clocks)
+        samples = self.blocks.samples
+        self._fold = handlers_of(self) | handlers_of(self.clocks) | handlers_of(samples)
 
     @property
     def version(self) -> int:
@@ -214,6 +218,7 @@ class LaneStore:
                     raise
         self.read_ns = at_ns
         self.cursor = end
+        self.blocks.settle(self.clocks.path_at, at_ns)
         if known is not None and end >= last:
             self.read_ns, self.cursor = history.last_ns, history.end
         self._take_lists(timeline)
@@ -228,6 +233,7 @@ class LaneStore:
 
     def _take_strings(self, history: History) -> None:
         self._strings = self._names.strings = self.clocks.strings = history.strings
+        self.blocks.samples.strings = history.strings
 
     def go_on_at(self, history: History, cursor: int) -> int:
         """Continue at a later event, from the state before it; returns the instant of that."""

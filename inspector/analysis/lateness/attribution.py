@@ -48,7 +48,7 @@ _SHORT: Final = 0.3
 _STARVED: Final = 1.5
 _at_ns: Final = attrgetter("at_ns")
 #: Samples this far outside of a window may stand for a part of it, or tell what they do.
-_AROUND_NS: Final = 1_000 * NS_PER_MS
+AROUND_NS: Final = 1_000 * NS_PER_MS
 #: What nothing but the lack of work of a thread speaks for counts as a wait from this share of the
 #: lateness and so many looks on.
 _LONG_WAIT: Final = 0.4
@@ -99,6 +99,10 @@ class Cause(Enum):
     UNKNOWN = "unknown"
 
 
+#: The causes that are a function's doing.
+BLOCKING: Final = frozenset(
+    {Cause.CALLBACK, Cause.TASK_STEP, Cause.FRAME_FUNCTION, Cause.BLOCKING_CALL, Cause.GIL}
+)
 _COMPUTING: Final = {
     CallKind.CALLBACK: Cause.CALLBACK,
     CallKind.TASK: Cause.TASK_STEP,
@@ -231,8 +235,8 @@ def _settled(samples: Sequence[Sample], begin_ns: int, end_ns: int) -> list[Samp
 
     The system counts such a time when it is over, so a sample may have some of those before.
     """
-    first = bisect_left(samples, begin_ns - _AROUND_NS, key=_at_ns)
-    last = bisect_left(samples, end_ns + _AROUND_NS, key=_at_ns)
+    first = bisect_left(samples, begin_ns - AROUND_NS, key=_at_ns)
+    last = bisect_left(samples, end_ns + AROUND_NS, key=_at_ns)
     found = list(samples[first:last])
     owed_ns, until_ns = 0, 0
     for place in range(len(found) - 1, -1, -1):

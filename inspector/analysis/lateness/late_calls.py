@@ -12,10 +12,11 @@ from inspector.analysis.lateness.samples import Samples, samples_around
 from inspector.events.schema import FIRINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
+    from inspector.vocabulary import RawEvent
 
 _STRETCH: Final = 20_000
 
@@ -119,20 +120,13 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
         end = min(start + _STRETCH, history.end)
         cursors, events = history.numbered(start, end)
         samples.take(events)
-        folded = 0
-        for place, (cursor, event) in enumerate(zip(cursors, events, strict=True)):
-            at_ns, kind, timer_id, late_ns, b = event
+        for cursor, (at_ns, kind, subject, a, b) in zip(cursors, events, strict=True):
             step = schedules.steps.get(kind)
             if step is not None:
                 schedules.cursor = cursor
-                step(at_ns, timer_id, late_ns, b)
-            if kind not in FIRINGS or late_ns <= over_ns:
-                continue
-            timeline.apply_all(events[folded:place])
-            folded = place
-            window = window_of(timeline, timer_id, at_ns, late_ns)
-            if window is not None:
-                late.append(_described(timeline, timer_id, cursor, window))
+                step(at_ns, subject, a, b)
+        found, folded = late_firings(timeline, cursors, events, over_ns)
+        late += found
         names.update((clock.id, clock.name) for clock in timeline.clocks.values())
         timeline.apply_all(events[folded:])
         names.update((clock.id, clock.name) for clock in timeline.clocks.values())
@@ -143,12 +137,38 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
         clocks = {call.clock_id} if call.clock_id in sampled else sampled & set(related)
         program = next((number for number in related if number in told), 0)
         due = call.lateness
-        found = attribute(samples, clocks, program, due.begin_ns, due.end_ns)
-        yield structs.replace(call, lateness=found)
+        lateness = attribute(samples, clocks, program, due.begin_ns, due.end_ns)
+        yield structs.replace(call, lateness=lateness)
     for each in schedules.found(over_ns):
         clock = names.get(each.clock_id, f"clock {each.clock_id}")
         where = (each.timer_id, each.label, each.clock_id, clock, each.site, each.cursor)
         yield LateCall(*where, each.lateness)
+
+
+def late_firings(
+    timeline: Timeline, cursors: Iterable[int], events: Sequence[RawEvent], over_ns: int
+) -> tuple[list[tuple[LateCall, list[int]]], int]:
+    """Return the late calls among events, and the clocks that each one's own depends on.
+
+    Args:
+        timeline: The state before the events, which is taken up to the last of the calls.
+        cursors: The cursors of the events.
+
+    Returns:
+        The calls, without what made them late, and how many events the state has taken.
+    """
+    late: list[tuple[LateCall, list[int]]] = []
+    folded = 0
+    for place, (cursor, event) in enumerate(zip(cursors, events, strict=True)):
+        at_ns, kind, timer_id, late_ns, _b = event
+        if kind not in FIRINGS or late_ns <= over_ns:
+            continue
+        timeline.apply_all(events[folded:place])
+        folded = place
+        window = window_of(timeline, timer_id, at_ns, late_ns)
+        if window is not None:
+            late.append(_described(timeline, timer_id, cursor, window))
+    return late, folded
 
 
 def _described(

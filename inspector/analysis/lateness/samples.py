@@ -119,6 +119,16 @@ class Sample(Struct, frozen=True):
         return not self.form.flags & (SAW_END | SAW_BETWEEN_TURNS)
 
     @property
+    def is_end(self) -> bool:
+        """Whether it tells the rest of a turn that is over."""
+        return bool(self.form.flags & SAW_END)
+
+    @property
+    def is_told_later(self) -> bool:
+        """Whether it is of a scene, and was told when the turn was over."""
+        return bool(self.form.flags & SAW_FROM_HERE)
+
+    @property
     def has_times(self) -> bool:
         """Whether the times of the thread are known."""
         return not self.form.flags & SAW_NO_TIMES
@@ -148,13 +158,14 @@ class Samples:
         by_clock: The samples of each loop, by the number of its clock.
         collections: Garbage collections, by the number of their program's clock.
         stops: When processes were stopped, by the number of their program's clock.
+        strings: The string table of the events.
     """
 
     def __init__(self, strings: Sequence[str]) -> None:
         self.by_clock: defaultdict[int, list[Sample]] = defaultdict(list)
         self.collections: defaultdict[int, list[Span]] = defaultdict(list)
         self.stops: defaultdict[int, list[Span]] = defaultdict(list)
-        self._strings = strings
+        self.strings = strings
         self._open: defaultdict[int, _Open] = defaultdict(_Open)
         self._steps = handlers_of(self)
 
@@ -167,7 +178,7 @@ class Samples:
                 step(at_ns, subject, a, b)
 
     def _text(self, number: int) -> str:
-        return self._strings[number] if 0 <= number < len(self._strings) else ""
+        return self.strings[number] if 0 <= number < len(self.strings) else ""
 
     def _on_stack_frame(self, _at_ns: int, clock_id: int, place: int, site: int) -> None:
         stack = self._open[clock_id].stack

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from inspector.analysis.lateness.attribution import Lateness, Share
+    from inspector.analysis.lateness.blocks import Block
 
 #: A share from here on is the whole time.
 _WHOLE: Final = 0.95
@@ -85,6 +86,16 @@ def share_text(share: Share, lateness: Lateness) -> str:
         what = f" for {culprit.what}" if culprit.what else ""
         return f"{who} waited{what} in {where}"
     return f"{who} was in {where}"
+
+
+def block_text(block: Block) -> str:
+    """Return what blocked a loop: ``blocked by crunch() 1.38 s so far (server.py:4)``."""
+    place = block.culprit.place
+    thread = f" in the thread “{block.culprit.thread}”" if block.culprit.thread else ""
+    so_far = " so far" if block.lasts else ""
+    call, _, where = place.short.partition(" (")
+    where = f" ({where}" if where else ""
+    return f"blocked by {call} {format_duration(block.took_ns)}{so_far}{where}{thread}"
 
 
 def stack_text(stack: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.evidence import times
-from inspector.analysis.lateness.attribution import Cause, attribute
+from inspector.analysis.lateness.attribution import BLOCKING, attribute
 from inspector.analysis.lint.findings import BLOCKED_LOOP, Finding
 from inspector.display_text import counted
 from inspector.timebase import NS_PER_MS, format_duration
@@ -24,9 +24,6 @@ _MOST_CALLS: Final = 2_000
 #: A function is blamed for a call of whose lateness it had so much.
 _SHARE: Final = 0.2
 _LEAST_NS: Final = 10 * NS_PER_MS
-_BLOCKING: Final = frozenset(
-    {Cause.CALLBACK, Cause.TASK_STEP, Cause.FRAME_FUNCTION, Cause.BLOCKING_CALL, Cause.GIL}
-)
 
 
 @dataclass
@@ -106,7 +103,7 @@ def _shares(
     told = seen.samples.collections.keys() | seen.samples.stops.keys()
     program = next((number for number in firing.related if number in told), 0)
     lateness = attribute(seen.samples, (clock_id,), program, begin_ns, end_ns)
-    return [share for share in lateness.shares if share.cause in _BLOCKING]
+    return [share for share in lateness.shares if share.cause in BLOCKING]
 
 
 def _finding(blocker: _Blocker, loop: str, clock_id: int) -> Finding:

@@ -1,0 +1,315 @@
+"""Stretches of time in which a function blocked a loop, read while events arrive."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from inspector.analysis.lateness.attribution import (
+    AROUND_NS,
+    BLOCKING,
+    Cause,
+    Culprit,
+    attribute,
+    own_places,
+)
+from inspector.analysis.lateness.late_calls import late_firings
+from inspector.analysis.lateness.samples import Place, Samples
+from inspector.timebase import NS_PER_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from inspector.analysis.lateness.late_calls import LateCall
+    from inspector.analysis.lateness.samples import Sample
+    from inspector.events.history import History
+
+#: Shorter stretches keep nothing waiting for long.
+_LEAST_NS: Final = 10 * NS_PER_MS
+#: Samples of the same function this close together are one stretch.
+_APART_NS: Final = NS_PER_MS
+#: A function has a stretch if it had so much of it.
+_MOST_OF: Final = 0.5
+#: A turn that lasts is looked at again when it has grown by this share.
+_GROWN: Final = 1 / 16
+#: The most events to look through for calls that a stretch delayed.
+_MOST_EVENTS: Final = 100_000
+
+_Function = tuple[str, str, bool]
+_at_ns: Final = attrgetter("at_ns")
+_end_ns: Final = attrgetter("end_ns")
+
+
+class Block(Struct, frozen=True):
+    """A stretch of session time in which a function kept a loop from calling anything else.
+
+    Attributes:
+        clock_id: The clock of the loop.
+        begin_ns: When the function was first known to block it.
+        end_ns: When it last was.
+        cause: In what way.
+        culprit: The function, with its line, task or thread.
+        name: The name of the callback that it was in, empty if that is not known.
+        ns: How much of the stretch was the function's, at least half of it.
+        samples: How many looks have seen it.
+        looks: How many looks there were.
+        stack: The commonest stack, outermost first.
+        lasts: Whether the turn was not over yet: so far.
+    """
+
+    clock_id: int
+    begin_ns: int
+    end_ns: int
+    cause: Cause
+    culprit: Culprit
+    name: str
+    ns: int
+    samples: int
+    looks: int
+    stack: tuple[str, ...]
+    lasts: bool
+
+    @property
+    def took_ns(self) -> int:
+        return self.end_ns - self.begin_ns
+
+
+class DelayedCall(Struct, frozen=True):
+    """A call that was due, but waited while a function blocked its loop.
+
+    Attributes:
+        call: The call; its lateness has no shares.
+        ns: For how much of its lateness the loop was blocked.
+    """
+
+    call: LateCall
+    ns: int
+
+
+class Blocks:
+    """The stretches in which functions blocked the loops of a session.
+
+    The samples of a turn are kept until it is over and no event can tell more of it.
+
+    Attributes:
+        samples: Takes the events; :meth:`settle` follows.
+    """
+
+    def __init__(self, strings: Sequence[str] = ("",)) -> None:
+        self.samples = Samples(strings)
+        self._settled: defaultdict[int, list[Block]] = defaultdict(list)
+        self._latest: dict[int, list[Block]] = {}
+        #: By loop: how many samples were looked at, and whether their last turn was over.
+        self._seen: dict[int, tuple[int, bool]] = {}
+        #: By loop: how many of the samples that are kept belong to settled turns.
+        self._done: defaultdict[int, int] = defaultdict(int)
+
+    def within(self, clock_id: int, low_ns: float, high_ns: float) -> list[Block]:
+        """Return the stretches of a loop that overlap a stretch of session time, in order.
+
+        They do not overlap one another. Costs what is found, not what there is.
+        """
+        settled = self._settled.get(clock_id, [])
+        found: list[Block] = []
+        for place in range(bisect_left(settled, low_ns, key=_end_ns), len(settled)):
+            if settled[place].begin_ns >= high_ns:
+                return found
+            found.append(settled[place])
+        latest = self._latest.get(clock_id, ())
+        return found + [b for b in latest if b.begin_ns < high_ns and b.end_ns >= low_ns]
+
+    @property
+    def clocks(self) -> set[int]:
+        """The clocks that have any."""
+        found = {number for number, blocks in self._settled.items() if blocks}
+        return found | {number for number, blocks in self._latest.items() if blocks}
+
+    def settle(self, path_at: Callable[[int, int], Iterable[int]], read_ns: int) -> None:
+        """Find the stretches in what the samples have taken.
+
+        Args:
+            path_at: Returns a clock and its ancestors at an instant of session time.
+            read_ns: Up to when events have been read.
+        """
+        needed_ns = read_ns
+        for clock_id, samples in self.samples.by_clock.items():
+            if not samples:
+                continue
+            last = samples[-1]
+            is_over = (
+                last.is_end
+                or last.is_between_turns
+                or last.is_told_later
+                or last.at_ns + AROUND_NS < read_ns
+            )
+            if self._seen.get(clock_id) != (len(samples), is_over):
+                turns = _turns(samples, self._done[clock_id])
+                if is_over or self._has_grown(clock_id, turns[-1][0]):
+                    path = path_at(clock_id, last.at_ns)
+                    self._settle_loop(clock_id, turns, path, read_ns, is_over=is_over)
+            if self._done[clock_id] < len(samples):
+                needed_ns = min(needed_ns, samples[self._done[clock_id]].begin_ns)
+        for spans in (*self.samples.collections.values(), *self.samples.stops.values()):
+            del spans[: bisect_left(spans, needed_ns - AROUND_NS, key=_end_ns)]
+
+    def _has_grown(self, clock_id: int, first: int) -> bool:
+        """Return whether a turn that lasts is worth another look: a long one costs more."""
+        samples = self.samples.by_clock[clock_id]
+        count, _ = self._seen.get(clock_id, (0, False))
+        if first >= count:
+            return True
+        grown_ns = samples[-1].at_ns - samples[count - 1].at_ns
+        return grown_ns >= _GROWN * (samples[-1].at_ns - samples[first].begin_ns)
+
+    def _settle_loop(
+        self,
+        clock_id: int,
+        turns: list[tuple[int, int]],
+        path: Iterable[int],
+        read_ns: int,
+        *,
+        is_over: bool,
+    ) -> None:
+        samples = self.samples.by_clock[clock_id]
+        last_ns = max(samples[-1].at_ns, read_ns)
+        told = self.samples.collections.keys() | self.samples.stops.keys()
+        program = next((number for number in path if number in told), 0)
+        latest: list[Block] = []
+        for begin, end in turns:
+            is_last = end == len(samples)
+            lasts = is_last and not is_over
+            found = self._of_turn(clock_id, program, samples[begin:end], lasts=lasts)
+            # Later samples may still tell when the thread had no processor.
+            if not latest and not lasts and samples[end - 1].at_ns + AROUND_NS < last_ns:
+                self._settled[clock_id] += found
+                self._done[clock_id] = end
+            else:
+                latest += found
+        self._latest[clock_id] = latest
+        done = self._done[clock_id]
+        first_ns = samples[min(done, len(samples) - 1)].begin_ns
+        spare = min(bisect_left(samples, first_ns - AROUND_NS, key=_at_ns), done)
+        del samples[:spare]
+        self._done[clock_id] -= spare
+        self._seen[clock_id] = len(samples), is_over
+
+    def _of_turn(
+        self, clock_id: int, program: int, mine: Sequence[Sample], *, lasts: bool
+    ) -> list[Block]:
+        begin_ns, end_ns = mine[0].begin_ns, mine[-1].at_ns
+        if end_ns - begin_ns < _LEAST_NS:
+            return []
+        whole = attribute(self.samples, (clock_id,), program, begin_ns, end_ns)
+        functions = {
+            (share.culprit.place.file, share.culprit.place.function, share.cause is Cause.GIL)
+            for share in whole.shares
+            if share.culprit is not None and share.cause in BLOCKING
+        }
+        found = []
+        for function, first_ns, last_ns in _stretches(mine, functions):
+            if last_ns - first_ns < _LEAST_NS:
+                continue
+            lateness = attribute(self.samples, (clock_id,), program, first_ns, last_ns)
+            share = lateness.main
+            if share is None or share.culprit is None or share.cause not in BLOCKING:
+                continue
+            place = share.culprit.place
+            if (place.file, place.function, share.cause is Cause.GIL) != function:
+                continue
+            if share.ns < _MOST_OF * (last_ns - first_ns):
+                continue
+            found.append(
+                Block(
+                    clock_id,
+                    first_ns,
+                    last_ns,
+                    share.cause,
+                    share.culprit,
+                    share.name,
+                    share.ns,
+                    share.samples,
+                    max(lateness.samples, share.samples),
+                    share.stack,
+                    lasts and last_ns == end_ns,
+                )
+            )
+        return found
+
+
+def _turns(samples: Sequence[Sample], first: int) -> list[tuple[int, int]]:
+    """Return the turns that samples belong to, as the places of their first and behind the last."""
+    begins = [first]
+    for place in range(first + 1, len(samples)):
+        before, sample = samples[place - 1], samples[place]
+        if (
+            before.is_end
+            or before.is_between_turns != sample.is_between_turns
+            or (sample.is_look and not sample.form.number)
+        ):
+            begins.append(place)
+    return list(zip(begins, [*begins[1:], len(samples)], strict=True))
+
+
+def _stretches(
+    samples: Sequence[Sample], functions: set[_Function]
+) -> list[tuple[_Function, int, int]]:
+    """Return in which of some functions a turn was from when to when."""
+    found: list[tuple[_Function, int, int]] = []
+    reached_ns = samples[0].begin_ns
+    seen: Sample | None = None
+    for sample in samples:
+        seen = sample if sample.is_look or seen is None else seen
+        begin_ns = max(sample.begin_ns, reached_ns)
+        reached_ns = max(sample.at_ns, reached_ns)
+        function = _function_of(sample, seen, functions)
+        if function is None or begin_ns >= reached_ns:
+            continue
+        if found and found[-1][0] == function and begin_ns - found[-1][2] <= _APART_NS:
+            found[-1] = function, found[-1][1], reached_ns
+        else:
+            found.append((function, begin_ns, reached_ns))
+    return found
+
+
+def _function_of(sample: Sample, seen: Sample, functions: set[_Function]) -> _Function | None:
+    """Return the function that a sample speaks for, the innermost if it is in several."""
+    other = Place.of(sample.other.partition(": ")[2])
+    others = (other.file, other.function, True)
+    is_own = 2 * sample.executed_ns >= sample.covers_ns or seen.waits
+    if others in functions and not is_own:
+        return others
+    for place in reversed(own_places(seen.stack)):
+        mine = (place.file, place.function, False)
+        if mine in functions:
+            return mine
+    return None
+
+
+def delayed_calls(history: History, block: Block, over_ns: int = _LEAST_NS) -> list[DelayedCall]:
+    """Return the calls that waited while a function blocked their loop, the most delayed first.
+
+    Reads the events around the stretch, so it is for one that is pointed at.
+
+    Args:
+        over_ns: Calls that were less late are left out.
+    """
+    start = history.cursor_at(block.begin_ns - AROUND_NS)
+    end = history.cursor_at(block.end_ns + AROUND_NS)
+    start = max(start, history.first, end - _MOST_EVENTS)
+    timeline = history.state_before(start)
+    timeline.skips_misfits = True
+    cursors, events = history.numbered(start, end)
+    late, _ = late_firings(timeline, cursors, events, over_ns)
+    found = []
+    for call, related in late:
+        if block.clock_id not in {call.clock_id, *related}:
+            continue
+        begin_ns, end_ns = call.lateness.begin_ns, call.lateness.end_ns
+        ns = min(end_ns, block.end_ns) - max(begin_ns, block.begin_ns)
+        if ns > 0:
+            found.append(DelayedCall(call, ns))
+    return sorted(found, key=lambda each: -each.ns)
