@@ -92,6 +92,10 @@ class WhyPanel(QWidget):
 
     def _lay_out(self) -> None:
         self._set_type()
+        # Without a kind, the buttons stay where they are.
+        policy = self.about.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.about.setSizePolicy(policy)
         buttons = (self._overview_button, self._copy_button)
         above = bar((self.about, 1), *buttons, margins=(_SIDE, 8, 8, 0))
         name = bar((self.title_label, 1), margins=(_SIDE, 0, _SIDE, 0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QGuiApplication
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
@@ -380,3 +381,15 @@ def test_that_the_theme_can_change(stand: Stand) -> None:
     stand.panel._theme.set_choice("dark")
 
     assert stand.panel.text() == before
+
+
+def test_that_the_buttons_stay_where_they_are_without_a_kind(stand: Stand) -> None:
+    stand.bridge.select(Selection.clock(stand.enemies.id))
+    QApplication.processEvents()
+    before = stand.panel._copy_button.geometry()
+
+    stand.bridge.select(Selection())
+    QApplication.processEvents()
+
+    assert stand.panel.about.isHidden()
+    assert stand.panel._copy_button.geometry() == before
