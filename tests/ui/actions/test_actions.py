@@ -167,14 +167,21 @@ def test_that_the_name_of_a_panel_finds_it_before_a_change_of_the_frame_rate(
     assert "Frame rate: 120 frames per second" in found
 
 
-def test_that_a_part_of_a_word_finds_what_begins_with_it_without_a_selection_too(
+def test_that_what_needs_a_selection_is_found_after_what_can_be_done(
     qtbot: QtBot, tmp_path: Path
 ) -> None:
     shell = open_shell(qtbot, tmp_path)
 
     found = palette_titles(shell, "pau")
 
-    assert found[0] == "Pause or resume branch"
+    possible = found.index("When a callback fails: pause its branch")
+    assert possible < found.index("Pause or resume branch")
+
+
+def test_that_the_name_of_a_panel_finds_the_panel_first(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    assert palette_titles(shell, "frame")[0] == "Show Frame"
 
 
 def test_that_tooltips_say_the_keys(qtbot: QtBot, tmp_path: Path) -> None:

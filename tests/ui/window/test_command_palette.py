@@ -50,7 +50,7 @@ def shown(palette: CommandPalette) -> list[str]:
         ("step n", "step-n"),
         ("newest", "follow"),
         ("fnf", "follow"),
-        ("TIMER", "clear"),
+        ("TIMER", "step-n"),
         ("callback", "stop"),
     ],
 )
@@ -171,11 +171,11 @@ def test_that_what_concerns_the_selection_comes_before_what_matches_as_well() ->
     assert found_ids("set", other, selected) == ["selected", "other"]
 
 
-def test_that_what_cannot_be_done_is_not_first_for_its_beginning() -> None:
+def test_that_what_cannot_be_done_is_listed_last() -> None:
     idle = PaletteEntry("idle", "Resume all of it", reason="nothing is selected")
-    selected = PaletteEntry("selected", "Pause or resume branch", concerns_selection=True)
+    scattered = PaletteEntry("scattered", "Record a session under a name")
 
-    assert found_ids("resume", idle, selected) == ["selected", "idle"]
+    assert found_ids("resume", idle, scattered) == ["scattered", "idle"]
 
 
 def test_that_panels_and_commands_come_before_settings_and_scenes() -> None:
@@ -184,7 +184,7 @@ def test_that_panels_and_commands_come_before_settings_and_scenes() -> None:
     panel = PaletteEntry("panel", "Show Frame", kind=EntryKind.PANEL, name="Frame")
     command = PaletteEntry("command", "Frame by frame")
 
-    assert found_ids("frame", scene, rate, panel, command) == ["command", "panel", "rate", "scene"]
+    assert found_ids("frame", scene, rate, panel, command) == ["panel", "command", "rate", "scene"]
 
 
 def test_that_opening_a_scene_comes_after_what_it_is_asked_for_by_a_verb() -> None:

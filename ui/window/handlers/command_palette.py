@@ -46,15 +46,15 @@ from ...kit.guards import guarded
 from ..settings import Settings
 
 _ROW_PADDING: Final = 6
-_WIDTH: Final = 560
-_MOST_ROWS: Final = 12
+_WIDTH: Final = 640
+_BELOW_TOP: Final = 64
+_MOST_ROWS: Final = 10
 _ENTRY_ROLE: Final = Qt.ItemDataRole.UserRole
 
 _WORD_START_BONUS: Final = 12
 _ADJACENT_BONUS: Final = 8
 _PREFIX_BONUS: Final = 10
 _CATEGORY_PENALTY: Final = 60
-_REASON_PENALTY: Final = 30
 _SELECTION_BONUS: Final = 40
 #: Would only open what is open already.
 _LEFT_OUT = frozenset({"palette"})
@@ -143,12 +143,14 @@ def _place_bonus(text: str, place: int) -> int:
 def _words_found(pattern: str, entry: PaletteEntry) -> int:
     """Return how well the pattern is found as it was typed.
 
-    3 at the beginning of the title or the name, if the entry can be chosen; 2 at a word of the
+    4 if it is the whole title or name, 3 at the beginning of one of them, 2 at a word of the
     title, 1 at a word of the category, 0 nowhere.
     """
     typed = pattern.strip().lower()
+    if typed in (entry.title.lower(), entry.name.lower()):
+        return 4
     is_begin = any(text.lower().startswith(typed) for text in (entry.title, entry.name))
-    if is_begin and not entry.reason:
+    if is_begin:
         return 3
     wanted = f" {typed}"
     for found, text in ((2, entry.title), (1, entry.category)):
@@ -161,25 +163,24 @@ def matching_entries(pattern: str, entries: Iterable[PaletteEntry]) -> list[Pale
     """Return the entries that ``pattern`` finds, the best first.
 
     Without a pattern all are returned as they are, except that what cannot be chosen now comes
-    last. With one, the order is by where it is found as it was typed, then by
-    :class:`EntryKind`, then by score; in this, what cannot be chosen counts a little less, and
-    what is done to the selection a little more.
+    last. With one, the order is by whether it can be chosen, then by where it is found as it was
+    typed, then by :class:`EntryKind`, then by score; in this, what is done to the selection counts
+    a little more.
     """
     if not pattern.strip():
         return sorted(entries, key=lambda entry: bool(entry.reason))
-    scored: list[tuple[tuple[int, int, int], PaletteEntry]] = []
+    scored: list[tuple[tuple[bool, int, int, int], PaletteEntry]] = []
     for entry in entries:
         score = match_score(pattern, entry.title)
         if score is None:
             whole = match_score(pattern, f"{entry.category} {entry.title}")
             score = None if whole is None else whole - _CATEGORY_PENALTY
         if score is not None:
-            if entry.reason:
-                score -= _REASON_PENALTY
-            elif entry.concerns_selection:
+            if entry.concerns_selection:
                 score += _SELECTION_BONUS
             words = _words_found(pattern, entry)
-            scored.append(((words, -entry.kind if words else 0, score), entry))
+            rank = (not entry.reason, words, -entry.kind if words else 0, score)
+            scored.append((rank, entry))
     scored.sort(key=lambda item: item[0], reverse=True)
     return [entry for _rank, entry in scored]
 
@@ -301,10 +302,10 @@ class CommandPalette(QDialog):
         width = _WIDTH
         if window is not None:
             width = min(_WIDTH, window.width() - 40)
-            height = min(height, window.height() - 80)
+            height = min(height, window.height() - _BELOW_TOP - 16)
         self.resize(width, height)
         if window is not None:
-            corner = window.mapToGlobal(QPoint((window.width() - width) // 2, 56))
+            corner = window.mapToGlobal(QPoint((window.width() - width) // 2, _BELOW_TOP))
             self.move(corner)
 
 
@@ -414,7 +415,7 @@ def palette_entries(
     entries = [
         PaletteEntry(
             id=action.description.id,
-            title=action.description.full_title,
+            title=_title(action.description),
             category=_category(action.description),
             shortcut=" or ".join(action.description.shortcut_texts),
             reason=action.reason,
@@ -441,6 +442,11 @@ def palette_entries(
 
 def _opening(entry_id: str, name: str, category: str) -> PaletteEntry:
     return PaletteEntry(entry_id, f"Open {name}", category, kind=EntryKind.SCENE, name=name)
+
+
+def _title(description: ActionDescription[Any]) -> str:
+    is_panel = description.choice is not None and description.menu is MenuId.PANELS
+    return f"Show {description.plain_title}" if is_panel else description.full_title
 
 
 def _kind(description: ActionDescription[Any]) -> EntryKind:
