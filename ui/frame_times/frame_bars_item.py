@@ -5,14 +5,16 @@ from typing import Final
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QStyleOptionGraphicsItem, QWidget
 from typing_extensions import override
 
+from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.formats.drawing.pixel_rects import PixelRects
 from inspector.timebase import NS_PER_MS, format_duration
-from inspector.vocabulary import Measure
+from inspector.vocabulary import Measure, Share
 
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
@@ -29,6 +31,8 @@ _LABEL_GAP: Final = 8
 _LABEL_BAND: Final = 28
 _SPIKE_SPACING: Final = 8
 _DASH: Final = 6
+#: Wider bars over twice the budget are tinted, so that a stall does not flood the window.
+_WIDE: Final = 40
 
 
 class _SpikeLabel(Struct, frozen=True):
@@ -93,6 +97,19 @@ class FrameBarsItem(QGraphicsObject):
         if self.series is None or window is None:
             return None
         return self.series.frames_at_pixel(int(x * self._area.pixel_ratio()), window)
+
+    def long_frames(self, *, is_twice: bool) -> NDArray[np.int64]:
+        """Return the frames over the first budget, or over twice; not by the inspector alone."""
+        series, budget = self.series, FrameBudget(self.budgets_ns[0])
+        if series is None:
+            return np.zeros(0, dtype=np.int64)
+        times_ns = series.times_ns(self.measure, series.first, series.end)
+        limit_ns = budget.longest_missing_one_ns if is_twice else budget.longest_ns
+        found = np.flatnonzero(times_ns > limit_ns) + series.first
+        if self.measure != "interval":
+            return found
+        shares_ns = series.values_of(Share.INSPECTOR, found)
+        return found[~budget.is_over_because_of(times_ns[found - series.first], shares_ns)]
 
     def pixels_per_view(self) -> int:
         return max(1, round(self._area.size().width() * self._area.pixel_ratio()))
@@ -175,7 +192,7 @@ class FrameBarsItem(QGraphicsObject):
             return Spikes(columns.lefts, columns.lefts)
         top_ns = self._top_ns()
         budget_ns = self.budgets_ns[0] if self.budgets_ns else top_ns
-        scale = BarScale(window.height, top_ns, budget_ns)
+        scale = BarScale(window.height, top_ns, budget_ns, round(_WIDE * self._area.pixel_ratio()))
         make = stacked_bars if self.is_stacked else frame_bars
         bars = make(series, self.measure, columns, scale)
         for fill, rects in bars.layers:

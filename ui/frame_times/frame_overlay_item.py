@@ -72,12 +72,10 @@ _HEAD: Final = 5
 _SHADE: Final = 0.3
 #: A selected frame narrower than this is shown as a line.
 _NARROW: Final = 3
-#: Pixels to either side within which the pointer takes a spike for meant …
-_REACH: Final = 4
-#: … where at least this many frames are that near, so that none of them is easy to hit, …
+#: Pixels to either side of the pointer; of the frames there the longest is meant.
+_REACH: Final = 8
+#: Fewer frames than this are wide enough to be hit exactly.
 _NARROW_FRAMES: Final = 3
-#: … and it took this many times as long as the frame that is hit.
-_MUCH_SLOWER: Final = 1.5
 Lines = tuple[tuple[str, str], ...]
 
 
@@ -420,8 +418,12 @@ class FramePointer:
         if frames is None:
             return None
         frame = series.slowest_within(bars.measure, *frames)
-        if (spike := self._spike_beside(x, frame, series)) is not None:
-            frame, frames = spike, (spike, spike + 1)
+        nearest = self._longest_near(x, series)
+        # Among frames within their budget the one that is pointed at is meant.
+        limit_ns = FrameBudget(bars.budgets_ns[0]).longest_ns if bars.budgets_ns else 0
+        here_ns, longest_ns = (series.value_ns(bars.measure, each) for each in (frame, nearest))
+        if longest_ns > max(here_ns, limit_ns):
+            frame, frames = nearest, (nearest, nearest + 1)
         shared_by = frames[1] - frames[0]
         lines = frame_readout(
             *(series.history.frame(frame), bars.measure, shared_by, bars.budgets_ns, self.unknown)
@@ -429,20 +431,16 @@ class FramePointer:
         middle = (series.start_of(frame) + series.start_of(frame + 1)) / 2
         return Readout(frame, lines, x), middle
 
-    def _spike_beside(self, x: float, frame: int, series: FrameSeries) -> int | None:
-        """Return a frame much slower than the one at a pixel, too narrow to be hit exactly."""
+    def _longest_near(self, x: float, series: FrameSeries) -> int:
+        """Return the longest of the frames near a pixel, where they are too narrow to be hit."""
         bars = self._bars
-        reached = [found for step in (-_REACH, _REACH) if (found := bars.frames_at(x + step))]
-        if not reached or not bars.budgets_ns:
-            return None
-        begin, end = min(each[0] for each in reached), max(each[1] for each in reached)
-        if end - begin < _NARROW_FRAMES:
-            return None
-        worst = series.slowest_within(bars.measure, begin, end)
-        column = f"{bars.measure}_ns"
-        here_ns, worst_ns = series.values_of(column, np.array([frame, worst])).tolist()
-        is_spike = worst_ns > FrameBudget(bars.budgets_ns[0]).longest_ns
-        return worst if is_spike and worst_ns > _MUCH_SLOWER * here_ns else None
+        near = [found for step in (-_REACH, 0, _REACH) if (found := bars.frames_at(x + step))]
+        begin, end = min(each[0] for each in near), max(each[1] for each in near)
+        if end - begin <= _NARROW_FRAMES:
+            exact = bars.frames_at(x)
+            assert exact is not None, "there is a frame at the pixel"
+            begin, end = exact
+        return series.slowest_within(bars.measure, begin, end)
 
 
 def frame_readout(

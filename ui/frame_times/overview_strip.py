@@ -23,12 +23,12 @@ from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
 from ..plotting.bulk_paint import fill_rects
 from ..plotting.column_picture import ColumnPicture, Spikes
-from ..plotting.fills import Fill, color_of
+from ..plotting.fills import color_of
 from ..plotting.frame_bars import BarScale, frame_bars, top_of_scale_ns
 from ..plotting.frame_series import FrameSeries, Window, XAxis
 from .frame_axis import DEFAULT_BUDGET_NS
 
-_HEIGHT: Final = 24
+_HEIGHT: Final = 28
 _GRIP: Final = 5
 _NARROWEST: Final = 4
 _LEAST_FRAMES: Final = 1_200
@@ -71,7 +71,7 @@ class OverviewStrip(QWidget):
         self.setMouseTracking(True)
         # All of it is painted, so nothing below it needs to be.
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setAccessibleName("Overview of all frame times")
+        self.setAccessibleName("Overview of the session")
         self.setToolTip("Drag to move the view, drag an edge to resize it")
 
     # -------------------------------------------------------------- what is drawn
@@ -173,8 +173,7 @@ class OverviewStrip(QWidget):
         bars = frame_bars(series, self._measure, columns, scale)
         painter.translate(0, 2)
         for fill, rects in bars.layers:
-            if fill is not Fill.LATE_MARK:
-                fill_rects(painter, rects, color_of(fill, self._theme))
+            fill_rects(painter, rects, color_of(fill, self._theme))
         tops = np.zeros_like(bars.spikes.places)
         marks = pixel_rects(bars.spikes.places, tops - 2, bars.spikes.places + 1, tops)
         fill_rects(painter, marks, self._theme.color(ColorRole.TEXT))

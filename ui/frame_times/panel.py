@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QMenu,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from inspector.sessions.session import (
@@ -27,17 +21,15 @@ from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 from ..kit.clipboard import add_copying
 from ..kit.guards import guarded
-from ..kit.labels import SteadyPlace
 from ..kit.paced_refresh import PacedRefresh
-from ..plotting.frame_bars import budget_ns_of
+from ..plotting.frame_bars import budget_ns_of, budget_text, rate_text
 from ..plotting.frame_series import XAxis
 from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection, SelectionKind
 from .budget_menu import BudgetMenu
-from .frame_axis import LEFT_WIDTH, MARK_BAND
-from .frame_legend import FrameLegend
+from .frame_header import PACES, FrameHeader, OverviewHeader, phases_legend
 from .frame_plot import FramePlot
-from .frame_statistics_label import FrameStatisticsLabel, StatisticsWanted
+from .frame_statistics import FoundStatistics, PacedStatistics, StatisticsWanted
 from .loop_choice import LoopChoice
 from .overview_strip import OverviewStrip
 from .plotted_frames import EMPTY_TEXT, NO_SCENE_TEXT, NONE_IN_FILE_TEXT, NONE_SEEN_TEXT
@@ -61,11 +53,18 @@ _AXES: Final = (
     (XAxis.FRAME, "Frames", "Count frames along the axis"),
     (XAxis.TIME, "Time", "Show session time along the axis"),
 )
+#: Text, key, how many frames over budget further, and whether only those over twice.
+_LONG_FRAMES: Final = (
+    ("Next frame over budget", "J", 1, False),
+    ("Previous frame over budget", "K", -1, False),
+    ("Next frame over twice its budget", "Shift+J", 1, True),
+    ("Previous frame over twice its budget", "Shift+K", -1, True),
+)
 #: Milliseconds between pictures at best: less than between refreshes, so each is shown.
 _PLOT_MS: Final = 20
-#: How far the legend beside the plot reaches over the column of labels, and what it leaves free.
-_OVER_LABELS: Final = 20
-_WIDEST_LABEL: Final = "00 ms  "
+#: What the header leaves free of the labels of the axis.
+_WIDEST_LABEL: Final = "33.3 ms"
+_LABELS_FROM_TOP: Final = 24
 #: Under this name settings keep that frames that only the inspector made late are left out.
 _LEFT_OUT: Final = "frame_times.without_inspector"
 
@@ -88,19 +87,16 @@ class FrameTimesPanel(QWidget):
         self.view = SharedView.of(bridge)
         self.plot = FramePlot(theme, self, self.view)
         self.strip = OverviewStrip(theme, self)
-        self._legend = FrameLegend(theme, self)
-        # Where there is no room for it beside the buttons: beside the plot, above the names of
-        # lanes, or else in a line of its own.
-        self._lower_legend = FrameLegend(theme, self, is_wrapping=True)
-        self._lower_legend.setContentsMargins(8, 0, 0, 0)
-        self._lower_legend.hide()
-        self._legend.fit_changed.connect(self._lower_legend.setHidden)
         self._loop_choice = LoopChoice(bridge, self)
-        self._statistics = FrameStatisticsLabel(self)
+        self._statistics = PacedStatistics(self)
+        self._whole = PacedStatistics(self)
         self._copying = add_copying(self.plot, self._rows)
         self._waits = False
         self._make_actions()
         self._budget_menu = BudgetMenu(self)
+        self._menu = self._made_menu()
+        self.header = FrameHeader(theme, self._menu, self._loop_choice, self.plot)
+        self.overview_header = OverviewHeader(theme, self)
         self._lay_out()
         self._pace = PacedRefresh(self, bridge.pace, _PLOT_MS)
         self._strip_pace = PacedRefresh(self.strip, bridge.pace)
@@ -161,7 +157,9 @@ class FrameTimesPanel(QWidget):
         self.plot.show_annotations(self._bridge.annotations.items)
         self.view.show_playhead_ns(self._bridge.playhead_ns)
         self.strip.set_series(self.plot.series)
-        self._statistics.show_nothing()
+        self._statistics.forget()
+        self._whole.forget()
+        self._name_frames()
         self._show_view()
 
     @Slot()
@@ -201,6 +199,9 @@ class FrameTimesPanel(QWidget):
         self.plot.set_budgets_ns(budgets_ns)
         if budgets_ns:
             self.strip.set_budget_ns(budgets_ns[0])
+        button = self.header.menu_button
+        button.setText(f"{rate_text(budgets_ns[0])} fps budget" if budgets_ns else "no budget")
+        button.setToolTip(budget_text(budgets_ns[0]) if budgets_ns else "What is shown of frames")
         self._show_legend()
         self._want_statistics()
 
@@ -234,7 +235,11 @@ class FrameTimesPanel(QWidget):
         waits = session is not None and session.waits
         if waits is not self._waits:
             self._waits = waits
+            self._name_frames()
             self.choose_measure("busy" if waits else "interval")
+
+    def _name_frames(self) -> None:
+        self.header.title.setText("Turns of the loop" if self._waits else "Frames")
 
     def choose_axis(self, x_axis: XAxis) -> None:
         self.view.set_x_axis(x_axis)
@@ -296,15 +301,14 @@ class FrameTimesPanel(QWidget):
         self._show_legend()
 
     def _show_legend(self) -> None:
-        for legend in (self._lower_legend, self._legend):
-            if self.is_stacked:
-                legend.show_phases(
-                    self.plot.used_phases(),
-                    has_waiting=self.measure != "busy",
-                    has_inspector=self.measure == "interval",
-                )
-            else:
-                legend.show_paces()
+        entries = PACES
+        if self.is_stacked:
+            entries = phases_legend(
+                self.plot.used_phases(),
+                has_waiting=self.measure != "busy",
+                has_inspector=self.measure == "interval",
+            )
+        self.header.show_legend(entries)
 
     @Slot(object)
     def _show_menu(self, place: QPoint) -> None:
@@ -359,17 +363,46 @@ class FrameTimesPanel(QWidget):
         chosen, visible = self.selected_range(), self.visible_range()
         left_out = self._budget_menu.left_out_action.isChecked()
         self._bridge.frame_focus.show(self.measure, visible, chosen, without_inspector=left_out)
-        frames = range(*(chosen or visible))
-        if series is None or not frames:
-            self._statistics.show_nothing()
+        for statistics, bounds in (
+            (self._statistics, chosen or visible),
+            (self._whole, (0, 0) if series is None else (series.first, series.end)),
+        ):
+            frames = range(*bounds)
+            if series is None or not frames:
+                statistics.forget()
+                continue
+            is_chosen = chosen is not None and statistics is self._statistics
+            wanted = StatisticsWanted(
+                *(series, frames, self.measure, self.plot.budgets_ns[:1], is_chosen),
+                are_samples=bool(samples_of(self._bridge.session)),
+                without_inspector=left_out,
+            )
+            statistics.request(wanted)
+
+    @Slot(object)
+    def _show_statistics(self, found: FoundStatistics | None) -> None:
+        self.header.show_statistics(found)
+        self.plot.setAccessibleDescription("" if found is None else found.text)
+
+    @Slot()
+    def _go_to_longest(self) -> None:
+        """Select the longest of the frames in view, or of all from the overview."""
+        series = self.plot.series
+        if series is None:
             return
-        session: object = self._bridge.session
-        wanted = StatisticsWanted(
-            *(series, frames, self.measure, self.plot.budgets_ns[:1], chosen is not None),
-            are_samples=bool(samples_of(session)),
-            without_inspector=left_out,
-        )
-        self._statistics.request(wanted)
+        is_whole = self.sender() is self.overview_header
+        frames = (series.first, series.end) if is_whole else self.visible_range()
+        chosen = None if is_whole else self.selected_range()
+        start, stop = chosen or frames
+        if start < stop:
+            self.plot.go_to(series.slowest_within(self.measure, start, stop))
+
+    @Slot()
+    def _go_to_long(self) -> None:
+        """Go to the next or the previous frame over budget, as the action says."""
+        action = self.sender()
+        step, is_twice = action.data() if isinstance(action, QAction) else (1, False)
+        self.plot.go_to_long(step, is_twice=is_twice)
 
     @Slot(bool)
     def _leave_out(self, is_left_out: bool) -> None:  # noqa: FBT001 - Qt's signal
@@ -398,10 +431,6 @@ class FrameTimesPanel(QWidget):
         rows = [(f"{index}", f"{at_s:.9f}", f"{time:.6f}") for index, at_s, time in columns]
         return [("frame", "at (s)", f"{measure} (ms)"), *rows]
 
-    @Slot(str)
-    def _describe_plot(self, text: str) -> None:
-        self.plot.setAccessibleDescription(text)
-
     # ---------------------------------------------------------------- making
 
     def _make_actions(self) -> None:
@@ -421,13 +450,38 @@ class FrameTimesPanel(QWidget):
         self.follow_action = QAction("Follow", self, checkable=True)
         self.follow_action.setToolTip("Keep the newest frame in view (End)")
         self.follow_action.toggled.connect(self.view.set_following)
+        for text, key, step, is_twice in _LONG_FRAMES:
+            action = QAction(text, self)
+            action.setShortcut(key)
+            action.setData((step, is_twice))
+            action.triggered.connect(self._go_to_long)
+            self.addAction(action)
+
+    def _made_menu(self) -> QMenu:
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        for group in (self._measure_actions, self._axis_actions):
+            menu.addActions(group.actions())
+            menu.addSeparator()
+        menu.addAction(self.stack_action)
+        menu.addMenu(self._budget_menu)
+        menu.addSeparator()
+        menu.addActions([self.fit_action, self.follow_action])
+        menu.addActions(self.actions())
+        menu.addSeparator()
+        menu.addAction(self.statistics_action)
+        return menu
 
     def _connect_parts(self) -> None:
-        self._statistics.text_changed.connect(self._describe_plot)
+        self._statistics.found.connect(self._show_statistics)
+        self._whole.found.connect(self.overview_header.show_statistics)
+        for header in (self.header, self.overview_header):
+            header.longest_wanted.connect(self._go_to_longest)
+            header.over_wanted.connect(self._go_to_long)
         self._measure_actions.triggered.connect(self._take_measure)
         self._axis_actions.triggered.connect(self._take_axis)
         self.view.moved.connect(self._show_view)
-        self.view.margins_changed.connect(self._place_legend)
+        self.view.margins_changed.connect(self._place_headers)
         self.plot.frames_added.connect(self._show_news)
         self._strip_pace.due.connect(self._show_paced)
         self.plot.frame_hovered.connect(self._share_hover)
@@ -465,67 +519,24 @@ class FrameTimesPanel(QWidget):
         return group
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setContentsMargins(6, 3, 6, 0)
-        top.setSpacing(2)
-        for group in (self._measure_actions, self._axis_actions):
-            for action in group.actions():
-                top.addWidget(_button(action, self))
-            top.addSpacing(10)
-        top.addWidget(_button(self.stack_action, self))
-        budgets = QToolButton(self)
-        budgets.setText("Budget")
-        budgets.setToolTip("Lines to compare frame times with")
-        budgets.setAutoRaise(True)
-        budgets.setMenu(self._budget_menu)
-        budgets.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        top.addWidget(budgets)
-        top.addSpacing(10)
-        top.addWidget(_button(self.fit_action, self))
-        top.addWidget(_button(self.follow_action, self))
-        top.addSpacing(10)
-        top.addWidget(self._legend, 1)
-        line = QHBoxLayout()
-        line.setContentsMargins(8, 0, 8, 0)
-        line.addWidget(self._loop_choice)
-        line.addSpacing(4)
-        line.addWidget(SteadyPlace(self._statistics), 1)
-        line.addWidget(_button(self.statistics_action, self))
-        layout = self._layout = QVBoxLayout(self)
+        overview = QHBoxLayout()
+        overview.setSpacing(0)
+        overview.addWidget(self.overview_header)
+        overview.addWidget(self.strip, 1)
+        layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
-        layout.addLayout(top)
-        layout.addWidget(self._lower_legend)
-        layout.addLayout(line)
-        layout.addWidget(self.strip)
+        layout.setSpacing(0)
+        layout.addLayout(overview)
         layout.addWidget(self.plot, 1)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place_legend()
+        self._place_headers()
 
     @Slot()
-    def _place_legend(self) -> None:
-        legend, view = self._lower_legend, self.view
-        is_hidden = legend.isHidden()
-        legend.is_beside = view.has_lanes
-        if view.has_lanes:
-            self._layout.removeWidget(legend)
-            legend.setParent(self.plot)
-            # Labels of the axis end at its right; with large letters they begin further left.
-            labels = self.fontMetrics().horizontalAdvance(_WIDEST_LABEL)
-            legend.setGeometry(
-                *(0, MARK_BAND, view.left - max(labels, LEFT_WIDTH - _OVER_LABELS)),
-                legend.height_within(self.plot.height() - MARK_BAND),
-            )
-        elif legend.parent() is self.plot:
-            self._layout.insertWidget(1, legend)
-        legend.setHidden(is_hidden)
-
-
-def _button(action: QAction, parent: QWidget) -> QToolButton:
-    button = QToolButton(parent)
-    button.setDefaultAction(action)
-    button.setAutoRaise(True)
-    return button
+    def _place_headers(self) -> None:
+        left = self.plot.header_width
+        self.overview_header.setFixedWidth(left)
+        labels = self.fontMetrics().horizontalAdvance(_WIDEST_LABEL)
+        self.header.setGeometry(0, 0, left - labels, self.plot.height())

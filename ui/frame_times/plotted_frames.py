@@ -37,7 +37,7 @@ from .frame_canvas import FrameCanvas
 from .frame_overlay_item import FramePointer, Readout
 from .timeline_marks import TimelineMarks
 
-EMPTY_TEXT: Final = "No frames yet – press Space to run"
+EMPTY_TEXT: Final = "No frame has run yet. Space runs the scene."
 NONE_IN_FILE_TEXT: Final = "This {} holds no frames"
 NONE_SEEN_TEXT: Final = "No frames have been seen in this program"
 NO_SCENE_TEXT: Final = "No scene is open."
@@ -47,6 +47,8 @@ MEASURE_NAMES: Final[dict[Measure, str]] = {
     "delta": "frame delta",
 }
 
+#: Room for the headers where no lanes say how much there is.
+USUAL_HEADER: Final = 248
 _RECENT_FRAMES: Final = 600
 _LEAST_HEIGHT: Final = 60
 _LEAST_POINTS: Final = 7.0
@@ -246,6 +248,11 @@ class PlottedFrames(QGraphicsView):
 
     # -------------------------------------------------------------- pointing
 
+    @property
+    def header_width(self) -> int:
+        """How much room there is at the left of the frames."""
+        return self.view.left or USUAL_HEADER
+
     def area(self) -> QRectF:
         """Return where the frames are, in the coordinates of this widget."""
         return self._canvas.area()
@@ -282,19 +289,47 @@ class PlottedFrames(QGraphicsView):
         self._scale.forget()
         self._settle(is_forced=False)
 
+    def go_to(self, frame: int) -> None:
+        """Select a frame, and have it in view."""
+        series = self.series
+        if series is None or not series.first <= frame < series.end:
+            return
+        start, stop = self.view.visible_frames()
+        if not start <= frame < stop:
+            shown = self.view.range
+            self.view.pan((series.start_of(frame) - shown.low) / shown.span - 0.5)
+        self.frame_clicked.emit(frame)
+
+    def go_to_long(self, step: int, *, is_twice: bool = False) -> None:
+        """Go to the next (``step`` 1) or the previous (-1) frame over budget, or over twice.
+
+        From the selected frame on, else from the edge of the view; beyond the last comes the first.
+        """
+        series = self.series
+        if series is None or not self.budgets_ns:
+            return
+        found = self._bars.long_frames(is_twice=is_twice)
+        if not len(found):
+            return
+        start, stop = self.view.visible_frames()
+        origin = self._selected_frame
+        if origin is None:
+            origin = start - 1 if step > 0 else stop
+        if step > 0:
+            place = int(np.searchsorted(found, origin, side="right")) % len(found)
+        else:
+            place = int(np.searchsorted(found, origin)) - 1
+        self.go_to(int(found[place]))
+
     def click_neighbour(self, step: int) -> None:
         """Click the frame ``step`` frames behind the selected one, or the newest in view."""
         series = self.series
         if series is None or series.first == series.end:
             return
-        start, stop = self.view.visible_frames()
-        frame = stop - 1
+        frame = self.view.visible_frames()[1] - 1
         if self._selected_frame is not None:
             frame = min(max(self._selected_frame + step, series.first), series.end - 1)
-        if not start <= frame < stop:
-            shown = self.view.range
-            self.view.pan((series.start_of(frame) - shown.low) / shown.span - 0.5)
-        self.frame_clicked.emit(frame)
+        self.go_to(frame)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -329,7 +364,7 @@ class PlottedFrames(QGraphicsView):
     @Slot()
     def _align(self) -> None:
         has_lanes = self.view.has_lanes
-        self._canvas.align(self.view.left if has_lanes else 0, has_axis=not has_lanes)
+        self._canvas.align(self.header_width, has_axis=not has_lanes)
         # At once: what is placed by pixels would be placed as before, and stay so while held.
         self._canvas.widget.layout().activate()
         self._settle(is_forced=False)

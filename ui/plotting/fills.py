@@ -13,14 +13,11 @@ from .bulk_paint import mixed
 
 
 class Pace(IntEnum):
-    """How a frame time compares with the budget, after Tracy's frame graph."""
+    """How a frame time compares with the budget; over it because of the inspector is in it."""
 
-    GOOD = 0
-    OK = 1
-    LATE = 2
-    BAD = 3
-    #: Over budget because of the inspector alone.
-    INSPECTOR = 4
+    IN_BUDGET = 0
+    OVER = 1
+    OVER_TWICE = 2
 
 
 class Tone(Enum):
@@ -29,6 +26,8 @@ class Tone(Enum):
     STRONG = "strong"
     FAINT = "faint"
     CAP = "cap"
+    #: Of a frame over twice its budget that is so wide that its colour would flood the plot.
+    TINT = "tint"
 
 
 class PaceFill(Struct, frozen=True):
@@ -49,43 +48,41 @@ class Fill(Enum):
 
     WAITING = "waiting"
     OUTLINE = "outline"
-    LATE_MARK = "late mark"
+    #: The inspector's own share of a bar, and its edge.
+    INSPECTOR = "inspector"
+    INSPECTOR_EDGE = "inspector edge"
 
-
-#: The inspector's share of a bar.
-INSPECTOR_FILL: Final = PaceFill(Pace.INSPECTOR, Tone.STRONG)
 
 AnyFill = PaceFill | PhaseFill | Fill
 
 _PACE_ROLES: Final = {
-    Pace.GOOD: ColorRole.GOOD,
-    Pace.OK: ColorRole.OK,
-    Pace.LATE: ColorRole.LATE,
-    Pace.BAD: ColorRole.BAD,
-    Pace.INSPECTOR: ColorRole.MUTED_TEXT,
+    Pace.IN_BUDGET: ColorRole.BAR,
+    Pace.OVER: ColorRole.ORANGE,
+    Pace.OVER_TWICE: ColorRole.RED,
 }
-_FAINT_SHARE: Final = 0.4
+_SHARES: Final = {Tone.FAINT: 0.4, Tone.TINT: 0.2}
 _OTHER_WORK_SHARE: Final = 0.6
-#: Fainter than data: it is not the scene's.
-_INSPECTOR_SHARE: Final = 0.45
 _WAITING_SHARE: Final = 0.18
+_ROLES: Final = {
+    Fill.OUTLINE: ColorRole.TEXT,
+    Fill.INSPECTOR: ColorRole.CLOCK,
+    Fill.INSPECTOR_EDGE: ColorRole.EDGE,
+}
 
 
 def color_of(fill: AnyFill, theme: Theme) -> QColor:
     """Return the colour of a fill; always opaque."""
-    background = theme.color(ColorRole.BACKGROUND)
+    background = theme.color(ColorRole.BG)
     match fill:
         case PaceFill(pace, tone):
-            color = theme.color(_PACE_ROLES[pace])
-            if pace is Pace.INSPECTOR:
-                color = mixed(color, background, _INSPECTOR_SHARE)
-            return mixed(color, background, _FAINT_SHARE) if tone is Tone.FAINT else color
+            color, share = theme.color(_PACE_ROLES[pace]), _SHARES.get(tone, 1.0)
         case PhaseFill(None):
-            return mixed(theme.color(ColorRole.MUTED_TEXT), background, _OTHER_WORK_SHARE)
+            color, share = theme.color(ColorRole.MUTED), _OTHER_WORK_SHARE
         case PhaseFill(phase):
             assert phase is not None, "the case before"
             return phase_color(phase)
         case Fill.WAITING:
-            return mixed(theme.color(ColorRole.MUTED_TEXT), background, _WAITING_SHARE)
-        case Fill.OUTLINE | Fill.LATE_MARK:
-            return theme.color(ColorRole.TEXT)
+            color, share = theme.color(ColorRole.MUTED), _WAITING_SHARE
+        case _:
+            return theme.color(_ROLES[fill])
+    return color if share == 1.0 else mixed(color, background, share)

@@ -2,7 +2,7 @@
 
 Nothing here paints. A column with several frames has a strong bar up to their mean, and a faint one
 from there to the slowest, with a cap; so neither a spike nor the usual frame hides the other.
-Of an interval, the inspector's share is grey.
+Of an interval, the inspector's share is outlined and empty.
 """
 
 import math
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
-from inspector.formats.drawing.pixel_rects import PixelRects, pixel_rects
+from inspector.formats.drawing.pixel_rects import PixelRects, edge_rects, pixel_rects
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import Measure, Phase, Share
 
 from .column_picture import Spikes
-from .fills import INSPECTOR_FILL, AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
+from .fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
 from .frame_series import FrameColumns, FrameSeries
 
 Pixels = NDArray[np.int64]
@@ -29,7 +29,11 @@ _FEW: Final = 8
 #: between 3 and 4 pixels judged by their whole pixels, each that has four would seem to be the
 #: last before a missing frame.
 _GAP_FROM: Final = 4
-_LATE_MARK: Final = 2
+#: A bar at least this wide has an outline around the inspector's share, else an upper edge.
+_OUTLINED_FROM: Final = 3
+#: Width of the edge of a wide bar, and width and height of a tooth where it is cut off.
+_EDGE: Final = 3
+_TOOTH: Final = 6
 _TOP_SHRINKS_BELOW: Final = 0.55
 _BUDGET_ROOM: Final = 1.25
 #: Percentile of the usual frame, and the frames it requires.
@@ -46,11 +50,13 @@ class BarScale(Struct, frozen=True):
         height: Height of the plot in pixels; bars start at its lower edge.
         top_ns: The time at its upper edge.
         budget_ns: The budget for the colours.
+        wide: Bars wider than this that are over twice the budget are tinted.
     """
 
     height: int
     top_ns: int
     budget_ns: int
+    wide: int = 40
 
 
 class Bars(Struct, frozen=True, eq=False):
@@ -68,12 +74,11 @@ class Bars(Struct, frozen=True, eq=False):
 def pace_of(times_ns: NDArray[np.int64], budget_ns: int) -> NDArray[np.int64]:
     """Return the :class:`Pace` of frame times as numbers.
 
-    Up to half the budget is good, and what is not over it, with the tolerance of
-    :class:`~inspector.analysis.statistics.frame_budget.FrameBudget`, is ok. What misses one
-    refresh of a screen at that rate is late.
+    Both limits have the tolerance of
+    :class:`~inspector.analysis.statistics.frame_budget.FrameBudget`.
     """
     budget = FrameBudget(budget_ns)
-    limits = np.array([budget_ns // 2, budget.longest_ns, budget.longest_missing_one_ns])
+    limits = np.array([budget.longest_ns, budget.longest_missing_one_ns])
     return np.searchsorted(limits, times_ns, side="left")
 
 
@@ -115,9 +120,7 @@ def frame_bars(
     if inspector_ns is not None:
         rest_ns = found.maxima - inspector_ns
         is_by_inspector = FrameBudget(budget_ns).is_over_because_of(found.maxima, inspector_ns)
-        # Of a single frame, the rest has its own colour below the grey.
-        apart = np.where(is_single, pace_of(rest_ns, budget_ns), Pace.INSPECTOR)
-        max_pace = np.where(is_by_inspector, apart, max_pace)
+        max_pace = np.where(is_by_inspector, Pace.IN_BUDGET, max_pace)
     is_range = mean_tops - max_tops > 1
     mean_tops = np.where(is_range, mean_tops, max_tops)
     bottoms = np.full(len(columns), height, dtype=np.int64)
@@ -133,12 +136,45 @@ def frame_bars(
             layers.append((PaceFill(pace, Tone.CAP), cap))
         some = strong_pace == pace
         strong = pixel_rects(lefts[some], mean_tops[some], rights[some], bottoms[some])
-        layers.append((PaceFill(pace, Tone.STRONG), strong))
+        layers += _pace_layers(pace, strong, scale)
     if inspector_ns is not None:
         lower = np.where(is_single, _tops(rest_ns, height, top_ns), max_tops)
-        layers.append((INSPECTOR_FILL, pixel_rects(lefts, max_tops, rights, lower)))
-    layers.append((Fill.LATE_MARK, _late_marks(columns, max_pace, max_tops, rights)))
+        layers += _share_layers(pixel_rects(lefts, max_tops, rights, lower))
     return _with_spikes(layers, columns, found.maxima, top_ns)
+
+
+def _pace_layers(
+    pace: Pace, rects: PixelRects, scale: BarScale
+) -> list[tuple[AnyFill, PixelRects]]:
+    """Return bars of one pace; those that would flood the plot as a tint with an edge."""
+    if pace is Pace.OVER_TWICE:
+        is_wide = rects[:, 2] - rects[:, 0] >= scale.wide
+        if is_wide.any():
+            wide = rects[is_wide]
+            edges = wide.copy()
+            edges[:, 2] = edges[:, 0] + _EDGE - 1
+            teeth = [_teeth(*rect[:3]) for rect in wide.tolist() if rect[1] <= 0]
+            return [
+                (PaceFill(pace, Tone.TINT), wide),
+                (PaceFill(pace, Tone.STRONG), np.concatenate((rects[~is_wide], edges, *teeth))),
+            ]
+    return [(PaceFill(pace, Tone.STRONG), rects)]
+
+
+def _teeth(left: int, top: int, right: int) -> PixelRects:
+    """Return the zigzag at which a bar is cut off, two pixels thick."""
+    xs = np.arange(left, right + 1, dtype=np.int32)
+    ys = top + _TOOTH - np.abs((xs - left) % (2 * _TOOTH) - _TOOTH)
+    return np.column_stack((xs, ys, xs, ys + 1)).astype(np.int32)
+
+
+def _share_layers(rects: PixelRects) -> list[tuple[AnyFill, PixelRects]]:
+    """Return the inspector's share of bars: empty, with an edge."""
+    is_wide = rects[:, 2] - rects[:, 0] + 1 >= _OUTLINED_FROM
+    tops = rects[~is_wide]
+    tops[:, 3] = tops[:, 1]
+    edges = np.concatenate((edge_rects(rects[is_wide]), tops))
+    return [(Fill.INSPECTOR, rects), (Fill.INSPECTOR_EDGE, edges)]
 
 
 def _single_frame_bars(
@@ -152,8 +188,7 @@ def _single_frame_bars(
     if measure == "interval":
         shares_ns = series.values_of(Share.INSPECTOR, columns.edges[:-1]).tolist()
     strong: dict[Pace, list[tuple[int, int, int, int]]] = {}
-    grey: list[tuple[int, int, int, int]] = []
-    marks: list[tuple[int, int, int, int]] = []
+    shares: list[tuple[int, int, int, int]] = []
     places: list[int] = []
     highest_ns: list[int] = []
     places_of = columns.lefts.tolist(), columns.rights.tolist(), columns.widths.tolist()
@@ -169,29 +204,23 @@ def _single_frame_bars(
         if share_ns:
             lower = height + (-height * min(max(rest_ns, 0), top_ns)) // top_ns
             if top < lower:
-                grey.append((left, top, last, lower - 1))
-        if pace is Pace.BAD:
-            marks.append((left, top, last, top + _LATE_MARK - 1))
+                shares.append((left, top, last, lower - 1))
         if time_ns > top_ns:
             places.append((left + right) // 2)
             highest_ns.append(time_ns)
-    layers: list[tuple[AnyFill, PixelRects]] = [
-        (PaceFill(pace, Tone.STRONG), np.array(strong[pace], dtype=np.int32))
-        for pace in sorted(strong)
-    ]
-    for fill, rects in ((INSPECTOR_FILL, grey), (Fill.LATE_MARK, marks)):
-        if rects:
-            layers.append((fill, np.array(rects, dtype=np.int32)))
+    layers: list[tuple[AnyFill, PixelRects]] = []
+    for pace in sorted(strong):
+        layers += _pace_layers(pace, np.array(strong[pace], dtype=np.int32), scale)
+    if shares:
+        layers += _share_layers(np.array(shares, dtype=np.int32))
     return Bars(tuple(layers), Spikes(np.array(places, np.int64), np.array(highest_ns, np.int64)))
 
 
 def _pace_of_one(time_ns: int, budget: FrameBudget) -> Pace:
     """Return what :func:`pace_of` does, of one frame time."""
-    if time_ns <= budget.budget_ns // 2:
-        return Pace.GOOD
     if time_ns <= budget.longest_ns:
-        return Pace.OK
-    return Pace.LATE if time_ns <= budget.longest_missing_one_ns else Pace.BAD
+        return Pace.IN_BUDGET
+    return Pace.OVER if time_ns <= budget.longest_missing_one_ns else Pace.OVER_TWICE
 
 
 def _inspector_ns(
@@ -238,7 +267,7 @@ def stacked_bars(
     phases_ns = lower_ns
     if measure == "interval":
         share_ns = series.values_of(Share.INSPECTOR, frames)
-        put(INSPECTOR_FILL, np.maximum(lower_ns, np.minimum(lower_ns + share_ns, measured_ns)))
+        put(Fill.INSPECTOR, np.maximum(lower_ns, np.minimum(lower_ns + share_ns, measured_ns)))
     if measure != "busy":
         put(Fill.WAITING, np.maximum(lower_ns, measured_ns))
         tops = _tops(measured_ns, height, top_ns)
@@ -280,14 +309,6 @@ def _tops(times_ns: NDArray[np.int64], height: int, top_ns: int) -> Pixels:
 
 def _with_gaps(columns: FrameColumns) -> Pixels:
     return columns.rights - (columns.widths >= _GAP_FROM)
-
-
-def _late_marks(
-    columns: FrameColumns, paces: NDArray[np.int64], tops: Pixels, rights: Pixels
-) -> PixelRects:
-    """Return the caps that mark frames over twice the budget without colour."""
-    some = paces == Pace.BAD
-    return pixel_rects(columns.lefts[some], tops[some], rights[some], tops[some] + _LATE_MARK)
 
 
 def budget_ns_of(budget_ms: float) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QCoreApplication, QPoint
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QMenu
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from inspector.events import Timeline
@@ -108,21 +108,86 @@ def test_that_statistics_are_of_the_chosen_frames_if_there_are_any(
     assert panel.visible_range() == (700, 1_000)
 
 
-def test_that_a_narrow_panel_leaves_out_what_matters_least(
+def test_that_the_headers_have_the_numbers_in_view_and_of_the_session(
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
+) -> None:
+    show(bridge, timeline_of([100 * MS] + [USUAL_NS] * 500 + [40 * MS] + [USUAL_NS] * 98))
+    header, overview = panel.header, panel.overview_header
+
+    qtbot.waitUntil(lambda: header.over.text().startswith("1 of "))
+
+    assert (header.title.text(), header.p50.text(), header.p99.text()) == (
+        *("Frames", "16.7 ms", "16.7 ms"),
+    )
+    assert header.longest.text() == "40.0 ms"
+    assert (overview.p99.text(), overview.longest.text(), overview.over.text()) == (
+        *("P99 16.7 ms", "max 100 ms", "2 over"),
+    )
+    assert header.menu_button.text() == "60 fps budget"
+
+
+def test_that_links_go_to_the_longest_frame_and_from_one_over_budget_to_the_next(
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
+) -> None:
+    show(bridge, timeline_of([100 * MS] + [USUAL_NS] * 500 + [40 * MS] + [USUAL_NS] * 98))
+    qtbot.waitUntil(lambda: panel.header.over.text().startswith("1 of "))
+
+    panel.header.longest.click()
+    assert bridge.selection == Selection.frame(501)
+    panel.overview_header.longest.click()
+    assert bridge.selection == Selection.frame(0)
+    start, stop = panel.visible_range()
+    assert start <= 0 < stop
+
+    chosen = [0, 501, 0]
+    for frame in chosen[1:]:
+        panel.overview_header.over.click()
+        assert bridge.selection == Selection.frame(frame)
+
+
+def test_that_keys_go_to_frames_over_budget_and_over_twice(
+    panel: FrameTimesPanel, bridge: SessionBridge
+) -> None:
+    frames = [USUAL_NS] * 10
+    frames[2], frames[5], frames[8] = 25 * MS, 90 * MS, 25 * MS
+    show(bridge, timeline_of(frames))
+    keys = {action.shortcut().toString(): action for action in panel.actions()}
+    found = []
+
+    for key in ("J", "J", "J", "J", "K", "Shift+J", "Shift+K"):
+        keys[key].trigger()
+        found.append(bridge.selection.id)
+
+    assert found == [2, 5, 8, 2, 8, 5, 5]
+
+
+def test_that_keys_pass_frames_that_only_the_inspector_made_late(
+    panel: FrameTimesPanel, bridge: SessionBridge
+) -> None:
+    timeline = usual_timeline(0)
+    for interval_ms, inspector_ms in ((16, 0), (25, 12), (16, 0), (25, 2)):
+        add_frame(timeline.frames, interval_ms * MS, inspector_ns=inspector_ms * MS)
+    show(bridge, timeline)
+
+    panel.plot.go_to_long(1)
+
+    assert bridge.selection == Selection.frame(3)
+
+
+def test_that_the_legend_is_where_there_is_room_for_it_else_in_the_tool_tip(
     panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
 ) -> None:
     show(bridge, usual_timeline(300))
-    label = panel.findChild(QLabel, "frame_statistics")
-    assert label is not None
-    qtbot.waitUntil(lambda: "P99.9" in label.text())
+    header = panel.header
+    qtbot.waitUntil(lambda: header.p50.text() != "")
+    words = ["in budget", "over, by 15 % or more", "over twice", "the inspector’s own share"]
 
-    panel.resize(500, 400)
+    assert header.legend.isVisible()
+    assert [text for _, text in header.legend.entries] == words
 
-    qtbot.waitUntil(lambda: "P99.9" not in label.text())
-    assert label.fontMetrics().horizontalAdvance(label.text()) <= label.width()
-    assert label.text().startswith("In view: 300 frames  ·  mean")
-    assert "  ·  max " in label.text()
-    assert "P99.9" in label.toolTip()
+    panel.resize(1_200, 180)
+    assert not header.legend.isVisible()
+    assert all(word in header.toolTip() for word in words)
 
 
 def test_that_busy_time_is_not_given_as_a_rate(
@@ -233,7 +298,8 @@ def test_that_the_menu_chooses_the_frames_in_view(
     choose.trigger()
     menu.close()
 
-    assert panel.selected_range() == (4_700, 5_000)
+    assert panel.selected_range() == panel.visible_range()
+    assert panel.visible_range()[1] == 5_000
 
 
 def test_that_a_session_that_ends_leaves_an_empty_plot(
@@ -312,4 +378,4 @@ def test_that_the_plot_is_copied_as_it_looks(panel: FrameTimesPanel, bridge: Ses
     plot = panel.plot
     assert (copied.width(), copied.height()) == (2 * plot.width(), 2 * plot.height())
     row = {copied.pixelColor(x, copied.height() // 2).name() for x in range(copied.width())}
-    assert Theme("light").color(ColorRole.OK).name() in row
+    assert Theme("light").color(ColorRole.BAR).name() in row

@@ -13,7 +13,7 @@ from inspector.events.frame_history import FrameHistory
 from inspector.vocabulary import Phase
 from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
 from ui.plotting import frame_bars as module
-from ui.plotting.fills import INSPECTOR_FILL, Fill, Pace, PaceFill, PhaseFill, Tone
+from ui.plotting.fills import Fill, Pace, PaceFill, PhaseFill, Tone
 from ui.plotting.frame_bars import (
     Bars,
     BarScale,
@@ -88,9 +88,9 @@ def test_that_a_column_of_many_frames_shows_their_mean_and_their_slowest() -> No
 
     layers = dict(bars.layers)
     # Mean 10.1 ms is 101 of 300 pixels, the slowest 200.
-    assert layers[PaceFill(Pace.OK, Tone.STRONG)].tolist() == [[0, 199, 0, 299]]
-    assert layers[PaceFill(Pace.LATE, Tone.FAINT)].tolist() == [[0, 100, 0, 198]]
-    assert layers[PaceFill(Pace.LATE, Tone.CAP)].tolist() == [[0, 100, 0, 100]]
+    assert layers[PaceFill(Pace.IN_BUDGET, Tone.STRONG)].tolist() == [[0, 199, 0, 299]]
+    assert layers[PaceFill(Pace.OVER, Tone.FAINT)].tolist() == [[0, 100, 0, 198]]
+    assert layers[PaceFill(Pace.OVER, Tone.CAP)].tolist() == [[0, 100, 0, 100]]
 
 
 def test_that_a_single_frame_is_one_bar_with_a_gap_where_it_is_wide() -> None:
@@ -99,7 +99,7 @@ def test_that_a_single_frame_is_one_bar_with_a_gap_where_it_is_wide() -> None:
 
     bars = frame_bars(series, "interval", columns, SCALE)
 
-    assert dict(bars.layers)[PaceFill(Pace.OK, Tone.STRONG)].tolist() == [
+    assert dict(bars.layers)[PaceFill(Pace.IN_BUDGET, Tone.STRONG)].tolist() == [
         [0, 200, 8, 299],
         [10, 150, 18, 299],
     ]
@@ -117,21 +117,49 @@ def test_that_all_bars_of_equal_frames_have_a_gap_or_none(
 
     bars = frame_bars(series, "interval", columns, SCALE)
 
-    rects = dict(bars.layers)[PaceFill(Pace.OK, Tone.STRONG)].tolist()
+    rects = dict(bars.layers)[PaceFill(Pace.IN_BUDGET, Tone.STRONG)].tolist()
     between = {right[0] - left[2] - 1 for left, right in pairwise(rects)}
     assert len(rects) == count
     assert between == {gap}
 
 
-def test_that_frames_over_twice_the_budget_are_marked_without_colour() -> None:
+def test_that_frames_beyond_the_plot_are_told_of() -> None:
     series = FrameSeries(timeline_of([10 * MS, 40 * MS, 29 * MS]).frames)
     columns = series.columns(Window(-0.5, 2.5, 3))
 
     bars = frame_bars(series, "interval", columns, SCALE)
 
-    assert dict(bars.layers)[Fill.LATE_MARK].tolist() == [[1, 0, 1, 1]]
     assert bars.spikes.places.tolist() == [1]
     assert bars.spikes.times_ns.tolist() == [40 * MS]
+
+
+@pytest.mark.parametrize("count", [2, 12])
+def test_that_a_wide_bar_over_twice_the_budget_is_tinted_with_an_edge(count: int) -> None:
+    frames = [40 * MS, *[10 * MS] * (count - 1)]
+    series = FrameSeries(timeline_of(frames).frames)
+    columns = series.columns(Window(-0.5, count - 0.5, 100 * count))
+
+    layers = dict(frame_bars(series, "interval", columns, SCALE).layers)
+
+    assert layers[PaceFill(Pace.OVER_TWICE, Tone.TINT)].tolist() == [[0, 0, 98, 299]]
+    edge, *teeth = layers[PaceFill(Pace.OVER_TWICE, Tone.STRONG)].tolist()
+    assert edge == [0, 0, 2, 299]
+    # The zigzag where it is cut off, in its whole width.
+    assert [tooth[0] for tooth in teeth] == list(range(99))
+    assert {tooth[1] for tooth in teeth} == set(range(7))
+
+
+def test_that_the_inspectors_share_has_an_edge_where_it_is_wide() -> None:
+    series = inspected((16, 3), (16, 0))
+
+    wide = series.columns(Window(-0.5, 1.5, 20))
+    edges = dict(frame_bars(series, "interval", wide, SCALE).layers)[Fill.INSPECTOR_EDGE]
+    assert sorted(edges.tolist()) == [
+        *([0, 140, 0, 169], [0, 140, 8, 140], [0, 169, 8, 169], [8, 140, 8, 169]),
+    ]
+    narrow = series.columns(Window(-0.5, 1.5, 2))
+    edges = dict(frame_bars(series, "interval", narrow, SCALE).layers)[Fill.INSPECTOR_EDGE]
+    assert edges.tolist() == [[0, 140, 0, 140]]
 
 
 def test_that_stacked_phases_are_those_of_the_slowest_frame_of_a_column() -> None:
@@ -164,14 +192,12 @@ def test_that_busy_time_has_no_waiting() -> None:
 @pytest.mark.parametrize(
     ("time_ns", "pace"),
     [
-        (0, Pace.GOOD),
-        (10 * MS, Pace.GOOD),
-        (10 * MS + 1, Pace.OK),
+        (0, Pace.IN_BUDGET),
         # With the tolerance of fifteen per cent.
-        (23 * MS, Pace.OK),
-        (23 * MS + 1, Pace.LATE),
-        (43 * MS, Pace.LATE),
-        (43 * MS + 1, Pace.BAD),
+        (23 * MS, Pace.IN_BUDGET),
+        (23 * MS + 1, Pace.OVER),
+        (43 * MS, Pace.OVER),
+        (43 * MS + 1, Pace.OVER_TWICE),
     ],
 )
 def test_that_pace_is_by_multiples_of_the_budget(time_ns: int, pace: Pace) -> None:
@@ -188,7 +214,7 @@ def test_that_a_scene_that_holds_its_rate_on_a_millisecond_timer_shows_no_late_b
         bars = frame_bars(series, "interval", columns, BarScale(80, 40 * MS, BUDGET_NS))
 
         paces = {fill.pace for fill, _ in bars.layers if isinstance(fill, PaceFill)}
-        assert paces == {Pace.OK}
+        assert paces == {Pace.IN_BUDGET}
 
 
 def test_that_a_few_spikes_do_not_flatten_the_scale() -> None:
@@ -228,28 +254,31 @@ def inspected(*frames_ms: tuple[int, int]) -> FrameSeries:
     return FrameSeries(history)
 
 
-def test_that_the_inspectors_share_is_the_grey_top_of_a_bar() -> None:
+def test_that_the_inspectors_share_is_the_empty_top_of_a_bar() -> None:
     series = inspected((16, 3), (25, 12), (25, 2))
     columns = series.columns(Window(-0.5, 2.5, 3))
 
     layers = dict(frame_bars(series, "interval", columns, SCALE).layers)
 
     # The second frame would be within its budget without the inspector.
-    assert layers[PaceFill(Pace.OK, Tone.STRONG)].tolist() == [[0, 140, 0, 299], [1, 50, 1, 299]]
-    assert layers[PaceFill(Pace.LATE, Tone.STRONG)].tolist() == [[2, 50, 2, 299]]
-    grey = layers[INSPECTOR_FILL].tolist()
-    assert grey == [[0, 140, 0, 169], [1, 50, 1, 169], [2, 50, 2, 69]]
+    assert layers[PaceFill(Pace.IN_BUDGET, Tone.STRONG)].tolist() == [
+        [0, 140, 0, 299],
+        [1, 50, 1, 299],
+    ]
+    assert layers[PaceFill(Pace.OVER, Tone.STRONG)].tolist() == [[2, 50, 2, 299]]
+    shares = layers[Fill.INSPECTOR].tolist()
+    assert shares == [[0, 140, 0, 169], [1, 50, 1, 169], [2, 50, 2, 69]]
 
 
-def test_that_a_column_whose_slowest_frame_is_the_inspectors_is_grey() -> None:
+def test_that_a_column_whose_slowest_frame_is_the_inspectors_is_neutral() -> None:
     series = inspected((10, 0), (25, 12))
     columns = series.columns(Window(-0.5, 1.5, 1))
 
     layers = dict(frame_bars(series, "interval", columns, SCALE).layers)
 
-    assert PaceFill(Pace.INSPECTOR, Tone.CAP) in layers
-    assert PaceFill(Pace.LATE, Tone.CAP) not in layers
-    assert INSPECTOR_FILL not in layers
+    assert PaceFill(Pace.IN_BUDGET, Tone.CAP) in layers
+    assert PaceFill(Pace.OVER, Tone.CAP) not in layers
+    assert Fill.INSPECTOR not in layers
 
 
 def test_that_only_the_interval_has_a_share_of_the_inspector() -> None:
@@ -257,5 +286,5 @@ def test_that_only_the_interval_has_a_share_of_the_inspector() -> None:
     columns = series.columns(Window(-0.5, 0.5, 1))
 
     for measure in ("busy", "delta"):
-        assert INSPECTOR_FILL not in dict(frame_bars(series, measure, columns, SCALE).layers)
-    assert INSPECTOR_FILL in dict(stacked_bars(series, "interval", columns, SCALE).layers)
+        assert Fill.INSPECTOR not in dict(frame_bars(series, measure, columns, SCALE).layers)
+    assert Fill.INSPECTOR in dict(stacked_bars(series, "interval", columns, SCALE).layers)

@@ -34,12 +34,7 @@ from tests.sessions.test_compared import capture
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
 from ui.frame_times.frame_plot import FramePlot
-from ui.frame_times.frame_statistics_label import (
-    SAMPLES_TEXT,
-    StatisticsWanted,
-    statistics_parts,
-    statistics_text,
-)
+from ui.frame_times.frame_statistics import SAMPLES_TEXT, FoundStatistics, StatisticsWanted
 from ui.kit.texts.member_texts import member_run_state
 from ui.plotting.shared_view import SharedView
 from ui.session import opening
@@ -367,7 +362,7 @@ def test_that_samples_have_no_statistics_that_need_every_frame(
 
     shown = StatisticsWanted(series, range(59), "interval", (), False, are_samples=True)
 
-    text = statistics_text(statistics_parts(found, shown))
+    text = FoundStatistics(shown, found).text
     assert text.endswith(SAMPLES_TEXT)
     assert text.startswith("In view: 59 samples")
     assert "P99" not in text

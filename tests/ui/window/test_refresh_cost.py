@@ -15,7 +15,6 @@ from tests.ui.shell import Shell, open_shell
 from ui.clock_tree.model import ClockTreeModel
 from ui.clock_tree.panel import ClockTreePanel
 from ui.frame_times.frame_plot import FramePlot
-from ui.frame_times.frame_statistics_label import FrameStatisticsLabel
 from ui.frame_times.panel import FrameTimesPanel
 from ui.kit.labels import SteadyPlace, say
 from ui.kit.layouts import fill
@@ -193,22 +192,16 @@ def settled_shell(qtbot: QtBot, folder: Path) -> Shell:
     return shell
 
 
-def statistics_of(shell: Shell) -> FrameStatisticsLabel:
-    found = shell.window.frame_times.findChild(FrameStatisticsLabel)
-    assert found is not None
-    return found
-
-
 def test_that_texts_that_change_lay_out_nothing_around_them(qtbot: QtBot, tmp_path: Path) -> None:
     shell = settled_shell(qtbot, tmp_path)
-    window, statistics = shell.window, statistics_of(shell)
+    window = shell.window
     transport = window.transport
     parts = Paints(transport=transport, plot=window.frame_times)
 
     for number in range(_REFRESHES):
         say(transport.time_label, f"00:12.34{number}")
         say(transport.fps_button, f"60.{number} fps")
-        statistics.setText(f"In view: {10**number} frames")
+        say(window.frame_times.header.p50, f"16.{number} ms")
         QApplication.processEvents()
 
     assert not parts.layouts
@@ -238,12 +231,13 @@ def test_that_a_text_that_changes_paints_nothing_below_its_panel(
     qtbot: QtBot, tmp_path: Path
 ) -> None:
     shell = settled_shell(qtbot, tmp_path)
-    window, statistics = shell.window, statistics_of(shell)
+    window = shell.window
+    statistics = window.frame_times.header.p50
     queue, dock = window.docks.panel("timer_queue"), window.docks["timer_queue"]
     parts = Paints(dock=dock, plots=window.frame_times, label=statistics)
 
     queue.update(0, 0, 20, 20)
-    statistics.setText("other words")
+    say(statistics, "1.66 ms")
     QApplication.processEvents()
 
     assert set(parts.paints) == {"label"}

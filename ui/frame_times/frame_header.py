@@ -1,0 +1,241 @@
+"""The headers beside overview and frames: statistics with their links, menu, legend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QToolButton, QWidget
+from typing_extensions import override
+
+from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, OVER_RULE, TOLERANCE
+from inspector.timebase import format_duration
+
+from ..kit.guards import guarded
+from ..kit.theme import ColorRole, Theme
+from ..plotting.fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone, color_of
+from .frame_statistics import FoundStatistics
+from .text_link import TextLink
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtWidgets import QMenu
+
+    from inspector.vocabulary import Phase
+
+_PAD: Final = 12
+_LABELS: Final = 40
+_LINE: Final = 18
+_SQUARE: Final = 9
+#: Room that the legend needs below the numbers; with less it is in the tool tip.
+_LEGEND_FROM: Final = 96
+_SMALL_PX: Final = 11
+
+PACES: Final[tuple[tuple[AnyFill, str], ...]] = (
+    (PaceFill(Pace.IN_BUDGET, Tone.STRONG), "in budget"),
+    (PaceFill(Pace.OVER, Tone.STRONG), f"over, by {float(100 * TOLERANCE):g} % or more"),
+    (PaceFill(Pace.OVER_TWICE, Tone.STRONG), "over twice"),
+    (Fill.INSPECTOR, "the inspector’s own share"),
+)
+HELP: Final = (
+    "P50, P99: the time that this percentage of the frames does not exceed\n"
+    "(nearest rank, always one of the measured times).\n"
+    f"Over: {OVER_RULE}.\n"
+    f"Left out, if chosen in the menu: {BY_INSPECTOR_RULE}."
+)
+
+
+def phases_legend(
+    phases: Sequence[Phase], *, has_waiting: bool, has_inspector: bool
+) -> tuple[tuple[AnyFill, str], ...]:
+    named: list[tuple[AnyFill, str]] = [(PhaseFill(phase), phase.text) for phase in phases]
+    named.append((PhaseFill(None), "other"))
+    if has_inspector:
+        named.append((Fill.INSPECTOR, "inspector"))
+    if has_waiting:
+        named.append((Fill.WAITING, "waiting"))
+    return tuple(named)
+
+
+@guarded
+class FrameLegend(QWidget):
+    """What the colours of bars mean, a line for each."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.entries: tuple[tuple[AnyFill, str], ...] = PACES
+
+    def show_entries(self, entries: tuple[tuple[AnyFill, str], ...]) -> None:
+        self.entries = entries
+        self.setFixedHeight(_LINE * len(entries))
+        self.update()
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        metrics = painter.fontMetrics()
+        for number, (fill, text) in enumerate(self.entries):
+            top = number * _LINE + (_LINE - _SQUARE) // 2
+            painter.fillRect(0, top, _SQUARE, _SQUARE, color_of(fill, self._theme))
+            if fill is Fill.INSPECTOR:
+                painter.setPen(color_of(Fill.INSPECTOR_EDGE, self._theme))
+                painter.drawRect(0, top, _SQUARE - 1, _SQUARE - 1)
+            painter.setPen(self._theme.color(ColorRole.MUTED))
+            room = self.width() - _SQUARE - 7
+            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+            painter.drawText(_SQUARE + 7, top + _SQUARE, shown)
+
+
+class _Header(QWidget):
+    """Numbers in small letters on the colour of headers."""
+
+    #: The longest frame is to be shown.
+    longest_wanted = Signal()
+    #: The next frame over budget is to be shown.
+    over_wanted = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        small = self.font()
+        small.setPixelSize(_SMALL_PX)
+        self.setFont(small)
+        self.longest = TextLink(theme, self)
+        self.over = TextLink(theme, self)
+        self.longest.setToolTip("Go to the longest frame")
+        self.over.setToolTip("Go to the next frame over budget (J)")
+        self.longest.clicked.connect(self.longest_wanted)
+        self.over.clicked.connect(self.over_wanted)
+
+    def _muted(self, text: str = "") -> QLabel:
+        label = QLabel(text, self)
+        label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        return label
+
+
+@guarded
+class OverviewHeader(_Header):
+    """Of the whole session: P99, and links to the longest frame and those over budget."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.p99 = self._muted()
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(_PAD, 0, 4, 0)
+        layout.setSpacing(16)
+        layout.addWidget(self.p99)
+        layout.addWidget(self.longest)
+        layout.addWidget(self.over)
+        layout.addStretch(1)
+
+    def show_statistics(self, found: FoundStatistics | None) -> None:
+        statistics = None if found is None or found.of.are_samples else found.statistics
+        if statistics is None:
+            self.p99.setText("")
+            self.longest.show_text("", "")
+            self.over.show_text("", "")
+            return
+        self.p99.setText(f"P99 {format_duration(statistics.p99_ns)}")
+        self.longest.show_text(f"max {format_duration(statistics.max_ns)}", "Longest frame,")
+        over = statistics.over_budgets[0].count if statistics.over_budgets else 0
+        self.over.show_text(f"{over:,} over" if over else "", "Frames over budget,")
+
+
+@guarded
+class FrameHeader(_Header):
+    """Of the frames in view: statistics, the menu with the budget, and the legend.
+
+    Attributes:
+        title: What frames are called.
+        menu_button: Names the budget, and opens the menu.
+        legend: What the colours mean.
+    """
+
+    def __init__(self, theme: Theme, menu: QMenu, loops: QWidget, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self._numbers = ""
+        self.title = QLabel("Frames", self)
+        bold = self.font()
+        bold.setPixelSize(13)
+        bold.setBold(True)
+        self.title.setFont(bold)
+        self.menu_button = QToolButton(self)
+        self.menu_button.setAutoRaise(True)
+        self.menu_button.setMenu(menu)
+        self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.menu_button.setFont(self.font())
+        self.p50, self.p99 = QLabel(self), QLabel(self)
+        self.legend = FrameLegend(theme, self)
+        self._values = [
+            (self._muted(name), value)
+            for name, value in (
+                ("P50", self.p50),
+                ("P99", self.p99),
+                ("max", self.longest),
+                ("over", self.over),
+            )
+        ]
+        top = QHBoxLayout()
+        top.setSpacing(4)
+        top.addWidget(self.title)
+        top.addWidget(self.menu_button)
+        top.addStretch(1)
+        layout = self._layout = QGridLayout(self)
+        layout.setContentsMargins(_PAD, 4, 0, 8)
+        layout.setSpacing(0)
+        layout.setColumnMinimumWidth(0, _LABELS)
+        layout.setColumnStretch(1, 1)
+        layout.addLayout(top, 0, 0, 1, 2)
+        layout.addWidget(loops, 1, 0, 1, 2)
+        for row, (label, value) in enumerate(self._values, 2):
+            value.setMinimumHeight(_LINE)
+            layout.addWidget(label, row, 0)
+            layout.addWidget(value, row, 1)
+        layout.setRowStretch(6, 1)
+        layout.addWidget(self.legend, 7, 0, 1, 2)
+        self.show_legend(PACES)
+        self.show_statistics(None)
+
+    def show_legend(self, entries: tuple[tuple[AnyFill, str], ...]) -> None:
+        self.legend.show_entries(entries)
+        self._fit_legend()
+
+    def show_statistics(self, found: FoundStatistics | None) -> None:
+        statistics = None if found is None else found.statistics
+        are_samples = found is not None and found.of.are_samples
+        for label, value in self._values:
+            label.setVisible(statistics is not None and (not are_samples or value is self.p50))
+        self.p50.setText("" if statistics is None else format_duration(statistics.median_ns))
+        if statistics is None or are_samples:
+            self.p99.setText("")
+            self.longest.show_text("", "")
+            self.over.show_text("", "")
+        else:
+            self.p99.setText(format_duration(statistics.p99_ns))
+            self.longest.show_text(format_duration(statistics.max_ns), "Longest frame in view,")
+            over = statistics.over_budgets[0].count if statistics.over_budgets else 0
+            text = f"{over:,} of {statistics.count:,}"
+            self.over.show_text(text if over else "", "Over budget,")
+            self._values[3][0].setVisible(bool(over))
+        self._numbers = "" if found is None else found.text
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say in the tool tip what there is no room for."""
+        entries = self.legend.entries if self.legend.isHidden() else ()
+        legend = "\n".join(text for _, text in entries)
+        self.setToolTip("\n\n".join(filter(None, (self._numbers, legend, HELP))))
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_legend()
+
+    def _fit_legend(self) -> None:
+        numbers = 28 + _LINE * len(self._values)
+        needed = max(_LEGEND_FROM, self.legend.height() + 16)
+        self.legend.setVisible(self.height() - numbers >= needed)
+        self._tell()
