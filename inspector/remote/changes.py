@@ -120,7 +120,10 @@ def launch(
         grace_s=GRACE_S,
     )
     door.program()
-    return _joined(asked, door, timeout_s, keep=keep)
+    later = _joined(asked, door, timeout_s, keep=keep)
+    if hold and asked.shown is not None:
+        asked.shown.note_hold(asked.client)
+    return later
 
 
 def _least(asked: Grant, granted: str) -> Grant:

@@ -8,8 +8,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -144,6 +144,10 @@ class OpenSession:
             inverse = former.inverse
         self.kept[key] = _Kept(client, number, command.sentence(session.timeline), inverse)
 
+    def note_hold(self, client: Client) -> None:
+        """Remember that a client has had the program begin held."""
+        self.kept["transport"] = _Kept(client, 0, "hold", Run())
+
     def let_go(self, client: Client) -> None:
         """Undo what a client holds, the newest first."""
         for key, kept in reversed(self.kept.copy().items()):
@@ -186,6 +190,12 @@ class OpenSession:
             return "you" if asker is client else asker.name
         record = next((r for r in self.session.timeline.commands if r.number == number), None)
         return f"command {number}" if record is None or not record.by else record.by
+
+
+def _run_host(host: SystemTimeSource | None) -> None:
+    """Let the time of a scene pass for a turn."""
+    if host is not None:
+        host.run(host.now_ns() + _TURN_NS)
 
 
 def _subject(command: Command, inverse: Command) -> Hashable:
@@ -231,6 +241,8 @@ class Asked:
             what = f"session {number}" if number else "session"
             raise RemoteError(REFUSED, f"There is no {what}; open are: {there}.")
         self.shown = found
+        # So that a request sees what the one before it has done.
+        found.session.refresh()
         return found
 
     def check(self, needed: str, what: str) -> None:
@@ -360,18 +372,26 @@ class Desk:
                 self.remove(each)
 
     def _turn(self) -> None:
-        hosts = [each.host for each in self.sessions.values() if each.host is not None]
-        for host in hosts:
-            host.run(host.now_ns() + _TURN_NS)
-        if not hosts and not self._mail:
+        hosted = [each for each in self.sessions.values() if each.host is not None]
+        for each in hosted:
+            self._keep_going(each, partial(_run_host, each.host))
+        if not hosted and not self._mail:
             is_live = any(each.session.expects_news for each in self.sessions.values())
             self._news.wait(_TURN_S if is_live or self._waiting else None)
         self._news.clear()
         while self._mail:
             self._mail.popleft()()
-        for each in self.sessions.values():
-            each.session.refresh()
+        for each in list(self.sessions.values()):
+            self._keep_going(each, each.session.refresh)
         self._look_at_waiting()
+
+    def _keep_going(self, opened: OpenSession, step: Callable[[], object]) -> None:
+        """Do something with a session; one that fails is closed, and the others go on."""
+        try:
+            step()
+        except Exception:
+            logger.exception("session %d failed, and is closed", opened.number)
+            self.remove(opened)
 
     def _look_at_waiting(self) -> None:
         waiting, self._waiting = self._waiting, []
@@ -395,26 +415,27 @@ class Desk:
         return True
 
     def _leave(self, client: Client) -> None:
+        if client.is_gone:
+            return
         client.is_gone = True
         for each in list(self.sessions.values()):
-            each.let_go(client)
-            if each.owner is client:
+            self._keep_going(each, partial(each.let_go, client))
+            if each.owner is client and each.number in self.sessions:
                 self.remove(each)
 
     def _answer_line(self, client: Client, line: bytes) -> None:
         def send(answer: object) -> None:
             if not client.is_gone:
-                with suppress(OSError):
+                try:
                     client.send(json.dumps(answer).encode() + b"\n")
+                except OSError:
+                    # What it has got is no whole line, and it would be waited for again.
+                    self._leave(client)
 
-        if len(line) > MOST_BYTES:
-            send(_error(None, NOT_A_REQUEST, f"A request has at most {MOST_BYTES:,} bytes."))
-            return
         try:
-            message = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            reason = str(error) or "it is nested too deeply"
-            send(_error(None, NOT_JSON, f"This is not JSON: {reason}."))
+            message = _message_in(line)
+        except RemoteError as error:
+            send(_error(None, error.code, str(error)))
             return
         if not isinstance(message, list):
             self._answer(client, message, send)
@@ -551,6 +572,21 @@ def submit(asked: Asked, session: int, timeout_s: float, command: Command) -> La
 
     late = "It is not done yet, and goes on; session.state says how far it is."
     return Later(poll, timeout_s, late)
+
+
+def _message_in(line: bytes) -> object:
+    """Return what a line says.
+
+    Raises:
+        RemoteError: It is too long, or no JSON.
+    """
+    if len(line) > MOST_BYTES:
+        raise RemoteError(NOT_A_REQUEST, f"A request has at most {MOST_BYTES:,} bytes.")
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        reason = str(error) or "it is nested too deeply"
+        raise RemoteError(NOT_JSON, f"This is not JSON: {reason}.") from None
 
 
 def _problem(message: object) -> str:

@@ -90,7 +90,7 @@ class Tools:
         The culprit is a function with its file and line, where one was seen.
         """
         over_ns = round(over_ms * 1_000_000)
-        return await self._ask("session.late", over_ns=over_ns, session=session, limit=20)
+        return await self._ask("session.late", over_ns=over_ns, session=session, limit=100)
 
     async def explain(
         self, timer: str, at_ns: int | None = None, session: int = 0

@@ -493,7 +493,7 @@ def compare(
     for side, named in (("before", before), ("after", after)):
         run, history = _run_of(asked, named)
         runs.append(run)
-        lates[side] = None if history is None else _late(history, over_ns, 10)
+        lates[side] = None if history is None else _late(history, over_ns, 100)
     try:
         (found,) = differences(runs)
         values: object = comparison_values(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import struct
 import threading
 from argparse import Namespace
 from contextlib import closing, suppress
@@ -117,4 +118,4 @@ def _talk(desk: Desk, connected: socket.socket) -> None:
 
 
 #: As the system has times: seconds and microseconds.
-_FIVE_SECONDS = (5).to_bytes(8, "little") + bytes(8)
+_FIVE_SECONDS = struct.pack("ll", 5, 0)

@@ -12,6 +12,7 @@ from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -173,6 +174,35 @@ def test_that_an_attached_program_is_held_and_let_go(desk: Desk, tmp_path: Path)
     until = time.monotonic() + 20
     while owner("session.state")["result"]["state"]["phase"] != "running":
         assert time.monotonic() < until
+
+
+def test_that_a_program_that_begins_held_says_by_whom(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "sleeper.py").write_text(_SLEEPER)
+    command = [sys.executable, str(tmp_path / "sleeper.py")]
+    ask = _asker(desk)
+    state = ask("session.launch", argv=command, hold=True)["result"]["state"]
+    assert {"what": "hold", "by": "you"} in state["held"]
+    assert "result" in ask("command.run")
+    assert ask("session.state")["result"]["state"]["held"] == []
+
+
+def test_that_a_session_that_fails_is_closed_and_others_go_on(desk: Desk, scene: str) -> None:
+    ask = _opened(desk, scene)
+    other = _asker(desk)("session.open", path=scene.replace("game", "none"))
+    assert "error" in other
+    failing = desk.sessions[1].session
+    failing.refresh = Mock(side_effect=RuntimeError)  # type: ignore[method-assign]
+    until = time.monotonic() + 20
+    while ask("session.list")["result"]["value"]:
+        assert time.monotonic() < until
+    assert "result" in ask("session.open", path=scene, source="virtual")
+
+
+def test_that_a_client_that_takes_no_answers_has_gone(desk: Desk, scene: str) -> None:
+    deaf = desk.connect(Mock(side_effect=BrokenPipeError))
+    desk.ask(deaf, "session.open", {"path": scene, "source": "virtual"})
+    desk.take(deaf, b"{}")
+    assert _asker(desk)("session.list")["result"]["value"] == []
 
 
 def test_that_a_recording_is_asked_in_sql_and_only_read(desk: Desk, tmp_path: Path) -> None:
