@@ -49,6 +49,10 @@ _MOST_LISTED: Final = 20
 _TURN_S: Final = 0.02
 _TURN_NS: Final = 20_000_000
 
+#: The phase that a command ends, and how long that may take at most once it is carried out.
+_BEFORE: Final = {Hold: SessionPhase.RUNNING, Run: SessionPhase.HELD}
+_FOLLOWS_S: Final = 1.0
+
 #: Returned while there is no answer yet.
 NOT_YET: Final = object()
 
@@ -548,10 +552,10 @@ def submit(asked: Asked, session: int, timeout_s: float, command: Command) -> La
     was_running = of.status.phase is SessionPhase.RUNNING
     form = command.as_values()
     of.submit(command)
-    noted = False
+    noted_s = 0.0
 
     def poll() -> object:
-        nonlocal noted
+        nonlocal noted_s
         records = [
             each
             for each in of.timeline.commands
@@ -563,10 +567,16 @@ def submit(asked: Asked, session: int, timeout_s: float, command: Command) -> La
         record = records[0]
         if record.refusal:
             raise RemoteError(REFUSED, f"Could not {record.text}: {record.refusal}")
-        if not noted:
+        if not noted_s:
             opened.note(asked.client, command, record.number, was_running=was_running)
-            noted = True
-        if of.status.phase.goes_on:
+            noted_s = time.monotonic()
+        phase = of.status.phase
+        if phase.goes_on:
+            return NOT_YET
+        # A program stops or goes on a moment after it has said that it will.
+        is_still = phase is _BEFORE.get(type(command)) and not of.is_recorded
+        if is_still and time.monotonic() - noted_s < _FOLLOWS_S:
+            of.refresh()
             return NOT_YET
         return {"number": record.number, "text": record.text, "at_ns": record.at_ns}
 

@@ -170,6 +170,9 @@ def test_that_an_attached_program_is_held_and_let_go(desk: Desk, tmp_path: Path)
     state = guest("command.hold", session=1)["result"]["state"]
     assert state["phase"] == "held"
     assert {"what": "hold", "by": "you"} in state["held"]
+    for _ in range(5):
+        assert guest("command.run", session=1)["result"]["state"]["phase"] == "running"
+        assert guest("command.hold", session=1)["result"]["state"]["phase"] == "held"
     desk.leave(guest.client)  # type: ignore[attr-defined]
     until = time.monotonic() + 20
     while owner("session.state")["result"]["state"]["phase"] != "running":
