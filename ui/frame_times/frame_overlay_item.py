@@ -70,6 +70,8 @@ _GRIP: Final = 5.0
 #: Height of the heads of frames that another panel marks, and the opacity of what is below.
 _HEAD: Final = 5
 _SHADE: Final = 0.3
+#: Opacity of the background over what comes after the playhead.
+_VEIL: Final = 0.5
 #: A selected frame narrower than this is shown as a line.
 _NARROW: Final = 3
 #: Pixels to either side of the pointer; of the frames there the longest is meant.
@@ -227,7 +229,7 @@ class FrameOverlayItem(QGraphicsObject):
             painter.setPen(_line(self._theme.color(ColorRole.TEXT)))
             x = round((self.hover - low) * scale) + 0.5
             painter.drawLine(QPointF(x, 0), QPointF(x, rect.height()))
-        if self.playhead is not None and low <= self.playhead <= high:
+        if self.playhead is not None and self.playhead <= high:
             self._draw_playhead(painter, rect, round((self.playhead - low) * scale))
         if self.readout is not None:
             self._draw_readout(painter, rect, self.readout)
@@ -312,7 +314,14 @@ class FrameOverlayItem(QGraphicsObject):
         painter.fillRect(QRectF(round(middle) - 4, 0, 8, 3), color)
 
     def _draw_playhead(self, painter: QPainter, rect: QRectF, x: int) -> None:
-        color = self._theme.color(ColorRole.INTERVENTION)
+        # What comes after the instant that is looked at is covered.
+        veil = QColor(self._theme.color(ColorRole.BG))
+        veil.setAlphaF(_VEIL)
+        left = max(x + 1, 0)
+        painter.fillRect(QRectF(left, 0, rect.width() - left, rect.height()), veil)
+        if x < 0:
+            return
+        color = self._theme.color(ColorRole.BLUE)
         painter.fillRect(QRectF(x - 1, 0, 2, rect.height()), color)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -77,6 +77,8 @@ class FramePlot(PlottedFrames):
         moved = self._drag.move(place)
         if moved is None:
             return
+        # While something is dragged nothing is read.
+        self.point_at(None)
         if self._choice_from is None:
             self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
             self.view.pan(-moved.x() / max(self.area().width(), 1.0))

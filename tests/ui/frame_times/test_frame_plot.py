@@ -14,7 +14,7 @@ from inspector.events.states import CommandRecord, Failure, Mark
 from tests.ui.plotting.frames import MS, add_frame, timeline_of, usual_timeline
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.plotted_frames import EMPTY_TEXT, NO_SCENE_TEXT, NONE_IN_FILE_TEXT
-from ui.kit.theme import Theme
+from ui.kit.theme import ColorRole, Theme
 from ui.plotting.frame_series import XAxis
 
 NO_KEY = Qt.KeyboardModifier.NoModifier
@@ -330,6 +330,36 @@ def test_that_a_double_click_on_a_bar_zooms_in_and_above_it_shows_everything(
     above = QPointF(on_bar.x(), plot.area().top() + 2)
     mouse(plot, QEvent.Type.MouseButtonDblClick, above, (LEFT, LEFT))
     assert plot.view.visible_frames() == (0, 300)
+
+
+def test_that_nothing_is_read_while_the_frames_are_dragged(plot: FramePlot) -> None:
+    plot.set_timeline(usual_timeline(300))
+    start, end = plot.pixel_of_frame(100), plot.pixel_of_frame(150)
+    mouse(plot, QEvent.Type.MouseMove, start)
+    assert plot.readout() is not None
+
+    mouse(plot, QEvent.Type.MouseButtonPress, start, (LEFT, LEFT))
+    mouse(plot, QEvent.Type.MouseMove, end, (NONE, LEFT))
+
+    assert plot.readout() is None
+    assert plot.view.hover is None
+
+
+def test_that_what_comes_after_the_playhead_is_covered_by_half(plot: FramePlot) -> None:
+    timeline = usual_timeline(300)
+    plot.set_timeline(timeline)
+    plot.view.fit()
+    y = plot.area().bottom() - 3
+    places = [QPoint(round(plot.pixel_of_frame(each).x()), round(y)) for each in (50, 250)]
+    before = [picture(plot).pixelColor(place) for place in places]
+
+    plot.view.show_playhead_ns(timeline.frames.at_ns[150])
+
+    after = [picture(plot).pixelColor(place) for place in places]
+    assert after[0] == before[0]
+    background = Theme("light").color(ColorRole.BG)
+    half = (before[1].red() + background.red()) / 2
+    assert after[1].red() == pytest.approx(half, abs=2)
 
 
 def test_that_ctrl_and_dragging_chooses_a_range_and_escape_gives_it_up(
