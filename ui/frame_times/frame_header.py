@@ -125,7 +125,7 @@ class OverviewHeader(_Header):
         self.p99 = self._muted()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(_PAD, 0, 4, 0)
-        layout.setSpacing(16)
+        layout.setSpacing(8)
         layout.addWidget(self.p99)
         layout.addWidget(self.longest)
         layout.addWidget(self.over)
@@ -139,7 +139,9 @@ class OverviewHeader(_Header):
             self.over.show_text("", "")
             return
         self.p99.setText(f"P99 {format_duration(statistics.p99_ns)}")
-        self.longest.show_text(f"max {format_duration(statistics.max_ns)}", "Longest frame,")
+        # The unit stands before it, and there is no room for two.
+        longest = format_duration(statistics.max_ns).removesuffix(" ms")
+        self.longest.show_text(f"max {longest}", "Longest frame,")
         over = statistics.over_budgets[0].count if statistics.over_budgets else 0
         self.over.show_text(f"{over:,} over" if over else "", "Frames over budget,")
 

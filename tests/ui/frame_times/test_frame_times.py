@@ -121,9 +121,23 @@ def test_that_the_headers_have_the_numbers_in_view_and_of_the_session(
     )
     assert header.longest.text() == "40.0 ms"
     assert (overview.p99.text(), overview.longest.text(), overview.over.text()) == (
-        *("P99 16.7 ms", "max 100 ms", "2 over"),
+        *("P99 16.7 ms", "max 100", "2 over"),
     )
     assert header.menu_button.text() == "60 fps budget"
+
+
+def test_that_the_numbers_of_the_session_have_room_in_a_narrow_header(
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
+) -> None:
+    show(bridge, timeline_of([303 * MS] + [USUAL_NS] * 500 + [40 * MS] * 269))
+    overview = panel.overview_header
+    qtbot.waitUntil(lambda: overview.over.text() == "270 over")
+
+    panel.view.leave_room(left=224)
+    QCoreApplication.processEvents()
+
+    for part in (overview.p99, overview.longest, overview.over):
+        assert part.width() >= part.sizeHint().width()
 
 
 def test_that_links_go_to_the_longest_frame_and_from_one_over_budget_to_the_next(
