@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
@@ -17,9 +17,6 @@ from inspector.commands.command import COMMANDS, Capability, Command
 from inspector.errors import InspectorError
 from inspector.events.conditions.breakpoint import Breakpoint
 from inspector.probe.requests import FULL, GRANTS, READ_ONLY, STEP
-
-if TYPE_CHECKING:
-    from inspector.remote.desk import Asked
 
 Grant = Literal["read-only", "step", "full"]
 
@@ -136,7 +133,7 @@ def command_method_name(command: type[Command]) -> str:
     return f"command.{spaced.strip('_')}"
 
 
-def declare_commands(submit: Callable[[Asked, int, float, Command], object]) -> None:
+def declare_commands(submit: Callable[[Any, int, float, Command], object]) -> None:
     """Declare a method for each command of sessions, from its own declaration."""
     for command in COMMANDS.values():
         hints = get_type_hints(command)
@@ -150,7 +147,7 @@ def declare_commands(submit: Callable[[Asked, int, float, Command], object]) -> 
         grant = _NEEDS.get(command.capability, FULL)
 
         def call(
-            asked: Asked,
+            asked: object,
             session: int,
             timeout_s: float,
             of: type[Command] = command,
