@@ -123,7 +123,10 @@ class LaneTree(QTreeView):
         self.setUniformRowHeights(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        # It is clear, and is not even asked to paint.
+        self.setAutoFillBackground(False)
         self.viewport().setAutoFillBackground(False)
+        self.setUpdatesEnabled(False)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Lanes")

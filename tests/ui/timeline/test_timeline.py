@@ -7,10 +7,11 @@ import weakref
 from fractions import Fraction
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
+from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
 from inspector.clocks import Clock
@@ -580,6 +581,30 @@ def test_that_screen_readers_find_a_tree_of_lanes(
     canvas.walk.choose_row(row_of(canvas, "game"))
     canvas.walk.toggle_folded()
     assert not canvas.tree.isExpanded(canvas.tree.lanes.index_of(row_of(canvas, "game")))
+
+
+class PaintCount(QObject):
+    """Counts how often a widget is asked to paint."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.count = 0
+        widget.installEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() == QEvent.Type.Paint
+        return False
+
+
+def test_that_the_tree_of_lanes_is_never_painted_over_them(
+    qtbot: QtBot, panel: TimelinePanel
+) -> None:
+    canvas = panel.canvas
+    lanes, tree = (PaintCount(each.viewport()) for each in (canvas, canvas.tree))
+    canvas.viewport().update()
+    qtbot.waitUntil(lambda: lanes.count > 0)
+    assert tree.count == 0
 
 
 def test_that_the_keys_of_lanes_work_where_the_focus_is(qtbot: QtBot, panel: TimelinePanel) -> None:
