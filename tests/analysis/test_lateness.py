@@ -350,3 +350,26 @@ def test_that_shares_and_what_is_not_known_add_up_to_the_lateness(
     assert lateness.unknown_ns >= -2 * MS
     assert all(share.ns > 0 for share in lateness.shares)
     assert sum(share.ns for share in lateness.shares) <= lateness.late_ns + 2 * MS
+
+
+ENGINE = "/opt/inspector/clocks/tree.py:80 in ClockNode._advance"
+INNER = "/opt/inspector/clocks/tree.py:120 in ClockNode._resolve"
+
+
+def test_that_what_calls_the_callbacks_of_a_scene_is_not_blamed() -> None:
+    program = Program()
+    for until_ms in range(10, 261, 10):
+        program.sample(MAIN, ENGINE, INNER, until_ms=until_ms, kind=CallKind.CALLBACK)
+    lateness = program.fire(258)
+    assert lateness.shares == ()
+    assert lateness.cause is Cause.UNKNOWN
+
+
+def test_that_a_callback_of_a_scene_is_blamed_for_what_it_calls_of_its_clocks() -> None:
+    program = Program()
+    for until_ms in range(10, 261, 10):
+        program.sample(MAIN, ENGINE, CRUNCH, INNER, until_ms=until_ms, kind=CallKind.CALLBACK)
+    share = program.fire(258).main
+    assert share is not None
+    assert share.culprit is not None
+    assert share.culprit.place.function == "crunch"

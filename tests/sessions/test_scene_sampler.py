@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from inspector.analysis.lanes.lanes import LaneStore
+from inspector.analysis.lateness.attribution import Cause
+from inspector.analysis.lateness.blocks import delayed_calls
 from inspector.analysis.lateness.late_calls import late_calls
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.sessions.hosted import HostedSession
@@ -40,6 +43,11 @@ def test_that_a_callback_of_a_scene_is_named_for_whom_it_made_late(tmp_path: Pat
         run_real(session, host, duration_ns=400_000_000, on_progress=lambda _: None)
         session.refresh()
         late = list(late_calls(session.history, 50_000_000))
+        store = LaneStore()
+        while store.read(session.history, session.timeline):
+            pass
+        blocks = [b for n in store.blocks.clocks for b in store.blocks.within(n, 0, 1 << 62)]
+        delayed = [each.call.name for b in blocks for each in delayed_calls(session.history, b)]
         instants = [event[0] for event in session.history.events(0, session.history.end)]
     assert {call.name for call in late} == {"tick"}
     named = {
@@ -49,4 +57,13 @@ def test_that_a_callback_of_a_scene_is_named_for_whom_it_made_late(tmp_path: Pat
         if share.culprit is not None
     }
     assert named == {"crunch"}
+    # A stretch in which it mostly had no processor is nobody's.
+    is_starved = any(
+        share.cause is Cause.PROCESSOR and 4 * share.ns > call.lateness.late_ns
+        for call in late
+        for share in call.lateness.shares
+    )
+    seen = [(block.culprit.place.function, block.lasts) for block in blocks]
+    assert seen == [("crunch", False)] or is_starved
+    assert set(delayed) == {"tick"} or is_starved
     assert instants == sorted(instants)

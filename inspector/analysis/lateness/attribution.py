@@ -475,16 +475,27 @@ def _is_library(place: Place) -> bool:
     )
 
 
+def _is_engines(place: Place) -> bool:
+    return _ENGINE.search(place.file.replace("\\", "/")) is not None
+
+
 def own_places(stack: Sequence[str]) -> list[Place]:
     """Return the places that can be named: those of the program below its loop.
 
-    Without any, those of libraries.
+    Without any, those of libraries; none of what calls the callbacks of a scene.
     """
     places = [Place.of(text) for text in stack]
     places = [place for place in places if place.file != "<built-in>"]
+    is_engines = [_is_engines(place) for place in places]
+    while is_engines and is_engines[-1]:
+        is_engines.pop()
+    if len(is_engines) < len(places):
+        if not any(is_engines):
+            return []
+        del places[len(is_engines) :]
     for index in range(len(places) - 1, -1, -1):
         file = places[index].file.replace("\\", "/")
-        if file.endswith(_LOOP_FILES) or _ENGINE.search(file):
+        if file.endswith(_LOOP_FILES) or is_engines[index]:
             below = places[index + 1 :]
             if below:
                 places = below
