@@ -103,7 +103,7 @@ class LaneReader:
         if place < 0 or local is None:
             return None
         lines = [
-            f"clock “{past.name}” at {format_instant(at_ns)}",
+            f"{past.name} at {format_instant(at_ns)}",
             f"local time {format_instant(local)}",
             f"rate ×{rate_text(past.rate_n[place])}" + (", paused" if past.paused[place] else ""),
         ]
@@ -124,7 +124,7 @@ class LaneReader:
         if stand.cause and command is not None:
             who = f"{command.by or 'you'}: {command.text}"
         name = self._store.clocks.by_id[stand.clock_id].name
-        whose = "itself" if stand.clock_id == of_clock else f"clock “{name}”"
+        whose = "itself" if stand.clock_id == of_clock else name
         lasted = f" for {format_duration(stand.end_ns - stand.began_ns)}" if stand.is_over else ""
         return f"stopped: {whose} {what} since {format_instant(stand.began_ns)}{lasted} ({who})"
 
@@ -135,12 +135,12 @@ class LaneReader:
             return None
         began_ns, end_ns = steps.at_ns[place], steps.end_of(place, self._timeline.at_ns)
         lines = [
-            f"{lane.label}: “{self._strings[steps.value[place]]}”",
+            f"{lane.label}: {self._strings[steps.value[place]]}",
             f"since {format_instant(began_ns)}, for {format_duration(end_ns - began_ns)}",
         ]
         if steps.cause[place]:
             former = self._strings[steps.value[place - 1]] if place else ""
-            lines.append(f"entered by “{self._strings[steps.cause[place]]}” from “{former}”")
+            lines.append(f"entered by {self._strings[steps.cause[place]]} from {former}")
         return LaneReading(began_ns, tuple(lines), Selection.member(lane.subject_id))
 
     def _slice(self, spans: Spans, at_ns: float, within_ns: float) -> LaneReading | None:
@@ -191,7 +191,7 @@ class LaneReader:
             case LaneKind.FAILURES:
                 failure = timeline.failures[place]
                 last = what_was_raised(failure.traceback)
-                return f"“{failure.label}” failed: {last}"
+                return f"{failure.label} failed: {last}"
             case _:
                 hit = timeline.hits[place]
                 return f"breakpoint {hit.number}: {hit.text}"

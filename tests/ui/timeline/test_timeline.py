@@ -241,7 +241,7 @@ def test_that_a_pause_says_who_stands_still_since_when_and_because_of_whom(
     canvas = panel.canvas
     canvas.view.fit()
     canvas.point_at(canvas.place_of(row_of(canvas, "enemies"), 2_100 * MS))
-    assert "stopped: clock “game” paused since 00:02.000 (by the program)" in (panel.readout.text())
+    assert "stopped: game paused since 00:02.000 (by the program)" in (panel.readout.text())
 
 
 def test_that_dragging_with_shift_measures_session_time_and_local_time(
