@@ -124,7 +124,7 @@ class OverviewStrip(QWidget):
         self._bring_up_to_date()
         pixmap, series = self.picture.pixmap, self._series
         if pixmap is None or series is None or series.first == series.end:
-            painter.fillRect(self.rect(), self._theme.color(ColorRole.BACKGROUND))
+            painter.fillRect(self.rect(), self._theme.color(ColorRole.PANEL))
             return
         exposed = event.rect()
         ratio = self.devicePixelRatioF()
@@ -164,7 +164,7 @@ class OverviewStrip(QWidget):
     def _draw_columns(
         self, painter: QPainter, series: FrameSeries, window: Window, start: int, stop: int
     ) -> Spikes:
-        background = self._theme.color(ColorRole.BACKGROUND)
+        background = self._theme.color(ColorRole.PANEL)
         painter.fillRect(start, 0, stop - start, window.height, background)
         columns = series.columns(window, start, stop)
         if not len(columns):
@@ -183,17 +183,14 @@ class OverviewStrip(QWidget):
 
     def _draw_brush(self, painter: QPainter) -> None:
         left, right = self._brush_edges()
-        veil = QColor(self._theme.color(ColorRole.BACKGROUND))
-        veil.setAlphaF(0.55)
+        veil = QColor(self._theme.color(ColorRole.PANEL))
+        veil.setAlphaF(0.35)
         height = self.height()
         painter.fillRect(QRectF(0, 0, left, height), veil)
         painter.fillRect(QRectF(right, 0, self.width() - right, height), veil)
-        accent = self._theme.color(ColorRole.ACCENT)
-        painter.setPen(QPen(accent, 1))
+        painter.setPen(QPen(self._theme.color(ColorRole.TEXT), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(QRectF(left + 0.5, 0.5, max(right - left - 1, 1), height - 1))
-        for x in (left, right):
-            painter.fillRect(QRectF(round(x) - 1, height / 2 - 7, 3, 14), accent)
 
     def _brush_edges(self) -> tuple[int, int]:
         """Return the edges of the brush in pixels, far enough apart to be seen."""
