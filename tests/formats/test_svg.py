@@ -26,9 +26,9 @@ from inspector.formats.drawing.display_list import (
     Rects,
     Stroke,
     Text,
+    lines_of,
 )
 from inspector.formats.drawing.font_metrics import text_width
-from inspector.formats.drawing.pixel_rects import lines_of
 from inspector.formats.drawing.svg import quoted, svg_text
 from inspector.formats.drawing.truetype import TrueTypeFont
 from inspector.formats.frame_graph.frame_graph import frame_graph

@@ -23,6 +23,9 @@ from inspector.formats.drawing.display_list import (
     Rect,
     Rects,
     Text,
+    boxes_by_color,
+    boxes_of,
+    lines_of,
 )
 from inspector.formats.drawing.font_metrics import (
     FONT_FAMILY,
@@ -30,7 +33,6 @@ from inspector.formats.drawing.font_metrics import (
     has_every_character,
     text_width,
 )
-from inspector.formats.drawing.pixel_rects import boxes_by_color, boxes_of, lines_of
 
 from .fonts import load_fonts
 

@@ -8,17 +8,20 @@ positioned by its baseline. Colours are ``#rrggbb``.
 from __future__ import annotations
 
 from enum import Enum
+from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from msgspec import Struct, structs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from inspector.formats.drawing.pixel_rects import PixelRects
+    #: Shape (n, 4): left, top, right, bottom, the last two inclusive.
+    PixelRects: TypeAlias = NDArray[np.int32]
 
 
 class Point(NamedTuple):
@@ -246,4 +249,37 @@ def _texts(items: tuple[Item, ...]) -> list[Text]:
                 found += _texts(inner)
             case _:
                 pass
+    return found
+
+
+def boxes_of(batch: Rects | Hatched) -> Iterator[tuple[float, float, float, float]]:
+    """Yield the left and upper edge, the width and the height of rectangles."""
+    for left, top, right, bottom in batch.rects.tolist():
+        yield left, top, right + 1 - left, bottom + 1 - top
+
+
+def lines_of(hatched: Hatched) -> Iterator[tuple[float, float, float, float]]:
+    """Yield the lines of a hatching, from one place to another within each rectangle."""
+    for left, top, width, height in boxes_of(hatched):
+        right, bottom = left + width, top + height
+        # Along a line the sum of both coordinates stays the same.
+        first = left + top - (left + top - hatched.phase) % HATCH_GAP + HATCH_GAP
+        total = first
+        while total < right + bottom:
+            x0, x1 = max(left, total - bottom), min(right, total - top)
+            yield x0, total - x0, x1, total - x1
+            total += HATCH_GAP
+
+
+def boxes_by_color(columns: Columns) -> dict[str, list[tuple[float, float, float, float]]]:
+    """Return boxes of the same colour in as few pieces as there are runs of equal cells."""
+    found: dict[str, list[tuple[float, float, float, float]]] = {}
+    high = columns.height / len(columns.cells)
+    for number, row in enumerate(columns.cells.tolist()):
+        left = columns.left
+        for cell, run in groupby(row):
+            wide = len(list(run))
+            box = (left, round(columns.top + number * high, 2), wide, round(high, 2))
+            found.setdefault(columns.colors[cell], []).append(box)
+            left += wide
     return found

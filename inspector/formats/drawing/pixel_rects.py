@@ -1,12 +1,7 @@
 """Rectangles on whole pixels, thousands at once, as painters and writers of files take them."""
 
-from collections.abc import Iterator
-from itertools import groupby
-
 import numpy as np
 from numpy.typing import NDArray
-
-from inspector.formats.drawing.display_list import HATCH_GAP, Columns, Hatched, Rects
 
 #: Shape (n, 4), C-contiguous: left, top, right, bottom, the last two inclusive.
 PixelRects = NDArray[np.int32]
@@ -55,36 +50,3 @@ def edge_rects(rects: PixelRects) -> PixelRects:
     sides = ((left, top, right, top), (left, bottom, right, bottom))
     ends = ((left, top, left, bottom), (right, top, right, bottom))
     return np.concatenate([np.stack(each, axis=1) for each in (*sides, *ends)])
-
-
-def boxes_of(batch: Rects | Hatched) -> Iterator[tuple[float, float, float, float]]:
-    """Yield the left and upper edge, the width and the height of rectangles."""
-    for left, top, right, bottom in batch.rects.tolist():
-        yield left, top, right + 1 - left, bottom + 1 - top
-
-
-def lines_of(hatched: Hatched) -> Iterator[tuple[float, float, float, float]]:
-    """Yield the lines of a hatching, from one place to another within each rectangle."""
-    for left, top, width, height in boxes_of(hatched):
-        right, bottom = left + width, top + height
-        # Along a line the sum of both coordinates stays the same.
-        first = left + top - (left + top - hatched.phase) % HATCH_GAP + HATCH_GAP
-        total = first
-        while total < right + bottom:
-            x0, x1 = max(left, total - bottom), min(right, total - top)
-            yield x0, total - x0, x1, total - x1
-            total += HATCH_GAP
-
-
-def boxes_by_color(columns: Columns) -> dict[str, list[tuple[float, float, float, float]]]:
-    """Return boxes of the same colour in as few pieces as there are runs of equal cells."""
-    found: dict[str, list[tuple[float, float, float, float]]] = {}
-    high = columns.height / len(columns.cells)
-    for number, row in enumerate(columns.cells.tolist()):
-        left = columns.left
-        for cell, run in groupby(row):
-            wide = len(list(run))
-            box = (left, round(columns.top + number * high, 2), wide, round(high, 2))
-            found.setdefault(columns.colors[cell], []).append(box)
-            left += wide
-    return found

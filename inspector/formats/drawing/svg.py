@@ -27,9 +27,11 @@ from inspector.formats.drawing.display_list import (
     Rects,
     Stroke,
     Text,
+    boxes_by_color,
+    boxes_of,
+    lines_of,
 )
 from inspector.formats.drawing.font_metrics import font, has_every_character, text_width
-from inspector.formats.drawing.pixel_rects import boxes_by_color, boxes_of, lines_of
 
 _EMBEDDED_FAMILY: Final = "Timeline Inspector Sans"
 _FALLBACK_FAMILIES: Final = "'Inter Tabular',Inter,'Segoe UI','Helvetica Neue',Arial,sans-serif"
