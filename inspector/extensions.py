@@ -66,7 +66,7 @@ EntryT = TypeVar("EntryT")
 
 
 class PanelArea(Enum):
-    """Where a panel is at first."""
+    """Where a panel is."""
 
     LEFT = "left"
     TOP_RIGHT = "top right"
@@ -80,9 +80,10 @@ class Panel:
     """One panel of the window; its widget is imported when it is first seen.
 
     Attributes:
-        id: Its name for the program; layouts are saved by it.
+        id: Its name for the program; what is open is saved by it.
         title: Its name for people.
-        area: Where it is docked at first; ``MIDDLE`` is below the frame times, which have none.
+        area: Where it is: the right and its top are the side column, the bottom and the left the
+            tray; ``MIDDLE`` is below the frame times, which have none.
         widget: Its class as ``module:Class``, made with the session's bridge, the theme and
             the parent.
         summary: What it shows, in a few words.

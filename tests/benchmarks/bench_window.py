@@ -282,7 +282,7 @@ def _complete_window(bridge: SessionBridge, folder: Path) -> MainWindow:
     window = MainWindow(Theme("light"), SettingsFile(folder / "settings.json"), Settings())
     window.resize(*_SIZE)
     WindowContents(window, bridge)
-    queue, events = window.docks["timer_queue"], window.docks["event_list"]
+    queue, events = window.panels["timer_queue"], window.panels["event_list"]
     window.splitDockWidget(queue, events, Qt.Orientation.Horizontal)
     bridge.select(Selection.clock(1))
     return window

@@ -197,14 +197,14 @@ window.open_path(Path("scene.py"))
 said = {"source": type(shell.bridge.session.source).__name__}
 shell.trigger("panel-frame_count")
 shell.advance(1)
-said["panel"] = window.docks.panel("frame_count").text()
+said["panel"] = window.panels.panel("frame_count").text()
 said["frames"] = shell.bridge.timeline.frames.end
 shell.trigger("export")
 turn()
 formats = window.findChild(object, "export_dialog").findChildren(QComboBox)
 said["formats"] = [box.itemText(row) for box in formats for row in range(box.count())]
 shell.trigger("panel-findings")
-findings = window.docks.panel("findings")
+findings = window.panels.panel("findings")
 findings.look()
 turn()
 said["findings"] = [each.kind.name for each in findings.model.rows]

@@ -47,7 +47,7 @@ from tests.ui.lone_window import finish, lone_shell
 
 shell = lone_shell()
 shell.trigger("panel-pulse")
-finish(shell, {"pulse": shell.window.docks.panel("pulse").text()})
+finish(shell, {"pulse": shell.window.panels.panel("pulse").text()})
 """
 PARTS = {
     "panel": Part(

@@ -19,6 +19,7 @@ from ui.window.main_window import MainWindow
 from ui.window.settings import SettingsFile
 
 _PATIENCE_MS = 60_000
+_SIZE = (1_280, 760)
 SMALL_GAME = resource_path("scenes", "01_small_game.py")
 
 SCENE = """
@@ -94,6 +95,9 @@ def open_shell(qtbot: QtBot, folder: Path, scene: str | Path | None = SCENE) -> 
         sources.append(ManualTimeSource())
         return sources[-1]
 
+    if not settings.geometry:
+        # Wide enough for the side column.
+        window.resize(*_SIZE)
     window.show()
     contents = WindowContents(window, SessionBridge(make_source=make_source))
     if scene is not None:
@@ -105,6 +109,6 @@ def open_shell(qtbot: QtBot, folder: Path, scene: str | Path | None = SCENE) -> 
         window.open_path(path)
     QApplication.processEvents()
     # One turn may not be enough where other events come first, and without it no layout is saved.
-    while not window.docks.is_settled:
+    while not window.panels.is_settled:
         QApplication.processEvents()
     return Shell(window, contents, sources, settings_file)

@@ -23,7 +23,6 @@ class MenuId(Enum):
     TIMER = "Ti&mer"
     VIEW = "&View"
     PANELS = "&Panels"
-    LAYOUT = "&Layout"
     THEME = "&Theme"
     HELP = "&Help"
     HELP_PAGES = "Help &pages"
@@ -48,7 +47,6 @@ _PARENTS: Final = {
     MenuId.TIME_SOURCE: MenuId.TIME,
     MenuId.MEMBER: MenuId.BRANCH,
     MenuId.PANELS: MenuId.VIEW,
-    MenuId.LAYOUT: MenuId.VIEW,
     MenuId.THEME: MenuId.VIEW,
     MenuId.HELP_PAGES: MenuId.HELP,
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtWidgets import QWidget
 
 from inspector.events.annotations import Annotation
 from inspector.timebase import format_duration, format_instant
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
-_MESSAGE_MS: Final = 5_000
-
 
 class AnnotationActions(QObject):
     """Adds bookmarks, notes and named ranges, with prompts for names and texts.
 
     Signals:
         refused: Something was refused; the reason, as a sentence.
+        said: What was done.
     """
 
     refused = Signal(str)
+    said = Signal(str)
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QObject | None) -> None:
         super().__init__(parent)
@@ -38,7 +38,7 @@ class AnnotationActions(QObject):
         self._theme = theme
         self._window = parent if isinstance(parent, QWidget) else None
         desk.refused.connect(self.refused)
-        desk.done.connect(self._say)
+        desk.done.connect(self.said)
         desk.note_wanted.connect(self._ask_for_note_at)
         desk.range_wanted.connect(self._ask_for_name_of)
 
@@ -99,11 +99,6 @@ class AnnotationActions(QObject):
             return
         self._bridge.set_playhead(found.at_ns)
         self._desk.picked.emit(found.id)
-
-    @Slot(str)
-    def _say(self, text: str) -> None:
-        if isinstance(self._window, QMainWindow):
-            self._window.statusBar().showMessage(text, _MESSAGE_MS)
 
 
 ANNOTATION_ACTIONS: Final = (

@@ -42,9 +42,6 @@ from ..transport.capture_bar import CaptureBar
 from ..transport.recording_actions import RECORDING_ACTIONS, RecordingActions
 from ..transport.state_bar import StateBar
 from ..transport.transport_bar import TransportBar
-from .docks.badges import Badges
-from .docks.middle import make_middle
-from .docks.panel_docks import PanelDocks
 from .extensions import ExtensionReporter
 from .handlers.action_list import ACTIONS, PROGRAM_ACTIONS, TRANSPORT_ACTIONS, WINDOW_ACTIONS
 from .handlers.action_states import ActionStates
@@ -52,6 +49,8 @@ from .handlers.program_actions import ProgramActions
 from .handlers.window_actions import WindowActions
 from .keyboard import FocusRing, KeyGuard, enter
 from .notices import FailureNote, NoticeBar
+from .panels.badges import Badges
+from .panels.window_panels import WindowPanels
 from .scene_card import SceneCard
 from .settings import LAYOUT_VERSION, Settings
 from .status_line import StatusLine
@@ -70,7 +69,6 @@ if TYPE_CHECKING:
     from .main_window import MainWindow
 
 _TRANSPORT_HEIGHT: Final = 34
-_MESSAGE_MS: Final = 8_000
 #: Longer messages do not fit into the status bar.
 _LONGEST_MESSAGE: Final = 120
 _MOST_DROPPED: Final = 8
@@ -106,12 +104,12 @@ class WindowContents(QObject):
         window.theme.follow_system()
         self._adopt_settings()
         self._extension_reporter = ExtensionReporter(window)
-        self._add_middle_and_docks()
+        self._add_panels()
         self._add_actions()
         self._add_bars()
         self._add_frame_times()
         self._restore_layout()
-        window.docks.make_panels(lambda panel: make_panel(panel, bridge, window.theme, window))
+        window.panels.make_panels(lambda panel: make_panel(panel, bridge, window.theme, window))
         self.badges = Badges(window, bridge)
         bridge.session_changed.connect(self._take_session)
         bridge.status_changed.connect(self._take_status)
@@ -121,7 +119,8 @@ class WindowContents(QObject):
         bridge.opening_failed.connect(self._show_opening_failure)
         bridge.column_wanted.connect(self._ask_for_column)
         bridge.sums_found.connect(self._show_sums)
-        bridge.panel_wanted.connect(window.docks.show_panel)
+        bridge.panel_wanted.connect(window.panels.show_panel)
+        window.panels.tray_closed.connect(self._give_keyboard)
         bridge.action_wanted.connect(self._carry_out)
         window.is_complete = True
         window.blames_extension = self._extension_reporter.blame
@@ -148,7 +147,7 @@ class WindowContents(QObject):
 
     # ---------------------------------------------------------------- building
 
-    def _add_middle_and_docks(self) -> None:
+    def _add_panels(self) -> None:
         window = self._window
         middle = QWidget()
         window.middle = QStackedWidget()
@@ -160,9 +159,8 @@ class WindowContents(QObject):
         layout.addWidget(window.notice)
         layout.addWidget(self.card)
         layout.addWidget(window.middle, 1)
-        window.setCentralWidget(middle)
-        window.statusBar().setSizeGripEnabled(False)
-        window.docks = PanelDocks(window)
+        window.panels = WindowPanels(window, middle)
+        window.setCentralWidget(window.panels.frame)
 
     def _add_actions(self) -> None:
         window, bridge, theme = self._window, self._bridge, self._window.theme
@@ -188,6 +186,7 @@ class WindowContents(QObject):
         recording.begun.connect(self._show_message)
         window.transport_actions.place_refused.connect(self._show_place_refusal)
         annotations.refused.connect(self._show_place_refusal)
+        annotations.said.connect(self._show_message)
         self.states = ActionStates(bridge, actions, undo)
         self.states.command_refused.connect(self._show_refusal)
         self.states.command_applied.connect(self.card.take_command)
@@ -211,16 +210,18 @@ class WindowContents(QObject):
         window.addToolBarBreak()
         window.addToolBar(CaptureBar(self._bridge, window))
         actions.set_icons(theme)
-        self.status_line = StatusLine(self._bridge, actions, window)
+        self.status_line = StatusLine(self._bridge, window)
         self.states.command_applied.connect(self.status_line.show_effect)
-        window.statusBar().addWidget(self.status_line, 1)
         failures = FailureNote(self._bridge, theme, window)
         failures.clicked.connect(self._show_events)
-        window.statusBar().addPermanentWidget(failures)
+        foot = window.panels.foot.layout()
+        assert foot is not None, "made with one"
+        for widget in (self.status_line, failures):
+            foot.addWidget(widget)
         self._focus_ring = FocusRing(theme, window)
         self._guard = KeyGuard(actions.by_id.values(), window)
         self._guard.refused.connect(self._show_impossible)
-        for watched in (window, *window.docks):
+        for watched in (window, *window.panels):
             self._guard.watch(watched)
 
     def _add_frame_times(self) -> None:
@@ -228,7 +229,7 @@ class WindowContents(QObject):
         (middle,) = (panel for panel in PANELS if panel.area is None)
         panel = make_panel(middle, self._bridge, window.theme, window)
         window.frame_times = cast("FrameTimesPanel", panel)
-        window.middle.addWidget(make_middle(panel, window.docks.in_middle))
+        window.middle.addWidget(window.panels.arrange(panel))
 
     # ---------------------------------------------------------------- settings
 
@@ -252,10 +253,9 @@ class WindowContents(QObject):
             self._window.settings_file.problem = problems[0] + more
 
     def _restore_layout(self) -> None:
-        docks, settings = self._window.docks, self._window.settings
+        settings = self._window.settings
         is_known = settings.layout_version == LAYOUT_VERSION
-        if not (is_known and docks.restore(settings.layout)):
-            docks.arrange("live")
+        self._window.panels.restore(settings.layout if is_known else "")
 
     def _settings_to_save(self) -> Settings:
         window, bridge = self._window, self._bridge
@@ -265,7 +265,7 @@ class WindowContents(QObject):
         return replace(
             window.settings,
             geometry=bytes(window.saveGeometry().toHex().data()).decode("ascii"),
-            layout=window.docks.save(),
+            layout=window.panels.save(),
             layout_version=LAYOUT_VERSION,
             scene_breakpoints=dict(list(kept.items())[-_MOST_WITH_BREAKPOINTS:]),
             failure_policy=bridge.failure_policy.value,
@@ -309,7 +309,7 @@ class WindowContents(QObject):
 
         Nothing is saved before everything has its size: it would not be what the user chose.
         """
-        if self._window.docks.is_settled:
+        if self._window.panels.is_settled:
             self._window.settings_file.save(self._settings_to_save())
         self._bridge.close()
         self._extension_reporter.stop()
@@ -358,7 +358,7 @@ class WindowContents(QObject):
         self._need_lanes()
         self._need_frames()
         is_program = isinstance(session, AttachesPrograms)
-        self._window.docks.need("scene", is_needed=not is_program)
+        self._window.panels.need("scene", is_needed=not is_program)
         if session is None:
             self._window.show_title()
             return
@@ -381,7 +381,7 @@ class WindowContents(QObject):
         unknown = [f"“{one_line(each)}”" for each in named if each.lower() not in by_title]
         if unknown:
             self._say(f"The scene names no panel of this window: {', '.join(unknown)}.")
-        self._window.docks.bring(
+        self._window.panels.bring(
             [by_title[each.lower()] for each in named if each.lower() in by_title]
         )
 
@@ -390,15 +390,14 @@ class WindowContents(QObject):
         former, self._source_name = self._source_name, self._bridge.source_name
         if former == self._source_name:
             return
-        docks = self._window.docks
-        for panel_id in docks.ids:
-            for line in docks.place_of(panel_id).findChildren(FilterLine):
+        for place in self._window.panels:
+            for line in place.findChildren(FilterLine):
                 line.clear()
 
     @Slot(object)
     def _need_lanes(self, _events: int = 0) -> None:
         """Show the lanes of a capture only if it has more than frames."""
-        timeline, place = self._bridge.timeline, self._window.docks.in_middle
+        timeline, place = self._bridge.timeline, self._window.panels.in_middle
         # A capture of frames alone has one clock, and nothing on it.
         is_needed = len(timeline.clocks) > 1 or bool(timeline.members.by_id)
         is_needed = is_needed or not isinstance(self._bridge.session, ShowsCapture)
@@ -411,7 +410,7 @@ class WindowContents(QObject):
         session, panel = self._bridge.session, self._window.frame_times
         is_program = isinstance(session, AttachesPrograms)
         is_needed = not is_program or bool(self._bridge.timeline.frames.end)
-        lanes = self._window.docks.in_middle
+        lanes = self._window.panels.in_middle
         if panel.isHidden() is not is_needed or not (is_needed or lanes.is_wanted):
             return
         has_keyboard = panel.isAncestorOf(self._window.focusWidget())
@@ -501,10 +500,10 @@ class WindowContents(QObject):
 
     @Slot(str)
     def _show_message(self, text: str) -> None:
-        self._window.statusBar().showMessage(text, _MESSAGE_MS)
+        self.status_line.say(text)
 
     def _say(self, text: str) -> None:
-        self._window.statusBar().showMessage(f"✖ {text}", _MESSAGE_MS)
+        self.status_line.say(f"✖ {text}")
 
     @Slot(object)
     def _show_recording(self, path: Path) -> None:
@@ -518,7 +517,7 @@ class WindowContents(QObject):
 
     @Slot()
     def _show_events(self) -> None:
-        self._window.docks.show_panel("event_list")
+        self._window.panels.show_panel("event_list")
 
 
 def _dropped_files(event: QDropEvent) -> list[Path]:

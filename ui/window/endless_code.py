@@ -227,7 +227,7 @@ class EndlessCode(QObject):
                 self.end()
             event.ignore()
             return isinstance(watched, QWidget)
-        if isinstance(watched, QWindow) or watched.parent() is self._window.docks:
+        if isinstance(watched, QWindow) or watched.parent() is self._window.panels:
             # On its way to a widget; or what gives panels their sizes.
             return False
         if isinstance(watched, QWidget) and (watched is self.bar or self.bar.isAncestorOf(watched)):

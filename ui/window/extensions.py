@@ -55,7 +55,7 @@ class ExtensionReporter(logging.Handler):
 
     def blame(self, error: BaseException) -> bool:
         """Report an error that comes from an extension, once; return whether it does."""
-        if self._window.docks.blame(error):
+        if self._window.panels.blame(error):
             return True
         for registry in all_registries() if are_installed() else ():
             extension = registry.culprit(error)

@@ -178,7 +178,7 @@ class KeyGuard(QObject):
         }
 
     def watch(self, window: QWidget) -> None:
-        """Guard the keys of a window, also of a floating dock."""
+        """Guard the keys of a window, also of a panel that is one of its own."""
         window.installEventFilter(self)
 
     @override

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ..transport.actions import TransportActions
     from ..transport.state_bar import StateBar
     from ..transport.transport_bar import TransportBar
-    from .docks.panel_docks import PanelDocks
     from .notices import NoticeBar
+    from .panels.window_panels import WindowPanels
     from .settings import Settings, SettingsFile
 
 _TITLE: Final = "Timeline Inspector"
@@ -60,7 +60,7 @@ class MainWindow(QMainWindow):
         blames_extension: Replaces an installed panel by the reason if an error comes from it;
             returns whether it does.
         bridge: The session and what panels share; set by the contents, like all below.
-        docks: The panels around the middle.
+        panels: Where the panels are.
         middle: What is in the middle: the frame times, or why a scene could not be loaded.
         actions_by_id: Every action.
         transport_actions: What carries out the actions on time.
@@ -74,7 +74,7 @@ class MainWindow(QMainWindow):
     completed = Signal()
 
     bridge: SessionBridge
-    docks: PanelDocks
+    panels: WindowPanels
     middle: QStackedWidget
     actions_by_id: ActionSet
     transport_actions: TransportActions

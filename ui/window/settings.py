@@ -21,8 +21,8 @@ import platformdirs
 
 #: Raised when the meaning of a field changes; files of newer versions are kept aside.
 SETTINGS_VERSION: Final = 1
-#: Raised when docks are added or renamed; older layouts are then not restored.
-LAYOUT_VERSION: Final = 5
+#: Raised when layouts are written otherwise; older ones are then not restored.
+LAYOUT_VERSION: Final = 6
 MOST_RECENT_SCENES: Final = 10
 _FOLDER_NAME: Final = "timeline-inspector"
 #: What was ever saved is a few kilobytes; most of it are breakpoints.
@@ -54,7 +54,7 @@ class Settings:
         export_choices: What was last chosen in the export dialog, by field.
         panel_choices: What panels want to find again, by a name of theirs.
         geometry: Where the window is, as Qt writes it, in hexadecimal.
-        layout: Where its docks are, likewise.
+        layout: Which panels are open, and how large.
         layout_version: The :data:`LAYOUT_VERSION` that ``layout`` belongs to.
         version: The :data:`SETTINGS_VERSION` that the file was written with.
     """

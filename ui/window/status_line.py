@@ -1,12 +1,11 @@
-"""The line at the bottom: the keys that do something now, or what was done just now."""
+"""What was just done or refused, for some seconds at the right of the foot."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from inspector.commands.command import Capability, command_in
 from inspector.commands.scene import Undo, undone
@@ -22,25 +21,11 @@ if TYPE_CHECKING:
     from inspector.events.states import CommandRecord
     from inspector.events.timeline import Timeline
 
-    from ..actions.actions import ActionSet
     from ..session.bridge import SessionBridge
 
 _EFFECT_MS: Final = 8_000
-#: The actions whose keys are said while they are possible, in a word or two.
-_HINTS: Final = {
-    "look-live": "present",
-    "run-or-hold": "run/hold",
-    "pause-branch": "pause branch",
-    "set-rate": "rate",
-    "step": "step",
-    "step-back": "back",
-    "next-timer": "next timer",
-    "open": "open",
-    "palette": "commands",
-    "keys": "keys",
-}
-#: What is said instead where nothing can run, as in a recording.
-_FILE_HINTS: Final = {"look-live": "end", "run-or-hold": "play/hold"}
+#: What is longer is in the tool tip.
+_WIDEST: Final = 560
 _UNDONE: Final = "Undone:"
 _REDONE: Final = "Redone:"
 #: What the button says, and its tool tip, after a change and after an undo.
@@ -48,64 +33,52 @@ _BUTTON_TEXTS: Final = (
     ("Undo", "Undo this change (Ctrl+Z)"),
     ("Redo", "Redo this change (Ctrl+Shift+Z)"),
 )
-#: Said only while there is nothing that can run.
-_WITHOUT_SESSION: Final = frozenset({"open", "palette"})
 
 
 class StatusLine(QWidget):
-    """Says which keys do something, and for some seconds what a command has done.
+    """Says for some seconds what a command has done, or why something is not possible.
 
     Attributes:
         label: The text.
         undo_button: Undoes that command, or redoes what it undid; hidden while there is none.
     """
 
-    def __init__(
-        self, bridge: SessionBridge, actions: ActionSet, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, bridge: SessionBridge, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
-        self._actions = actions
         self._number = 0
         self.label = ElidedLabel()
-        self.label.setAccessibleName("Keys")
+        self.label.setAccessibleName("Status")
+        self.label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.label.setMaximumWidth(_WIDEST)
         self.undo_button = tool_button("Undo")
         self.undo_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.undo_button.clicked.connect(self.undo)
         self.undo_button.hide()
-        self._over = single_shot(self, self.show_hints, _EFFECT_MS)
+        self._over = single_shot(self, self.clear, _EFFECT_MS)
         row = QHBoxLayout(self)
         row.setContentsMargins(6, 0, 6, 0)
         row.addWidget(self.label)
         row.addWidget(self.undo_button)
-        row.addStretch(1)
-        self.label.setSizePolicy(self.sizePolicy())
-        actions.applied.connect(self._take_facts)
         OverruledRates.of(bridge).found.connect(self.show_overruled)
-        self.show_hints()
 
     @property
-    def hints(self) -> str:
-        can_run = self._actions["run-or-hold"].isEnabled()
-        words = _HINTS | _FILE_HINTS if self._actions.facts.file_word else _HINTS
-        found = []
-        for action_id, word in words.items():
-            action = self._actions[action_id]
-            if action.isEnabled() and not (can_run and action_id in _WITHOUT_SESSION):
-                found.append(f"{action.description.shortcut_texts[0]} {word}")
-        return "  ·  ".join(found)
+    def message(self) -> str:
+        """What is said now, empty for nothing."""
+        return self.label.text()
 
     @Slot()
-    def _take_facts(self) -> None:
-        if not self._over.isActive():
-            self.show_hints()
-
-    @Slot()
-    def show_hints(self) -> None:
+    def clear(self) -> None:
         self._over.stop()
         self.undo_button.hide()
-        self.label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.label.show_text(self.hints)
+        self.label.show_text("")
+
+    @Slot(str)
+    def say(self, text: str) -> None:
+        """Say something for some seconds."""
+        self.undo_button.hide()
+        self.label.show_text(text)
+        self._over.start()
 
     @Slot(object)
     def show_effect(self, record: CommandRecord) -> None:
@@ -116,7 +89,6 @@ class StatusLine(QWidget):
         session = self._bridge.session
         undoing = None if session is None else session.undoing
         self._number = record.number
-        self.label.setForegroundRole(QPalette.ColorRole.WindowText)
         self.label.show_text(text)
         text, tip = _BUTTON_TEXTS[text.startswith(_UNDONE)]
         self.undo_button.setText(text)
@@ -127,15 +99,12 @@ class StatusLine(QWidget):
     @Slot(object)
     def show_overruled(self, rate: OverruledRate) -> None:
         """Say that the scene has changed a rate that was set from outside."""
-        self.undo_button.hide()
-        self.label.setForegroundRole(QPalette.ColorRole.WindowText)
-        self.label.show_text(rate.sentence)
-        self._over.start()
+        self.say(rate.sentence)
 
     @Slot()
     def undo(self) -> None:
         """Undo the command whose effect is said; if that undid something, it is redone."""
-        self.show_hints()
+        self.clear()
         self._bridge.submit(Undo(self._number))
 
 

@@ -140,7 +140,6 @@ def test_that_titles_in_the_palette_can_be_understood_without_their_menu(
     assert titles["frame-rate-120"] == "Frame rate: 120 frames per second"
     assert titles["frame-rate-exact"] == "Other frame rate …"
     assert titles["theme-dark"] == "Theme: dark"
-    assert titles["layout-live"] == "Layout: live"
     assert titles["panel-clock_tree"] == "Show Clocks"
     assert titles["step"] == "Step one frame"
 

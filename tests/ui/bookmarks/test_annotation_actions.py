@@ -43,7 +43,7 @@ def left(shell: Shell) -> list[tuple[str, int, str]]:
 
 
 def status(shell: Shell) -> str:
-    return shell.window.statusBar().currentMessage()
+    return shell.contents.status_line.message
 
 
 def prompt_of(shell: Shell) -> Prompt:
@@ -52,8 +52,8 @@ def prompt_of(shell: Shell) -> Prompt:
 
 
 def timeline(shell: Shell) -> TimelinePanel:
-    shell.window.docks.show_panel("timeline")
-    panel = shell.window.docks.panel("timeline")
+    shell.window.panels.show_panel("timeline")
+    panel = shell.window.panels.panel("timeline")
     assert isinstance(panel, TimelinePanel)
     QApplication.processEvents()
     panel.refresh()
@@ -88,12 +88,12 @@ def test_that_delete_in_the_panel_leaves_a_selected_timer_alone(shell: Shell, qt
     with qtbot.waitActive(shell.window):
         shell.window.activateWindow()
     shell.trigger("bookmark")
-    shell.window.docks.show_panel("timer_queue")
+    shell.window.panels.show_panel("timer_queue")
     timers = shell.bridge.timeline.timers
     shell.bridge.select(Selection.timer(next(iter(timers.ids()))))
     count = len(timers)
-    shell.window.docks.show_panel("bookmarks")
-    panel = shell.window.docks.panel("bookmarks")
+    shell.window.panels.show_panel("bookmarks")
+    panel = shell.window.panels.panel("bookmarks")
     assert isinstance(panel, BookmarksPanel)
     panel.mark(1)
     panel.view.setFocus()
@@ -290,7 +290,7 @@ def test_that_live_record_save_and_reopen_tell_the_same(shell: Shell, tmp_path: 
     assert [each.name for each in annotations_of(last)] == ["Bookmark 2"]
     shell.window.open_path(path)
     assert list(shell.bridge.annotations.items) == before
-    panel = shell.window.docks.panel("bookmarks")
+    panel = shell.window.panels.panel("bookmarks")
     assert isinstance(panel, BookmarksPanel)
     assert panel.model.rowCount() == 2
 
@@ -316,6 +316,6 @@ def test_that_an_empty_recording_says_that_its_file_takes_them(
     shell.bridge.submit(StartRecording(str(path)))
     shell.bridge.submit(StopRecording())
     shell.window.open_path(path)
-    panel = shell.window.docks.panel("bookmarks")
+    panel = shell.window.panels.panel("bookmarks")
     assert isinstance(panel, BookmarksPanel)
     assert panel.notice.text().endswith("They are stored in this file.")

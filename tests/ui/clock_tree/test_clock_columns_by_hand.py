@@ -172,12 +172,12 @@ def test_that_columns_can_be_as_they_were_at_first(stand: Stand) -> None:
 def test_that_resetting_the_layout_resets_the_columns_too(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path)
     shell.window.resize(1280, 720)
-    panel = shell.window.docks.panel("clock_tree")
+    panel = shell.window.panels.panel("clock_tree")
     assert isinstance(panel, ClockTreePanel)
     panel.columns.show_column(ClockColumn.STATE, False)
-    shell.window.docks["clock_tree"].hide()
 
-    shell.trigger("layout-reset")
+    shell.trigger("reset-view")
+    shell.window.panels.open_panel("clock_tree")
     QApplication.processEvents()
 
     assert not panel.view.isColumnHidden(ClockColumn.STATE)

@@ -147,7 +147,7 @@ def test_that_f1_opens_what_is_said_of_the_panel_in_use(
     shell: Shell, panel: str, section: str
 ) -> None:
     shell.activate()
-    shell.window.docks.show_panel(panel)
+    shell.window.panels.show_panel(panel)
 
     shell.trigger("help")
 

@@ -165,7 +165,9 @@ def test_that_enter_gives_single_keys_back_to_the_window(qtbot: QtBot, tmp_path:
     with qtbot.waitActive(shell.window):
         shell.window.setFocus()
     entry = shell.window.transport.rates.entry
-    view = shell.window.docks["clock_tree"].findChild(QTreeView)
+    shell.window.panels.open_panel("clock_tree")
+    QApplication.processEvents()
+    view = shell.window.panels["clock_tree"].findChild(QTreeView)
     assert isinstance(view, QTreeView)
     view.setFocus()
     entry.setFocus()

@@ -390,12 +390,12 @@ def test_that_a_chosen_file_gets_the_results(stand: Stand, tmp_path: Path) -> No
 
 def test_that_the_panel_is_reached_by_its_action(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path)
-    dock = shell.window.docks["lab"]
+    place = shell.window.panels["lab"]
 
     shell.trigger("panel-lab")
-    dock.setVisible(True)
-    dock.raise_()
-    panel = shell.window.docks.panel("lab")
+    place.setVisible(True)
+    place.raise_()
+    panel = shell.window.panels.panel("lab")
     assert isinstance(panel, LabPanel)
     qtbot.waitUntil(lambda: panel.model.rowCount() == 69)
 

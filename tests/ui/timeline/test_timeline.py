@@ -873,7 +873,7 @@ def test_that_lanes_that_are_not_shown_take_no_room_from_the_frames(
 
 
 def test_that_a_reload_is_read_into_lanes_of_its_own(shell: Shell) -> None:
-    panel = shell.window.docks.panel("timeline")
+    panel = shell.window.panels.panel("timeline")
     assert isinstance(panel, TimelinePanel)
     shell.advance(0.5)
     timers = shell.bridge.timeline.timers

@@ -110,7 +110,7 @@ def test_that_of_a_long_file_all_events_are_counted(
     told = f"{session.history.end:,} events"
     assert button.text() == told
     assert button.toolTip() == f"{told} in the file.\nClick to see the events."
-    details = shell.window.docks.panel("details")
+    details = shell.window.panels.panel("details")
     assert isinstance(details, WhyPanel)
     assert f"Events\t{session.history.end:,}, all in the file" in details.text()
 

@@ -33,7 +33,7 @@ def member(shell: Shell, name: str) -> int:
 
 
 def test_that_a_slice_is_shown_with_its_arguments(shell: Shell) -> None:
-    panel = shell.window.docks.panel("details")
+    panel = shell.window.panels.panel("details")
     assert isinstance(panel, WhyPanel)
 
     shell.bridge.select(Selection.call(member(shell, "frame"), 26 * MS))
@@ -48,7 +48,7 @@ def test_that_a_slice_is_shown_with_its_arguments(shell: Shell) -> None:
 
 
 def test_that_a_link_leads_to_the_slice_that_follows(shell: Shell) -> None:
-    panel = shell.window.docks.panel("details")
+    panel = shell.window.panels.panel("details")
     assert isinstance(panel, WhyPanel)
     shell.bridge.select(Selection.call(member(shell, "frame"), 26 * MS))
     row = next(row for row in panel.current_rows() if row.key == "Leads to")
@@ -62,7 +62,7 @@ def test_that_a_link_leads_to_the_slice_that_follows(shell: Shell) -> None:
 
 
 def test_that_all_calls_of_a_name_are_shown_without_a_slice(shell: Shell) -> None:
-    panel = shell.window.docks.panel("details")
+    panel = shell.window.panels.panel("details")
     assert isinstance(panel, WhyPanel)
 
     shell.bridge.select(Selection.member(member(shell, "frame")))
@@ -73,8 +73,8 @@ def test_that_all_calls_of_a_name_are_shown_without_a_slice(shell: Shell) -> Non
 
 
 def test_that_a_click_on_a_lane_selects_the_slice_there_and_reads_counters(shell: Shell) -> None:
-    shell.window.docks.show_panel("timeline")
-    panel = shell.window.docks.panel("timeline")
+    shell.window.panels.show_panel("timeline")
+    panel = shell.window.panels.panel("timeline")
     assert isinstance(panel, TimelinePanel)
     panel.refresh()
     canvas = panel.canvas
@@ -92,7 +92,7 @@ def test_that_a_click_on_a_lane_selects_the_slice_there_and_reads_counters(shell
 
 def details_of_frame(shell: Shell, index: int) -> str:
     shell.bridge.select(Selection.frame(index))
-    panel = shell.window.docks.panel("details")
+    panel = shell.window.panels.panel("details")
     assert isinstance(panel, WhyPanel)
     return panel.text()
 
@@ -105,7 +105,7 @@ def test_that_what_a_table_does_not_say_of_frames_is_left_out(shell: Shell, tmp_
     assert "Frame time" in text
     assert "Delta" not in text
     assert "Busy" not in text
-    frame = shell.window.docks.panel("frame_spans")
+    frame = shell.window.panels.panel("frame_spans")
     assert isinstance(frame, FrameSpansPanel)
     assert "busy" not in frame.title.text()
     plot = shell.window.frame_times.plot

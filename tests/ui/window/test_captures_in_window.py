@@ -178,7 +178,7 @@ def test_that_a_slice_is_chosen_where_none_is_taken_for_a_frame(
 
 
 def test_that_a_capture_without_lanes_shows_the_frames_alone(shell: Shell, tmp_path: Path) -> None:
-    place, view = shell.window.docks.in_middle, shell.window.frame_times.view
+    place, view = shell.window.panels.in_middle, shell.window.frame_times.view
     assert not place.isHidden()
     shell.window.open_path(table(tmp_path))
     settle()
@@ -192,9 +192,9 @@ def test_that_a_capture_without_lanes_shows_the_frames_alone(shell: Shell, tmp_p
 
 def test_that_a_trace_has_its_slices_on_the_timeline(shell: Shell, tmp_path: Path) -> None:
     shell.window.open_path(trace(tmp_path))
-    shell.window.docks.show_panel("timeline")
+    shell.window.panels.show_panel("timeline")
     settle()
-    panel = shell.window.docks.panel("timeline")
+    panel = shell.window.panels.panel("timeline")
     assert isinstance(panel, TimelinePanel)
     panel.refresh()
     canvas = panel.canvas
@@ -421,9 +421,8 @@ def test_that_sums_of_tracy_are_shown_beside_what_is_open(shell: Shell, tmp_path
 
 
 def test_that_files_can_be_dropped_anywhere_on_the_window(shell: Shell) -> None:
-    for dock in shell.window.docks:
-        dock.show()
-        dock.raise_()
+    for panel_id in shell.window.panels.ids:
+        shell.window.panels.open_panel(panel_id)
 
     takers = [each for each in shell.window.findChildren(QWidget) if each.acceptDrops()]
 
@@ -431,22 +430,6 @@ def test_that_files_can_be_dropped_anywhere_on_the_window(shell: Shell) -> None:
     fields = (QLineEdit, QAbstractSpinBox, QPlainTextEdit)
     others = [each for each in takers if not isinstance(each, fields)]
     assert [each.parent() for each in others if not isinstance(each.parent(), fields)] == []
-
-
-def test_that_a_restored_layout_neither_shows_nor_hides_the_bar(
-    shell: Shell, tmp_path: Path
-) -> None:
-    docks, bar = shell.window.docks, bar_of(shell)
-    without = docks.save()
-    shell.window.open_path(table(tmp_path))
-    with_capture = docks.save()
-
-    docks.restore(without)
-    assert bar.isVisible()
-
-    shell.bridge.set_session(None)
-    docks.restore(with_capture)
-    assert not bar.isVisible()
 
 
 def test_that_a_trace_of_microseconds_is_seen_whole(shell: Shell, tmp_path: Path) -> None:

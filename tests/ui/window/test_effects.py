@@ -1,4 +1,4 @@
-"""The line at the bottom: which keys do something, and what a pause or a rate has done."""
+"""The right of the foot: what a pause or a rate has done."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_that_a_rate_says_what_it_is_for(shell: Shell) -> None:
 def test_that_other_commands_say_nothing(shell: Shell) -> None:
     shell.bridge.submit(AddMark("here"))
 
-    assert said(shell) == shell.contents.status_line.hints
+    assert said(shell) == ""
 
 
 def test_that_what_it_has_done_is_undone_by_a_click(shell: Shell) -> None:
@@ -114,19 +114,6 @@ def test_that_an_undo_after_a_step_back_says_what_it_undid(shell: Shell) -> None
     assert shell.bridge.timeline.clocks[game].rate == Fraction(1, 2)
 
 
-def test_that_the_keys_of_what_is_possible_are_said(shell: Shell) -> None:
-    line = shell.contents.status_line
-    assert line.label.text().startswith("Space run/hold")
-    assert "P pause branch" not in line.label.text()
-
-    shell.bridge.select(Selection.clock(shell.clock_id("game")))
-    assert "P pause branch  ·  R rate  ·  . step" in line.label.text()
-    assert line.label.text().endswith("? keys")
-
-    shell.bridge.set_session(None)
-    assert line.label.text() == "Ctrl+O open  ·  Ctrl+Shift+P commands  ·  ? keys"
-
-
 def test_that_a_rate_that_the_scene_sets_back_is_said_where_one_looks(
     qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -147,7 +134,7 @@ def test_that_a_rate_that_the_scene_sets_back_is_said_where_one_looks(
 
     assert said(shell) == "The scene set “game” back to 1× at 00:02.000; you had set 0.25×"
     shell.bridge.select(Selection.clock(game))
-    details = shell.window.docks.panel("details")
+    details = shell.window.panels.panel("details")
     assert isinstance(details, WhyPanel)
     assert "Set by\tthe scene at 00:02.000; you had set 0.25×" in details.text()
 

@@ -66,11 +66,11 @@ def _open_dialog(shell: Shell, action_id: str) -> QDialog | None:
 def _surfaces(shell: Shell) -> Iterator[tuple[str, QWidget]]:
     """Go through the bars, the panels and the dialogs, each while it is shown."""
     yield "bars", shell.window
-    for panel_id in shell.window.docks.ids:
-        shell.window.docks.show_panel(panel_id)
+    for panel_id in shell.window.panels.ids:
+        shell.window.panels.show_panel(panel_id)
         shell.advance(1 / 60)
         QApplication.processEvents()
-        yield panel_id, shell.window.docks.panel(panel_id)
+        yield panel_id, shell.window.panels.panel(panel_id)
     for action_id in _DIALOGS:
         dialog = _open_dialog(shell, action_id)
         if dialog is not None:

@@ -57,15 +57,15 @@ window = shell.window
 """
 _LOOK = """
 NAMES = ["counter", "build", "value", "paint", "refresh", "missing"]
-said = {"panels": list(window.docks.ids), "first": window.notice.label.text()}
+said = {"panels": list(window.panels.ids), "first": window.notice.label.text()}
 for name in NAMES:
-    if name in window.docks.ids:
+    if name in window.panels.ids:
         window.actions_by_id[f"panel-{name}"].trigger()
         shell.advance(0.1)
         turn()
-        said[name] = window.docks.panel(name).text()
+        said[name] = window.panels.panel(name).text()
 shell.advance(0.1)
-said["counter"] = window.docks.panel("counter").text()
+said["counter"] = window.panels.panel("counter").text()
 said["frames"] = f"{shell.bridge.timeline.frames.end} frames"
 window.actions_by_id["extensions"].trigger()
 said["list"] = window.findChild(object, "extensions").list.toPlainText()
@@ -90,7 +90,9 @@ def panels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return seen(folder, _LOOK)
 
 
-def test_that_a_panel_of_a_package_is_docked_and_shows_the_session(panels: dict[str, Any]) -> None:
+def test_that_a_panel_of_a_package_shows_the_session_in_the_tray(
+    panels: dict[str, Any],
+) -> None:
     assert panels["counter"] == panels["frames"] != "0 frames"
     assert "✔ counter, ext 1.0" in panels["list"]
 

@@ -37,8 +37,8 @@ NASTY = '<img src="/dev/null">'
 def show_everything(shell: Shell) -> None:
     """Have every panel shown once, with clocks, timers and members selected in turn."""
     bridge = shell.bridge
-    for panel_id in shell.window.docks.ids:
-        shell.window.docks.show_panel(panel_id)
+    for panel_id in shell.window.panels.ids:
+        shell.window.panels.show_panel(panel_id)
         bridge.refresh_now()
         QApplication.processEvents()
     timeline = bridge.timeline
@@ -148,14 +148,14 @@ def test_that_a_panel_that_fails_when_it_is_shown_is_shown_all_the_same(
         # Raised by the interpreter, not by a statement: what PySide 6.11 crashes on.
         iter(()).__next__()
 
-    docks = shell.window.docks
+    panels = shell.window.panels
     # Only until it is shown: the next refresh would have it look again.
     with monkeypatch.context() as broken, qtbot.capture_exceptions() as exceptions:
         broken.setattr(FindingsPanel, "look", fail)
-        docks.show_panel("findings")
+        panels.show_panel("findings")
 
     assert [kind for kind, _, _ in exceptions] == [StopIteration]
-    assert docks.is_in_front("findings")
+    assert panels.is_open("findings")
 
 
 @pytest.mark.parametrize("name", ["event", "eventFilter", "setData", "showEvent"])

@@ -135,6 +135,7 @@ def test_that_a_menu_from_the_mouse_is_about_the_row_below_it(qtbot: QtBot) -> N
 
 
 def test_that_the_menu_of_a_clock_is_that_of_the_marked_one(shell: Shell) -> None:
+    shell.window.panels.open_panel("clock_tree")
     panel = shell.window.findChild(ClockTreePanel)
     assert panel is not None
     names = ["game", "enemies"]
@@ -148,6 +149,7 @@ def test_that_the_menu_of_a_clock_is_that_of_the_marked_one(shell: Shell) -> Non
 
 
 def test_that_the_last_row_has_a_menu_too(shell: Shell) -> None:
+    shell.window.panels.open_panel("timer_queue")
     panel = shell.window.findChild(TimerQueuePanel)
     assert panel is not None
     last = panel.model.rowCount() - 1
@@ -159,6 +161,7 @@ def test_that_the_last_row_has_a_menu_too(shell: Shell) -> None:
 
 
 def test_that_the_timer_that_is_fired_from_the_keyboard_is_the_marked_one(shell: Shell) -> None:
+    shell.window.panels.open_panel("timer_queue")
     panel = shell.window.findChild(TimerQueuePanel)
     assert panel is not None
     names = [panel.model.index(row, 0).data() for row in range(panel.model.rowCount())]

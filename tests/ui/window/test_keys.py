@@ -113,9 +113,19 @@ def test_that_space_holds_after_a_bar_was_dismissed(qtbot: QtBot, shell: Shell, 
     assert shell.bridge.status.phase is SessionPhase.HELD
 
 
+def clock_panel(shell: Shell) -> QWidget:
+    shell.window.panels.open_panel("clock_tree")
+    QApplication.processEvents()
+    return shell.window.panels.panel("clock_tree")
+
+
+def clock_view(shell: Shell) -> QTreeView:
+    return clock_panel(shell).findChildren(QTreeView)[0]
+
+
 def fields(shell: Shell) -> list[QWidget]:
     transport = shell.window.transport
-    filters = shell.window.docks["clock_tree"].findChildren(FilterLine)
+    filters = clock_panel(shell).findChildren(FilterLine)
     return [*filters, transport.rates.entry, transport.step_box]
 
 
@@ -182,7 +192,7 @@ def test_that_space_presses_the_button_that_has_the_keyboard(shell: Shell) -> No
 
 
 def test_that_home_and_end_belong_to_a_list_that_has_the_keyboard(shell: Shell) -> None:
-    view = shell.window.docks["clock_tree"].findChildren(QTreeView)[0]
+    view = clock_view(shell)
     done = triggered(shell)
     view.setFocus()
     press(shell, Key.Key_Home)
@@ -195,7 +205,7 @@ def test_that_home_and_end_belong_to_a_list_that_has_the_keyboard(shell: Shell) 
 
 def test_that_letters_are_shortcuts_in_a_list(shell: Shell) -> None:
     done = triggered(shell)
-    shell.window.docks["clock_tree"].findChildren(QTreeView)[0].setFocus()
+    clock_view(shell).setFocus()
 
     press(shell, Key.Key_N)
 
@@ -205,13 +215,13 @@ def test_that_letters_are_shortcuts_in_a_list(shell: Shell) -> None:
 def test_that_a_key_whose_action_is_not_possible_says_why(shell: Shell) -> None:
     press(shell, Key.Key_P)
 
-    said = shell.window.statusBar().currentMessage()
+    said = shell.contents.status_line.message
     assert said.startswith("✖ Pause or resume branch: no clock is selected; click one")
 
 
 def test_that_a_refused_key_does_not_search_a_list(shell: Shell) -> None:
     """Or the next press of the key would be about the row that was found."""
-    view = shell.window.docks["clock_tree"].findChildren(QTreeView)[0]
+    view = clock_view(shell)
     view.setFocus()
 
     press(shell, Key.Key_R)  # Set rate … of the selected clock, of which there is none
@@ -219,13 +229,13 @@ def test_that_a_refused_key_does_not_search_a_list(shell: Shell) -> None:
     assert not view.currentIndex().isValid()
     assert shell.bridge.selection == Selection()
     assert (
-        shell.window.statusBar().currentMessage()
+        shell.contents.status_line.message
         == "✖ Set rate …: no clock is selected; click one, or one of its timers."
     )
 
 
 def test_that_letters_search_a_list_again_after_a_refused_key(shell: Shell) -> None:
-    view = shell.window.docks["clock_tree"].findChildren(QTreeView)[0]
+    view = clock_view(shell)
     view.setFocus()
     press(shell, Key.Key_R)
 
@@ -235,7 +245,7 @@ def test_that_letters_search_a_list_again_after_a_refused_key(shell: Shell) -> N
 
 
 def test_that_a_key_refused_in_one_list_is_not_kept_from_another(shell: Shell) -> None:
-    view = shell.window.docks["clock_tree"].findChildren(QTreeView)[0]
+    view = clock_view(shell)
     view.setFocus()
     override = QKeyEvent(QEvent.Type.ShortcutOverride, Key.Key_R, NONE, "r")
     QApplication.sendEvent(view, override)  # and no press follows
@@ -246,10 +256,10 @@ def test_that_a_key_refused_in_one_list_is_not_kept_from_another(shell: Shell) -
 
 
 def test_that_typing_says_nothing_of_actions(shell: Shell) -> None:
-    line = shell.window.docks["clock_tree"].findChild(FilterLine)
+    line = clock_panel(shell).findChild(FilterLine)
     assert line is not None
     line.setFocus()
 
     press(shell, Key.Key_P)
 
-    assert shell.window.statusBar().currentMessage() == ""
+    assert shell.contents.status_line.message == ""

@@ -18,7 +18,8 @@ from ui.timer_queue.panel import TimerQueuePanel
 
 
 def tree_panel(shell: Shell) -> ClockTreePanel:
-    panel = shell.window.docks.panel("clock_tree")
+    shell.window.panels.open_panel("clock_tree")
+    panel = shell.window.panels.panel("clock_tree")
     assert isinstance(panel, ClockTreePanel)
     return panel
 
@@ -165,9 +166,9 @@ def test_that_a_place_can_be_asked_for(shell: Shell) -> None:
 
 
 def test_that_the_queue_shows_the_timers_of_the_past(shell: Shell) -> None:
-    queue = shell.window.docks.panel("timer_queue")
+    queue = shell.window.panels.panel("timer_queue")
     assert isinstance(queue, TimerQueuePanel)
-    shell.window.docks.show_panel("timer_queue")
+    shell.window.panels.show_panel("timer_queue")
     end = next(
         each
         for each in shell.bridge.timeline.timers.ids()

@@ -29,9 +29,11 @@ def other(tmp_path: Path) -> Path:
 
 
 def filters(shell: Shell) -> list[FilterLine]:
-    """Return the filters of the panels that were made."""
-    docks = shell.window.docks
-    return [line for each in docks.ids for line in docks.place_of(each).findChildren(FilterLine)]
+    """Return the filters of the panels that were made, with those of three that have one."""
+    panels = shell.window.panels
+    for panel_id in ("clock_tree", "timer_queue", "event_list"):
+        panels.panel(panel_id)
+    return [line for each in panels.ids for line in panels[each].findChildren(FilterLine)]
 
 
 def test_that_filters_are_cleared_for_another_scene(shell: Shell, other: Path) -> None:

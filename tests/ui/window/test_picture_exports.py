@@ -52,7 +52,7 @@ def test_that_a_file_that_cannot_be_written_is_a_sentence(shell: Shell, tmp_path
 def test_that_the_scene_is_exported_from_the_menu(shell: Shell, tmp_path: Path) -> None:
     shell.trigger("export-scene")
     shell.bridge.refresh_now()
-    panel = shell.window.docks.panel("scene")
+    panel = shell.window.panels.panel("scene")
     assert isinstance(panel, ScenePanel)
     panel.refresh()
     QApplication.processEvents()
@@ -71,8 +71,8 @@ def test_that_the_scene_is_exported_from_the_menu(shell: Shell, tmp_path: Path) 
 def test_that_the_lanes_menu_exports_the_timeline(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shell.window.docks.show_panel("timeline")
-    panel = shell.window.docks.panel("timeline")
+    shell.window.panels.show_panel("timeline")
+    panel = shell.window.panels.panel("timeline")
     assert isinstance(panel, TimelinePanel)
     menus: list[QMenu] = []
     monkeypatch.setattr(QMenu, "popup", lambda menu, _place: menus.append(menu))

@@ -154,7 +154,7 @@ def test_that_keys_hold_the_program_and_change_the_rate_of_the_selected_clock(
 
 def test_that_the_details_tell_of_the_program_and_its_limits(attached: ProgramInWindow) -> None:
     shell = attached.shell
-    panel = shell.window.docks.panel("details")
+    panel = shell.window.panels.panel("details")
     shell.bridge.select(Selection.clock(LOOP))
     rows = [(row.key, row.text) for row in panel.current_rows()]  # type: ignore[attr-defined]
     assert ("Change rates", f"not possible: {WHY.removesuffix('.')}") in rows
@@ -262,8 +262,10 @@ def test_that_wrong_input_is_explained_in_the_dialog(
 
 
 def test_that_clocks_of_every_program_are_in_the_tree(attached: ProgramInWindow) -> None:
-    session, panel = attached.session, attached.shell.window.findChild(ClockTreePanel)
-    assert panel is not None
+    session = attached.session
+    attached.shell.window.panels.open_panel("clock_tree")
+    panel = attached.shell.window.panels.panel("clock_tree")
+    assert isinstance(panel, ClockTreePanel)
     model = panel.model
     greeting = hello(session.inlet.token, pid=5, parent_pid=4_711, name="child")
     child = FakeProbe(session.inlet, time.monotonic_ns, greeting)
@@ -304,8 +306,9 @@ def test_that_queue_lanes_and_details_know_the_clocks_of_several_programs(
     attached.until(lambda: len(session.programs) == 2)
     other.keyframe((1, "pulse", 60_000_000_000))
     attached.until(lambda: len(session.timeline.timers) == 2)
-    queue, details = window.findChild(TimerQueuePanel), window.findChild(WhyPanel)
-    assert queue is not None
+    window.panels.open_panel("timer_queue")
+    queue, details = window.panels.panel("timer_queue"), window.findChild(WhyPanel)
+    assert isinstance(queue, TimerQueuePanel)
     assert details is not None
     attached.shell.bridge.select(Selection.clock(1))
     assert ("In the branch", "2 pending") in [(row.key, row.text) for row in details.current_rows()]
@@ -412,8 +415,8 @@ def test_that_choosing_a_loop_while_looking_back_stays_at_the_instant(
 
 def test_that_a_program_without_frames_is_not_called_held(attached: ProgramInWindow) -> None:
     window = attached.shell.window
-    window.docks.show_panel("frame_spans")
-    frame = window.docks.panel("frame_spans")
+    window.panels.show_panel("frame_spans")
+    frame = window.panels.panel("frame_spans")
     window.frame_times.plot.refresh(is_forced=True)
 
     assert window.frame_times.plot._overlay.empty_text == "No frames have been seen in this program"
@@ -436,25 +439,25 @@ def test_that_the_keyboard_is_with_no_button_when_the_window_comes_to_the_front(
 ) -> None:
     window = attached.shell.window
     # Without a frame, there is no plot that could have it.
-    assert window.docks.in_middle.isAncestorOf(window.focusWidget())
+    assert window.panels.in_middle.isAncestorOf(window.focusWidget())
 
 
 def test_that_a_picture_and_a_plot_that_a_program_has_not_are_not_shown(
     attached: ProgramInWindow,
 ) -> None:
     window = attached.shell.window
-    assert window.docks["scene"].isHidden()
+    assert window.panels["scene"].isHidden()
     assert window.frame_times.isHidden()
 
     attached.probe.events(
         (time.monotonic_ns(), FRAME_BEGAN, 1, 0, 0), (time.monotonic_ns(), FRAME_ENDED, 1, 9, 9)
     )
     attached.until(lambda: not window.frame_times.isHidden())
-    assert window.docks["scene"].isHidden()
+    assert window.panels["scene"].isHidden()
 
     # What the layout says is about sessions that have them.
-    layout = window.docks.save()
-    assert " scene=" in layout
+    layout = window.panels.save()
+    assert "hidden= " in layout
     attached.shell.bridge.close()
-    window.docks.need("scene", is_needed=True)
-    assert not window.docks["scene"].isHidden()
+    window.panels.need("scene", is_needed=True)
+    assert not window.panels["scene"].isHidden()

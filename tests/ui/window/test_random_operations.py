@@ -336,8 +336,8 @@ def test_that_random_operations_do_no_harm(
         return _objects_by_class(window)
 
     # Dialogs and views that are made when first needed are there after a while, panels at once.
-    for panel_id in window.docks.ids:
-        window.docks.panel(panel_id)
+    for panel_id in window.panels.ids:
+        window.panels.panel(panel_id)
     for _ in range(operations // 2):
         user.act()
     halfway = settle()

@@ -276,7 +276,7 @@ def test_that_the_start_of_a_recording_says_what_pictures_take(
     shell.trigger("record")
     shell.advance(1 / 60)
 
-    said = shell.window.statusBar().currentMessage()
+    said = shell.contents.status_line.message
     assert said.startswith("Recording to ")
     assert "; pictures take about " in said
     shell.window.transport.show_numbers()

@@ -103,7 +103,6 @@ def test_that_hints_of_a_recording_say_what_is_done_there(recorded: Shell) -> No
     assert "a recording cannot be changed" in actions["set-rate"].toolTip()
     assert "it is a recording already" in actions["record"].toolTip()
     assert "a recording cannot be changed" in window.transport.rates.entry.toolTip()
-    assert "Space play/hold" in recorded.contents.status_line.hints
 
     recorded.bridge.set_session(PlayedSession())
     assert "follow the time source" in actions["run-or-hold"].toolTip()
@@ -133,7 +132,7 @@ def test_that_a_step_at_the_end_of_a_recording_says_that_it_ends(
     recorded.trigger(action_id)
 
     assert recorded.bridge.playhead_ns is None
-    assert "The recording ends here" in recorded.window.statusBar().currentMessage()
+    assert "The recording ends here" in recorded.contents.status_line.message
 
 
 def test_that_a_recording_without_length_says_that_there_is_nothing_to_play(
@@ -145,11 +144,11 @@ def test_that_a_recording_without_length_says_that_there_is_nothing_to_play(
 
     recorded.trigger("run-or-hold")
 
-    assert "nothing to play" in recorded.window.statusBar().currentMessage()
+    assert "nothing to play" in recorded.contents.status_line.message
 
 
 def test_that_an_event_of_a_recording_leads_to_its_instant(recorded: Shell) -> None:
-    panel = cast("EventListPanel", recorded.window.docks.panel("event_list"))
+    panel = cast("EventListPanel", recorded.window.panels.panel("event_list"))
     panel.show_groups(frozenset(EventGroup))
     rows = panel.model.rows
     row = next(row for row, shown in enumerate(rows) if shown.event[0] == 100 * NS_PER_MS)
@@ -160,7 +159,7 @@ def test_that_an_event_of_a_recording_leads_to_its_instant(recorded: Shell) -> N
 
 
 def test_that_an_event_of_a_scene_leaves_it_at_the_present(shell: Shell) -> None:
-    panel = cast("EventListPanel", shell.window.docks.panel("event_list"))
+    panel = cast("EventListPanel", shell.window.panels.panel("event_list"))
 
     panel.activate(panel.model.index(0, 0))
 
@@ -254,8 +253,8 @@ def test_that_a_recording_no_event_of_which_can_be_read_is_not_called_no_scene(
     shell.window.open_path(path)
     settle()
 
-    clocks = cast("ClockTreePanel", shell.window.docks.panel("clock_tree"))
-    calls = cast("TimerQueuePanel", shell.window.docks.panel("timer_queue"))
+    clocks = cast("ClockTreePanel", shell.window.panels.panel("clock_tree"))
+    calls = cast("TimerQueuePanel", shell.window.panels.panel("timer_queue"))
     assert clocks.notice.text() == "No clocks: this recording has none."
     assert calls.notice.text() == "No calls: this recording has none."
 
@@ -272,7 +271,7 @@ def test_that_the_details_count_the_missing_events_of_a_damaged_recording(
     shell.window.open_path(path)
     settle()
 
-    details = cast("WhyPanel", shell.window.docks.panel("details"))
+    details = cast("WhyPanel", shell.window.panels.panel("details"))
     assert f"Events\t{log.end:,}, 400 of them missing" in details.text()
     told = shell.window.state_bar.log_button.toolTip()
     assert told.startswith(f"{log.end - 400:,} events in the file, 400 are missing.")

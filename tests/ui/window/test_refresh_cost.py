@@ -233,8 +233,8 @@ def test_that_a_text_that_changes_paints_nothing_below_its_panel(
     shell = settled_shell(qtbot, tmp_path)
     window = shell.window
     statistics = window.frame_times.header.p50
-    queue, dock = window.docks.panel("timer_queue"), window.docks["timer_queue"]
-    parts = Paints(dock=dock, plots=window.frame_times, label=statistics)
+    queue, place = window.panels.panel("timer_queue"), window.panels["timer_queue"]
+    parts = Paints(place=place, plots=window.frame_times, label=statistics)
 
     queue.update(0, 0, 20, 20)
     say(statistics, "1.66 ms")

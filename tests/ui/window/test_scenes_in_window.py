@@ -153,7 +153,7 @@ def build(stage):
 
 def test_that_failures_are_counted_in_the_status_bar(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path, FAILING)
-    note = shell.window.statusBar().findChildren(FailureNote)[0]
+    note = shell.window.panels.foot.findChildren(FailureNote)[0]
     was_hidden = note.isHidden()
 
     shell.advance(0.25)
@@ -170,7 +170,7 @@ def test_that_a_scene_that_cannot_be_built_is_not_counted_as_a_callback(
     qtbot: QtBot, tmp_path: Path
 ) -> None:
     shell = open_shell(qtbot, tmp_path, "def build(stage):\n    raise KeyError('castle')\n")
-    note = shell.window.statusBar().findChildren(FailureNote)[0]
+    note = shell.window.panels.foot.findChildren(FailureNote)[0]
 
     shell.advance(0.05)
 
@@ -189,7 +189,7 @@ def test_that_a_stop_after_a_failure_is_said_across_the_window(
     assert shell.bridge.status.phase is SessionPhase.HELD
     assert "“load level” failed: KeyError" in shell.window.notice.label.text()
     qtbot.mouseClick(shell.window.notice.action_button, Qt.MouseButton.LeftButton)
-    assert shell.window.docks.is_in_front("event_list")
+    assert shell.window.panels.is_open("event_list")
 
     shell.trigger("failure-continue")
     shell.trigger("run-or-hold")

@@ -65,7 +65,7 @@ def test_that_a_refusal_is_said_in_the_status_bar(qtbot: QtBot, tmp_path: Path) 
 
     shell.trigger("next-timer")
 
-    assert shell.window.statusBar().currentMessage() == (
+    assert shell.contents.status_line.message == (
         "✖ Cannot step to the next timer. No timer is pending, so there is none to step to."
     )
 
@@ -151,7 +151,7 @@ def test_that_delete_in_the_list_of_breakpoints_leaves_the_selected_timer(
     shell.bridge.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "attack")))
     shell.advance(0.1)
     shell.trigger("panel-breakpoints")
-    panel = shell.window.docks.panel("breakpoints")
+    panel = shell.window.panels.panel("breakpoints")
     assert isinstance(panel, BreakpointsPanel)
     panel.refresh()
     panel.view.selectRow(0)

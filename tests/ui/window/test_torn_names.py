@@ -45,12 +45,14 @@ def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
 
 
 def tree(shell: Shell) -> ClockTreePanel:
+    shell.window.panels.open_panel("clock_tree")
     panel = shell.window.findChild(ClockTreePanel)
     assert panel is not None
     return panel
 
 
 def queue(shell: Shell) -> TimerQueuePanel:
+    shell.window.panels.open_panel("timer_queue")
     panel = shell.window.findChild(TimerQueuePanel)
     assert panel is not None
     panel.refresh()

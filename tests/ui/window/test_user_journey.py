@@ -32,7 +32,9 @@ def open_dialog(kind: type[QDialog]) -> QDialog:
 
 def click_clock(qtbot: QtBot, shell: Shell, name: str) -> None:
     """Click the row of a clock."""
-    panel = shell.window.docks.panel("clock_tree")
+    shell.window.panels.open_panel("clock_tree")
+    QApplication.processEvents()
+    panel = shell.window.panels.panel("clock_tree")
     assert isinstance(panel, ClockTreePanel)
     index = panel.model.index_of(shell.clock_id(name))
     panel.view.scrollTo(index)
@@ -117,15 +119,15 @@ def test_that_a_user_gets_through_the_first_minutes(qtbot: QtBot, tmp_path: Path
     assert str(tmp_path / "frames.json") in shell.window.notice.label.text()
 
     # Moves panels, closes and reopens the window: they are where they were.
-    shell.window.docks["details"].hide()
+    shell.window.panels["details"].hide()
     shell.window.close()
     again = open_shell(qtbot, tmp_path, SMALL_GAME)
-    assert again.window.docks["details"].isHidden()
+    assert again.window.panels["details"].isHidden()
     assert again.window.settings.recent_scenes == (str(SMALL_GAME),)
     assert again.window.settings.export_folder == str(tmp_path)
 
 
-@pytest.mark.parametrize("action_id", ["follow", "fit", "layout-analyse", "theme-system"])
+@pytest.mark.parametrize("action_id", ["follow", "fit", "reset-view", "theme-system"])
 def test_that_actions_without_a_session_work_as_well(
     qtbot: QtBot, tmp_path: Path, action_id: str
 ) -> None:

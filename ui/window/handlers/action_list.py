@@ -39,13 +39,6 @@ def _panel(number: int, panel: Panel) -> ActionDescription[WindowActions]:
     )
 
 
-def _layout(preset: str, title: str, tip: str, icon: str = "") -> ActionDescription[WindowActions]:
-    return ActionDescription(
-        f"layout-{preset}", title, MenuId.LAYOUT, lambda actions: actions.use_layout(preset),
-        icon=icon, choice=preset, tip=tip,
-    )
-
-
 def _theme(choice: ThemeChoice, title: str, icon: str = "") -> ActionDescription[WindowActions]:
     return ActionDescription(
         f"theme-{choice}", title, MenuId.THEME, lambda actions: actions.set_theme(choice),
@@ -156,34 +149,33 @@ VIEW_ACTIONS: Final = (
         tip="Move the keyboard focus to the next panel.",
     ),
     ActionDescription(
+        "previous-panel", "&Previous panel", MenuId.PANELS, WindowActions.focus_previous_panel,
+        shortcuts=("Shift+F6",),
+        tip="Move the keyboard focus to the previous panel.",
+    ),
+    ActionDescription(
         "close-panel", "&Close panel", MenuId.PANELS, WindowActions.close_panel,
         shortcuts=("Shift+Esc",),
         tip="Hide the panel that has the keyboard focus.",
     ),
     ActionDescription(
-        "float-panel", "&Float or dock panel", MenuId.PANELS, WindowActions.float_panel,
-        tip="Make the panel that has the keyboard focus a window of its own, or dock it again.",
+        "float-panel", "&Make it a window, or put it back", MenuId.PANELS,
+        WindowActions.float_panel,
+        tip="Make the panel of the tray that has the keyboard focus a window of its own, or put it "
+        "back.",
     ),
     *(
         _panel(number, panel)
         for number, panel in enumerate((each for each in PANELS if each.area is not None), 1)
     ),
-    _layout(
-        "live", "&Live",
-        "All panels around the frame times, to watch and control a running scene.", "layout",
-    ),
-    _layout(
-        "analyse", "&Analyse",
-        "Large frame times with details and events, to study what has happened.",
-    ),
-    _layout(
-        "look-back", "Look &back",
-        "A large timeline below the frame times, to go back and ask why.",
+    ActionDescription(
+        "side-column", "&Side column", MenuId.VIEW, WindowActions.toggle_column,
+        shortcuts=("Ctrl+Shift+B",), is_checkable=True,
+        tip="Show or hide the scene and Why beside the time axis.",
     ),
     ActionDescription(
-        "layout-reset", "&Reset layout", MenuId.LAYOUT, WindowActions.reset_layout,
-        starts_section=True,
-        tip="Restore the default panels and the default columns of the clock tree.",
+        "reset-view", "&Reset", MenuId.VIEW, WindowActions.reset_view,
+        tip="Close the tray, show the side column, and restore the columns of the tables.",
     ),
     _theme("system", "&Follow the system", "theme"),
     _theme("light", "&Light"),

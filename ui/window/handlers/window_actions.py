@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QObject, Qt, QUrl, Slot
 from PySide6.QtGui import QAction, QDesktopServices
-from PySide6.QtWidgets import QDockWidget, QFileDialog, QMenu
+from PySide6.QtWidgets import QFileDialog, QMenu
 
 from inspector.display_text import as_plain
 from inspector.foreign.paths import RECORDING_SUFFIX
@@ -61,7 +61,7 @@ class WindowActions(QObject):
         self.previews = MenuPreviews(window)
         self._comparison: ComparisonWindow | None = None
         self._fill_menus()
-        window.docks.visibility_changed.connect(self._show_panel_states)
+        window.panels.visibility_changed.connect(self._show_panel_states)
         self._show_panel_states()
         self._actions.show_choice(MenuId.THEME, window.theme.choice)
 
@@ -101,20 +101,14 @@ class WindowActions(QObject):
             self.previews.watch(self._menus[menu_id])
         self._menus[MenuId.BUILT_IN_SCENES].aboutToShow.connect(self._fill_built_in_scenes)
         self._menus[MenuId.RECENT_SCENES].aboutToShow.connect(self._fill_recent_scenes)
-        self._window.docks.tabs.more_menu.aboutToShow.connect(self._fill_more)
+        self._window.panels.tabs.more_menu.aboutToShow.connect(self._fill_more)
 
     @Slot()
     def _fill_more(self) -> None:
         """Offer the panels that have no tab now."""
-        docks = self._window.docks
-        menu = docks.tabs.more_menu
-        menu.clear()
-        hidden = [
-            self._actions[f"panel-{each}"] for each in docks.ids if docks.place_of(each).isHidden()
-        ]
-        menu.addActions(hidden)
-        if not hidden:
-            menu.addAction("Every panel is open").setEnabled(False)
+        tabs = self._window.panels.tabs
+        tabs.more_menu.clear()
+        tabs.more_menu.addActions([self._actions[f"panel-{each}"] for each in tabs.under_more])
 
     @Slot()
     def _fill_built_in_scenes(self) -> None:
@@ -246,9 +240,9 @@ class WindowActions(QObject):
 
     def export_scene(self) -> None:
         """Ask where to write the picture that the scene draws of itself."""
-        docks = self._window.docks
-        docks.show_panel("scene")
-        cast("ScenePanel", docks.panel("scene")).ask_for_export()
+        panels = self._window.panels
+        panels.show_panel("scene")
+        cast("ScenePanel", panels.panel("scene")).ask_for_export()
 
     @Slot(object)
     def _show_exported(self, path: Path) -> None:
@@ -270,51 +264,53 @@ class WindowActions(QObject):
         self._window.frame_times.fit()
 
     def find(self) -> None:
-        """Go to the filter of the panel in use, else of the clock tree."""
-        docks = self._window.docks
-        for panel_id in (docks.panel_in_use(), "clock_tree"):
-            lines = docks.place_of(panel_id).findChildren(FilterLine) if panel_id else []
+        """Go to the filter of the panel in use, else of the table of clocks."""
+        panels = self._window.panels
+        for panel_id in (panels.panel_in_use(), "clock_tree"):
+            lines = panels.panel(panel_id).findChildren(FilterLine) if panel_id else []
             if lines:
-                docks.place_of(panel_id).show()
-                docks.place_of(panel_id).raise_()
+                panels.open_panel(panel_id)
                 lines[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
                 lines[0].selectAll()
                 return
 
     def toggle_panel(self, panel_id: str) -> None:
         """Show and enter a panel, or hide the one in use."""
-        self._window.docks.toggle(panel_id)
+        self._window.panels.toggle(panel_id)
+
+    def toggle_column(self) -> None:
+        panels = self._window.panels
+        panels.show_column(is_shown=not panels.is_column_shown)
 
     def close_panel(self) -> None:
         """Hide the panel in use."""
-        docks = self._window.docks
-        if panel_id := docks.panel_in_use():
-            docks.place_of(panel_id).hide()
+        panels = self._window.panels
+        if panel_id := panels.panel_in_use():
+            panels.hide_panel(panel_id)
 
     def float_panel(self) -> None:
-        """Make the panel in use a window of its own, or dock it again."""
-        docks = self._window.docks
-        panel_id = docks.panel_in_use()
-        dock = docks.place_of(panel_id) if panel_id else None
-        if isinstance(dock, QDockWidget):
-            dock.setFloating(not dock.isFloating())
-            docks.show_panel(panel_id)
+        """Make the panel in use a window of its own, or put it back into the tray."""
+        panels = self._window.panels
+        if panel_id := panels.panel_in_use():
+            panels.float_panel(panel_id)
 
     def focus_next_panel(self) -> None:
-        """Put the keyboard into the next panel that can be seen; the middle is one."""
-        docks = self._window.docks
-        current = docks.panel_in_use()
-        # The one in use may be behind a tab that was raised since.
-        places = ["", *(each for each in docks.ids if each == current or docks.is_in_front(each))]
-        following = places[(places.index(current) + 1) % len(places)]
-        enter(docks.panel(following) if following else self._window.frame_times)
+        self._focus_panel(1)
 
-    def use_layout(self, preset_id: str) -> None:
-        self._window.docks.arrange(preset_id)
+    def focus_previous_panel(self) -> None:
+        self._focus_panel(-1)
 
-    def reset_layout(self) -> None:
+    def _focus_panel(self, step: int) -> None:
+        """Put the keyboard into another panel that can be seen; frame times are one."""
+        panels = self._window.panels
+        current = panels.panel_in_use()
+        places = ["", *(each for each in panels.ids if each == current or panels.is_in_front(each))]
+        following = places[(places.index(current) + step) % len(places)]
+        enter(panels.panel(following) if following else self._window.frame_times)
+
+    def reset_view(self) -> None:
         """Put every panel and every column back where it was at first."""
-        self._window.docks.arrange("live")
+        self._window.panels.reset()
         forget_columns(self._window, self._window.bridge.panel_choices)
 
     def set_theme(self, choice: ThemeChoice) -> None:
@@ -324,6 +320,7 @@ class WindowActions(QObject):
 
     @Slot()
     def _show_panel_states(self) -> None:
-        docks = self._window.docks
-        for panel_id in docks.ids:
-            self._actions[f"panel-{panel_id}"].show_checked(not docks.place_of(panel_id).isHidden())
+        panels = self._window.panels
+        for panel_id in panels.ids:
+            self._actions[f"panel-{panel_id}"].show_checked(panels.is_open(panel_id))
+        self._actions["side-column"].show_checked(panels.is_column_shown)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Slot
 from inspector.sessions.session import SessionPhase
 
 from ...kit.paced_refresh import PacedRefresh, single_shot
-from .panel_docks import Placeholder
+from .places import Placeholder
 
 if TYPE_CHECKING:
     from ...findings.panel import FindingsPanel
@@ -32,21 +32,23 @@ class Badges(QObject):
 
     def __init__(self, window: MainWindow, bridge: SessionBridge) -> None:
         super().__init__(window)
-        self._docks = window.docks
+        self._panels = window.panels
         self._bridge = bridge
+        self._findings_seen = 0
         self._watched: list[FindingsPanel | TimerQueuePanel] = []
         self._still = single_shot(self, self.look_for_findings, _STILL_MS)
         pace = PacedRefresh(window, bridge.pace, _COUNT_MS)
         pace.due.connect(self.show_counts)
         bridge.refreshed.connect(pace.request)
-        self._docks.visibility_changed.connect(pace.request)
+        self._panels.visibility_changed.connect(pace.request)
         bridge.session_changed.connect(self._take_session)
         bridge.status_changed.connect(self._take_status)
         self.show_counts()
 
     @Slot()
     def _take_session(self) -> None:
-        self._docks.tabs.forget_widths()
+        self._panels.tabs.forget_widths()
+        self._findings_seen = 0
         self.show_counts()
 
     @Slot()
@@ -59,7 +61,7 @@ class Badges(QObject):
     @Slot()
     def look_for_findings(self) -> None:
         """Analyse what has happened so far, if that takes no time."""
-        self._docks.panel("findings")
+        self._panels.panel("findings")
         panel = self._findings_panel()
         if panel is not None:
             panel.catch_up()
@@ -73,9 +75,11 @@ class Badges(QObject):
                 self._watched.append(panel)
                 panel.counted.connect(self.show_counts)
         # What can be seen beside its list says the same as the list, not what is newer.
-        is_seen = queue is not None and self._docks.is_in_front("timer_queue")
+        is_seen = queue is not None and self._panels.is_in_front("timer_queue")
         timers = queue.timer_count if is_seen and queue else len(self._bridge.shown.timers)
         found = 0 if findings is None else len(findings.model.rows)
+        if self._panels.is_in_front("findings") or found < self._findings_seen:
+            self._findings_seen = found
         breakpoints = None if session is None else session.breakpoints
         hits = 0 if breakpoints is None else sum(count for *_, count in breakpoints.items())
         for panel_id, count, unit in (
@@ -83,13 +87,15 @@ class Badges(QObject):
             ("findings", found, ""),
             ("breakpoints", hits, " hit" if hits == 1 else " hits"),
         ):
-            self._docks.tabs.show_badge(panel_id, f"{count:,}{unit}" if count else "")
+            badge = f"{count:,}{unit}" if count else ""
+            is_new = panel_id == "findings" and found > self._findings_seen
+            self._panels.tabs.show_badge(panel_id, badge, is_new=is_new)
 
     def _queue_panel(self) -> TimerQueuePanel | None:
-        widget = self._docks["timer_queue"].widget()
+        widget = self._panels["timer_queue"].widget()
         return None if isinstance(widget, Placeholder) else cast("TimerQueuePanel", widget)
 
     def _findings_panel(self) -> FindingsPanel | None:
         """Return the panel if it has been made; so its rules are not loaded at the start."""
-        widget = self._docks["findings"].widget()
+        widget = self._panels["findings"].widget()
         return None if isinstance(widget, Placeholder) else cast("FindingsPanel", widget)

@@ -1,0 +1,320 @@
+"""The tray above the foot: its tabs, what they say, and what is under *More*."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtWidgets import QApplication, QToolButton
+from pytestqt.qtbot import QtBot
+
+from inspector.commands.breakpoints import AddBreakpoint
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
+from inspector.extensions import PanelArea
+from inspector.sessions.scene import built_in_scenes
+from inspector.testing import virtual_session
+from tests.ui.shell import Shell, open_shell
+from ui.actions.panels import PANELS
+from ui.timer_queue.call_queue import CallGroup
+from ui.timer_queue.panel import TimerQueuePanel
+from ui.window.panels.foot_tabs import FootTabs
+from ui.window.panels.window_panels import FIRST_TABS
+
+
+@pytest.fixture
+def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+    shell = open_shell(qtbot, tmp_path)
+    shell.window.resize(1_600, 1_000)
+    settle()
+    return shell
+
+
+def settle() -> None:
+    for _ in range(4):
+        QApplication.processEvents()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+def tabs(shell: Shell) -> FootTabs:
+    return shell.window.panels.tabs
+
+
+def tab(shell: Shell, panel_id: str) -> QToolButton:
+    button = tabs(shell).findChild(QToolButton, f"tab_{panel_id}")
+    assert button is not None
+    return button
+
+
+def offered(shell: Shell) -> list[str]:
+    menu = tabs(shell).more_menu
+    menu.aboutToShow.emit()
+    return [action.text() for action in menu.actions()]
+
+
+def test_that_the_tray_is_closed_at_first_and_the_rest_is_under_more(shell: Shell) -> None:
+    rest = [
+        each.title
+        for each in PANELS
+        if each.area in (PanelArea.BOTTOM, PanelArea.LEFT) and each.id not in FIRST_TABS
+    ]
+
+    assert shell.window.panels.tray.isHidden()
+    assert tabs(shell).shown == FIRST_TABS
+    assert sorted(offered(shell)) == sorted(rest)
+
+
+def test_that_a_click_opens_a_tab_and_the_same_again_closes_it(qtbot: QtBot, shell: Shell) -> None:
+    panels = shell.window.panels
+
+    for panel_id in ("event_list", "findings"):
+        qtbot.mouseClick(tab(shell, panel_id), Qt.MouseButton.LeftButton)
+        settle()
+        assert panels.is_in_front(panel_id)
+        assert tab(shell, panel_id).isChecked()
+    assert not tab(shell, "event_list").isChecked()
+
+    qtbot.mouseClick(tab(shell, "findings"), Qt.MouseButton.LeftButton)
+
+    assert panels.tray.isHidden()
+    assert not tab(shell, "findings").isChecked()
+
+
+def test_that_escape_closes_the_tray_and_gives_the_keyboard_to_the_frames(
+    qtbot: QtBot, shell: Shell
+) -> None:
+    shell.activate()
+    shell.window.panels.show_panel("event_list")
+    assert shell.window.panels.panel_in_use() == "event_list"
+
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+
+    assert shell.window.panels.tray.isHidden()
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    assert shell.window.frame_times.isAncestorOf(focused)
+
+
+@pytest.mark.parametrize(("size", "height"), [((1_280, 720), 208), ((1_600, 1_000), 248)])
+def test_that_an_open_tray_moves_no_tab_and_leaves_the_window_its_size(
+    shell: Shell, size: tuple[int, int], height: int
+) -> None:
+    window = shell.window
+    window.resize(*size)
+    settle()
+    place = tabs(shell).mapTo(window, tabs(shell).rect().topLeft())
+
+    window.panels.open_panel("timer_queue")
+    settle()
+
+    assert tabs(shell).mapTo(window, tabs(shell).rect().topLeft()) == place
+    assert window.panels.tray.height() == height
+    assert window.size().toTuple() == size
+
+
+def test_that_tabs_that_do_not_fit_are_under_more_from_the_right(shell: Shell) -> None:
+    tabs(shell).resize(300, 28)
+
+    shown = tabs(shell).shown
+    assert 0 < len(shown) < len(FIRST_TABS)
+    assert shown == FIRST_TABS[: len(shown)]
+    assert "Bookmarks" in offered(shell)
+    assert tabs(shell).more_button.geometry().right() <= tabs(shell).width()
+
+    tabs(shell).resize(1_000, 28)
+    assert tabs(shell).shown == FIRST_TABS
+
+
+def test_that_a_panel_opened_from_more_has_a_tab_from_then_on(shell: Shell) -> None:
+    offered(shell)
+    menu = tabs(shell).more_menu
+
+    next(each for each in menu.actions() if each.text() == "Refresh-rate lab").trigger()
+    settle()
+
+    assert shell.window.panels.is_in_front("lab")
+    shell.window.panels.close_tray()
+    assert "lab" in tabs(shell).shown
+    assert "Refresh-rate lab" not in offered(shell)
+
+
+def test_that_a_tab_can_be_made_a_window_and_comes_back_when_that_is_closed(shell: Shell) -> None:
+    panels = shell.window.panels
+    panels.open_panel("event_list")
+    actions = {each.text(): each for each in tabs(shell).make_menu("event_list").actions()}
+
+    actions["Make it a window"].trigger()
+    settle()
+    assert panels["event_list"].isWindow()
+    assert panels["event_list"].isVisible()
+    assert panels.tray.isHidden()
+
+    panels["event_list"].close()
+    settle()
+    assert not panels["event_list"].isWindow()
+    panels.open_panel("event_list")
+    settle()
+    assert panels.is_in_front("event_list")
+
+
+def test_that_tabs_count_timers_and_hits(shell: Shell) -> None:
+    shell.bridge.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "attack")))
+    for _ in range(6):
+        shell.advance(0.1)
+    shell.contents.badges.show_counts()
+
+    assert tabs(shell).text_of("breakpoints") == "Breakpoints 1 hit"
+    assert tabs(shell).text_of("event_list") == "Events"
+
+
+def test_that_a_tab_says_as_many_timers_as_the_list_above_it(shell: Shell) -> None:
+    shell.window.panels.show_panel("timer_queue")
+    queue = shell.window.panels.panel("timer_queue")
+    assert isinstance(queue, TimerQueuePanel)
+    for _ in range(8):
+        shell.advance(0.1)
+        queue.refresh()
+
+        assert tabs(shell).text_of("timer_queue") == f"Timers {queue.timer_count:,}"
+        button = queue.group_buttons[CallGroup.CLOCK_TIMERS]
+        assert button.text() == f"Clock timers ({queue.timer_count:,})"
+
+
+def test_that_a_tab_keeps_its_width_while_its_number_changes(shell: Shell) -> None:
+    widths = []
+
+    for count in ("112", "98", "7"):
+        tabs(shell).show_badge("timer_queue", count)
+        settle()
+        widths.append(tab(shell, "timer_queue").width())
+
+    assert widths[0] == widths[1] == widths[2]
+
+
+def test_that_findings_of_a_scene_that_is_held_are_counted_unseen(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    fast = "def build(stage):\n    stage.root.set_interval(0.004, lambda: None, name='fast')\n"
+    shell = open_shell(qtbot, tmp_path, fast)
+    for _ in range(20):
+        shell.advance(0.1)
+    assert tabs(shell).text_of("findings") == "Findings"
+
+    shell.trigger("run-or-hold")
+    shell.contents.badges.look_for_findings()
+
+    assert tabs(shell).text_of("findings") == "Findings 1"
+    assert not shell.window.panels.is_in_front("findings")
+    assert tab(shell, "findings").font().bold()
+
+    shell.window.panels.open_panel("findings")
+    settle()
+    shell.contents.badges.show_counts()
+    assert not tab(shell, "findings").font().bold()
+
+
+def test_that_a_panels_key_shows_and_enters_it_and_hides_it_only_when_it_is_in_use(
+    shell: Shell,
+) -> None:
+    shell.activate()
+    panels = shell.window.panels
+    panels.show_panel("timeline")
+
+    shell.trigger("panel-event_list")
+    settle()
+    assert panels.is_in_front("event_list")
+    assert panels.panel_in_use() == "event_list"
+
+    panels.show_panel("timeline")
+    shell.trigger("panel-event_list")
+    assert panels.panel_in_use() == "event_list"
+
+    shell.trigger("panel-event_list")
+    assert not panels.is_open("event_list")
+
+
+def test_that_the_panel_in_use_can_be_made_a_window_or_closed_by_a_command(shell: Shell) -> None:
+    shell.activate()
+    panels = shell.window.panels
+    panels.show_panel("event_list")
+    shell.trigger("float-panel")
+    assert panels["event_list"].isWindow()
+
+    panels.float_panel("event_list")
+    shell.activate()
+    panels.show_panel("event_list")
+    shell.trigger("close-panel")
+    assert panels.tray.isHidden()
+
+
+def test_that_the_side_column_is_toggled_and_closed_in_a_narrow_window(shell: Shell) -> None:
+    panels = shell.window.panels
+    assert panels.column.width() == 304
+
+    shell.trigger("side-column")
+    assert panels.column.isHidden()
+    shell.trigger("side-column")
+    assert panels.column.isVisible()
+
+    shell.window.resize(900, 700)
+    settle()
+    assert panels.column.isHidden()
+    shell.window.resize(1_280, 700)
+    settle()
+    assert panels.column.isVisible()
+    assert panels.column.width() == 264
+
+
+def test_that_panels_a_scene_brings_are_open_until_another_brings_its_own(shell: Shell) -> None:
+    panels = shell.window.panels
+
+    panels.bring(("lab", "state_machines"))
+    settle()
+    assert panels.is_in_front("lab")
+    assert "state_machines" in tabs(shell).shown
+
+    panels.bring(("findings",))
+    settle()
+    assert panels.is_in_front("findings")
+
+    panels.bring(())
+    assert panels.tray.isHidden()
+
+    panels.bring(("findings",))
+    panels.open_panel("event_list")
+    panels.bring(())
+    settle()
+    assert panels.is_in_front("event_list")
+
+
+FRONT = """
+def build(stage):
+    stage.front("state machines", "Bookmarks", "Nonsense")
+"""
+
+
+def test_that_a_scene_names_the_panels_that_show_it_best(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, FRONT)
+    settle()
+
+    assert shell.window.panels.is_in_front("state_machines")
+    assert "bookmarks" in tabs(shell).kept
+    said = shell.contents.status_line.message
+    assert said == "✖ The scene names no panel of this window: “Nonsense”."
+
+
+def test_that_a_reload_leaves_the_panels_as_they_are(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, FRONT)
+    shell.window.panels.show_panel("event_list")
+    settle()
+
+    shell.trigger("reload")
+    settle()
+
+    assert shell.window.panels.is_in_front("event_list")
+
+
+def test_that_what_built_in_scenes_name_are_panels() -> None:
+    titles = {panel.title for panel in PANELS}
+    for scene in built_in_scenes():
+        assert set(virtual_session(scene.path).front_panels) <= titles

@@ -1,0 +1,509 @@
+"""Which panel is where: on the time axis, in the side column, in the tray, or in a window."""
+
+from __future__ import annotations
+
+from traceback import walk_tb
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+from typing_extensions import override
+
+from inspector.extensions import ExtensionError, PanelArea, modules_of, report
+from inspector.foreign.numbers import count_in
+
+from ...actions.panels import PANELS
+from ...kit.guards import guarded
+from ...kit.layouts import fill, splitter
+from ...kit.paced_refresh import is_in_sight, single_shot
+from ..keyboard import enter
+from .foot_tabs import FootTabs
+from .places import Arrangement, Place, Placeholder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from PySide6.QtWidgets import QMainWindow
+
+    from inspector.extensions import Panel
+
+#: Widths of the side column by the least width of the window, the narrowest last.
+_COLUMN_WIDTHS: Final = ((2_080, 360), (1_440, 304), (0, 264))
+#: Heights of the tray by the least height of the window, the lowest last.
+_TRAY_HEIGHTS: Final = ((1_300, 320), (900, 248), (0, 208))
+_LEAST_TRAY: Final = 120
+_MOST_TRAY_PERCENT: Final = 60
+_FOOT_HEIGHT: Final = 28
+#: A narrower window has its side column closed.
+_LEAST_WITH_COLUMN: Final = 960
+#: Of the height of frames and lanes together that lanes have at first, in thousandths.
+_LANES_PERMILLE: Final = 500
+#: No size that was saved is more.
+_MOST_PIXELS: Final = 9_999
+#: Of the first part of the side column at first, with its title.
+_PICTURE_HEIGHT: Final = 208
+#: The parts that have a place beside the time axis, from the top; the rest are in the tray.
+_COLUMN_AREAS: Final = (PanelArea.TOP_RIGHT, PanelArea.RIGHT)
+#: The panels of the tray that have a tab at first, as far as there is room for it.
+FIRST_TABS: Final = (
+    "timer_queue",
+    "event_list",
+    "findings",
+    "frame_spans",
+    "statistics",
+    "breakpoints",
+    "interventions",
+    "bookmarks",
+)
+
+
+def panels_in_tray() -> tuple[Panel, ...]:
+    """Return the panels that the tray can show: first those that have tabs, in their order.
+
+    Panels for the left, of which there is no column, are among them.
+    """
+    below = [each for each in PANELS if each.area in (PanelArea.BOTTOM, PanelArea.LEFT)]
+    order = {panel_id: place for place, panel_id in enumerate(FIRST_TABS)}
+    return tuple(sorted(below, key=lambda each: order.get(each.id, len(order))))
+
+
+@guarded
+class Tray(QStackedWidget):
+    """Shows one panel above the foot; closed at first.
+
+    Signals:
+        left: Escape was pressed in it.
+    """
+
+    left = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("tray")
+        self.setMinimumHeight(_LEAST_TRAY)
+        self.hide()
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+@guarded
+class WindowPanels(QObject):
+    """Every panel that can be shown and hidden, each in its place.
+
+    A panel is made when it is seen for the first time; until then it costs next to nothing.
+
+    Signals:
+        visibility_changed: A panel was shown or hidden.
+        tray_closed: The tray was closed while it had the keyboard.
+
+    Attributes:
+        frame: Everything below the transport.
+        tray: Shows the panel whose tab is open.
+        column: What stands beside the time axis.
+        tabs: Open the panels of the tray.
+        foot: The row of the tabs; what else stands in it is added at the right.
+    """
+
+    visibility_changed = Signal()
+    tray_closed = Signal()
+
+    def __init__(self, window: QMainWindow, middle: QWidget) -> None:
+        """Lay out the places around what is in the middle, each with a placeholder."""
+        super().__init__(window)
+        self._window = window
+        self._make_panel: Callable[[Panel], QWidget] | None = None
+        self._places: dict[str, Place] = {}
+        self._arrangement: Arrangement | None = None
+        self._reasons: dict[str, str] = {}
+        self._reason_turn = single_shot(self, self._show_reasons)
+        self._size_turn = single_shot(self, self._give_sizes)
+        self._brought: tuple[str, ...] = ()
+        self._unneeded: set[str] = set()
+        self._open = ""
+        self._tray_height = 0
+        self._is_column_wanted = True
+        for panel in PANELS:
+            if panel.area is not None:
+                place = self._places[panel.id] = Place(panel.title)
+                place.setObjectName(f"place_{panel.id}")
+                place.visibility_changed.connect(self._tell_visibility)
+                place.window_closed.connect(self._take_back)
+        below = panels_in_tray()
+        self._in_tray = tuple(each.id for each in below)
+        self.tray = Tray()
+        self.tray.left.connect(self.close_tray)
+        for panel_id in self._in_tray:
+            self.tray.addWidget(self._places[panel_id])
+        # Around the splitter, which sets itself how wide it may be.
+        self.column = QWidget()
+        self.column.setObjectName("side_column")
+        self._in_column = tuple(
+            each.id for area in _COLUMN_AREAS for each in PANELS if each.area is area
+        )
+        # The first is a picture, which keeps its height; the others share what is left.
+        parts = [(self._places[each], min(place, 1)) for place, each in enumerate(self._in_column)]
+        sizes = [_PICTURE_HEIGHT, *[_MOST_PIXELS] * (len(parts) - 1)]
+        fill(self.column, (splitter(Qt.Orientation.Vertical, *parts, sizes=sizes), 1))
+        self.tabs = FootTabs([(each.id, each.title) for each in below], FIRST_TABS)
+        self.tabs.clicked.connect(self._take_click)
+        self.tabs.float_wanted.connect(self.float_panel)
+        self.frame, self.foot = QWidget(), QWidget()
+        self._lay_out(middle)
+        window.installEventFilter(self)
+
+    def _lay_out(self, middle: QWidget) -> None:
+        self._split = splitter(Qt.Orientation.Vertical, (middle, 1), (self.tray, 0))
+        self._split.splitterMoved.connect(self._note_tray)
+        self.foot.setObjectName("foot")
+        self.foot.setMinimumHeight(_FOOT_HEIGHT)
+        row = QHBoxLayout(self.foot)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.tabs, 1)
+        across = QHBoxLayout()
+        across.setSpacing(0)
+        across.addWidget(self._split, 1)
+        across.addWidget(self.column)
+        column = QVBoxLayout(self.frame)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(across, 1)
+        column.addWidget(self.foot)
+
+    def arrange(self, frame_times: QWidget) -> Arrangement:
+        """Return frame times with the lanes below them."""
+        self._arrangement = Arrangement(frame_times, self.in_middle)
+        self._arrangement.take_share(_LANES_PERMILLE)
+        return self._arrangement
+
+    # ---------------------------------------------------------------- places
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The panels that can be shown and hidden."""
+        return tuple(self._places)
+
+    def __iter__(self) -> Iterator[Place]:
+        return iter(self._places.values())
+
+    def __getitem__(self, panel_id: str) -> Place:
+        return self._places[panel_id]
+
+    @property
+    def in_middle(self) -> Place:
+        """The place below the frame times."""
+        return next(self._places[each.id] for each in PANELS if each.area is PanelArea.MIDDLE)
+
+    def make_panels(self, make: Callable[[Panel], QWidget]) -> None:
+        """Make the panels that can be seen now, and the others when they are."""
+        self._make_panel = make
+        for panel_id in self.ids:
+            if self.is_open(panel_id):
+                self.panel(panel_id)
+
+    def panel(self, panel_id: str) -> QWidget:
+        """Return a panel, making it if it was not shown yet."""
+        place = self._places[panel_id]
+        widget = place.widget()
+        if (
+            self._make_panel is not None
+            and isinstance(widget, Placeholder)
+            and not widget.is_failure
+        ):
+            description = next(panel for panel in PANELS if panel.id == panel_id)
+            try:
+                with PANELS.guarding(description):
+                    place.set_widget(self._make_panel(description))
+            except ExtensionError as error:
+                report(error)
+                place.set_widget(Placeholder(str(error)))
+            widget.deleteLater()
+        return place.widget()
+
+    def blame(self, error: BaseException) -> bool:
+        """Replace the panel of a package by the reason if an error comes from it.
+
+        Returns:
+            Whether an error comes from a panel of a package.
+        """
+        modules = modules_of(error)
+        suspects = [
+            (panel, extension)
+            for panel in PANELS
+            if (extension := PANELS.extension_of(panel)) is not None
+            and panel.widget.partition(":")[0] in modules
+        ]
+        # Of several in one module, the one whose method it was.
+        involved = [frame.f_locals.get("self") for frame, _line in walk_tb(error.__traceback__)]
+        suspects.sort(key=lambda each: self._places[each[0].id].widget() not in involved)
+        for panel, extension in suspects[:1]:
+            if not extension.problem:
+                failure = PANELS.blame(extension, error)
+                report(failure)
+                self._reasons[panel.id] = str(failure)
+                # Not inside a slot or an event of the very panel.
+                self._reason_turn.start()
+        return bool(suspects)
+
+    @Slot()
+    def _show_reasons(self) -> None:
+        for panel_id, reason in self._reasons.items():
+            widget = self._places[panel_id].widget()
+            self._places[panel_id].set_widget(Placeholder(reason))
+            widget.deleteLater()
+        self._reasons.clear()
+
+    # ---------------------------------------------------------------- one panel
+
+    def is_open(self, panel_id: str) -> bool:
+        """Whether a panel is shown as far as its place is concerned."""
+        place = self._places[panel_id]
+        if panel_id in self._in_tray and not place.isWindow():
+            return self._open == panel_id
+        if panel_id in self._in_column and not self._is_column_wanted:
+            return False
+        return not place.isHidden()
+
+    def is_in_front(self, panel_id: str) -> bool:
+        """Whether a panel can be seen."""
+        return is_in_sight(self._places[panel_id])
+
+    def show_panel(self, panel_id: str) -> None:
+        """Show a panel in its place, and enter it."""
+        self.open_panel(panel_id)
+        enter(self.panel(panel_id))
+
+    def open_panel(self, panel_id: str) -> None:
+        """Show a panel in its place; leave the keyboard where it is."""
+        place = self._places[panel_id]
+        if place.isWindow():
+            place.raise_()
+        elif panel_id in self._in_tray:
+            self._open_tray(panel_id)
+        else:
+            if panel_id in self._in_column:
+                self.show_column(is_shown=True)
+            place.show()
+
+    def hide_panel(self, panel_id: str) -> None:
+        place = self._places[panel_id]
+        if place.isWindow():
+            self.float_panel(panel_id)
+        if panel_id not in self._in_tray:
+            place.hide()
+        elif self._open == panel_id:
+            self.close_tray()
+
+    def toggle(self, panel_id: str) -> None:
+        """Show and enter a panel; hide it if it has the keyboard already."""
+        if self.panel_in_use() == panel_id:
+            self.hide_panel(panel_id)
+        else:
+            self.show_panel(panel_id)
+
+    def panel_in_use(self) -> str:
+        """Return the panel that has the keyboard, or an empty text."""
+        focused = QApplication.focusWidget()
+        for panel_id, place in self._places.items():
+            if focused is not None and place.isAncestorOf(focused):
+                return panel_id
+        return ""
+
+    @Slot(str)
+    def float_panel(self, panel_id: str) -> None:
+        """Make a panel of the tray a window of its own, or put it back."""
+        place = self._places[panel_id]
+        if panel_id not in self._in_tray:
+            return
+        if place.isWindow():
+            self.tray.addWidget(place)
+            self.open_panel(panel_id)
+            return
+        if self._open == panel_id:
+            self.close_tray()
+        size = place.size()
+        place.setParent(self._window, Qt.WindowType.Window)
+        place.resize(max(size.width(), 640), max(size.height(), 320))
+        self.panel(panel_id)
+        place.show()
+
+    @Slot()
+    def _take_back(self) -> None:
+        place = self.sender()
+        if isinstance(place, Place) and place.isWindow():
+            self.tray.addWidget(place)
+            self.visibility_changed.emit()
+
+    def bring(self, panel_ids: Sequence[str]) -> None:
+        """Open the first of some panels and give the others tabs.
+
+        Without any, what was brought before is closed again if it is still open.
+        """
+        if self._open and self._open == next(iter(self._brought), ""):
+            self.close_tray()
+        self._brought = tuple(each for each in panel_ids if each in self._in_tray)
+        for panel_id in self._brought:
+            self.tabs.add(panel_id)
+        for panel_id in reversed([each for each in panel_ids if each in self._places]):
+            self.open_panel(panel_id)
+
+    def need(self, panel_id: str, *, is_needed: bool) -> None:
+        """Leave out a panel of which a session has nothing; show it again with one that has."""
+        if is_needed and panel_id in self._unneeded:
+            self._unneeded.discard(panel_id)
+            self._places[panel_id].show()
+        elif not is_needed and self._places[panel_id].is_wanted:
+            self._unneeded.add(panel_id)
+            self._places[panel_id].hide()
+
+    @Slot(bool)
+    def _tell_visibility(self, is_visible: bool) -> None:  # noqa: FBT001 - a slot
+        place = self.sender()
+        if is_visible:
+            for panel_id in [each for each in self.ids if self._places[each] is place]:
+                self.panel(panel_id)
+                # Wanted all the same.
+                self._unneeded.discard(panel_id)
+        self.visibility_changed.emit()
+
+    # ---------------------------------------------------------------- tray and column
+
+    @Slot(str)
+    def _take_click(self, panel_id: str) -> None:
+        if self._open == panel_id:
+            self.close_tray()
+        else:
+            self.open_panel(panel_id)
+
+    def _open_tray(self, panel_id: str) -> None:
+        place = self._places[panel_id]
+        self.tabs.add(panel_id)
+        self._open = panel_id
+        self.tray.setCurrentWidget(place)
+        place.show()
+        self.tray.show()
+        self.tabs.show_open(panel_id)
+        self._size_turn.start()
+        self.visibility_changed.emit()
+
+    @Slot()
+    def close_tray(self) -> None:
+        focused = QApplication.focusWidget()
+        had_keyboard = focused is not None and self.tray.isAncestorOf(focused)
+        self._open = ""
+        self.tray.hide()
+        self.tabs.show_open("")
+        self.visibility_changed.emit()
+        if had_keyboard:
+            self.tray_closed.emit()
+
+    @property
+    def is_column_shown(self) -> bool:
+        """Whether the side column is wanted; a narrow window leaves it out all the same."""
+        return self._is_column_wanted
+
+    def show_column(self, *, is_shown: bool) -> None:
+        self._is_column_wanted = is_shown
+        if is_shown and all(self._places[each].isHidden() for each in self._in_column):
+            for panel_id in self._in_column:
+                self._places[panel_id].setVisible(panel_id not in self._unneeded)
+        self._fit_column()
+        self.visibility_changed.emit()
+
+    def _fit_column(self) -> None:
+        width = self._window.width()
+        shown = self._is_column_wanted and width >= _LEAST_WITH_COLUMN
+        self.column.setFixedWidth(next(size for least, size in _COLUMN_WIDTHS if width >= least))
+        if self.column.isHidden() is shown:
+            self.column.setVisible(shown)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Fit column and tray to the size of the window."""
+        if event.type() == QEvent.Type.Resize and isinstance(event, QResizeEvent):
+            self._fit_column()
+            most = event.size().height() * _MOST_TRAY_PERCENT // 100
+            self.tray.setMaximumHeight(max(most, _LEAST_TRAY))
+        return False
+
+    @Slot()
+    def _give_sizes(self) -> None:
+        height = self._window.height()
+        usual = next(size for least, size in _TRAY_HEIGHTS if height >= least)
+        tray = self._tray_height or usual
+        self._split.setSizes([max(self._split.height() - tray, 1), tray])
+
+    @Slot()
+    def _note_tray(self) -> None:
+        self._tray_height = self.tray.height()
+
+    # ---------------------------------------------------------------- what is kept
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything has the size that it was given; in the turn after a change."""
+        return self._make_panel is not None and not self._size_turn.isActive()
+
+    def reset(self) -> None:
+        """Put everything where it is at first."""
+        for panel_id in self._in_tray:
+            if self._places[panel_id].isWindow():
+                self.float_panel(panel_id)
+        self.close_tray()
+        self._tray_height = 0
+        self._brought = ()
+        self.tabs.keep(FIRST_TABS)
+        for panel_id in self._in_column:
+            self._places[panel_id].setVisible(panel_id not in self._unneeded)
+        self.in_middle.show()
+        if self._arrangement is not None:
+            self._arrangement.take_share(_LANES_PERMILLE)
+        self.show_column(is_shown=True)
+
+    def save(self) -> str:
+        """Return where everything is, as text."""
+        hidden = [
+            each
+            for each in (*self._in_column, *(i for i in self.ids if i not in self._in_tray))
+            if not self._places[each].is_wanted and each not in self._unneeded
+        ]
+        lanes = 0 if self._arrangement is None else self._arrangement.permille
+        parts = {
+            "open": self._open,
+            "tray": f"{self._tray_height}",
+            "tabs": ",".join(self.tabs.kept),
+            "column": f"{int(self._is_column_wanted)}",
+            "hidden": ",".join(dict.fromkeys(hidden)),
+            "lanes": f"{lanes}",
+        }
+        return " ".join(f"{name}={value}" for name, value in parts.items())
+
+    def restore(self, layout: str) -> None:
+        """Put everything where :meth:`save` found it; what it does not say is as at first."""
+        self.reset()
+        self._size_turn.start()
+        parts = dict(each.split("=", 1) for each in layout.split(" ") if "=" in each)
+        if "tabs" in parts:
+            self.tabs.keep(parts["tabs"].split(","))
+        self._tray_height = min(count_in(parts.get("tray", "")) or 0, _MOST_PIXELS)
+        lanes = count_in(parts.get("lanes", "")) or _LANES_PERMILLE
+        if self._arrangement is not None:
+            self._arrangement.take_share(min(lanes, 900))
+        for panel_id in parts.get("hidden", "").split(","):
+            if panel_id in self._places and panel_id not in self._in_tray:
+                self._places[panel_id].hide()
+        if parts.get("column") == "0":
+            self.show_column(is_shown=False)
+        if parts.get("open") in self._in_tray:
+            self._open_tray(parts["open"])
