@@ -24,6 +24,8 @@ class TextLink(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        # Until there is something to go to.
+        self.hide()
 
     def show_text(self, text: str, name: str) -> None:
         """Show a text, with a name for those who cannot see where it stands."""

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from PySide6 import QtCore
-from PySide6.QtCore import QModelIndex, QRectF, QSize
+from PySide6.QtCore import QModelIndex, QRect, QRectF, QSize
 
 from inspector.display_text import as_plain
 
@@ -52,6 +52,7 @@ _ANSWERS: Final[dict[str, Callable[[], object]]] = {
     "sizeHint": QSize,
     "minimumSizeHint": QSize,
     "boundingRect": QRectF,
+    "visualRect": QRect,
     "hasChildren": bool,
     "canFetchMore": bool,
     "createEditor": lambda: None,

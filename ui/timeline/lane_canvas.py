@@ -44,7 +44,6 @@ class LaneCanvas(LaneSurface):
         walk: The keyboard navigation.
         picture: Paints the lanes.
         tree: Says the lanes to screen readers, and has the focus.
-        own_keys: Keys that have a meaning here.
     """
 
     def __init__(
@@ -53,8 +52,7 @@ class LaneCanvas(LaneSurface):
         super().__init__(parent, view)
         self.picture = LanePicture(theme)
         self.walk = LaneWalk(self)
-        self.own_keys = OWN_KEYS
-        self.tree = LaneTree(self)
+        self.tree = LaneTree(self, OWN_KEYS)
         self.setFocusProxy(self.tree)
         self._drag = Drag()
         self._measure_from: float | None = None

@@ -13,10 +13,10 @@ from ..kit.guards import guarded
 from ..kit.keys import keeps_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
-    from .lane_canvas import LaneCanvas
     from .lane_rows import LaneRow
+    from .lane_surface import LaneSurface
 
 _TOP = -1
 
@@ -113,9 +113,15 @@ class LaneTree(QTreeView):
         is_read: Returns whether anybody listens.
     """
 
-    def __init__(self, canvas: LaneCanvas) -> None:
+    def __init__(self, canvas: LaneSurface, own_keys: Collection[Qt.Key]) -> None:
+        """Lie over the headers of a canvas, which takes all keys.
+
+        Args:
+            own_keys: The keys with a meaning there, whatever they mean in the window.
+        """
         super().__init__(canvas.viewport())
         self._canvas = canvas
+        self._own_keys = own_keys
         self.is_read: Callable[[], bool] = QAccessible.isActive
         self.lanes = LaneRowsModel(canvas.reading_of)
         self.setModel(self.lanes)
@@ -174,7 +180,7 @@ class LaneTree(QTreeView):
 
     @override
     def event(self, event: QEvent) -> bool:
-        return keeps_key(event, self._canvas.own_keys) or super().event(event)
+        return keeps_key(event, self._own_keys) or super().event(event)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
