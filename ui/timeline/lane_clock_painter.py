@@ -1,4 +1,4 @@
-"""Paints the lane of a clock: its rate, and where it stood still and why."""
+"""Paints the lane of a clock: its rate, where it stood still and why, and what blocked it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QImage, QPainter
 
+from inspector.analysis.lateness.words import block_name
 from inspector.formats.drawing.pixel_rects import edge_rects, nearest_pixels, pixel_rects, row_rects
+from inspector.timebase import format_duration
 from inspector.vocabulary import RATE_DENOMINATOR
 
 from ..kit.theme import ColorRole
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from inspector.analysis.lanes.clocks import ClockPast, ClockPasts
+    from inspector.analysis.lanes.lanes import LaneStore
+    from inspector.analysis.lateness.blocks import Block
     from inspector.formats.drawing.pixel_rects import PixelRects
 
     from ..kit.theme import Theme
@@ -38,6 +42,7 @@ _EFFECTIVE: Final = 0.42
 
 
 _FLAGS: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+_BLOCKED_PAD: Final = 6
 
 
 class _Standstills(NamedTuple):
@@ -69,12 +74,14 @@ class ClockPainter:
         self._above: list[PixelRects] = []
         self._own: list[PixelRects] = []
         self._labels: list[tuple[QRectF, str]] = []
+        self._blocked: list[tuple[QRect, int, Block]] = []
         self._standstills: dict[int, _Standstills | None] = {}
 
     def paint(
-        self, painter: QPainter, clocks: ClockPasts, number: int, window: LaneWindow, row: QRect
+        self, painter: QPainter, store: LaneStore, number: int, window: LaneWindow, row: QRect
     ) -> None:
         """Paint one clock into a row, completely with :meth:`finish` only."""
+        clocks = store.clocks
         past = clocks.by_id[number]
         end_ns = min(window.high, window.present_ns)
         if not len(past) or end_ns <= window.low:
@@ -92,6 +99,14 @@ class ClockPainter:
         for above in clocks.path_at(number, end_ns)[1:]:
             self._hatch(clocks, above, window, inner, past.at_ns[0], is_own=False)
         self._hatch(clocks, number, window, inner, past.at_ns[0], is_own=True)
+        right = window.left + window.width
+        for block in store.blocks.within(number, window.low, end_ns):
+            x0 = min(max(int(window.x(block.begin_ns)), window.left), right)
+            x1 = min(max(int(window.x(block.end_ns)), x0 + 1), right)
+            # The local time stands where the clock has come to.
+            room = min(x1, window.x(window.present_ns) - _LOCAL_TIME) - x0 - 2 * _BLOCKED_PAD
+            box = QRect(x0, inner.top(), x1 - x0, inner.height())
+            self._blocked.append((box, int(room), block))
 
     def finish(self, painter: QPainter) -> None:
         """Paint what is left of the rows, which do not overlap: each colour in one call."""
@@ -112,10 +127,12 @@ class ClockPainter:
             self._finish_standstills(painter)
         for box, text in self._labels:
             self._label(painter, box, text)
+        self._finish_blocked(painter)
         painter.setFont(font)
         for each in (self._running, self._rates, self._above, self._own):
             each.clear()
         self._labels.clear()
+        self._blocked.clear()
         self._standstills.clear()
 
     def _finish_standstills(self, painter: QPainter) -> None:
@@ -132,6 +149,22 @@ class ClockPainter:
             fill_all(
                 painter, edges, self._theme.color(ColorRole.EDGE if is_own else ColorRole.LINE)
             )
+
+    def _finish_blocked(self, painter: QPainter) -> None:
+        if not self._blocked:
+            return
+        rects = [(box.left(), box.top(), box.right(), box.bottom()) for box, *_ in self._blocked]
+        fill_rects(painter, np.array(rects, dtype=np.int32), self._theme.color(ColorRole.RED))
+        painter.setPen(self._theme.color(ColorRole.BG))
+        metrics = painter.fontMetrics()
+        for box, room, block in self._blocked:
+            inner = QRect(box.left() + _BLOCKED_PAD, box.top(), room, box.height())
+            length, name = format_duration(block.took_ns), block_name(block)
+            texts = (f"{name}   {length}", name, name.removeprefix("blocked by "))
+            for text in texts:
+                if metrics.horizontalAdvance(text) <= room:
+                    painter.drawText(inner, _FLAGS, text)
+                    break
 
     def _few(
         self, past: ClockPast, window: LaneWindow, inner: QRect, places: tuple[int, int]

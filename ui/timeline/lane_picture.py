@@ -305,7 +305,7 @@ class LanePicture:
         if row.kind is LaneKind.BOOKMARKS:
             self._annotations.paint(painter, canvas.store.annotations, window, box)
         elif row.kind is LaneKind.CLOCK:
-            self._clocks.paint(painter, canvas.store.clocks, row.clock_id, window, box)
+            self._clocks.paint(painter, canvas.store, row.clock_id, window, box)
         elif lane is not None and row.kind is LaneKind.MACHINE:
             self._lanes.steps(
                 *(painter, lane.steps, window, box),
@@ -406,7 +406,9 @@ class LanePicture:
             if row.kind is LaneKind.CLOCK and row.clock_id in timeline.clocks:
                 text = format_instant(timeline.local_ns(row.clock_id))
                 end = min(shown_x, right) - 6
-                patch = timeline.clocks[row.clock_id].n == 0
+                before = window.at(end - painter.fontMetrics().horizontalAdvance(text))
+                blocks = canvas.store.blocks.within(row.clock_id, before, window.at(end))
+                patch = timeline.clocks[row.clock_id].n == 0 or bool(blocks)
                 self._text_before(painter, placed, text, (window.left, end), has_patch=patch)
             elif row.kind is LaneKind.TIMER and row.lane is not None:
                 waits = lane_wait(row.lane, timeline, window.high, is_past=is_past)

@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from inspector.analysis.lanes.lanes import GONE_STATE, Lane, LaneKind
+from inspector.analysis.lateness.words import block_evidence, block_text
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import rate_text, what_was_raised
 
@@ -113,6 +114,8 @@ class LaneReader:
                 for stand in self._store.clocks.standstills(above, at_ns, at_ns + 1)
                 if stand.began_ns <= at_ns and (at_ns < stand.end_ns or not stand.is_over)
             ]
+        for block in self._store.blocks.within(number, at_ns, at_ns + 1):
+            lines += [block_text(block), block_evidence(block)]
         return LaneReading(at_ns, tuple(lines), Selection.clock(number))
 
     def _standstill_text(self, stand: Standstill, of_clock: int) -> str:

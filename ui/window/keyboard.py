@@ -86,9 +86,13 @@ class FocusRing(QObject):
         self._last = None
         if by_mouse or isinstance(now, _SHOW_IT_THEMSELVES) or (is_back and is_new):
             return
-        self.target = self._last = now
-        now.installEventFilter(self)
-        self._bars = [_bar(now) for _ in range(4)]
+        self._last = now
+        # What is not seen itself has the keyboard for what it lies on.
+        above = now.parentWidget()
+        shown = now if now.updatesEnabled() or above is None else above
+        self.target = shown
+        shown.installEventFilter(self)
+        self._bars = [_bar(shown) for _ in range(4)]
         self._apply_theme()
         self._place()
 

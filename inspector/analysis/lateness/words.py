@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.lateness.attribution import Cause
 from inspector.analysis.lateness.samples import Place
+from inspector.display_text import counted
 from inspector.timebase import NS_PER_MS, format_duration
 
 if TYPE_CHECKING:
@@ -90,12 +91,22 @@ def share_text(share: Share, lateness: Lateness) -> str:
 
 def block_text(block: Block) -> str:
     """Return what blocked a loop: ``blocked by crunch() 1.38 s so far (server.py:4)``."""
-    place = block.culprit.place
     thread = f" in the thread “{block.culprit.thread}”" if block.culprit.thread else ""
     so_far = " so far" if block.lasts else ""
-    call, _, where = place.short.partition(" (")
+    _, _, where = block.culprit.place.short.partition(" (")
     where = f" ({where}" if where else ""
-    return f"blocked by {call} {format_duration(block.took_ns)}{so_far}{where}{thread}"
+    return f"{block_name(block)} {format_duration(block.took_ns)}{so_far}{where}{thread}"
+
+
+def block_name(block: Block) -> str:
+    """Return what blocked a loop, without how long and where: ``blocked by crunch()``."""
+    return f"blocked by {block.culprit.place.short.partition(' (')[0]}"
+
+
+def block_evidence(block: Block) -> str:
+    """Return how it is known what blocked a loop, with the stack that was seen most."""
+    seen = f"seen by {block.samples:,} of {counted(block.looks, 'sample')}"
+    return f"{seen}: {stack_text(block.stack)}" if block.stack else seen
 
 
 def stack_text(stack: Sequence[str]) -> str:

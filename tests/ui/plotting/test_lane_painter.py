@@ -12,21 +12,27 @@ from PySide6.QtGui import QColor, QImage, QPainter
 
 from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.analysis.lanes.lane_columns import Instants, Steps
+from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.analysis.lanes.spans import SpanColumns, Spans
 from inspector.events.handlers import handlers_of
+from inspector.events.history import LogHistory
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
     CLOCK_PAUSED,
     CLOCK_RESUMED,
     RATE_DENOMINATOR,
+    SAW_END,
     RawEvent,
 )
+from tests.analysis.test_lateness import CRUNCH, DUE_NS, LIBRARY, LOOP, MAIN, REBUILD, Program
 from ui.kit.theme import ColorRole, Theme
 from ui.plotting.lane_painter import SLICE_LEVELS, LanePainter, hollow_places, name_rooms
 from ui.plotting.lane_view import LaneWindow
 from ui.plotting.machines import state_color
 from ui.timeline.lane_clock_painter import ClockPainter
+from ui.timeline.lane_readout import LaneReader
+from ui.timeline.lane_rows import RowChoices, rows_of
 
 MS = 1_000_000
 WIDTH = 400
@@ -52,8 +58,13 @@ class Canvas:
         painter.finish(self.painter)
 
     def clock(self, clocks: ClockPasts, number: int, shown: LaneWindow) -> None:
+        store = LaneStore()
+        store.clocks = clocks
+        self.clock_of(store, number, shown)
+
+    def clock_of(self, store: LaneStore, number: int, shown: LaneWindow) -> None:
         painter = ClockPainter(self.theme)
-        painter.paint(self.painter, clocks, number, shown, ROW)
+        painter.paint(self.painter, store, number, shown, ROW)
         painter.finish(self.painter)
 
     def steps(self, steps: Steps, shown: LaneWindow) -> None:
@@ -238,3 +249,38 @@ def test_that_a_clock_that_came_later_than_what_is_in_view_is_not_painted(canvas
     clocks = pasts(*root_clock(800 * MS))
     canvas.clock(clocks, 1, window(0, 500, 1_000))
     assert not any(canvas.is_painted(x) for x in range(WIDTH))
+
+
+def test_that_what_blocked_a_loop_is_red_on_its_clock_for_as_long_as_it_did(
+    canvas: Canvas,
+) -> None:
+    program = Program()
+    for until_ms in range(110, 301, 10):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms, begins=until_ms == 110)
+    program.sample(until_ms=304, covers_ms=4, flags=SAW_END)
+    store = LaneStore()
+    history = LogHistory(program.log)
+    timeline = history.state_before(history.end)
+    while store.read(history, timeline):
+        pass
+    (block,) = store.blocks.within(LOOP, 0, 1 << 62)
+    low_ms, begin_ms = DUE_NS / MS - 100, (block.begin_ns - DUE_NS) / MS
+    shown = window(low_ms, low_ms + 800, DUE_NS / MS + 600)
+    canvas.clock_of(store, LOOP, shown)
+    red = canvas.theme.color(ColorRole.RED).name()
+    left, right = int(shown.x(block.begin_ns)), int(shown.x(block.end_ns))
+    assert right - left == round((304 - begin_ms) * WIDTH / 800)
+    assert all(red in canvas.colors(x) for x in range(left, right))
+    assert not any(red in canvas.colors(x) for x in (*range(left), *range(right, WIDTH)))
+    # Named, in the colour behind time.
+    assert any(
+        canvas.theme.color(ColorRole.BG).name() in canvas.colors(x) for x in range(left, right)
+    )
+    (lines,) = [
+        LaneReader(store, timeline, history.strings).read(row, block.begin_ns + MS, 0).lines
+        for row in rows_of(store, RowChoices())[1]
+        if row.clock_id == LOOP and row.kind is LaneKind.CLOCK
+    ]
+    assert lines[-2] == "blocked by crunch() 204 ms (server.py:4)"
+    assert lines[-1].startswith("seen by 20 of 20 samples: ")
+    assert lines[-1].endswith("crunch() (server.py:4)")
