@@ -278,12 +278,12 @@ BENCHMARKS = (window,)
 
 
 def _complete_window(bridge: SessionBridge, folder: Path) -> MainWindow:
-    """Return the real window with every panel in view, none behind another's tab."""
+    """Return the real window with timers in the tray and events in a window of their own."""
     window = MainWindow(Theme("light"), SettingsFile(folder / "settings.json"), Settings())
     window.resize(*_SIZE)
     WindowContents(window, bridge)
-    queue, events = window.panels["timer_queue"], window.panels["event_list"]
-    window.splitDockWidget(queue, events, Qt.Orientation.Horizontal)
+    window.panels.float_panel("event_list")
+    window.panels.open_panel("timer_queue")
     bridge.select(Selection.clock(1))
     return window
 

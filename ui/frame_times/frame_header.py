@@ -142,7 +142,7 @@ class OverviewHeader(_Header):
         # The unit stands before it, and there is no room for two.
         longest = format_duration(statistics.max_ns).removesuffix(" ms")
         self.longest.show_text(f"max {longest}", "Longest frame,")
-        over = statistics.over_budgets[0].count if statistics.over_budgets else 0
+        over = 0 if found is None else found.over
         self.over.show_text(f"{over:,} over" if over else "", "Frames over budget,")
 
 
@@ -218,7 +218,7 @@ class FrameHeader(_Header):
         else:
             self.p99.setText(format_duration(statistics.p99_ns))
             self.longest.show_text(format_duration(statistics.max_ns), "Longest frame in view,")
-            over = statistics.over_budgets[0].count if statistics.over_budgets else 0
+            over = 0 if found is None else found.over
             text = f"{over:,} of {statistics.count:,}"
             self.over.show_text(text if over else "", "Over budget,")
             self._values[3][0].setVisible(bool(over))

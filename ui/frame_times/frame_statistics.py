@@ -49,9 +49,9 @@ class StatisticsWanted(Struct, frozen=True):
     are_samples: bool = False
     without_inspector: bool = False
 
-    def left_out(self, times_ns: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-        """Return which frames are left out of the statistics, ``None`` for none."""
-        if not self.without_inspector or self.measure != "interval" or not self.budgets_ns:
+    def by_inspector(self, times_ns: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+        """Return which frames the inspector alone made long, ``None`` for none."""
+        if self.measure != "interval" or not self.budgets_ns:
             return None
         frames, budget = self.frames, FrameBudget(self.budgets_ns[0])
         shares_ns = self.series.history.numpy(Share.INSPECTOR, frames.start, frames.stop)
@@ -66,11 +66,22 @@ class FoundStatistics(Struct, frozen=True):
         of: What was wanted.
         statistics: The statistics; ``None`` without frames.
         left_out: How many frames were left out.
+        by_inspector: How many that were not are over the first budget by the inspector's share
+            alone.
     """
 
     of: StatisticsWanted
     statistics: FrameStatistics | None
     left_out: int = 0
+    by_inspector: int = 0
+
+    @property
+    def over(self) -> int:
+        """How many frames are over the first budget, as their bars say: by themselves."""
+        found = self.statistics
+        if found is None or not found.over_budgets:
+            return 0
+        return found.over_budgets[0].count - self.by_inspector
 
     @property
     def text(self) -> str:
@@ -91,6 +102,8 @@ class FoundStatistics(Struct, frozen=True):
         ]
         if self.left_out:
             parts.append(f"{self.left_out:,} left out (inspector)")
+        if self.by_inspector:
+            parts.append(f"{self.by_inspector:,} over by the inspector's share alone")
         if wanted.are_samples:
             return "  ·  ".join((*parts, SAMPLES_TEXT))
         parts += [
@@ -139,11 +152,13 @@ class PacedStatistics(QObject):
         began_ns = perf_counter_ns()
         frames = wanted.frames
         times_ns = wanted.series.times_ns(wanted.measure, frames.start, frames.stop)
-        left_out = wanted.left_out(times_ns)
-        if left_out is not None:
-            times_ns = times_ns[~left_out]
+        by_inspector = wanted.by_inspector(times_ns)
+        count = 0 if by_inspector is None else int(by_inspector.sum())
+        is_left_out = wanted.without_inspector
+        if by_inspector is not None and is_left_out:
+            times_ns = times_ns[~by_inspector]
         statistics = frame_statistics(times_ns, wanted.budgets_ns)
-        count = 0 if left_out is None else int(left_out.sum())
-        self.found.emit(FoundStatistics(wanted, statistics, count))
+        left_out, kept = (count, 0) if is_left_out else (0, count)
+        self.found.emit(FoundStatistics(wanted, statistics, left_out, kept))
         cost_ms = (perf_counter_ns() - began_ns) / NS_PER_MS
         self._pause.start(max(_PERIOD_MS, round(cost_ms / _LARGEST_SHARE)))

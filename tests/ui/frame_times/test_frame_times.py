@@ -358,18 +358,23 @@ def test_that_frames_that_only_the_inspector_made_late_are_left_out_on_request(
 ) -> None:
     timeline = Timeline([""])
     for number in range(20):
-        late = number in {5, 6}
-        add_frame(timeline.frames, 40 * MS if late else USUAL_NS, inspector_ns=30 * MS * late)
+        is_late, is_by_inspector = number in {5, 6, 7}, number in {5, 6}
+        interval_ns = 40 * MS if is_late else USUAL_NS
+        add_frame(timeline.frames, interval_ns, inspector_ns=30 * MS * is_by_inspector)
     timeline.set_present(timeline.frames.at_ns[-1])
     bridge.set_budgets_ms((1000 / 60,))
     show(bridge, timeline)
     panel.fit()
-    qtbot.waitUntil(lambda: "2 over" in statistics(panel))
+    qtbot.waitUntil(lambda: "3 over" in statistics(panel))
+    assert "2 over by the inspector's share alone" in statistics(panel)
+    # As many as have the colour of what is late.
+    assert panel.header.over.text() == "1 of 20"
 
     action = panel._budget_menu.left_out_action
     action.trigger()
 
-    qtbot.waitUntil(lambda: "0 over" in statistics(panel))
+    qtbot.waitUntil(lambda: "1 over" in statistics(panel))
+    assert panel.header.over.text() == "1 of 18"
     assert "18 frames" in statistics(panel)
     assert "2 left out (inspector)" in statistics(panel)
     other = FrameTimesPanel(bridge, Theme("light"))

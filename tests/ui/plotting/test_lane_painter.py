@@ -276,11 +276,13 @@ def test_that_what_blocked_a_loop_is_red_on_its_clock_for_as_long_as_it_did(
     assert any(
         canvas.theme.color(ColorRole.BG).name() in canvas.colors(x) for x in range(left, right)
     )
-    (lines,) = [
-        LaneReader(store, timeline, history.strings).read(row, block.begin_ns + MS, 0).lines
+    (row,) = [
+        row
         for row in rows_of(store, RowChoices())[1]
         if row.clock_id == LOOP and row.kind is LaneKind.CLOCK
     ]
-    assert lines[-2] == "blocked by crunch() 204 ms (server.py:4)"
-    assert lines[-1].startswith("seen by 20 of 20 samples: ")
-    assert lines[-1].endswith("crunch() (server.py:4)")
+    reading = LaneReader(store, timeline, history.strings).read(row, block.begin_ns + MS, 0)
+    assert reading is not None
+    assert reading.lines[-2] == "blocked by crunch() 204 ms (server.py:4)"
+    assert reading.lines[-1].startswith("seen by 20 of 20 samples: ")
+    assert reading.lines[-1].endswith("crunch() (server.py:4)")
