@@ -151,14 +151,13 @@ class FrameHeader(_Header):
     """Of the frames in view: statistics, the menu with the budget, and the legend.
 
     Attributes:
-        title: What frames are called.
-        menu_button: Names the budget, and opens the menu.
+        menu_button: Names the budget where there is room, and opens the menu.
         legend: What the colours mean.
     """
 
     def __init__(self, theme: Theme, menu: QMenu, loops: QWidget, parent: QWidget) -> None:
         super().__init__(theme, parent)
-        self._numbers = ""
+        self._numbers = self._budget = ""
         self.title = QLabel("Frames", self)
         bold = self.font()
         bold.setPixelSize(13)
@@ -201,6 +200,23 @@ class FrameHeader(_Header):
         self.show_legend(PACES)
         self.show_statistics(None)
 
+    def show_title(self, title: str) -> None:
+        self.title.setText(title)
+        self._fit_title()
+
+    def show_budget(self, text: str, tip: str) -> None:
+        self._budget = text
+        self.menu_button.setAccessibleName(text)
+        self.menu_button.setToolTip(tip)
+        self._fit_title()
+
+    def _fit_title(self) -> None:
+        """Leave out the budget rather than a part of what frames are called."""
+        self.menu_button.setText(self._budget)
+        needed = self.title.sizeHint().width() + 4 + self.menu_button.sizeHint().width()
+        if _PAD + needed > self.width():
+            self.menu_button.setText("")
+
     def show_legend(self, entries: tuple[tuple[AnyFill, str], ...]) -> None:
         self.legend.show_entries(entries)
         self._fit_legend()
@@ -234,6 +250,7 @@ class FrameHeader(_Header):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit_title()
         self._fit_legend()
 
     def _fit_legend(self) -> None:

@@ -199,9 +199,10 @@ class FrameTimesPanel(QWidget):
         self.plot.set_budgets_ns(budgets_ns)
         if budgets_ns:
             self.strip.set_budget_ns(budgets_ns[0])
-        button = self.header.menu_button
-        button.setText(f"{rate_text(budgets_ns[0])} fps budget" if budgets_ns else "no budget")
-        button.setToolTip(budget_text(budgets_ns[0]) if budgets_ns else "What is shown of frames")
+        self.header.show_budget(
+            f"{rate_text(budgets_ns[0])} fps budget" if budgets_ns else "no budget",
+            budget_text(budgets_ns[0]) if budgets_ns else "What is shown of frames",
+        )
         self._show_legend()
         self._want_statistics()
 
@@ -239,7 +240,7 @@ class FrameTimesPanel(QWidget):
             self.choose_measure("busy" if waits else "interval")
 
     def _name_frames(self) -> None:
-        self.header.title.setText("Turns of the loop" if self._waits else "Frames")
+        self.header.show_title("Turns of the loop" if self._waits else "Frames")
 
     def choose_axis(self, x_axis: XAxis) -> None:
         self.view.set_x_axis(x_axis)

@@ -398,3 +398,21 @@ def test_that_the_plot_is_copied_as_it_looks(panel: FrameTimesPanel, bridge: Ses
     assert (copied.width(), copied.height()) == (2 * plot.width(), 2 * plot.height())
     row = {copied.pixelColor(x, copied.height() // 2).name() for x in range(copied.width())}
     assert Theme("light").color(ColorRole.BAR).name() in row
+
+
+def test_that_what_frames_are_called_is_not_cut_for_the_budget(
+    panel: FrameTimesPanel, bridge: SessionBridge
+) -> None:
+    show(bridge, usual_timeline(30))
+    header = panel.header
+    header.show_budget("60 fps budget", "")
+    needed = header.title.sizeHint().width() + header.menu_button.sizeHint().width()
+    header.resize(needed + 40, 300)
+    assert header.menu_button.text() == "60 fps budget"
+
+    header.show_title("Turns of a loop with a long name")
+
+    assert not header.menu_button.text()
+    assert header.menu_button.accessibleName() == "60 fps budget"
+    header.resize(2 * needed + 400, 300)
+    assert header.menu_button.text() == "60 fps budget"
