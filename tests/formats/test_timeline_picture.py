@@ -15,6 +15,7 @@ from inspector.analysis.lanes.lanes import LaneStore
 from inspector.clocks import ManualTimeSource
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.transport import Run
+from inspector.events.history import LogHistory
 from inspector.formats.drawing.display_list import DisplayList, Group, Item, Polyline, Rect, Text
 from inspector.formats.drawing.font_metrics import text_width
 from inspector.formats.export import TIMELINE_EXPORTERS, export_frames
@@ -28,6 +29,18 @@ from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
 from inspector.tokens import STATE_COLORS
+from inspector.vocabulary import NEVER, SAW_END, TIMER_FIRED
+from tests.analysis.test_lateness import (
+    CRUNCH,
+    DUE_NS,
+    LIBRARY,
+    LOOP,
+    MAIN,
+    MS,
+    REBUILD,
+    TIMER,
+    Program,
+)
 
 SCENE = """
 from inspector.frames.state_machine import Edge
@@ -320,3 +333,26 @@ def test_that_a_name_without_end_takes_no_time(session: HostedSession) -> None:
 
     assert len(brief(endless)) == 200
     assert all(len(brief(row.label)) <= 200 for row in rows_of(store, 0, 4e9))
+
+
+def test_that_what_blocked_a_loop_is_named_on_its_clock() -> None:
+    program = Program()
+    for until_ms in range(10, 201, 10):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms, begins=until_ms == 10)
+    program.sample(until_ms=204, covers_ms=4, flags=SAW_END)
+    program.log.append((DUE_NS + 300 * MS, TIMER_FIRED, TIMER, 0, NEVER))
+    history = LogHistory(program.log)
+    timeline = history.state_before(history.end)
+    data = FrameTimes.from_history(timeline.frames), Events(history, DUE_NS - 100 * MS)
+
+    picture = timeline_picture(data, ABOUT, ExportOptions())
+
+    (clock,) = [
+        group
+        for group in picture.items
+        if isinstance(group, Group) and "blocked by crunch() 204 ms" in texts(group.items)
+    ]
+    assert clock.name == timeline.clocks[LOOP].name
+    red = GRAPH_COLORS["light"].failure
+    assert [each.fill for each in clock.items if isinstance(each, Rect)].count(red) == 1
+    assert "a function blocked its loop" in texts(lane(picture, "legend").items)

@@ -16,6 +16,7 @@ from inspector.analysis.lanes.lane_columns import Instants, Levels, Steps
 from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind, LaneStore
 from inspector.analysis.lanes.spans import Spans
 from inspector.analysis.lanes.states import state_numbers
+from inspector.analysis.lateness.words import block_name
 from inspector.events.timeline import Timeline
 from inspector.formats.drawing.display_list import (
     Anchor,
@@ -34,6 +35,7 @@ from inspector.formats.frame_graph.frame_plot import Scale
 from inspector.formats.options import GraphColors
 from inspector.pictures.looks import hatching
 from inspector.pictures.shapes import Shape, ShapeKind
+from inspector.timebase import format_duration
 from inspector.tokens import STATE_COLORS
 from inspector.vocabulary import RATE_DENOMINATOR, rate_text
 
@@ -256,6 +258,22 @@ class LaneDrawing:
             found += self.hatched(_box(begin, box.y, end, box.bottom), is_own=is_own)
             if label:
                 self._add_label(found, label, begin, end, box, colors.background)
+        return found + self._blocked(number, box)
+
+    def _blocked(self, number: int, box: Box) -> list[Item]:
+        """Return in which stretches functions blocked the loop of a clock, named where possible."""
+        scale, colors, found = self._scale, self._colors, list[Item]()
+        for block in self._store.blocks.within(number, scale.low, scale.high):
+            self.used.add("blocked")
+            begin = scale.x(max(block.begin_ns, scale.low))
+            end = max(scale.x(min(block.end_ns, scale.high)), begin + 0.5)
+            found.append(Rect(_box(begin, box.y, end, box.bottom), colors.failure))
+            name = block_name(block)
+            for text in (f"{name} {format_duration(block.took_ns)}", name):
+                before = len(found)
+                self._add_label(found, text, begin, end, box, color=colors.background)
+                if len(found) > before:
+                    break
         return found
 
     def hatched(self, box: Box, *, is_own: bool) -> list[Item]:

@@ -62,6 +62,7 @@ _LEGEND: Final = {
     "running": "runs, as high as its rate",
     "paused": "paused",
     "stopped": "stopped by a clock above",
+    "blocked": "a function blocked its loop",
     "tick": "fires",
     "late": "fires more than {late} late",
     "state": "state",
@@ -343,7 +344,9 @@ def _is_bold(row: Row) -> bool:
     return row.kind is LaneKind.CLOCK
 
 
-def _swatch(key: str, box: Box, drawing: LaneDrawing, colors: GraphColors) -> list[Item]:
+def _swatch(  # noqa: PLR0911 - one for each entry
+    key: str, box: Box, drawing: LaneDrawing, colors: GraphColors
+) -> list[Item]:
     middle = box.x + box.width / 2
     match key:
         case "running":
@@ -352,6 +355,8 @@ def _swatch(key: str, box: Box, drawing: LaneDrawing, colors: GraphColors) -> li
             return drawing.hatched(box, is_own=True)
         case "stopped":
             return drawing.hatched(box, is_own=False)
+        case "blocked":
+            return [Rect(box, colors.failure)]
         case "tick":
             return [drawing.tick(middle, box, colors.text)]
         case "late":
