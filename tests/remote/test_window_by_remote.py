@@ -83,8 +83,8 @@ _PANELS = {
 }
 #: What is about the window itself.
 _OF_THE_WINDOW = (
-    "quit", "fit", "follow", "find", "palette", "next-panel", "close-panel", "float-panel", "keys",
-    "panel-", "layout-", "theme-", "help",
+    "quit", "fit", "follow", "find", "palette", "next-panel", "previous-panel", "close-panel",
+    "float-panel", "keys", "panel-", "reset-view", "side-column", "theme-", "help",
 )  # fmt: skip
 #: What the window can do, and this cannot.
 _MISSING = {

@@ -76,13 +76,16 @@ class Shell:
         return next(clock.id for clock in clocks if clock.name == name)
 
 
-def open_shell(qtbot: QtBot, folder: Path, scene: str | Path | None = SCENE) -> Shell:
+def open_shell(
+    qtbot: QtBot, folder: Path, scene: str | Path | None = SCENE, *, is_wide: bool = True
+) -> Shell:
     """Return a window that is shown, completed, and has opened a scene.
 
     Args:
         qtbot: Closes the window after the test.
         folder: Where scene and settings are.
         scene: Text or path of the scene, ``None`` for no scene.
+        is_wide: Whether there is room for the side column, unless the settings have a size.
     """
     make_application()
     settings_file = SettingsFile(folder / "settings.json")
@@ -95,8 +98,7 @@ def open_shell(qtbot: QtBot, folder: Path, scene: str | Path | None = SCENE) -> 
         sources.append(ManualTimeSource())
         return sources[-1]
 
-    if not settings.geometry:
-        # Wide enough for the side column.
+    if is_wide and not settings.geometry:
         window.resize(*_SIZE)
     window.show()
     contents = WindowContents(window, SessionBridge(make_source=make_source))

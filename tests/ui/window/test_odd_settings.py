@@ -123,7 +123,7 @@ def test_that_the_window_opens_with_damaged_settings(
     path = tmp_path / "settings.json"
     path.write_bytes(damaged_settings(1_000_000 + seed))
 
-    shell = open_shell(qtbot, tmp_path)
+    shell = open_shell(qtbot, tmp_path, is_wide=False)
     shell.advance(0.5)
     QApplication.processEvents()
 
