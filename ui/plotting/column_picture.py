@@ -70,7 +70,7 @@ class ColumnPicture:
         """Redraw everything next time."""
         self._window = None
 
-    def bring_up_to_date(
+    def bring_up_to_date(  # noqa: PLR0911 - whatever needs no drawing
         self, series: FrameSeries, measure: Measure, window: Window, look: Hashable
     ) -> tuple[int, int]:
         """Draw what is missing; return the columns that changed, first and after the last.
@@ -80,6 +80,9 @@ class ColumnPicture:
             window: The range of the picture; starts with column 0.
             look: Everything else that affects the picture; a change redraws everything.
         """
+        if window.width <= 0 or window.height <= 0:
+            # As narrow as that while the window is laid out; Qt paints on no such picture.
+            return 0, 0
         former = self._window
         if (
             former is None

@@ -148,3 +148,16 @@ def test_that_everything_is_drawn_when_the_look_or_the_size_is_another(theme: Th
     assert up_to_date(painted.series, "busy", smaller, "b") == (0, WIDTH - 1)
     assert up_to_date(painted.series, "busy", back, "b") == (0, WIDTH - 1)
     assert painted.picture.full_redraws == 5
+
+
+def test_that_nothing_is_drawn_into_no_pixels(theme: Theme) -> None:
+    painted = Painted(FrameSeries(usual_timeline(200).frames), theme)
+    painted.show(0, 200)
+    before = painted.image()
+
+    for width, height in ((0, HEIGHT), (WIDTH, 0)):
+        window = Window(0, 200, width, height)
+        found = painted.picture.bring_up_to_date(painted.series, "interval", window, None)
+        assert found == (0, 0)
+
+    assert painted.image() == before
