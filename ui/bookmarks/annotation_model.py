@@ -75,7 +75,7 @@ class AnnotationColumn(ColumnEnum):
     CREATED = _column(
         "Added", lambda row: made_text(row.created), "Wall-clock time when it was added",
         lambda row: row.created, sample="2026-01-01 00:00",
-        color=lambda _row: ColorRole.MUTED_TEXT)
+        color=lambda _row: ColorRole.MUTED)
     # fmt: on
 
 

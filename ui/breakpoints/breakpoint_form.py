@@ -64,7 +64,7 @@ class BreakpointForm(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._said_as = ColorRole.BAD
+        self._said_as = ColorRole.RED
         self.kind = QComboBox()
         self.kind.setAccessibleName("What to watch for")
         for kind in BreakKind:
@@ -198,14 +198,14 @@ class BreakpointForm(QWidget):
             breakpoint_ = self.read()
         except (BreakpointError, ValueError) as error:
             text = str(error)
-            self._say(f"✖ {text[:1].upper()}{text[1:]}", ColorRole.BAD)
+            self._say(f"✖ {text[:1].upper()}{text[1:]}", ColorRole.RED)
             return
         self.problem.hide()
         self.breakpoint_given.emit(breakpoint_)
 
     def show_doubt(self, text: str) -> None:
         if text:
-            self._say(f"● {text}", ColorRole.MUTED_TEXT)
+            self._say(f"● {text}", ColorRole.MUTED)
 
     def _say(self, text: str, role: ColorRole) -> None:
         self._said_as = role

@@ -195,9 +195,9 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
     def color_of(self, row: TreeRow, column: ColumnEnum) -> ColorRole | None:
         if column is ClockColumn.NAME:
             is_above = self._matches is not None and row.node not in self._matches
-            return ColorRole.MUTED_TEXT if is_above else None
+            return ColorRole.MUTED if is_above else None
         if row.member is not None:
-            return None if row.run_state.kind.is_lively else ColorRole.MUTED_TEXT
+            return None if row.run_state.kind.is_lively else ColorRole.MUTED
         return super().color_of(row, column)
 
     @override

@@ -326,7 +326,7 @@ class ClockTreePanel(QWidget):
     def _apply_theme(self) -> None:
         theme = self._theme
         self.filter_line.set_icon(self._theme.icon("find"))
-        color_text(self.refusal_label, theme.color(ColorRole.BAD))
+        color_text(self.refusal_label, theme.color(ColorRole.RED))
         self.view.set_signs(theme)
 
     @override

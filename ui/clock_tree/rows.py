@@ -190,7 +190,7 @@ def _next_due(row: TreeRow) -> str:
 
 
 def _muted(row: TreeRow) -> ColorRole | None:
-    return None if row.run_state.kind.is_lively else ColorRole.MUTED_TEXT
+    return None if row.run_state.kind.is_lively else ColorRole.MUTED
 
 
 def _tip(column: ColumnEnum, row: TreeRow) -> str | None:

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 #: What each state looks like in front of a name.
 _SIGNS: Final = {
-    RunStateKind.RUNNING: (Glyph.PLAY, ColorRole.GOOD),
-    RunStateKind.HELD: (Glyph.HOLLOW_PLAY, ColorRole.MUTED_TEXT),
-    RunStateKind.STOPPED: (Glyph.HOLLOW_PAUSE, ColorRole.PAUSED),
-    RunStateKind.FROZEN: (Glyph.ZERO, ColorRole.PAUSED),
-    RunStateKind.PAUSED: (Glyph.PAUSE, ColorRole.PAUSED),
+    RunStateKind.RUNNING: (Glyph.PLAY, ColorRole.BAR),
+    RunStateKind.HELD: (Glyph.HOLLOW_PLAY, ColorRole.MUTED),
+    RunStateKind.STOPPED: (Glyph.HOLLOW_PAUSE, ColorRole.HATCH),
+    RunStateKind.FROZEN: (Glyph.ZERO, ColorRole.HATCH),
+    RunStateKind.PAUSED: (Glyph.PAUSE, ColorRole.HATCH),
 }
 #: More clocks than this are shown with their lower levels folded.
 _EXPAND_ALL_UP_TO: Final = 2_000

@@ -218,7 +218,7 @@ class AlignedView(QWidget):
         self._pointers = []
         self._read(None)
         self.graphics.clear()
-        self.graphics.setBackground(self._color(ColorRole.BACKGROUND))
+        self.graphics.setBackground(self._color(ColorRole.BG))
         self._plots = []
         self._lines = [_line(each, by_frame=self._by_frame) for each in self._runs]
         if not self._lines:
@@ -251,8 +251,8 @@ class AlignedView(QWidget):
             plot.showAxis(side)
             axis = plot.getAxis(side)
             axis.setStyle(tickFont=font, tickAlpha=255, hideOverlappingLabels=False)
-            axis.setPen(color(ColorRole.GRID if side == "right" else ColorRole.MUTED_TEXT))
-            axis.setTextPen(color(ColorRole.MUTED_TEXT))
+            axis.setPen(color(ColorRole.LINE if side == "right" else ColorRole.MUTED))
+            axis.setTextPen(color(ColorRole.MUTED))
             axis.setZValue(-1000)
             axis.enableAutoSIPrefix(False)
             axis.label.setFont(font)
@@ -274,7 +274,7 @@ class AlignedView(QWidget):
             self._add_budget(plot, budget_ms, is_first=number == 0)
         for number in numbers:
             self._add_curve(plot, number)
-        pointer = pg.InfiniteLine(angle=90, pen=_pen(color(ColorRole.ACCENT)))
+        pointer = pg.InfiniteLine(angle=90, pen=_pen(color(ColorRole.BLUE)))
         pointer.setVisible(False)
         plot.addItem(pointer, ignoreBounds=True)
         self._pointers.append(pointer)
@@ -314,7 +314,7 @@ class AlignedView(QWidget):
         line = pg.InfiniteLine(
             budget_ms,
             angle=0,
-            pen=_pen(self._color(ColorRole.MUTED_TEXT), () if is_first else (3, 2)),
+            pen=_pen(self._color(ColorRole.MUTED), () if is_first else (3, 2)),
         )
         line.setZValue(10)
         plot.addItem(line, ignoreBounds=True)

@@ -18,7 +18,7 @@ from ..kit.table.table_panel import TablePanel
 from ..kit.table.table_view import TableView
 from ..kit.theme import ColorRole, Theme
 
-_COLORS: Final = {Verdict.FASTER: ColorRole.GOOD, Verdict.SLOWER: ColorRole.BAD}
+_COLORS: Final = {Verdict.FASTER: ColorRole.BAR, Verdict.SLOWER: ColorRole.RED}
 _SIGNS: Final = {Verdict.FASTER: "▲", Verdict.SLOWER: "▼"}
 
 

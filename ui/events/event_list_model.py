@@ -147,7 +147,7 @@ class EventListModel(ListTableModel[EventRow]):
 
     @override
     def color_of(self, row: EventRow, column: ColumnEnum) -> ColorRole | None:
-        return ColorRole.BAD if _is_trouble(row.event) else None
+        return ColorRole.RED if _is_trouble(row.event) else None
 
     @override
     def is_bold(self, row: EventRow, column: ColumnEnum) -> bool:

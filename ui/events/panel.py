@@ -285,5 +285,5 @@ class EventListPanel(TablePanel):
 
     @Slot()
     def _apply_theme(self) -> None:
-        self.table.playhead_color = self._theme.color(ColorRole.INTERVENTION)
+        self.table.playhead_color = self._theme.color(ColorRole.TICK)
         super()._apply_theme()

@@ -209,7 +209,7 @@ class ExportDialog(QDialog):
         self.preview = ExportPreview()
         self._note = plain_label(wraps=True)
         self._problem_palette = QPalette(self._note.palette())
-        self._problem_palette.setColor(QPalette.ColorRole.WindowText, theme.color(ColorRole.BAD))
+        self._problem_palette.setColor(QPalette.ColorRole.WindowText, theme.color(ColorRole.RED))
         button = QDialogButtonBox.StandardButton
         self._buttons = button_box(button.Save | button.Close)
         self.save_button = self._buttons.button(button.Save)

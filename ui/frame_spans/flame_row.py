@@ -159,9 +159,9 @@ class FlameRow(QWidget):
 
     def _paint(self, painter: QPainter, exposed: QRect) -> None:
         theme = self._theme
-        painter.fillRect(exposed, theme.color(ColorRole.BACKGROUND))
+        painter.fillRect(exposed, theme.color(ColorRole.BG))
         if not self._spans:
-            painter.setPen(theme.color(ColorRole.MUTED_TEXT))
+            painter.setPen(theme.color(ColorRole.MUTED))
             centred = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
             painter.drawText(self.rect().adjusted(8, 0, -8, 0), int(centred), self._words)
             return
@@ -178,7 +178,7 @@ class FlameRow(QWidget):
             if self._is_chosen(span):
                 self._paint_outline(painter, number, theme.color(ColorRole.TEXT), 2)
         if self._current is not None and self.hasFocus():
-            self._paint_outline(painter, self._current, theme.color(ColorRole.ACCENT), 2)
+            self._paint_outline(painter, self._current, theme.color(ColorRole.BLUE), 2)
 
     def _paint_ruler(self, painter: QPainter) -> None:
         theme = self._theme
@@ -188,15 +188,15 @@ class FlameRow(QWidget):
         ticks = duration_ticks(span_ns, count)
         values = [tick.value_ns for tick in ticks.ticks]
         step = values[1] - values[0] if len(values) > 1 else span_ns
-        painter.setPen(theme.color(ColorRole.GRID))
+        painter.setPen(theme.color(ColorRole.LINE))
         first = int(shown.low // step)
         metrics = painter.fontMetrics()
         for number in range(first, int(shown.high // step) + 2):
             x = round(self._x(number * step))
-            painter.setPen(theme.color(ColorRole.GRID))
+            painter.setPen(theme.color(ColorRole.LINE))
             painter.drawLine(x, 0, x, self.height())
             text = "0" if number == 0 else format_duration(round(number * step))
-            painter.setPen(theme.color(ColorRole.MUTED_TEXT))
+            painter.setPen(theme.color(ColorRole.MUTED))
             text = text.replace("-", "−")
             # One that has no room says another number when it is cut.
             if x >= 0 and x + 3 + metrics.horizontalAdvance(text) <= self.width():
@@ -204,7 +204,7 @@ class FlameRow(QWidget):
         zero = self._x(0)
         # Far from what is zoomed into, it lies further away than Qt can count pixels.
         if 0 <= zero <= self.width():
-            painter.setPen(QPen(theme.color(ColorRole.MUTED_TEXT), 1, Qt.PenStyle.DashLine))
+            painter.setPen(QPen(theme.color(ColorRole.MUTED), 1, Qt.PenStyle.DashLine))
             painter.drawLine(round(zero), 0, round(zero), self.height())
 
     def _paint_span(self, painter: QPainter, number: int, span: Span) -> None:
@@ -216,12 +216,12 @@ class FlameRow(QWidget):
             painter.fillRect(rect, color)
         else:
             # Its width means nothing: only all of them together are measured.
-            ground = self._theme.color(ColorRole.BACKGROUND)
+            ground = self._theme.color(ColorRole.BG)
             painter.fillRect(rect, mixed(color, ground, _UNMEASURED))
             painter.fillRect(rect, QBrush(color, Qt.BrushStyle.BDiagPattern))
             color = mixed(color, ground, _UNMEASURED)
         if rect.width() >= 3:  # noqa: PLR2004 - a pixel of its own for the edge
-            edge = mixed(color, self._theme.color(ColorRole.BACKGROUND), 0.55)
+            edge = mixed(color, self._theme.color(ColorRole.BG), 0.55)
             painter.fillRect(QRectF(rect.left(), rect.top(), 1, rect.height()), edge)
         if rect.width() < _TEXT_FROM:
             return
@@ -248,7 +248,7 @@ class FlameRow(QWidget):
         if span.is_phase:
             return color
         share = 0.72 if span.depth % 2 else 0.5
-        return mixed(color, self._theme.color(ColorRole.BACKGROUND), share)
+        return mixed(color, self._theme.color(ColorRole.BG), share)
 
     # ---------------------------------------------------------------- input
 

@@ -105,7 +105,7 @@ class DurationAxis(_Axis):
         top = self.range[1] or 1.0
         painter.setFont(self.font())
         metrics = painter.fontMetrics()
-        painter.setPen(_thin(self._theme, ColorRole.MUTED_TEXT))
+        painter.setPen(_thin(self._theme, ColorRole.MUTED))
         painter.drawLine(QPointF(right - 0.5, 0), QPointF(right - 0.5, height))
         ticks = self.ticks()
         half = metrics.height() / 2
@@ -165,7 +165,7 @@ class SpanAxis(_Axis):
         width = self.size().width()
         painter.setFont(self.font())
         line = painter.fontMetrics().height()
-        painter.setPen(_thin(self._theme, ColorRole.MUTED_TEXT))
+        painter.setPen(_thin(self._theme, ColorRole.MUTED))
         painter.drawLine(QPointF(0, 0.5), QPointF(width, 0.5))
         count = max(2, int(width / _BETWEEN_LABELS_X))
         places, unit = axis_ticks(self._x_axis, low, high, count)
@@ -236,7 +236,7 @@ class BudgetAxis(_Axis):
             if middle < 0:
                 continue
             lowest = middle
-            role = ColorRole.MUTED_TEXT if number else ColorRole.TEXT
+            role = ColorRole.MUTED if number else ColorRole.TEXT
             painter.setPen(self._theme.color(role))
             box = QRectF(_RIGHT_GAP, middle - line / 2, self.size().width() - _RIGHT_GAP, line)
             flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter

@@ -184,7 +184,7 @@ class FrameBarsItem(QGraphicsObject):
     def _draw_columns(
         self, painter: QPainter, series: FrameSeries, window: Window, start: int, stop: int
     ) -> Spikes:
-        background = self._theme.color(ColorRole.BACKGROUND)
+        background = self._theme.color(ColorRole.BG)
         painter.fillRect(start, 0, stop - start, window.height, background)
         self._draw_grid(painter, start, stop, window.height)
         columns = series.columns(window, start, stop)
@@ -200,7 +200,7 @@ class FrameBarsItem(QGraphicsObject):
         return bars.spikes
 
     def _draw_grid(self, painter: QPainter, start: int, stop: int, height: float) -> None:
-        color = self._theme.color(ColorRole.GRID)
+        color = self._theme.color(ColorRole.LINE)
         for tick in self._axis.ticks().ticks:
             y = self._y(tick.value_ns, height)
             painter.fillRect(start, y, stop - start, 1, color)
@@ -210,7 +210,7 @@ class FrameBarsItem(QGraphicsObject):
     def _draw_budgets(self, painter: QPainter, rect: QRectF, ratio: float) -> None:
         """Draw a line for each budget: solid for the one that colours the bars."""
         width = round(rect.width() * ratio)
-        behind = QColor(self._theme.color(ColorRole.BACKGROUND))
+        behind = QColor(self._theme.color(ColorRole.BG))
         behind.setAlphaF(0.55)
         thickness = max(1, round(ratio))
         for number, budget_ns in enumerate(self.budgets_ns):
@@ -224,7 +224,7 @@ class FrameBarsItem(QGraphicsObject):
             painter.fillRect(0, y, width, thickness, behind)
             dashes = self._dashes(width, thickness)
             dashes[:, 1], dashes[:, 3] = y, y + thickness - 1
-            fill_rects(painter, dashes, self._theme.color(ColorRole.MUTED_TEXT))
+            fill_rects(painter, dashes, self._theme.color(ColorRole.MUTED))
 
     def _dashes(self, width: int, thickness: int) -> PixelRects:
         dash = _DASH * thickness
@@ -268,7 +268,7 @@ class FrameBarsItem(QGraphicsObject):
             return
         painter.setFont(self._axis.font())
         # Opaque, or the line of a budget would strike the text through.
-        behind = self._theme.color(ColorRole.BACKGROUND)
+        behind = self._theme.color(ColorRole.BG)
         painter.setPen(self._theme.color(ColorRole.TEXT))
         for label in self._spike_labels:
             if label.box.intersects(exposed):

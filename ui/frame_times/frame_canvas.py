@@ -71,7 +71,7 @@ class FrameCanvas:
             return False
         painter.translate(origin)
         if part.top() < 0:
-            painter.fillRect(part, self._theme.color(ColorRole.BACKGROUND))
+            painter.fillRect(part, self._theme.color(ColorRole.BG))
         frames = part.intersected(QRectF(self._area.rect()))
         if not frames.isEmpty():
             self.bars.paint_part(painter, frames)

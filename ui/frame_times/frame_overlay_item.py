@@ -50,13 +50,13 @@ if TYPE_CHECKING:
     from .frame_bars_item import FrameBarsItem
 
 _GLYPHS: Final[dict[MarkKind, tuple[Glyph, ColorRole]]] = {
-    MarkKind.FAILURE: (CROSS, ColorRole.BAD),
-    MarkKind.DELTA_CUT: (BOLT, ColorRole.LATE),
-    MarkKind.HIT: (TARGET, ColorRole.INTERVENTION),
-    MarkKind.BOOKMARK: (FLAG, ColorRole.ACCENT),
-    MarkKind.MARK: (DIAMOND, ColorRole.ACCENT),
-    MarkKind.COMMAND: (DOWN_TRIANGLE, ColorRole.INTERVENTION),
-    MarkKind.HELD: (BAR, ColorRole.PAUSED),
+    MarkKind.FAILURE: (CROSS, ColorRole.RED),
+    MarkKind.DELTA_CUT: (BOLT, ColorRole.ORANGE),
+    MarkKind.HIT: (TARGET, ColorRole.TICK),
+    MarkKind.BOOKMARK: (FLAG, ColorRole.BLUE),
+    MarkKind.MARK: (DIAMOND, ColorRole.BLUE),
+    MarkKind.COMMAND: (DOWN_TRIANGLE, ColorRole.TICK),
+    MarkKind.HELD: (BAR, ColorRole.HATCH),
 }
 _PAD: Final = 6
 #: Height of the bar of a named range, at the foot of the band of signs.
@@ -205,14 +205,14 @@ class FrameOverlayItem(QGraphicsObject):
         if exposed.top() < 0:
             for left, right, _ in self.ranges:
                 bar = QRectF(left, -_RANGE_BAR - 1, max(right - left, 1.0), _RANGE_BAR)
-                painter.fillRect(bar, self._theme.color(ColorRole.ACCENT))
+                painter.fillRect(bar, self._theme.color(ColorRole.BLUE))
             self._draw_groups(painter)
         rect = QRectF(self._area.rect())
         low, high = self._area.span
         scale = rect.width() / (high - low)
         painter.setFont(self.font_of_plot())
         if self.empty_text:
-            painter.setPen(self._theme.color(ColorRole.MUTED_TEXT))
+            painter.setPen(self._theme.color(ColorRole.MUTED))
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
             painter.drawText(rect, int(flags), self.empty_text)
             return
@@ -260,7 +260,7 @@ class FrameOverlayItem(QGraphicsObject):
         places = [group.x for group in self.groups if group.has_hold]
         if not places:
             return
-        pen = _line(self._theme.color(ColorRole.PAUSED))
+        pen = _line(self._theme.color(ColorRole.HATCH))
         pen.setDashPattern([2, 3])
         painter.setPen(pen)
         for x in places:
@@ -276,10 +276,10 @@ class FrameOverlayItem(QGraphicsObject):
     ) -> None:
         left = min(max((chosen[0] - low) * scale, -2.0), rect.width() + 2)
         right = min(max((chosen[1] - low) * scale, -2.0), rect.width() + 2)
-        shade = QColor(self._theme.color(ColorRole.SELECTION))
+        shade = QColor(self._theme.color(ColorRole.BLUEBG))
         shade.setAlphaF(0.28)
         painter.fillRect(QRectF(left, 0, right - left, rect.height()), shade)
-        painter.setPen(_line(self._theme.color(ColorRole.ACCENT)))
+        painter.setPen(_line(self._theme.color(ColorRole.BLUE)))
         for x in (round(left) + 0.5, round(right) - 0.5):
             painter.drawLine(QPointF(x, 0), QPointF(x, rect.height()))
         if self.chosen_text and right > left:
@@ -304,12 +304,12 @@ class FrameOverlayItem(QGraphicsObject):
         if right - left < _NARROW:
             left = right = (left + right) / 2
         frame = QRectF(round(left) - 1.5, 0.5, round(right) - round(left) + 2, rect.height() - 1)
-        painter.setPen(_line(self._theme.color(ColorRole.ACCENT)))
+        painter.setPen(_line(self._theme.color(ColorRole.BLUE)))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(frame)
         # A foot and a head that stay visible where the frame itself is a pixel wide.
         middle = (left + right) / 2
-        color = self._theme.color(ColorRole.ACCENT)
+        color = self._theme.color(ColorRole.BLUE)
         painter.fillRect(QRectF(round(middle) - 4, rect.height() - 4, 8, 4), color)
         painter.fillRect(QRectF(round(middle) - 4, 0, 8, 3), color)
 
@@ -353,7 +353,7 @@ class FrameOverlayItem(QGraphicsObject):
         leading = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for number, (label, value) in enumerate(lines):
             is_heading = number == 0
-            role = ColorRole.TEXT if is_heading else ColorRole.MUTED_TEXT
+            role = ColorRole.TEXT if is_heading else ColorRole.MUTED
             painter.setPen(self._theme.color(role))
             painter.drawText(row, leading, label)
             painter.setPen(self._theme.color(ColorRole.TEXT))
@@ -362,7 +362,7 @@ class FrameOverlayItem(QGraphicsObject):
 
     def _draw_box(self, painter: QPainter, box: QRectF) -> None:
         painter.setBrush(self._theme.color(ColorRole.PANEL))
-        painter.setPen(_line(self._theme.color(ColorRole.MUTED_TEXT)))
+        painter.setPen(_line(self._theme.color(ColorRole.MUTED)))
         crisp = QRectF(round(box.x()) + 0.5, round(box.y()) + 0.5, box.width(), box.height())
         painter.drawRect(crisp)
         painter.setPen(self._theme.color(ColorRole.TEXT))
@@ -519,7 +519,7 @@ def _marked_rects(series: FrameSeries, marked: NDArray[np.int64], window: Window
 
 def _paint_marked(painter: QPainter, rects: PixelRects, theme: Theme) -> None:
     """Shade columns, with a head that stands out where they are a pixel wide."""
-    color = QColor(theme.color(ColorRole.ACCENT))
+    color = QColor(theme.color(ColorRole.BLUE))
     heads = rects.copy()
     heads[:, 3] = _HEAD - 1
     fill_rects(painter, heads, color)

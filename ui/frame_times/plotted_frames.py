@@ -192,7 +192,7 @@ class PlottedFrames(QGraphicsView):
         self.refresh(is_forced=True)
 
     def apply_theme(self) -> None:
-        self.setBackgroundBrush(self._theme.color(ColorRole.BACKGROUND))
+        self.setBackgroundBrush(self._theme.color(ColorRole.BG))
         font = QFont(self.font())
         font.setPointSizeF(max(_LEAST_POINTS, font.pointSizeF() * _SMALLER))
         self._canvas.apply_theme(font)

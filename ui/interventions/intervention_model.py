@@ -105,12 +105,12 @@ class InterventionColumn(ColumnEnum):
         "Result", lambda row: row.entry.outcome, "Carried out, refused, or undone since",
         _outcome_tip, sample="refused: there is no such clock", least="refused: there",
         is_searched=True,
-        color=lambda row: ColorRole.BAD if row.entry.refusal else None)
+        color=lambda row: ColorRole.RED if row.entry.refusal else None)
     UNDO = _column(
         "Undo", lambda row: "Undo" if row.can_undo else "",
         detail=lambda row: f"Undo: {row.entry.text}" if row.can_undo else "It cannot be undone",
         sample="Undo", is_copied=False,
-        color=lambda row: ColorRole.ACCENT if row.can_undo else None)
+        color=lambda row: ColorRole.BLUE if row.can_undo else None)
     # fmt: on
 
 
@@ -131,7 +131,7 @@ class InterventionModel(ListTableModel[InterventionRow]):
 
     @override
     def color_of(self, row: InterventionRow, column: ColumnEnum) -> ColorRole | None:
-        undone = ColorRole.MUTED_TEXT if row.entry.undone_by else None
+        undone = ColorRole.MUTED if row.entry.undone_by else None
         return super().color_of(row, column) or undone
 
     def set_session(self, timeline: Timeline | None, undoing: Undoing | None) -> None:

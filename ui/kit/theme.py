@@ -42,19 +42,6 @@ class ColorRole(Enum):
     ORANGE = "orange"
     RED = "red"
     SERIES_B = "series_b"
-    # Former names, until nothing uses them.
-    GOOD = BAR
-    OK = BAR  # noqa: PIE796
-    LATE = ORANGE
-    BAD = RED
-    INTERVENTION = TICK
-    PAUSED = HATCH
-    ACCENT = BLUE
-    MUTED_TEXT = MUTED
-    BACKGROUND = BG
-    GRID = LINE
-    SELECTION = BLUEBG
-    HOVER = RAISED
 
 
 class Theme(QObject):
@@ -163,7 +150,7 @@ class Theme(QObject):
         out 3 to 1; the window itself is painted by what they lie on.
         """
         palette = self.field_palette()
-        color = self.color(ColorRole.PAUSED).lighter(120)
+        color = self.color(ColorRole.HATCH).lighter(120)
         palette.setColor(QPalette.ColorRole.Window, color)
         return palette
 
@@ -175,7 +162,7 @@ class Theme(QObject):
         """
         palette = self.palette()
         if self.is_dark:
-            color = self.color(ColorRole.PAUSED).darker(105)
+            color = self.color(ColorRole.HATCH).darker(105)
             palette.setColor(QPalette.ColorRole.Window, color)
         return palette
 

@@ -201,7 +201,7 @@ class LabDriftPlot(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         color = self._theme.color
         painter = QPainter(self)
-        painter.fillRect(self.rect(), color(ColorRole.BACKGROUND))
+        painter.fillRect(self.rect(), color(ColorRole.BG))
         chart = self.chart()
         if chart is None:
             painter.end()

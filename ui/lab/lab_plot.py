@@ -308,7 +308,7 @@ class LabPlot(QAbstractScrollArea):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
         area = self.viewport().rect()
-        painter.fillRect(area, self._theme.color(ColorRole.BACKGROUND))
+        painter.fillRect(area, self._theme.color(ColorRole.BG))
         painter.setClipRect(QRect(0, 0, area.width(), self._tracks_height))
         height = self._row_height
         first = self.verticalScrollBar().value() // height
@@ -338,15 +338,15 @@ class LabPlot(QAbstractScrollArea):
         left, right = self._track_span()
         is_right = run.verdict.is_right
         if run is self._current:
-            painter.fillRect(QRect(0, top, width, height), color(ColorRole.HOVER))
-        painter.setPen(color(ColorRole.GOOD if is_right else ColorRole.BAD))
+            painter.fillRect(QRect(0, top, width, height), color(ColorRole.RAISED))
+        painter.setPen(color(ColorRole.BAR if is_right else ColorRole.RED))
         painter.drawText(QRect(_PAD, top, _MARK, height), _LEFT_IN_ROW, "✓" if is_right else "✗")
         metrics = painter.fontMetrics()
         painter.setPen(color(ColorRole.TEXT))
         room = QRect(_PAD + _MARK, top, left - 2 * _PAD - _MARK, height)
         title = metrics.elidedText(run.row_title, Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, _LEFT_IN_ROW, title)
-        painter.setPen(color(ColorRole.MUTED_TEXT if is_right else ColorRole.TEXT))
+        painter.setPen(color(ColorRole.MUTED if is_right else ColorRole.TEXT))
         room = QRect(right + _PAD, top, width - right - 2 * _PAD, height)
         if room.width() >= self._text_width:
             painter.drawText(room, _LEFT_IN_ROW, outcome_text(run))
@@ -362,19 +362,19 @@ class LabPlot(QAbstractScrollArea):
         )
         # Lines too close to be told apart are useless.
         if len(run.expected_ns) * _EXPECTED_APART <= right - left:
-            painter.setBrush(mixed(color(ColorRole.PAUSED), color(ColorRole.BACKGROUND), 0.6))
+            painter.setBrush(mixed(color(ColorRole.HATCH), color(ColorRole.BG), 0.6))
             painter.drawRects(
                 [QRectF(self.x_of(due_ns) - 0.5, top, 1, height) for due_ns in run.expected_ns]
             )
         limit = len(run.fired_ns) if run.divergence is None else run.divergence.index
-        painter.setBrush(color(ColorRole.GOOD))
+        painter.setBrush(color(ColorRole.BAR))
         painter.drawRects(
             [
                 QRectF(low - 1, top + 2, high - low + 2, height - 4)
                 for low, high in self._spans(run.fired_ns[:limit])
             ]
         )
-        painter.setBrush(color(ColorRole.BAD))
+        painter.setBrush(color(ColorRole.RED))
         painter.drawRects(
             [
                 QRectF(low - 1, top + height / 2, high - low + 2, height / 2 - 2)
@@ -407,7 +407,7 @@ class LabPlot(QAbstractScrollArea):
     def _paint_axis(self, painter: QPainter) -> None:
         left, right = self._track_span()
         top = self._tracks_height
-        painter.setPen(self._theme.color(ColorRole.MUTED_TEXT))
+        painter.setPen(self._theme.color(ColorRole.MUTED))
         painter.drawLine(left, top, right, top)
         shown = self.view.range
         ticks = instant_ticks(max(shown.low, 0), shown.high, max(2, (right - left) // 70))

@@ -86,7 +86,7 @@ class LabColumn(ColumnEnum):
         lambda result: f"{'✓' if result.verdict.is_right else '✗'} {result.verdict.value}",
         "Whether every firing was within a frame of its expected instant", _tool_tip, _wrongness,
         "✓ within a frame", least="✗ too late",
-        color=lambda result: ColorRole.GOOD if result.verdict.is_right else ColorRole.BAD)
+        color=lambda result: ColorRole.BAR if result.verdict.is_right else ColorRole.RED)
     DISPLAY = _column(
         "Display", lambda result: result.display.name,
         "The display whose refreshes are the frames", _tool_tip,

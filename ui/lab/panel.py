@@ -248,7 +248,7 @@ class LabPanel(QWidget):
 
     @Slot()
     def _take_theme(self) -> None:
-        for label, role in ((self.problem, ColorRole.BAD), (self.limits, ColorRole.MUTED_TEXT)):
+        for label, role in ((self.problem, ColorRole.RED), (self.limits, ColorRole.MUTED)):
             color_text(label, self._theme.color(role))
         self.view.repaint_rows()
 

@@ -331,11 +331,11 @@ class MachineDiagram(QWidget):
 
     def _paint(self, painter: QPainter, exposed: QRect) -> None:
         theme = self._theme
-        painter.fillRect(exposed, theme.color(ColorRole.BACKGROUND))
+        painter.fillRect(exposed, theme.color(ColorRole.BG))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for drawn in self._drawn:
             is_possible = drawn.arrow.source == self._shape.present
-            color = theme.color(ColorRole.ACCENT if is_possible else ColorRole.PAUSED)
+            color = theme.color(ColorRole.BLUE if is_possible else ColorRole.HATCH)
             painter.setPen(QPen(color, 2.0 if is_possible else 1.0))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawPath(drawn.path)
@@ -351,9 +351,9 @@ class MachineDiagram(QWidget):
         theme, box = self._theme, self._boxes[state]
         color = state_color(number, theme)
         is_present = state == self._shape.present
-        fill = color if is_present else mixed(color, theme.color(ColorRole.BACKGROUND), 0.5)
+        fill = color if is_present else mixed(color, theme.color(ColorRole.BG), 0.5)
         painter.setBrush(fill)
-        edge = theme.color(ColorRole.TEXT if is_present else ColorRole.MUTED_TEXT)
+        edge = theme.color(ColorRole.TEXT if is_present else ColorRole.MUTED)
         painter.setPen(QPen(edge, 2.5 if is_present else 1.0))
         painter.drawRoundedRect(box, 7, 7)
         font = QFont(self.font())
@@ -371,20 +371,20 @@ class MachineDiagram(QWidget):
         theme = self._theme
         is_possible = self._is_possible(label)
         is_current = is_possible and self.hasFocus() and label.name == self.current
-        background = QColor(theme.color(ColorRole.BACKGROUND))
+        background = QColor(theme.color(ColorRole.BG))
         background.setAlphaF(0.88)
         if is_possible:
             share = 0.45 if label.name == self._pointed or is_current else 0.2
-            accent = theme.color(ColorRole.ACCENT)
-            background = mixed(accent, theme.color(ColorRole.BACKGROUND), share)
+            accent = theme.color(ColorRole.BLUE)
+            background = mixed(accent, theme.color(ColorRole.BG), share)
         painter.setBrush(background)
         painter.setPen(
-            QPen(theme.color(ColorRole.ACCENT), 2.0 if is_current else 1.0)
+            QPen(theme.color(ColorRole.BLUE), 2.0 if is_current else 1.0)
             if is_possible
             else Qt.PenStyle.NoPen
         )
         painter.drawRoundedRect(label.box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-        painter.setPen(theme.color(ColorRole.TEXT if is_possible else ColorRole.MUTED_TEXT))
+        painter.setPen(theme.color(ColorRole.TEXT if is_possible else ColorRole.MUTED))
         text = self.label_text(label.arrow, label.name)
         painter.drawText(label.box, int(Qt.AlignmentFlag.AlignCenter), text)
 

@@ -128,7 +128,7 @@ class MachineLane(QWidget):
 
     def _paint(self, painter: QPainter, exposed: QRect) -> None:
         theme, window = self._theme, self.lane_window()
-        painter.fillRect(exposed, theme.color(ColorRole.BACKGROUND))
+        painter.fillRect(exposed, theme.color(ColorRole.BG))
         top = self.fontMetrics().height() + 6
         row = QRect(0, top, self.width(), self.height() - top)
         self._painter.steps(
@@ -137,15 +137,15 @@ class MachineLane(QWidget):
         self._painter.finish(painter)
         ticks = ruler_ticks(window, _NO_CLOCKS, 0)
         paint_ruler(painter, window, ticks, QRect(0, 0, self.width(), top), theme)
-        painter.setPen(QPen(theme.color(ColorRole.ACCENT), 1))
+        painter.setPen(QPen(theme.color(ColorRole.BLUE), 1))
         present = int(window.x(self._present_ns))
         painter.drawLine(present, top, present, self.height())
         if self._playhead_ns is not None:
             x = int(window.x(self._playhead_ns))
-            painter.fillRect(x - 1, top, 2, row.height(), theme.color(ColorRole.INTERVENTION))
+            painter.fillRect(x - 1, top, 2, row.height(), theme.color(ColorRole.TICK))
         if self._hover_ns is not None:
             x = int(window.x(self._hover_ns))
-            painter.setPen(QPen(theme.color(ColorRole.MUTED_TEXT), 1))
+            painter.setPen(QPen(theme.color(ColorRole.MUTED), 1))
             painter.drawLine(x, top, x, self.height())
 
     # ---------------------------------------------------------------- input

@@ -137,4 +137,4 @@ class MachineTransitionsModel(ListTableModel[TransitionRow]):
 
     @override
     def color_of(self, row: TransitionRow, column: ColumnEnum) -> ColorRole | None:
-        return ColorRole.BAD if row.is_refused else None
+        return ColorRole.RED if row.is_refused else None

@@ -245,7 +245,7 @@ class DistributionView(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         color = self._theme.color
         painter = QPainter(self)
-        painter.fillRect(self.rect(), color(ColorRole.BACKGROUND))
+        painter.fillRect(self.rect(), color(ColorRole.BG))
         chart = self.chart()
         if chart is not None:
             load_fonts()
@@ -253,7 +253,7 @@ class DistributionView(QWidget):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             paint_items(chart.items, painter)
         else:
-            painter.setPen(color(ColorRole.MUTED_TEXT))
+            painter.setPen(color(ColorRole.MUTED))
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
             painter.drawText(QRectF(self.rect()), int(flags), self.empty_text)
         painter.end()

@@ -82,7 +82,7 @@ def state_color(number: int, theme: Theme) -> QColor:
     """Return the colour of the n-th state of a machine; from the eighth on they are fainter."""
     color = QColor(STATE_COLORS[number % len(STATE_COLORS)])
     if number >= len(STATE_COLORS):
-        return mixed(color, theme.color(ColorRole.BACKGROUND), FAINTER_STATE)
+        return mixed(color, theme.color(ColorRole.BG), FAINTER_STATE)
     return color
 
 

@@ -108,7 +108,7 @@ class QueueModel(TableModel[QueueRow]):
 
     @override
     def color_of(self, row: QueueRow, column: ColumnEnum) -> ColorRole | None:
-        return ColorRole.MUTED_TEXT if row.waits else None
+        return ColorRole.MUTED if row.waits else None
 
     @override
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:

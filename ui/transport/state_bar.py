@@ -64,9 +64,9 @@ class _Look(Enum):
     """What the bar is about; each has its ground."""
 
     PLAIN = ColorRole.PANEL
-    HELD = ColorRole.PAUSED
-    STOPPED = ColorRole.ACCENT
-    PAST = ColorRole.INTERVENTION
+    HELD = ColorRole.HATCH
+    STOPPED = ColorRole.BLUE
+    PAST = ColorRole.TICK
 
 
 @runtime_checkable
@@ -423,7 +423,7 @@ class StateBar(QToolBar):
     @Slot()
     def _apply_theme(self) -> None:
         theme, look = self._theme, self._look or _Look.PLAIN
-        ground, ink = theme.color(look.value), theme.color(ColorRole.BACKGROUND)
+        ground, ink = theme.color(look.value), theme.color(ColorRole.BG)
         if look is _Look.PLAIN:
             ink = theme.color(ColorRole.TEXT)
         role = QPalette.ColorRole
@@ -432,7 +432,7 @@ class StateBar(QToolBar):
         for target, color in (
             (role.Window, ground),
             (role.Button, ground),
-            (role.Base, theme.color(ColorRole.BACKGROUND)),
+            (role.Base, theme.color(ColorRole.BG)),
             (role.WindowText, ink),
             (role.ButtonText, ink),
         ):
@@ -444,7 +444,7 @@ class StateBar(QToolBar):
         self.setAutoFillBackground(True)
         self.entry.setPalette(theme.field_palette())
         lost = self._log_shown[1] > 0
-        late = theme.color(ColorRole.LATE) if lost and look is _Look.PLAIN else ink
+        late = theme.color(ColorRole.ORANGE) if lost and look is _Look.PLAIN else ink
         self.log_button.setIcon(drawn_icon("warning" if lost else "log", late, faint))
         for name, button in self._icon_buttons.items():
             button.setIcon(QIcon(drawn_icon(name, ink, faint)))

@@ -397,7 +397,7 @@ class TransportBar(QToolBar):
         self._show_record_icon(is_recording=recorder is not None and recorder.is_recording)
 
     def _show_record_icon(self, *, is_recording: bool) -> None:
-        red, faint = self._theme.color(ColorRole.BAD), self._theme.color(ColorRole.MUTED_TEXT)
+        red, faint = self._theme.color(ColorRole.RED), self._theme.color(ColorRole.MUTED)
         icon = drawn_icon("record", red, faint) if is_recording else self._theme.icon("record")
         self._actions["record"].setIcon(icon)
 

@@ -176,7 +176,7 @@ class WhyPanel(QWidget):
         self.title_label.setVisible(bool(self.title))
         pieces = [] if kind is None else [(_about_text(kind).removesuffix(kind.text), "")]
         pieces += [] if kind is None else _pieces(kind)
-        self.about.show_pieces(pieces, self._theme.color(ColorRole.MUTED_TEXT))
+        self.about.show_pieces(pieces, self._theme.color(ColorRole.MUTED))
         self.about.setVisible(kind is not None)
         said = of_kind.get(RowKind.ANSWER)
         self.answer.show_text("" if said is None else said.text)
@@ -313,7 +313,7 @@ class WhyPanel(QWidget):
 
     def _color(self, row: DetailRow) -> QColor:
         if row.phase is None:
-            return self._theme.color(ColorRole.MUTED_TEXT)
+            return self._theme.color(ColorRole.MUTED)
         return phase_color(row.phase)
 
     # ------------------------------------------------------------------ acting
@@ -352,10 +352,8 @@ class WhyPanel(QWidget):
 
     @Slot()
     def _apply_theme(self) -> None:
-        self.grid.set_colors(
-            self._theme.color(ColorRole.TEXT), self._theme.color(ColorRole.MUTED_TEXT)
-        )
-        color_text(self.about, self._theme.color(ColorRole.MUTED_TEXT))
+        self.grid.set_colors(self._theme.color(ColorRole.TEXT), self._theme.color(ColorRole.MUTED))
+        color_text(self.about, self._theme.color(ColorRole.MUTED))
         self._show_head(self._head)
         self._build([shown.row for shown in self._shown])
         self.refresh()

@@ -131,7 +131,7 @@ class FocusRing(QObject):
     def _apply_theme(self) -> None:
         for bar in self._bars:
             palette = bar.palette()
-            palette.setColor(QPalette.ColorRole.Window, self._theme.color(ColorRole.ACCENT))
+            palette.setColor(QPalette.ColorRole.Window, self._theme.color(ColorRole.BLUE))
             bar.setPalette(palette)
 
 

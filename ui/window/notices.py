@@ -161,5 +161,5 @@ class FailureNote(QToolButton):
     def _apply_theme(self) -> None:
         self.setIcon(self._theme.icon("failure"))
         palette = self.palette()
-        palette.setColor(QPalette.ColorRole.ButtonText, self._theme.color(ColorRole.BAD))
+        palette.setColor(QPalette.ColorRole.ButtonText, self._theme.color(ColorRole.RED))
         self.setPalette(palette)

@@ -94,8 +94,8 @@ def test_that_a_pause_has_the_same_colour_as_on_the_timeline(stand: Stand) -> No
         for y in range(picture.height())
     }
     theme = Theme("light")
-    assert theme.color(ColorRole.PAUSED).name() in colors
-    assert theme.color(ColorRole.LATE).name() not in colors
+    assert theme.color(ColorRole.HATCH).name() in colors
+    assert theme.color(ColorRole.ORANGE).name() not in colors
 
 
 def test_that_a_click_on_the_name_only_selects(stand: Stand, qtbot: QtBot) -> None:

@@ -249,10 +249,10 @@ def test_that_another_theme_changes_colours_and_keeps_what_is_in_view(
     theme.set_choice("dark")
 
     assert shown(view) == pytest.approx((0.25, 0.75))
-    assert view.graphics.backgroundBrush().color() == theme.color(ColorRole.BACKGROUND)
+    assert view.graphics.backgroundBrush().color() == theme.color(ColorRole.BG)
     colors = [curve.opts["pen"].color() for curve in view.plots[0].curves]
     assert colors == [QColor(curve_stroke(number, "dark", 1.0).color) for number in (0, 1)]
-    assert view.plots[0].getAxis("left").textPen().color() == theme.color(ColorRole.MUTED_TEXT)
+    assert view.plots[0].getAxis("left").textPen().color() == theme.color(ColorRole.MUTED)
 
 
 def test_that_keys_copy_image_and_table(view: AlignedView, qtbot: QtBot) -> None:

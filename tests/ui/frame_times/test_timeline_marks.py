@@ -79,7 +79,7 @@ def test_that_a_hold_says_how_long_it_was_and_has_a_line_of_its_own(
     assert group.has_hold
     assert "00:06.000  held for 2.50 s: no session time passed" in text_at(plot, 300)
     image = plot.grab().toImage()
-    paused = Theme("light").color(ColorRole.PAUSED).rgb()
+    paused = Theme("light").color(ColorRole.HATCH).rgb()
     ratio = image.devicePixelRatio()
     x = round((plot.area().left() + group.x) * ratio)
     ys = range(round((plot.area().top() + 5) * ratio), round(plot.area().bottom() * ratio) - 5)
@@ -147,7 +147,7 @@ def test_that_a_range_is_drawn_as_far_as_it_reaches(
     plot.view.fit()
     plot.show_annotations([Annotation("range", 2_000 * MS, 6_000 * MS, "fight")])
     image: QImage = plot.grab().toImage()
-    wanted = plot._theme.color(ColorRole.ACCENT)
+    wanted = plot._theme.color(ColorRole.BLUE)
     y = int(plot.area().top()) - 3
     found = [
         frame

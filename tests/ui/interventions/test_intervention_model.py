@@ -159,7 +159,7 @@ def test_that_colours_tell_what_was_refused_and_what_can_be_undone(
     model: InterventionModel,
 ) -> None:
     theme = Theme("light")
-    refused, link = theme.color(ColorRole.BAD), theme.color(ColorRole.ACCENT)
+    refused, link = theme.color(ColorRole.RED), theme.color(ColorRole.BLUE)
 
     assert model.index(1, InterventionColumn.RESULT).data(FOREGROUND) == refused
     assert model.index(0, InterventionColumn.UNDO).data(FOREGROUND) == link

@@ -45,7 +45,7 @@ class AnimalColumn(ColumnEnum):
         lambda row: row.legs,
         "000",
         is_number=True,
-        color=lambda row: ColorRole.BAD if row.legs == 3 else None,
+        color=lambda row: ColorRole.RED if row.legs == 3 else None,
     )
     NOTE = _column("Note", lambda row: row.note, is_searched=True)
 
@@ -105,7 +105,7 @@ def test_that_a_column_says_everything_about_its_cells(model: AnimalModel) -> No
     legs, note = model.index(3, AnimalColumn.LEGS), model.index(0, AnimalColumn.NOTE)
 
     assert (legs.data(), legs.data(roles.TOOL_TIP)) == ("3", "3 legs")
-    assert legs.data(roles.FOREGROUND) == Theme("light").color(ColorRole.BAD)
+    assert legs.data(roles.FOREGROUND) == Theme("light").color(ColorRole.RED)
     assert legs.data(roles.ALIGNMENT) == roles.RIGHT
     assert (note.data(), note.data(roles.EDIT)) == ("one⏎two", "one\ntwo")
     titles = [model.headerData(each, Qt.Orientation.Horizontal) for each in AnimalColumn]

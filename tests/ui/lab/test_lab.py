@@ -411,7 +411,7 @@ def test_that_a_plot_without_runs_says_what_to_do_and_has_no_axis(qtbot: QtBot) 
     image = plot.viewport().grab().toImage()
 
     pixels = {image.pixel(x, y) for x in range(image.width()) for y in range(image.height())}
-    assert pixels == {theme.color(ColorRole.BACKGROUND).rgb()}
+    assert pixels == {theme.color(ColorRole.BG).rgb()}
 
 
 def test_that_the_plot_is_moved_with_the_keys_and_the_wheel_of_other_plots(stand: Stand) -> None:

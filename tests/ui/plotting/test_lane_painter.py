@@ -49,12 +49,12 @@ class Canvas:
     def __init__(self, theme: Theme) -> None:
         self.theme = theme
         self.image = QImage(WIDTH, ROW.height(), QImage.Format.Format_RGB32)
-        self.image.fill(theme.color(ColorRole.BACKGROUND))
+        self.image.fill(theme.color(ColorRole.BG))
         self.painter = QPainter(self.image)
 
     def instants(self, instants: Instants, shown: LaneWindow, late_ns: int = 0) -> None:
         painter = LanePainter(self.theme)
-        painter.instants(self.painter, instants, shown, ROW, role=ColorRole.GOOD, late_ns=late_ns)
+        painter.instants(self.painter, instants, shown, ROW, role=ColorRole.BAR, late_ns=late_ns)
         painter.finish(self.painter)
 
     def clock(self, clocks: ClockPasts, number: int, shown: LaneWindow) -> None:
@@ -75,7 +75,7 @@ class Canvas:
         painter.finish(self.painter)
 
     def is_painted(self, x: int) -> bool:
-        background = self.theme.color(ColorRole.BACKGROUND).rgb()
+        background = self.theme.color(ColorRole.BG).rgb()
         return any(self.image.pixel(x, y) != background for y in range(ROW.height()))
 
     def colors(self, x: int) -> set[str]:
@@ -122,7 +122,7 @@ def test_that_one_late_firing_among_a_hundred_thousand_stands_out(canvas: Canvas
         late = 50 * MS if number == 50_000 else 0
         instants.append(number * 10_000, late, 1)
     canvas.instants(instants, window(0, 1_000, 1_000), late_ns=20 * MS)
-    late_color = canvas.theme.color(ColorRole.LATE).name()
+    late_color = canvas.theme.color(ColorRole.ORANGE).name()
     assert [x for x in range(WIDTH) if late_color in canvas.colors(x)] == [WIDTH // 2]
 
 
@@ -162,7 +162,7 @@ def test_that_what_is_to_come_is_hollow(canvas: Canvas) -> None:
     painter = LanePainter(canvas.theme)
     painter.hollow(hollow_places([200 * MS], window(0, 400, 100)), ROW)
     painter.finish(canvas.painter)
-    background = canvas.theme.color(ColorRole.BACKGROUND)
+    background = canvas.theme.color(ColorRole.BG)
     assert canvas.image.pixelColor(200, ROW.center().y()) == background
     assert canvas.is_painted(199)
     assert canvas.is_painted(202)

@@ -278,7 +278,7 @@ def test_that_cells_hold_the_values_themselves(game: Game) -> None:
 
 def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
     model = game.model(waits=True)
-    muted = Theme("light").color(ColorRole.MUTED_TEXT)
+    muted = Theme("light").color(ColorRole.MUTED)
 
     def states() -> tuple[object, object]:
         game.fold()

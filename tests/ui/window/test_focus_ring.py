@@ -55,7 +55,7 @@ def test_that_a_table_reached_by_a_key_is_ringed(stand: Stand, qtbot: QtBot) -> 
     qtbot.keyClick(stand.line, Qt.Key.Key_Tab)
 
     assert stand.ring.target is stand.upper
-    accent = stand.theme.color(ColorRole.ACCENT).name()
+    accent = stand.theme.color(ColorRole.BLUE).name()
     assert stand.color_at_edge(stand.upper) == accent
     assert stand.color_at_edge(stand.lower) != accent
 
@@ -64,7 +64,7 @@ def test_that_the_ring_goes_with_the_keyboard(stand: Stand) -> None:
     stand.upper.setFocus()
     stand.lower.setFocus()
 
-    accent = stand.theme.color(ColorRole.ACCENT).name()
+    accent = stand.theme.color(ColorRole.BLUE).name()
     assert stand.ring.target is stand.lower
     assert stand.color_at_edge(stand.upper) != accent
     assert stand.color_at_edge(stand.lower) == accent
@@ -87,7 +87,7 @@ def test_that_a_control_reached_by_a_key_is_ringed(
     qtbot.keyClick(stand.lower, Qt.Key.Key_Tab)
 
     assert stand.ring.target is control
-    assert stand.color_at_edge(control) == stand.theme.color(ColorRole.ACCENT).name()
+    assert stand.color_at_edge(control) == stand.theme.color(ColorRole.BLUE).name()
 
 
 def test_that_a_line_to_type_in_is_not_ringed(stand: Stand) -> None:
@@ -115,7 +115,7 @@ def test_that_the_ring_follows_the_size_and_the_theme(stand: Stand) -> None:
     stand.theme.set_choice("light")
 
     image = stand.upper.grab().toImage()
-    accent = stand.theme.color(ColorRole.ACCENT)
+    accent = stand.theme.color(ColorRole.BLUE)
     assert image.pixelColor(image.width() - 1, image.height() - 1) == accent
 
 

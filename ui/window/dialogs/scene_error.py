@@ -167,7 +167,7 @@ class SceneErrorView(QWidget):
             if block.text().startswith(">") and "│" in block.text():
                 selection = QTextEdit.ExtraSelection()
                 marked = QTextCharFormat()
-                marked.setBackground(self._faint(ColorRole.BAD))
+                marked.setBackground(self._faint(ColorRole.RED))
                 marked.setProperty(QTextFormat.Property.FullWidthSelection, True)
                 selection.format = marked
                 selection.cursor = QTextCursor(block)
