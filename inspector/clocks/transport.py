@@ -201,10 +201,19 @@ class Transport:
             tree.record((tree.now_ns, TRANSPORT, int(mode), 0, 0))
 
     def _pass_to(self, target_ns: int) -> None:
-        """Let virtual time pass, including due frames."""
+        """Let virtual time pass, including due frames.
+
+        Raises:
+            EndlessInstantError: There are more than the tree allows in one wake-up.
+        """
         tree = self.tree
         period_ns = self._frame_period_ns
+        most, count = tree.most_in_wake, -tree.last_order
         while period_ns is not None and self._frame_due_ns <= target_ns:
+            count += 1
+            if most is not None and count + tree.last_order > most:
+                tree.stop_crowded()
+                return
             if not tree.run_to(self._frame_due_ns):
                 return
             due_ns = self._frame_due_ns

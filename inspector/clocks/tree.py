@@ -48,6 +48,9 @@ _NO_READING = -NEVER
 #: More timers set and called within one instant count as endless.
 ENDLESS_LIMIT = 100_000
 
+#: Timers set or repeated, and frames run, in one advance: some seconds of doing nothing else.
+MOST_IN_WAKE = 10_000_000
+
 #: No limit on the number of timers.
 _ANY_ORDER = 2**63
 
@@ -91,7 +94,7 @@ class ClockTree:
             called and when no source runs.
         keeps_call_sites: Whether timers remember where they were set.
         most_in_wake: Limit of timers set or repeated within one :meth:`run_to`, which then
-            ends with a failure; ``None`` for no limit.
+            ends with a failure, or raises it without :attr:`on_failure`; ``None`` for no limit.
         on_failure: Called after the failure of a callback is recorded; by default the
             traceback is logged.
         on_earlier_wake: Called when something becomes due before everything else.
@@ -116,7 +119,7 @@ class ClockTree:
         self.members = Members(self)
         self.present: Callable[[], None] | None = None
         self.keeps_call_sites = sink is not None
-        self.most_in_wake: int | None = None
+        self.most_in_wake: int | None = MOST_IN_WAKE
         self.on_failure: Callable[[CallbackFailure], None] | None = None
         self.on_earlier_wake: Callable[[], None] | None = None
         # By identity of the code object, which is kept so that the identity stays unique.
@@ -177,6 +180,7 @@ class ClockTree:
 
         Raises:
             RuntimeError: Called from inside a callback.
+            EndlessInstantError: :attr:`most_in_wake` is exceeded, and nothing takes failures.
         """
         if self._is_draining:
             raise RuntimeError("time is already being advanced; a callback cannot advance it")
@@ -483,7 +487,7 @@ class ClockTree:
                 if queue.batch is batch:
                     queue.batch = ()
             if self.last_order > last_order_allowed:
-                self._stop_crowded(batch[-1])
+                self.stop_crowded(batch[-1])
             if self._is_interrupted:
                 return None
             batch = queue.take_bucket(limit_ns)
@@ -534,15 +538,28 @@ class ClockTree:
         self.halt()
         self.report_failure(timer.clock, timer.id, timer.label, error)
 
-    def _stop_crowded(self, timer: Timer) -> None:
-        """End a wake-up in which timers repeat without an end in sight."""
+    def stop_crowded(self, timer: Timer | None = None) -> None:
+        """End a wake-up with no end in sight, of a timer that repeats or of frames.
+
+        Raises:
+            EndlessInstantError: Nothing takes failures.
+        """
+        what, rest = "frames were run", "lower the frame rate, or advance in smaller steps"
+        if timer is not None:
+            what = f"timers were set or repeated, one of them {timer.label!r},"
+            rest = (
+                "lower the rate of their clock, give them longer intervals, or take smaller steps"
+            )
         error = EndlessInstantError(
-            f"more than {self.most_in_wake:,} timers were set or repeated within one wake-up, "
-            f"which got no further than {format_instant(self.now_ns)}; one is {timer.label!r}. "
-            "The rest wait (lower the rate of their clock, or give them longer intervals)"
+            f"more than {self.most_in_wake:,} {what} within one wake-up, which got no further than "
+            f"{format_instant(self.now_ns)}. The rest wait ({rest})"
         )
         self.halt()
-        self.report_failure(timer.clock, timer.id, timer.label, error)
+        if self.on_failure is None:
+            raise error
+        clock = self.root if timer is None else timer.clock
+        number, label = (0, "frames") if timer is None else (timer.id, timer.label)
+        self.report_failure(clock, number, label, error)
 
     def fire_out_of_turn(self, timer: Timer) -> None:
         """Call a pending timer now; see :meth:`Clock.fire_now`."""

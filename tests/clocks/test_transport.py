@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from inspector.clocks import ClockTree, ManualTimeSource, Transport
+from inspector.clocks.failures import EndlessInstantError
+from inspector.clocks.tree import MOST_IN_WAKE
 from inspector.events import EventLog, Timeline
 from inspector.frames import Director
 
@@ -409,3 +411,35 @@ def test_that_a_frame_that_sets_another_period_has_the_last_word(world: World) -
     world.source.wake_at(world.start + 10 * MS)
 
     assert world.source.wake_ns == world.start + 110 * MS
+
+
+TEN_YEARS_S = 315_576_000
+
+
+@pytest.mark.parametrize("period_ns", [None, 10**9])
+def test_that_advancing_by_ten_years_over_a_second_ends_with_how_far_it_got(
+    period_ns: int | None,
+) -> None:
+    tree, source = ClockTree(), ManualTimeSource()
+    tree.most_in_wake = 10_000
+    transport = Transport(tree, source)
+    calls: list[int] = []
+    transport.on_frame = lambda *_: calls.append(tree.now_ns)
+    transport.frame_period_ns = period_ns
+    transport.run()
+    if period_ns is None:
+        tree.root.set_interval(1, lambda: calls.append(tree.now_ns), name="second")
+
+    what = "frames were run" if period_ns else "timers were set or repeated, one of them 'second',"
+    with pytest.raises(EndlessInstantError, match=f"more than 10,000 {what} within one wake-up"):
+        source.advance(TEN_YEARS_S)
+
+    assert calls == list(range(10**9, tree.now_ns + 1, 10**9))
+    assert 10_000 <= len(calls) < 10_002
+    del calls[:]
+    source.advance(5)
+    assert len(calls) == 5
+
+
+def test_that_an_advance_is_bounded_without_being_asked() -> None:
+    assert ClockTree().most_in_wake == MOST_IN_WAKE == 10_000_000

@@ -44,8 +44,12 @@ class ManualTimeSource:
     def advance(self, seconds: float | Fraction) -> None:
         """Let ``seconds`` pass, calling everything due on the way.
 
+        At most ten million timers are set or repeated, or frames run, in one advance (see
+        :attr:`ClockTree.most_in_wake`): then it ends early, and what was not called waits.
+
         Raises:
             ValueError: ``seconds`` is negative or not a usable number.
+            EndlessInstantError: It ended early, and no session takes that as a failure.
             RuntimeError: Called from inside a callback.
         """
         self.advance_ns(seconds_to_ns(seconds))
