@@ -438,6 +438,7 @@ CALLS: Final = kinds_with(group=EventGroup.CALLS)
 FRAME_STARTS: Final = kinds_with(fold=Fold.FRAME_START)
 FRAME_ENDS: Final = kinds_with(fold=Fold.FRAME_END)
 PHASE_ENDS: Final = kinds_with(subject=Unit.PHASE)
+LOOP_ENDS: Final = kinds_with(fold=Fold.LOOP_END)
 CUTS: Final = kinds_with(subject=Unit.DIRECTOR, fold=Fold.FRAME_PART)
 SHARES: Final = kinds_with(subject=Unit.CALLBACKS_AND_INSPECTOR)
 #: Numbers of the kinds about loops.

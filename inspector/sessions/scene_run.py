@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from math import inf
@@ -61,6 +61,7 @@ from inspector.vocabulary import (
     READING,
     SCENE,
     Phase,
+    RawEvent,
     Reading,
 )
 
@@ -369,6 +370,8 @@ class SceneRun:
         self.leave_if_forked()
         if known is not None:
             known.calls_ns += own_ns
+        if self.sampler is not None and self.breakpoints.is_looking:
+            self._note_seen(self.sampler.seen_so_far(self.tree.now_ns, self.log.intern))
         self.look_around(after_frame=True)
         # What looking has cost, or noted, is not the scene's.
         timers.begin(self.log.end - self._readings)
@@ -380,14 +383,17 @@ class SceneRun:
         if self.loaded is None:
             return
         self._charge_timers()
-        for event in seen:
-            log.append(event)
-        # What was noted is not the scene's.
-        self._readings += len(seen)
+        self._note_seen(seen)
         self.log.settle()
         if self.stopped_by is not None or self.broken_by is not None or self.driver.has_arrived:
             self.transport.hold()
         self.driver.end_wake()
+
+    def _note_seen(self, seen: Sequence[RawEvent]) -> None:
+        for event in seen:
+            self.log.append(event)
+        # What was noted is not the scene's.
+        self._readings += len(seen)
 
     def _charge_timers(self) -> None:
         stage = self.stage

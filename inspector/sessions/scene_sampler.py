@@ -140,15 +140,24 @@ class SceneSampler:
             at_ns: Session instant of the wake-up.
             intern: Returns the number of a text in the log.
         """
-        scene, frames = self._scene, self._scene.frames
+        frames = self._scene.frames
         began_ns, now_ns = frames.began_ns, monotonic_ns()
         frames.busy_ns, frames.index = now_ns - began_ns, frames.index + 1
         frames.began_ns, frames.ended_ns = 0, now_ns
+        return self._seen(at_ns, intern, is_long=now_ns - began_ns >= LONG_NS)
+
+    def seen_so_far(self, at_ns: int, intern: Callable[[str], int]) -> list[RawEvent]:
+        """Return what was seen of the running wake-up and not returned yet."""
+        is_long = monotonic_ns() - self._scene.frames.began_ns >= LONG_NS
+        return self._seen(at_ns, intern, is_long=True) if is_long else []
+
+    def _seen(self, at_ns: int, intern: Callable[[str], int], *, is_long: bool) -> list[RawEvent]:
+        scene = self._scene
         if not scene.events:
             return []
         with self._lock:
             events, scene.events = scene.events, []
-        has_samples = now_ns - began_ns >= LONG_NS and any(e[1] == SAMPLED for e in events)
+        has_samples = is_long and any(each[1] == SAMPLED for each in events)
         return [self._told(each, at_ns, intern) for each in events] if has_samples else []
 
     def _told(self, event: RawEvent, at_ns: int, intern: Callable[[str], int]) -> RawEvent:

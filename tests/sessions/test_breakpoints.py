@@ -17,8 +17,11 @@ from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline
 from inspector.frames.director import Director
 from inspector.sessions.breakpoints.breakpoints import MAX_BREAKPOINTS, Breakpoints
+from inspector.vocabulary import FRAME_ENDED, LOOP_FOUND, LOOP_FRAME_ENDED, SAW_END
+from tests.analysis.test_lateness import CRUNCH, DUE_NS, LIBRARY, LOOP, MAIN, REBUILD, Program
 
 MS = 1_000_000
+STACK = (MAIN, LIBRARY, REBUILD, CRUNCH)
 
 
 def _nothing() -> None:
@@ -219,3 +222,64 @@ def test_that_a_file_gives_back_what_was_written(breakpoint_: Breakpoint) -> Non
 def test_that_nonsense_in_a_file_is_refused_in_words(values: object, words: str) -> None:
     with pytest.raises(BreakpointError, match=words):
         Breakpoint.from_values(values)
+
+
+SEEN = "a turn or frame takes longer than 100 ms: it took {}: task “rebuild” was in crunch() "
+STACK_SEEN = (
+    "(server.py:4) the whole time, {0} of {0} samples: rebuild() (server.py:10) → "
+    "crunch() (server.py:4)"
+)
+
+
+def _turns_over(program: Program) -> Breakpoints:
+    breakpoints = Breakpoints()
+    breakpoints.add(Breakpoint(BreakKind.TURN_ABOVE, limit_ns=100 * MS))
+    timeline = Timeline(program.log.strings)
+    timeline.apply_all(program.log.read().events)
+    breakpoints.watch(program.log, timeline)
+    return breakpoints
+
+
+def test_that_a_long_turn_is_hit_at_its_end_and_tells_what_was_seen_during_it() -> None:
+    program = Program()
+    program.log.append((0, LOOP_FOUND, LOOP, program.log.intern("asyncio loop"), 0))
+    breakpoints = _turns_over(program)
+
+    for until_ms in range(10, 251, 10):
+        program.sample(*STACK, until_ms=until_ms, begins=until_ms == 10)
+        assert breakpoints.look() == []
+    ended_ns = DUE_NS + 250 * MS
+    program.log.append((ended_ns, FRAME_ENDED, LOOP, 300 * MS, 250 * MS))
+    (hit,) = breakpoints.look()
+
+    assert hit.at_ns == ended_ns
+    assert hit.text == SEEN.format("250 ms") + STACK_SEEN.format(25)
+
+
+def test_that_a_turn_within_the_limit_is_no_hit() -> None:
+    program = Program()
+    breakpoints = _turns_over(program)
+    program.log.append((DUE_NS, FRAME_ENDED, LOOP, 300 * MS, 100 * MS))
+    program.log.append((DUE_NS, LOOP_FRAME_ENDED, LOOP, 300 * MS, 99 * MS))
+    assert breakpoints.look() == []
+
+
+def test_that_a_turn_of_a_loop_that_reports_none_is_as_long_as_it_was_sampled() -> None:
+    program = Program()
+    breakpoints = _turns_over(program)
+
+    for until_ms in range(10, 141, 10):
+        program.sample(*STACK, until_ms=until_ms, begins=until_ms == 10)
+    assert breakpoints.look() == []
+    program.sample(until_ms=144, covers_ms=4, flags=SAW_END)
+    (hit,) = breakpoints.look()
+
+    assert hit.text == SEEN.format("144 ms") + STACK_SEEN.format(14)
+
+
+def test_that_a_long_turn_without_samples_claims_nothing_of_it() -> None:
+    program = Program()
+    breakpoints = _turns_over(program)
+    program.log.append((DUE_NS, LOOP_FRAME_ENDED, LOOP, 300 * MS, 120 * MS))
+    (hit,) = breakpoints.look()
+    assert hit.text == "a turn or frame takes longer than 100 ms: it took 120 ms"

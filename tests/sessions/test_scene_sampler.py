@@ -13,6 +13,8 @@ from inspector.analysis.lateness.attribution import Cause
 from inspector.analysis.lateness.blocks import delayed_calls
 from inspector.analysis.lateness.late_calls import late_calls
 from inspector.clocks.sources.system_source import SystemTimeSource
+from inspector.commands.breakpoints import AddBreakpoint
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.runs.real import run_real
 from inspector.sessions.scene import find_scene
@@ -67,3 +69,19 @@ def test_that_a_callback_of_a_scene_is_named_for_whom_it_made_late(tmp_path: Pat
     assert seen == [("crunch", False)] or is_starved
     assert set(delayed) == {"tick"} or is_starved
     assert instants == sorted(instants)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="times of threads are Linux's")
+def test_that_a_long_frame_of_a_scene_is_hit_with_what_was_seen_during_it(tmp_path: Path) -> None:
+    path = tmp_path / "scene.py"
+    path.write_text(_SCENE)
+    host = SystemTimeSource()
+    session = HostedSession(find_scene(str(path)), make_source(SYSTEM, host), autorun=False)
+    with closing(session):
+        session.submit(AddBreakpoint(Breakpoint(BreakKind.TURN_ABOVE, limit_ns=80_000_000)))
+        run_real(session, host, duration_ns=600_000_000, on_progress=lambda _: None)
+        session.refresh()
+        status = session.status
+    assert status.breakpoint == 1
+    assert "a turn or frame takes longer than 80.0 ms: it took " in status.message
+    assert "crunch() (scene.py:" in status.message

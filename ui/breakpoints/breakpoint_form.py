@@ -41,6 +41,7 @@ from ..kit.theme import ColorRole, Theme
 _FIRST_LIMITS: Final = {
     BreakKind.LATENESS_ABOVE: "5 ms",
     BreakKind.FRAME_ABOVE: "20 ms",
+    BreakKind.TURN_ABOVE: "100 ms",
     BreakKind.DELTA_ABOVE: "100 ms",
 }
 _MOST_HITS: Final = 1_000_000

@@ -37,14 +37,18 @@ _PLAIN: Final = {
 
 def lateness_text(lateness: Lateness) -> str:
     """Return what made a call late as a sentence: ``258 ms late: task “rebuild” was in …``."""
-    late_ns = lateness.late_ns
-    late = f"{format_duration(late_ns)} late"
+    spent = spent_text(lateness) or "what kept it was not measured"
+    return f"{format_duration(lateness.late_ns)} late: {spent}."
+
+
+def spent_text(lateness: Lateness) -> str:
+    """Return what the time was spent with, empty if that was not measured."""
     shares = [share for share in lateness.shares if share.ns >= _LEAST_NS]
     if not shares:
-        return f"{late}: what kept it was not measured."
+        return ""
     first = shares[0]
-    if first.ns >= _WHOLE * late_ns:
-        return f"{late}: {share_text(first, lateness)} the whole time{_looks(first, lateness)}."
+    if first.ns >= _WHOLE * lateness.late_ns:
+        return f"{share_text(first, lateness)} the whole time{_looks(first, lateness)}"
     parts = [
         f"{share_text(share, lateness)} for {format_duration(share.ns)}{_looks(share, lateness)}"
         for share in shares[:_MOST_NAMED]
@@ -54,7 +58,7 @@ def lateness_text(lateness: Lateness) -> str:
         parts.append(f"others took {format_duration(others_ns)}")
     if lateness.unknown_ns >= _LEAST_NS:
         parts.append(f"{format_duration(lateness.unknown_ns)} are not known")
-    return f"{late}: {'; '.join(parts)}."
+    return "; ".join(parts)
 
 
 def _looks(share: Share, lateness: Lateness) -> str:

@@ -38,6 +38,7 @@ class BreakKind(Enum):
     TIMER_FIRES = "timer fires"
     LATENESS_ABOVE = "lateness above"
     FRAME_ABOVE = "frame time above"
+    TURN_ABOVE = "turn or frame longer than"
     DELTA_ABOVE = "delta above"
     CLOCK_PAUSED = "clock paused"
     RATE_CHANGED = "rate changed"
@@ -48,7 +49,12 @@ class BreakKind(Enum):
     @property
     def needs_limit(self) -> bool:
         """Whether it compares with a duration."""
-        return self in {BreakKind.LATENESS_ABOVE, BreakKind.FRAME_ABOVE, BreakKind.DELTA_ABOVE}
+        return self in {
+            BreakKind.LATENESS_ABOVE,
+            BreakKind.FRAME_ABOVE,
+            BreakKind.TURN_ABOVE,
+            BreakKind.DELTA_ABOVE,
+        }
 
     @property
     def needs_reason(self) -> bool:
@@ -68,6 +74,7 @@ _LOOKS: Final = {
         "lateness > {limit}", "timer", "{subject} fires more than {limit} late",
     ),
     BreakKind.FRAME_ABOVE: ("interval > {limit}", "", "a frame time exceeds {limit}"),
+    BreakKind.TURN_ABOVE: ("turn > {limit}", "", "a turn or frame takes longer than {limit}"),
     BreakKind.DELTA_ABOVE: ("delta > {limit}", "", "a delta exceeds {limit}"),
     BreakKind.CLOCK_PAUSED: ('kind == "clock_paused"', "clock", "{subject} is paused"),
     BreakKind.RATE_CHANGED: ('kind == "clock_rate"', "clock", "the rate of {name} changes"),

@@ -20,6 +20,8 @@ from inspector.events.schema import (
     ABOUT_MEMBERS,
     CALLS,
     FIRINGS,
+    FRAME_ENDS,
+    LOOP_ENDS,
     MAY_BE_ABOUT_CLOCKS,
     MAY_BE_ABOUT_TIMERS,
     SCHEMA,
@@ -29,11 +31,15 @@ from inspector.events.timeline import Timeline
 from inspector.vocabulary import (
     NEVER,
     RATE_DENOMINATOR,
+    SAMPLED,
+    SAW_BETWEEN_TURNS,
+    SAW_END,
     EventKind,
     Field,
     MemberKind,
     Phase,
     RawEvent,
+    SampleForm,
     TimerKind,
     what_was_raised,
 )
@@ -87,6 +93,8 @@ class EventReader:
         self.timers: dict[int, KnownTimer] = {}
         self._members = MemberNames(strings)
         self._calls: dict[int, int] = {}
+        self._loops: set[int] = set()
+        self._turns: dict[int, int] = {}
         self._gone_timer: tuple[int, KnownTimer] | None = None
         self._gone_members: list[int] = []
         self._steps = handlers_of(self)
@@ -98,6 +106,7 @@ class EventReader:
         self.clocks = {clock.id: clock.name for clock in timeline.clocks.values()}
         for row in map(timeline.timers.row, timeline.timers.id):
             self.timers[row.id] = KnownTimer(row.label, row.clock_id, row.fired)
+        self._loops = set(timeline.loops)
         for member in timeline.members.by_id.values():
             self._members.learn(member)
             self._calls[member.id] = member.calls
@@ -136,6 +145,14 @@ class EventReader:
         self._next_frame = self.frame + 1
         if self._gone_members:
             self._forget_members()
+
+    def _on_loop_found(self, _at_ns: int, clock_id: int, _name: int, _kind: int) -> None:
+        self._loops.add(clock_id)
+
+    def _on_sampled(self, at_ns: int, clock_id: int, covers_ns: int, form: int) -> None:
+        seen = SampleForm.of(form)
+        if not seen.number and not seen.flags & (SAW_END | SAW_BETWEEN_TURNS):
+            self._turns[clock_id] = at_ns - covers_ns
 
     def _on_call_ended(self, _at_ns: int, number: int, _began_ns: int, _took_ns: int) -> None:
         if self._members.get(number) is not None:
@@ -179,6 +196,20 @@ class EventReader:
         """How often the member has been called whose call is over with the present event."""
         _, kind, subject, _, _ = self.event
         return self._calls.get(subject) if kind in CALLS else None
+
+    @property
+    def turn_ns(self) -> int | None:
+        """How long the turn or frame took that is over with the present event.
+
+        A loop that reports no turns has only those that were long enough to be sampled.
+        """
+        at_ns, kind, subject, _, b = self.event
+        if kind in FRAME_ENDS or kind in LOOP_ENDS:
+            return b
+        if kind != SAMPLED or subject in self._loops or not SampleForm.of(b).flags & SAW_END:
+            return None
+        began_ns = self._turns.get(subject)
+        return None if began_ns is None else at_ns - began_ns
 
     @property
     def clock_id(self) -> int:
@@ -310,6 +341,7 @@ EVENT_FIELDS: Final = (
     _said("delta", _D, "delta of the frame that begins"),
     _said("interval", _D, "time from frame to frame"),
     _said("busy", _D, "measured duration of the callbacks of a frame"),
+    EventField("turn", _D, "measured duration of a turn or frame", lambda reader: reader.turn_ns),
     _said("cut", _D, "time cut from a delta"),
     _said("phase", _T, "phase of the frame that ended", (phase.text for phase in Phase)),
     _said("took", _D, "measured duration of a phase or a call"),

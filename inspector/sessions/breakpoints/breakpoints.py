@@ -7,19 +7,30 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from inspector.events.conditions.breakpoint import BreakAction, Breakpoint, BreakpointError
+from inspector.analysis.lateness.attribution import attribute, own_places
+from inspector.analysis.lateness.samples import Samples
+from inspector.analysis.lateness.words import spent_text
+from inspector.events.conditions.breakpoint import (
+    BreakAction,
+    BreakKind,
+    Breakpoint,
+    BreakpointError,
+)
 from inspector.events.conditions.conditions import Condition
 from inspector.events.conditions.event_fields import EventReader
 from inspector.events.log import EventLog
 from inspector.events.sentences import describe
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import RawEvent
+from inspector.timebase import format_duration
+from inspector.vocabulary import CLOCK_ADDED, RawEvent
 
 MAX_BREAKPOINTS: Final = 200
+#: Samples of a loop, in memory: at the slowest pace, half of them stand for three minutes.
+_MOST_KEPT: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +75,7 @@ class Breakpoints:
         self._conditions: list[tuple[int, Condition]] = []
         self._log: EventLog | None = None
         self._reader: EventReader | None = None
+        self._stacks: _Stacks | None = None
         self._cursor = 0
         self.is_looking = False
         self.version = 0
@@ -152,7 +164,7 @@ class Breakpoints:
         ]
         self.is_looking = bool(self._conditions)
         if not self.is_looking:
-            self._reader = None
+            self._reader = self._stacks = None
 
     def watch(self, log: EventLog, timeline: Timeline) -> None:
         """Look at a log from its present end on, up to which the timeline is folded."""
@@ -160,6 +172,7 @@ class Breakpoints:
         self._since.clear()
         self._cursor = log.end
         self._reader = EventReader(log.strings, timeline)
+        self._stacks = _Stacks(log.strings, timeline)
 
     @property
     def is_watching(self) -> bool:
@@ -173,6 +186,8 @@ class Breakpoints:
         if not self._conditions or self._log is None or self._reader is None:
             return []
         batch = self._log.read(self._cursor)
+        if self._stacks is not None:
+            self._stacks.take(batch.events)
         cursor = batch.cursor - len(batch.events)
         found: list[BreakpointHit] = []
         reader = self._reader
@@ -200,6 +215,9 @@ class Breakpoints:
         if breakpoint_.is_once:
             self._by_number[number] = replace(breakpoint_, is_enabled=False)
         happened = describe(event, reader.strings, reader.naming)
+        if breakpoint_.kind is BreakKind.TURN_ABOVE and reader.turn_ns is not None:
+            assert self._stacks is not None
+            happened = self._stacks.text_of_turn(event, reader.turn_ns)
         found.append(
             BreakpointHit(
                 number,
@@ -211,3 +229,51 @@ class Breakpoints:
                 f"{breakpoint_.text}: {happened}" if breakpoint_.kind.needs_reason else happened,
             )
         )
+
+
+class _Stacks:
+    """What was seen of the latest turns of the loops, while breakpoints look."""
+
+    def __init__(self, strings: Sequence[str], timeline: Timeline) -> None:
+        self._samples = Samples(strings)
+        self._parents = {clock.id: clock.parent_id for clock in timeline.clocks.values()}
+
+    def take(self, events: Sequence[RawEvent]) -> None:
+        self._samples.take(events)
+        for _, kind, subject, a, _ in events:
+            if kind == CLOCK_ADDED:
+                self._parents[subject] = a
+        samples = self._samples
+        for found in samples.by_clock.values():
+            if len(found) > _MOST_KEPT:
+                del found[: _MOST_KEPT // 2]
+        for spans in samples.collections.values():
+            del spans[:-_MOST_KEPT]
+
+    def text_of_turn(self, event: RawEvent, took_ns: int) -> str:
+        """Return how long a turn took that has ended, and in what, with the stack seen most."""
+        at_ns, _, subject, _, _ = event
+        samples = self._samples
+        clocks = [subject] if subject in samples.by_clock else list(samples.by_clock)
+        own = [each for clock in clocks for each in samples.by_clock[clock]]
+        # In a scene, time stands still during a turn.
+        is_from_here = any(each.is_told_later for each in own)
+        begin_ns = at_ns if is_from_here else at_ns - took_ns
+        told = samples.collections.keys() | samples.stops.keys()
+        program = next((each for each in self._path(clocks) if each in told), 0)
+        seen = attribute(samples, clocks, program, begin_ns, begin_ns + took_ns)
+        parts = [f"it took {format_duration(took_ns)}"]
+        if spent := spent_text(seen):
+            parts.append(spent)
+        if seen.shares and (places := own_places(seen.shares[0].stack)):
+            parts.append(" → ".join(place.short for place in places))
+        return ": ".join(parts)
+
+    def _path(self, clocks: Sequence[int]) -> list[int]:
+        """Return some clocks and those above them."""
+        found = list(clocks)
+        for clock in found:
+            above = self._parents.get(clock, 0)
+            if above and above not in found:
+                found.append(above)
+        return found
