@@ -13,7 +13,7 @@ from typing import TextIO
 from inspector.analysis.lateness.attribution import Cause, Lateness, Share
 from inspector.analysis.lateness.late_calls import LateCall, late_calls
 from inspector.analysis.lateness.samples import Place
-from inspector.analysis.lateness.words import lateness_text, stack_text
+from inspector.analysis.lateness.words import late_call_text, stack_text
 from inspector.cli.commands.late import DEFAULT_SECONDS
 from inspector.cli.explain import open_past
 from inspector.cli.progress import Progress
@@ -145,6 +145,7 @@ def _common(call: LateCall) -> dict[str, object]:
         "set_at": set_at,
         "due_ns": call.lateness.begin_ns,
         "late_ns": call.lateness.late_ns,
+        "so_far": not call.is_made,
     }
 
 
@@ -181,7 +182,7 @@ def _text(found: list[LateCall], over_ns: int) -> str:
     for call in calls[:_MOST_LISTED]:
         lateness = call.lateness
         at = format_instant(lateness.end_ns)
-        lines.append(f"  {at}  “{call.name}” on “{call.clock}”: {lateness_text(lateness)}")
+        lines.append(f"  {at}  {late_call_text(call)}")
         main = lateness.main
         if main is not None and main.stack:
             lines.append(f"      {stack_text(main.stack)}")

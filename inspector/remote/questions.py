@@ -15,7 +15,7 @@ from inspector.analysis.evidence import missing_text
 from inspector.analysis.explain.explain import explain
 from inspector.analysis.frame_spans import spans_of
 from inspector.analysis.lateness.late_calls import late_calls
-from inspector.analysis.lateness.words import lateness_text
+from inspector.analysis.lateness.words import late_call_text
 from inspector.analysis.lint.rules import findings
 from inspector.analysis.predict.changes import preview
 from inspector.analysis.statistics.frame_budget import FrameBudget, loop_budget
@@ -434,9 +434,7 @@ def preview_change(
 def _late(history: History, over_ns: int, limit: int) -> dict[str, object]:
     found = sorted(late_calls(history, over_ns), key=lambda call: -call.lateness.late_ns)
     values = late_values(found)
-    texts = [
-        f"“{call.name}” on “{call.clock}”: {lateness_text(call.lateness)}" for call in found[:limit]
-    ]
+    texts = [late_call_text(call) for call in found[:limit]]
     late = values["late"]
     assert isinstance(late, list)
     items = [{**each, "text": text} for each, text in zip(late[:limit], texts, strict=True)]

@@ -35,6 +35,7 @@ from inspector.vocabulary import (
     STACK_FRAME,
     TIMER_ADDED,
     TIMER_ARMED,
+    TIMER_CLEARED,
     TIMER_FIRED,
     TIMER_ORIGIN,
     CallKind,
@@ -146,6 +147,39 @@ def test_that_an_explanation_says_the_same_with_the_stack() -> None:
         "Most often seen: main() (server.py:40) → Handle._run() (events.py:80) → rebuild() "
         "(server.py:10) → crunch() (server.py:4)."
     ) in texts
+
+
+def test_that_a_call_that_is_still_kept_waiting_has_a_culprit_so_far() -> None:
+    program = Program()
+    for until_ms in range(10, 261, 10):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms)
+    history = LogHistory(program.log)
+    explanation = explain(history, CallId(TIMER), history.last_ns)
+    assert explanation.headline == (
+        "It is due, and 260 ms late so far: task “rebuild” was in crunch() (server.py:4) the whole "
+        "time, 26 of 26 samples."
+    )
+    assert explanation.reasons[1].text.startswith("Most often seen: main()")
+    assert not [reason for reason in explanation.reasons if "held" in reason.text]
+
+
+def test_that_what_keeps_a_call_waiting_is_not_guessed_without_samples() -> None:
+    program = Program()
+    program.stand(COLLECTED, 90, 100)
+    history = LogHistory(program.log)
+    explanation = explain(history, CallId(TIMER), history.last_ns)
+    assert explanation.headline == "It is due and fires with the next wake-up."
+
+
+def test_that_a_call_that_is_never_made_is_listed_as_late_as_it_was_when_last_looked_at() -> None:
+    program = Program()
+    for until_ms in range(10, 261, 10):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms)
+    program.log.append((DUE_NS + 270 * MS, TIMER_CLEARED, 99, 0, 0))
+    (call,) = late_calls(LogHistory(program.log), 20 * MS)
+    assert not call.is_made
+    assert call.lateness.late_ns == 260 * MS
+    assert call.lateness.cause is Cause.TASK_STEP
 
 
 def test_that_several_causes_have_their_shares_and_the_rest_is_not_known() -> None:

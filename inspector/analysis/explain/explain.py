@@ -19,6 +19,7 @@ from inspector.analysis.explain.blocker_reasons import (
     what_would_help,
 )
 from inspector.analysis.explain.gone import explain_gone
+from inspector.analysis.explain.lateness import overdue_reasons
 from inspector.analysis.explain.past import member_past, state_reasons, timer_origin, timer_past
 from inspector.analysis.explain.story import CallStory
 from inspector.calls.blockers import BlockerKind
@@ -187,8 +188,13 @@ class _Present:
         if any(each.kind is BlockerKind.DETACHED for each in self.call.blockers):
             # Its program has ended, or is no longer seen.
             return []
+        call, timeline = self.call, self.timeline
         once = "once its clock runs" if self.is_stopped else "with the next wake-up"
-        return [Reason(f"It is due and {self.fires} {once}.", self.timeline.at_ns)]
+        if not self.is_stopped and not call.id.is_member and call.session_due_ns is not None:
+            number, due_ns = call.id.number, call.session_due_ns
+            if reasons := overdue_reasons(self.history, timeline, number, due_ns):
+                return reasons
+        return [Reason(f"It is due and {self.fires} {once}.", timeline.at_ns)]
 
     def _due(self) -> list[Reason]:
         call, timeline = self.call, self.timeline

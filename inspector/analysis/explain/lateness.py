@@ -28,6 +28,7 @@ from inspector.analysis.interval_shares import (
     named_shares,
     shares_text,
 )
+from inspector.analysis.lateness.attribution import Lateness
 from inspector.analysis.lateness.late_calls import lateness_at, window_of
 from inspector.analysis.lateness.words import lateness_text, stack_text
 from inspector.commands.timers import FireTimer
@@ -104,14 +105,29 @@ def _sampled(  # noqa: PLR0913, PLR0917 - the call, its past and its place
     lateness = lateness_at(history, before, timer_id, *window)
     if not lateness.shares:
         return []
-    begin_ns = lateness.begin_ns
-    reasons = [Reason(f"It was {lateness_text(lateness)}", begin_ns, firing.cursor, frame=frame)]
-    reasons += [
-        Reason(f"Most often seen: {stack_text(share.stack)}.", begin_ns)
+    text = f"It was {lateness_text(lateness)}"
+    return [Reason(text, lateness.begin_ns, firing.cursor, frame=frame), *_stacks(lateness)]
+
+
+def overdue_reasons(
+    history: History, timeline: Timeline, timer_id: int, due_ns: int
+) -> list[Reason]:
+    """Return what keeps a timer that is due, nothing if most of that is not known."""
+    if timeline.at_ns - due_ns < _SAMPLED_NS:
+        return []
+    lateness = lateness_at(history, timeline, timer_id, due_ns, timeline.at_ns)
+    if lateness.main is None:
+        return []
+    text = f"It is due, and {lateness_text(lateness, so_far=True)}"
+    return [Reason(text, timeline.at_ns), *_stacks(lateness)]
+
+
+def _stacks(lateness: Lateness) -> list[Reason]:
+    return [
+        Reason(f"Most often seen: {stack_text(share.stack)}.", lateness.begin_ns)
         for share in lateness.shares[:_MOST_STACKS]
         if share.stack
     ]
-    return reasons
 
 
 def repetition_reasons(history: History, story: CallStory, cursor: int) -> list[Reason]:

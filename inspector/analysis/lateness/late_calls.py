@@ -22,7 +22,7 @@ _STRETCH: Final = 20_000
 
 
 class LateCall(Struct, frozen=True):
-    """A call of a timer that was late.
+    """A call of a timer that was late, or still waits.
 
     Attributes:
         timer_id: The timer.
@@ -30,8 +30,9 @@ class LateCall(Struct, frozen=True):
         clock_id: Its clock.
         clock: The name of that.
         site: Where it was set, empty if that is not known.
-        cursor: The event of its firing.
-        lateness: What made it late.
+        cursor: The event of its firing, behind all events without one.
+        lateness: What made it late, or keeps it waiting so far.
+        is_made: Whether it was called in the end.
     """
 
     timer_id: int
@@ -41,6 +42,7 @@ class LateCall(Struct, frozen=True):
     site: str
     cursor: int
     lateness: Lateness
+    is_made: bool = True
 
 
 def loop_clocks(timeline: Timeline, samples: Samples, clock_id: int) -> set[int]:
@@ -108,7 +110,10 @@ def lateness_at(
 
 
 def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
-    """Yield the calls that were later than a duration, and those that were set so late."""
+    """Yield the calls that were later than a duration, and those that were set so late.
+
+    A call that is due at the end is one of them if most of what keeps it is known.
+    """
     samples = Samples(history.strings)
     schedules = LateSchedules(history.strings)
     names: dict[int, str] = {}
@@ -133,16 +138,37 @@ def late_calls(history: History, over_ns: int) -> Iterator[LateCall]:
         start = end
     sampled = samples.by_clock.keys()
     told = samples.collections.keys() | samples.stops.keys()
+    late += _kept_waiting(timeline, samples, history.end, over_ns)
     for call, related in late:
         clocks = {call.clock_id} if call.clock_id in sampled else sampled & set(related)
         program = next((number for number in related if number in told), 0)
         due = call.lateness
         lateness = attribute(samples, clocks, program, due.begin_ns, due.end_ns)
-        yield structs.replace(call, lateness=lateness)
+        if call.is_made or lateness.main is not None:
+            yield structs.replace(call, lateness=lateness)
     for each in schedules.found(over_ns):
         clock = names.get(each.clock_id, f"clock {each.clock_id}")
         where = (each.timer_id, each.label, each.clock_id, clock, each.site, each.cursor)
         yield LateCall(*where, each.lateness)
+
+
+def _kept_waiting(
+    timeline: Timeline, samples: Samples, cursor: int, over_ns: int
+) -> Iterator[tuple[LateCall, list[int]]]:
+    """Yield the calls that have waited for longer than a duration when last looked at."""
+    looked_ns = {number: found[-1].at_ns for number, found in samples.by_clock.items() if found}
+    before_ns = max(looked_ns.values(), default=0) - over_ns
+    timeline.resolve_dues()
+    timers = timeline.timers
+    for timer_id, due_ns in zip(timers.id, timers.session_due, strict=True):
+        if due_ns < before_ns:
+            call, related = _described(timeline, timer_id, cursor, (due_ns, due_ns))
+            own = looked_ns.keys() & set(related)
+            loops = {call.clock_id} if call.clock_id in looked_ns else own
+            end_ns = max((looked_ns[number] for number in loops), default=0)
+            if end_ns - due_ns > over_ns:
+                lateness = Lateness(due_ns, end_ns, (), (), 0)
+                yield structs.replace(call, lateness=lateness, is_made=False), related
 
 
 def late_firings(

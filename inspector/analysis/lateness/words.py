@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from inspector.analysis.lateness.attribution import Lateness, Share
     from inspector.analysis.lateness.blocks import Block
+    from inspector.analysis.lateness.late_calls import LateCall
 
 #: A share from here on is the whole time.
 _WHOLE: Final = 0.95
@@ -35,10 +36,15 @@ _PLAIN: Final = {
 }
 
 
-def lateness_text(lateness: Lateness) -> str:
-    """Return what made a call late as a sentence: ``258 ms late: task “rebuild” was in …``."""
+def lateness_text(lateness: Lateness, *, so_far: bool = False) -> str:
+    """Return what made a call late as a sentence: ``258 ms late: task “rebuild” was in …``.
+
+    Args:
+        so_far: Whether the call has not been made yet.
+    """
+    late = f"{format_duration(lateness.late_ns)} late{' so far' if so_far else ''}"
     spent = spent_text(lateness) or "what kept it was not measured"
-    return f"{format_duration(lateness.late_ns)} late: {spent}."
+    return f"{late}: {spent}."
 
 
 def spent_text(lateness: Lateness) -> str:
@@ -59,6 +65,12 @@ def spent_text(lateness: Lateness) -> str:
     if lateness.unknown_ns >= _LEAST_NS:
         parts.append(f"{format_duration(lateness.unknown_ns)} are not known")
     return "; ".join(parts)
+
+
+def late_call_text(call: LateCall) -> str:
+    """Return which call was late, and what made it so, or keeps it waiting."""
+    text = lateness_text(call.lateness, so_far=not call.is_made)
+    return f"“{call.name}” on “{call.clock}”: {text}"
 
 
 def _looks(share: Share, lateness: Lateness) -> str:
