@@ -282,6 +282,8 @@ class Program:
         self._next_timer = count(1).__next__
         self.loops: dict[int, Frames] = {}
         self._frames_left = 0
+        #: The work of a turn after which the program is held, 0 for none, and on whose account.
+        self._longest_turn_ns = self._longest_cause = 0
         # One lock for both, so that no two threads take them in different orders.
         self._woken = Condition(self.clocks.lock)
         self.own_clock = self.clocks.add(name, None)
@@ -508,8 +510,13 @@ class Program:
     def release(self) -> None:
         """Let everything run at rate 1, from where it is."""
         with self.clocks.lock:
-            self._frames_left = 0
+            self._frames_left = self._longest_turn_ns = 0
             self.clocks.release()
+
+    def hold_after_turn(self, longest_ns: int, cause: int) -> None:
+        """Hold the program at the end of a turn or frame that takes longer; 0 for never."""
+        with self.clocks.lock:
+            self._longest_turn_ns, self._longest_cause = longest_ns, cause
 
     def step_frames(self, frames: int, cause: int) -> None:
         """Let the held program run until a number of frames have ended."""
@@ -725,6 +732,8 @@ class Program:
             self._frames_left -= 1
             if self._frames_left == 0:
                 self.clocks.pause(self.own_clock, self.own_clock.cause)
+        if 0 < self._longest_turn_ns < frames.busy_ns and not self.own_clock.is_paused:
+            self.pause(self.own_clock, self._longest_cause)
 
     # ------------------------------------------------------------------- failures
 

@@ -38,6 +38,7 @@ class Requests:
             "Program.time": (READ_ONLY, self._time),
             "Program.grant": (READ_ONLY, self._grant),
             "Program.step": (STEP, self._step),
+            "Program.hold_after": (STEP, self._hold_after),
             "Clock.pause": (STEP, self._pause),
             "Clock.resume": (STEP, self._resume),
             "Clock.rate": (FULL, self._rate),
@@ -120,6 +121,10 @@ class Requests:
             program.clocks.step_to(clock, max(due_ns, clock.local_ns()), cause)
         else:
             raise WireError(wire.BAD_PARAMS, "frames, local_ns, or to with “next_timer”")
+
+    def _hold_after(self, params: dict[str, Any]) -> None:
+        turn_ns = wire.whole(params, "turn_ns", 0, 2**60)
+        self._program.hold_after_turn(turn_ns, _cause(params))
 
     def _clear(self, params: dict[str, Any]) -> None:
         number, cause = wire.whole(params, "timer"), _cause(params)

@@ -23,7 +23,7 @@ from inspector.probe.cost import CostMeter
 from inspector.probe.kinds import RATE_DENOMINATOR as D
 from inspector.probe.program import Program
 from inspector.probe.requests import Requests
-from inspector.vocabulary import CALLBACK_FAILED, FRAME_ENDED, what_was_raised
+from inspector.vocabulary import CALLBACK_FAILED, CLOCK_PAUSED, FRAME_ENDED, what_was_raised
 from tests.probe.frame_tiles import check_frames_tile
 
 if TYPE_CHECKING:
@@ -163,6 +163,22 @@ def test_that_a_timer_that_is_overdue_is_next_if_there_is_no_other(played: Playe
     assert program.next_due_ns() == program.own_clock.local_ns() + 1
     program.pending_timer(played.loop, "next", 0, at_ns + 30 * MS)
     assert program.next_due_ns() == at_ns + 30 * MS
+
+
+def test_that_a_program_is_held_at_the_end_of_a_turn_that_takes_too_long(played: Played) -> None:
+    program = played.program
+    Requests(program, "step").apply("Program.hold_after", {"turn_ns": 20 * MS, "cause": 7})
+    played.frame(20)
+    assert not program.own_clock.is_paused
+
+    played.frame(21)
+
+    (pause,) = [event for event in played.events if event[1] == CLOCK_PAUSED]
+    assert pause[0] == played.now_ns
+    assert (pause[2], pause[3]) == (program.own_clock.number, 7)
+    program.release()
+    played.frame(21)
+    assert not program.own_clock.is_paused
 
 
 def test_that_what_a_frame_calls_is_next_by_a_frame(played: Played) -> None:

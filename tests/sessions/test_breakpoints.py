@@ -226,7 +226,7 @@ def test_that_nonsense_in_a_file_is_refused_in_words(values: object, words: str)
 
 SEEN = "a turn or frame takes longer than 100 ms: it took {}: task “rebuild” was in crunch() "
 STACK_SEEN = (
-    "(server.py:4) the whole time, {0} of {0} samples: rebuild() (server.py:10) → "
+    "(server.py:4) the whole time, {0} of {0} samples; stack: rebuild() (server.py:10) → "
     "crunch() (server.py:4)"
 )
 

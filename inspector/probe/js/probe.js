@@ -282,6 +282,7 @@
       this.frames = new Frames(this);
       this.turnBegan = -1;
       this.readings = 0;
+      this.longestTurn = this.longestCause = 0; // held after a longer frame, on whose account
       this.refusal = ""; // why it cannot be held or slowed
       this.failing = null;
       this.calls = 0;
@@ -375,6 +376,7 @@
 
     /** Give everything back: real rate, nothing held, time continuous. */
     letGo(at) {
+      this.longestTurn = 0;
       this._dropStep();
       this.change(at, false, D, 0);
     }
@@ -924,6 +926,10 @@
       this.busy = at - this.began;
       if (!this.isHeld) this.busy -= this.stoodAtEnd - this.stoodAtBegan;
       program.sender.event(at, FRAME_ENDED, CLOCK, this.length, this.busy);
+      if (program.longestTurn > 0 && this.busy > program.longestTurn && !program.clock.isPaused) {
+        program.hold(at, program.longestCause);
+        program.tellHeld();
+      }
       if (this.isAllowed) {
         this.isAllowed = false;
         program.stepped(null, 1);
@@ -1255,6 +1261,10 @@
     "Link.release": [null, (program) => {
       program.letGo(program.now());
       program.tellHeld();
+    }],
+    "Program.hold_after": ["pause", (program, params) => {
+      program.longestTurn = whole(params, "turn_ns", 0, 2 ** 53 - 1);
+      program.longestCause = causeOf(params);
     }],
     "Clock.pause": ["pause", (program, params) => {
       ofClock(params);

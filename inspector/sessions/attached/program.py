@@ -109,6 +109,7 @@ class Program:
         self.argv = tuple(hello.argv)
         self.runtime = hello.runtime
         self.link = attached.link
+        self._longest_turn_ns = 0
         self.translation = translation
         self.error_ns = attached.error_ns
         self.drift_ns = 0
@@ -219,6 +220,15 @@ class Program:
         self, method: str, clock_id: int, more: Mapping[str, Any], done: Done | None = None
     ) -> None:
         self.link.request(method, {"clock": own_clock(clock_id), **more}, done)
+
+    def hold_after_turn(self, longest_ns: int, cause: int) -> None:
+        """Have it held at the end of a turn that takes longer, 0 for none; once for each limit.
+
+        A probe that cannot do that is held when the turn is known here.
+        """
+        if longest_ns != self._longest_turn_ns:
+            self._longest_turn_ns = longest_ns
+            self.link.request("Program.hold_after", {"turn_ns": longest_ns, "cause": cause})
 
     def ask_timer(self, method: str, timer_id: int, more: Mapping[str, Any], done: Done) -> None:
         self.link.request(method, {"timer": own_number(timer_id), **more}, done)

@@ -574,6 +574,9 @@ class AttachedSession:
 
     def _look_around(self) -> None:
         """Act on the breakpoints that were hit; what that brings about hits none of them."""
+        longest_ns = self.breakpoints.longest_turn_ns
+        for program in self._joined.attached():
+            program.hold_after_turn(longest_ns, self._target.number)
         if not self.breakpoints.is_looking:
             return
         self._target.watch()
@@ -587,7 +590,8 @@ class AttachedSession:
         match hit.action:
             case BreakAction.HOLD:
                 self._broken_by = self._broken_by or hit
-                if self.is_running and not self._joined.wants_hold:
+                # A program may have held itself at the end of a long turn: others have not.
+                if not self._joined.wants_hold:
                     self._apply(Hold(), by)
             case BreakAction.MARK:
                 self.note(MARK, 0, text)

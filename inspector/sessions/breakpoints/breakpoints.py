@@ -64,6 +64,8 @@ class Breakpoints:
 
     Attributes:
         is_looking: Whether there is anything to look out for.
+        longest_turn_ns: The work of a turn or frame after which a breakpoint holds at once, 0 for
+            none.
         version: Raised with every change, hits included.
     """
 
@@ -78,6 +80,7 @@ class Breakpoints:
         self._stacks: _Stacks | None = None
         self._cursor = 0
         self.is_looking = False
+        self.longest_turn_ns = 0
         self.version = 0
 
     @classmethod
@@ -163,8 +166,20 @@ class Breakpoints:
             if found.is_enabled
         ]
         self.is_looking = bool(self._conditions)
+        self._limit_turns()
         if not self.is_looking:
             self._reader = self._stacks = None
+
+    def _limit_turns(self) -> None:
+        limits = [
+            max(found.limit_ns, 1)
+            for number, found in self._by_number.items()
+            if found.is_enabled
+            and found.kind is BreakKind.TURN_ABOVE
+            and found.action is BreakAction.HOLD
+            and self._hits[number] + 1 >= found.from_hit
+        ]
+        self.longest_turn_ns = min(limits, default=0)
 
     def watch(self, log: EventLog, timeline: Timeline) -> None:
         """Look at a log from its present end on, up to which the timeline is folded."""
@@ -211,6 +226,7 @@ class Breakpoints:
         self._hits[number] += 1
         self.version += 1
         if self._hits[number] < breakpoint_.from_hit:
+            self._limit_turns()
             return
         if breakpoint_.is_once:
             self._by_number[number] = replace(breakpoint_, is_enabled=False)
@@ -262,12 +278,12 @@ class _Stacks:
         told = samples.collections.keys() | samples.stops.keys()
         program = next((each for each in self._path(clocks) if each in told), 0)
         seen = attribute(samples, clocks, program, begin_ns, begin_ns + took_ns)
-        parts = [f"it took {format_duration(took_ns)}"]
+        text = f"it took {format_duration(took_ns)}"
         if spent := spent_text(seen):
-            parts.append(spent)
+            text += f": {spent}"
         if seen.shares and (places := own_places(seen.shares[0].stack)):
-            parts.append(" → ".join(place.short for place in places))
-        return ": ".join(parts)
+            text += "; stack: " + " → ".join(place.short for place in places)
+        return text
 
     def _path(self, clocks: Sequence[int]) -> list[int]:
         """Return some clocks and those above them."""

@@ -156,6 +156,26 @@ test("frames stand still while held, and one frame is stepped", () => {
   assert.ok(stamps.length >= 23);
 });
 
+test("a page is held at the end of a frame that takes too long", () => {
+  const page = new Page();
+  let busy = 10;
+  const draw = () => {
+    page.ms += busy;
+    page.global.requestAnimationFrame(draw);
+  };
+  page.global.requestAnimationFrame(draw);
+  page.attach();
+  page.ask("Program.hold_after", { turn_ns: 30e6, cause: 4 });
+  page.passAttached(160);
+  assert.deepStrictEqual(page.seen("clock_paused"), []);
+  busy = 40;
+  page.passAttached(1000);
+  const [paused] = page.seen("clock_paused");
+  assert.strictEqual(paused[2], 4);
+  assert.strictEqual(page.seen("frame_ended").at(-1)[3], 40e6);
+  assert.strictEqual(page.notices("Program.held").at(-1).held, true);
+});
+
 test("the frame after a hold is not longer by it", () => {
   const page = new Page().attach();
   const { global } = page;

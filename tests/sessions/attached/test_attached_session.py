@@ -37,6 +37,7 @@ from inspector.timebase import format_instant
 from inspector.vocabulary import (
     CALLBACK_FAILED,
     CLOCK_ADDED,
+    CLOCK_PAUSED,
     CLOCK_RATE,
     COMMAND,
     FRAME_BEGAN,
@@ -128,6 +129,31 @@ def test_that_holding_pauses_the_program_and_is_shown_when_it_is_paused(
     session.submit(Run())
     attachment.settle(lambda: session.is_running)
     assert probe.asked[-1] == ("Clock.resume", {"clock": 1, "cause": 2})
+
+
+def test_that_a_program_holds_itself_at_the_end_of_a_turn_that_a_breakpoint_waits_for(
+    attachment: Attachment,
+) -> None:
+    session = attachment.session
+    probe = running(attachment)
+    session.submit(AddBreakpoint(Breakpoint(BreakKind.TURN_ABOVE, limit_ns=100 * MS)))
+    attachment.settle(lambda: bool(probe.asked))
+    assert probe.asked == [("Program.hold_after", {"turn_ns": 100 * MS, "cause": 1})]
+
+    now_ns = attachment.hand()
+    probe.events(
+        (now_ns - 200 * MS, FRAME_BEGAN, 1, 0, 0),
+        (now_ns, FRAME_ENDED, 1, 0, 200 * MS),
+        (now_ns, CLOCK_PAUSED, 1, 1, now_ns),
+    )
+    attachment.settle(lambda: session.status.breakpoint == 1)
+
+    assert not session.is_running
+    assert session.wants_hold
+    assert "it took 200 ms" in session.status.message
+    session.submit(Run())
+    attachment.settle(lambda: bool(session.timeline.commands[2:]))
+    assert probe.asked[1:] == [("Clock.resume", {"clock": 1, "cause": 3})]
 
 
 def test_that_a_rate_is_exact_and_can_be_undone(attachment: Attachment) -> None:
