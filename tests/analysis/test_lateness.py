@@ -317,8 +317,21 @@ def test_that_a_finding_counts_how_often_a_function_blocked_the_loop() -> None:
     (found,) = [each for each in findings(LogHistory(program.log)) if each.kind is BLOCKED_LOOP]
     assert found.text == (
         "crunch() (server.py:4) blocked the loop “asyncio loop” once, 258 ms altogether; 1 call "
-        "was late because of it."
+        "was late mainly because of it."
     )
+
+
+def test_that_a_call_is_late_because_of_the_function_that_had_most_of_the_time() -> None:
+    program = Program()
+    for until_ms in range(10, 101, 10):
+        inner = CRUNCH if until_ms <= 70 else LOAD
+        program.sample(MAIN, LIBRARY, inner, until_ms=until_ms, name=inner, part=until_ms > 70)
+    program.fire(100)
+    found = [each for each in findings(LogHistory(program.log)) if each.kind is BLOCKED_LOOP]
+    assert [each.text.partition("; ")[2] for each in found] == [
+        "1 call was late mainly because of it.",
+        "no call was late mainly because of it.",
+    ]
 
 
 @pytest.mark.parametrize("is_same_turn", [True, False])

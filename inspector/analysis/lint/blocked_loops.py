@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.evidence import times
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 #: The latest calls, for each of which shares are worked out.
 _MOST_CALLS: Final = 2_000
-#: A function is blamed for a call of whose lateness it had so much.
-_SHARE: Final = 0.2
+#: A call was late because of a function that had so much of its lateness.
+_SHARE: Final = 0.5
 _LEAST_NS: Final = 10 * NS_PER_MS
 
 
@@ -35,7 +35,7 @@ class _Blocker:
     ns: int = 0
     worst_ns: int = 0
     worst: LateFiring | None = None
-    late: set[int] = field(default_factory=set)
+    late: int = 0
 
 
 def blocked_loops(seen: Survey) -> Iterator[Finding]:
@@ -86,15 +86,17 @@ def _take(
         blocker.ns += share.ns
     for firing in together:
         late_ns = firing.called_ns - firing.due_ns
+        sums: defaultdict[tuple[str, str], int] = defaultdict(int)
         for share in _shares(seen, clock_id, firing, firing.due_ns, firing.called_ns):
-            if share.culprit is None:
-                continue
-            named = share.culprit.place
-            known = found.get((named.file, named.function))
-            if known is not None and share.ns >= _SHARE * late_ns:
-                known.late.add(firing.cursor)
-                if share.ns > known.worst_ns:
-                    known.worst_ns, known.worst = share.ns, firing
+            if share.culprit is not None:
+                named = share.culprit.place
+                sums[named.file, named.function] += share.ns
+        for key, ns in sums.items():
+            known = found.get(key)
+            if known is not None:
+                known.late += ns >= _SHARE * late_ns
+                if ns > known.worst_ns:
+                    known.worst_ns, known.worst = ns, firing
 
 
 def _shares(
@@ -108,11 +110,11 @@ def _shares(
 
 def _finding(blocker: _Blocker, loop: str, clock_id: int) -> Finding:
     worst = blocker.worst
-    late = counted(len(blocker.late), "call")
-    was = "was" if len(blocker.late) == 1 else "were"
+    late = "no call" if not blocker.late else counted(blocker.late, "call")
+    was = "were" if blocker.late > 1 else "was"
     text = (
         f"{blocker.place.short} blocked {loop} {times(blocker.blocks)}, "
-        f"{format_duration(blocker.ns)} altogether; {late} {was} late because of it."
+        f"{format_duration(blocker.ns)} altogether; {late} {was} late mainly because of it."
     )
     at_ns = 0 if worst is None else worst.called_ns
     cursor = None if worst is None else worst.cursor
