@@ -15,6 +15,7 @@ import gc
 import os
 import sys
 import threading
+from functools import lru_cache
 from time import monotonic_ns, process_time_ns
 
 try:
@@ -496,12 +497,11 @@ class Sampler:
             events.append((now_ns, RUNNING_CALL, number, *told))
         watched.running = (identity, told[0])
         sites = [program.code_site(code, line) for code, line in seen]
-        if seen:
-            waits, what = _wait_of(seen, runner.probe_call)
-            if waits:
-                flags |= SAW_WAIT
-                if what:
-                    sites.append(program.text(f"<built-in>:0 in {what}"))
+        waits, what = _wait_of(runner)
+        if waits:
+            flags |= SAW_WAIT
+            if what:
+                sites.append(program.text(f"<built-in>:0 in {what}"))
         before = [] if is_whole else watched.stack
         events += [
             (now_ns, STACK_FRAME, number, depth, site)
@@ -597,14 +597,21 @@ class Sampler:
 
 
 class _Runner:
-    """What a library's loop is calling, by the variables of its frame."""
+    """What a library's loop is calling, by the variables of its frame, and where that is.
 
-    __slots__ = ("identity", "is_task", "name", "probe_call")
+    Attributes:
+        place: The innermost function and its instruction; ``None`` if it is not known what was
+            called when the time passed that is looked at.
+        probe_call: What of the probe that function has called, empty for nothing.
+    """
+
+    __slots__ = ("identity", "is_task", "name", "place", "probe_call")
 
     def __init__(self) -> None:
         self.identity: object = 0
         self.is_task = False
         self.name = ""
+        self.place: Optional[tuple[CodeType, int]] = None
         self.probe_call = ""
 
 
@@ -613,6 +620,7 @@ def _stack_of(thread: int, *, is_after: bool) -> tuple[list[tuple[CodeType, int]
     runner = _Runner()
     found: list[tuple[CodeType, int]] = []
     at_beginning = is_after
+    is_entered = False
     below = 0
     frame: Optional[FrameType] = sys._current_frames().get(thread)
     while frame is not None:
@@ -624,9 +632,11 @@ def _stack_of(thread: int, *, is_after: bool) -> tuple[list[tuple[CodeType, int]
                 found.clear()
         elif at_beginning and frame.f_lasti < _BEGINNING:
             # The interpreter was let go on the way in: nothing of the time was spent here.
-            pass
+            is_entered = True
         else:
             at_beginning = False
+            if not found and not is_entered:
+                runner.place = code, frame.f_lasti
             found.append((code, frame.f_lineno))
         known = _RUNNERS.get(code.co_name)
         if known is not None and known[0] in code.co_filename and not runner.name:
@@ -655,15 +665,46 @@ def _read_runner(runner: _Runner, called: Any) -> None:
     runner.identity = id(called)
 
 
-def _wait_of(seen: list[tuple[CodeType, int]], probe_wait: str) -> tuple[bool, str]:
+def _wait_of(runner: _Runner) -> tuple[bool, str]:
     """Return whether the innermost frame calls what waits, and what that is if it is certain."""
-    code = seen[-1][0]
+    if runner.place is None:
+        return False, ""
+    code, place = runner.place
     if code.co_filename.endswith(_WAITING_FILES):
         return True, ""
-    if probe_wait:
-        return True, _PROBE_WAITS.get(probe_wait, probe_wait)
+    if runner.probe_call:
+        return True, _PROBE_WAITS.get(runner.probe_call, runner.probe_call)
     names = _WAITING_NAMES.intersection(code.co_names)
+    if names:
+        names &= called_names(code, place)
     return bool(names), next(iter(names)) if len(names) == 1 else ""
+
+
+@lru_cache(maxsize=256)
+def called_names(code: CodeType, place: int) -> frozenset[str]:
+    """Return the names of what a function calls at an instruction.
+
+    It is one where the places of instructions in their line are known, as from Python 3.11 on;
+    before, it is all names of the statement so far.
+    """
+    # Programs that are healthy do without.
+    from dis import get_instructions  # noqa: PLC0415
+
+    found: list[tuple[Any, Any, str]] = []
+    for each in get_instructions(code):
+        at: Any = getattr(each, "positions", None)
+        is_known = at is not None and at.col_offset is not None
+        if not is_known and each.starts_line:
+            found.clear()
+        begin = (at.lineno, at.col_offset) if is_known else None
+        end = (at.end_lineno, at.end_col_offset) if is_known else None
+        if each.offset >= place:
+            mine = [load for load in found if load[0] == begin]
+            last = max((load[1] for load in mine if load[1]), default=None)
+            return frozenset(name for _, until, name in mine if until == last)
+        if each.opname.startswith("LOAD_") and isinstance(each.argval, str):
+            found.append((begin, end, each.argval))
+    return frozenset()
 
 
 def _is_own(file: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from os.path import sep
 from typing import TYPE_CHECKING
@@ -89,6 +90,43 @@ def test_that_a_long_turn_is_sampled_with_its_task_its_stack_and_its_times(versi
     for further, seen in enumerate((computing, sleeping, searching)):
         place = Place(first.file, first.line + 2 * further, "rebuild")
         assert all(Place.of(each.stack[-2]) == place for each in seen)
+
+
+_CALLS = """
+def ask(table, line, lock):
+    table.get("k"); line.recv(1)
+    table.get(1).join(lock.acquire())
+    (table
+        .get(1)
+        .write(2))
+    time.sleep(1)
+    sleep(len(table))
+"""
+
+
+_ASK = f"""
+import dis
+from inspector.probe.sampler import called_names
+code = compile({_CALLS!r}, "ask.py", "exec").co_consts[0]
+for each in dis.get_instructions(code):
+    if each.opname in {{"CALL", "CALL_KW"}}:
+        print(*sorted(called_names(code, each.offset)))
+"""
+
+
+def called(*options: str) -> list[set[str]]:
+    done = subprocess.run([sys.executable, *options, "-c", _ASK], capture_output=True, check=True)
+    return [set(line.split()) for line in done.stdout.decode().splitlines()]
+
+
+def test_that_what_an_instruction_calls_is_told_from_what_its_function_calls_elsewhere() -> None:
+    names = ["get", "recv", "get", "acquire", "join", "get", "write", "sleep", "len", "sleep"]
+    assert called() == [{name} for name in names]
+
+
+def test_that_without_columns_the_names_of_the_statement_count() -> None:
+    sleep = called("-X", "no_debug_ranges")[7]
+    assert sleep == {"sleep", "time"}
 
 
 @on_linux
