@@ -389,7 +389,7 @@ def _judge(report: RunReport, status: str, err: TextIO) -> int:
         first = report.failures[0]
         what = what_was_raised(first.traceback)
         count = len(report.failures)
-        times = "" if count == 1 else f"{count:,} callbacks failed, the first was "
+        times = "" if count == 1 else f"{count:,} failures, the first was "
         verb = " failed" if count == 1 else ""
         stopped = "" if report.is_complete else " The scene was stopped there."
         place = user_place(first.traceback)

@@ -482,8 +482,7 @@ def _closing(report: RunReport) -> str:
         lines.append(f"{report.lost_events:,} events were lost; the counts are too low.")
     lines.extend(report.commands_refused)
     if report.failures:
-        times = counted(len(report.failures), "callback")
-        lines.append(f"{times} failed:")
+        lines.append(f"{counted(len(report.failures), 'failure')}:")
         for failure in report.failures[:_LISTED_FAILURES]:
             what = what_was_raised(failure.traceback)
             lines.append(

@@ -170,7 +170,7 @@ class EventGroup(IntEnum):
 
 
 _GROUP_TEXTS: Final = {
-    EventGroup.FAILURES: ("✖ failure", "Callbacks that raised"),
+    EventGroup.FAILURES: ("✖ failure", "Callbacks and threads that raised"),
     EventGroup.COMMANDS: ("» command", "Interventions, running and holding"),
     EventGroup.BREAKPOINTS: ("◉ breakpoint", "Breakpoints that were hit"),
     EventGroup.MARKS: ("⚑ mark", "Marked instants and loaded scenes"),
@@ -314,6 +314,8 @@ _ROWS: Final = (
              "requested by {b}[ for {s}]", measured="a"),
     EventRow(_K.COMMAND_FORM, _U.COMMAND, _U.JSON, _U.PLACE, _G.READINGS,
              "[data of {s}|data of the scene's start]"),
+    EventRow(_K.THREAD_FAILED, _U.NOTHING, _U.TEXT, _U.TRACEBACK, _G.FAILURES,
+             "thread “{a}” failed: {b}", measured="sab", asked="b:error"),
     EventRow(_K.MEMBER_ADDED, _U.MEMBER, _U.MEMBER, _U.NAME, _G.MEMBERS,
              "{s} added[ under {a}]"),
     EventRow(_K.MEMBER_ORIGIN, _U.MEMBER, _U.CLOCK, _U.MEMBER_KIND, _G.MEMBERS,

@@ -566,6 +566,8 @@ class Timeline:
         strings = self.strings
         self.failures.append(Failure(at_ns, self.frames.end, strings[a], strings[b], subject))
 
+    _on_thread_failed = _on_callback_failed
+
     def _on_mark(self, at_ns: int, subject: int, a: int, _b: int) -> None:
         self.marks.append(Mark(at_ns, self.strings[a], subject))
 

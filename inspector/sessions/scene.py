@@ -448,6 +448,11 @@ def user_place(traceback_text: str) -> str:
     return f"{Path(own[-1][0]).name}, line {own[-1][1]}" if own else ""
 
 
+def is_in_scene(path: Path, error: BaseException) -> bool:
+    """Return whether code of the scene, or of a module beside it, was called on the way."""
+    return _place(path, error)[1] is not None
+
+
 def _place(path: Path, error: BaseException) -> tuple[Path, int | None]:
     """Return where it happened: the deepest line in the scene's own folder."""
     if isinstance(error, SyntaxError):

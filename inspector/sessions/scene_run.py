@@ -50,6 +50,7 @@ from inspector.sessions.replay.journal import (
 )
 from inspector.sessions.scene import Scene, SceneProblem, load_scene
 from inspector.sessions.scene_sampler import SceneSampler
+from inspector.sessions.scene_threads import SceneThreads
 from inspector.sessions.sources.journalled_source import JournalledSource
 from inspector.sessions.stage import Stage
 from inspector.sessions.stepping import SceneSteps
@@ -60,6 +61,7 @@ from inspector.vocabulary import (
     COMMAND_FORM,
     READING,
     SCENE,
+    THREAD_FAILED,
     Phase,
     RawEvent,
     Reading,
@@ -189,6 +191,7 @@ class SceneRun:
         self._is_looking_around = False
         self._timers = _TimersMeter()
         self._readings = 0
+        self._threads = SceneThreads(scene_path)
         self._begin_log(log_budget_bytes)
         self.tree = ClockTree(self.log)
         self.tree.most_in_wake = MOST_IN_WAKE
@@ -242,10 +245,12 @@ class SceneRun:
         """Load the scene; an error goes to :attr:`problem`."""
         self.driver, self.recorder = driver, recorder
         self.source.on_reading = self.note
+        self._threads.follow()
         failed_early: list[CallbackFailure] = []
         self.tree.on_failure = failed_early.append
         try:
             scene = load_scene(self.scene_path)
+            self._threads.module_name = scene.module.__name__
             try:
                 scene.build(self.stage)
             except SceneProblem:
@@ -301,6 +306,7 @@ class SceneRun:
     def close(self) -> None:
         """Stop calling callbacks, and unload the scene."""
         scene, self.loaded = self.loaded, None
+        self._threads.leave()
         self.transport.on_frame = self.transport.on_wake_done = None
         self.tree.on_failure = lambda failure: logger.debug("after the end: %s", failure)
         self.transport.let_go()
@@ -333,6 +339,7 @@ class SceneRun:
 
     def fold_events(self) -> None:
         """Fold new events into the timeline, with its present at the newest event."""
+        self._record_thread_failures()
         log = self.log
         end = log.end
         if self._cursor < log.first:
@@ -384,6 +391,7 @@ class SceneRun:
             return
         self._charge_timers()
         self._note_seen(seen)
+        self._record_thread_failures()
         self.log.settle()
         if self.stopped_by is not None or self.broken_by is not None or self.driver.has_arrived:
             self.transport.hold()
@@ -394,6 +402,16 @@ class SceneRun:
             self.log.append(event)
         # What was noted is not the scene's.
         self._readings += len(seen)
+
+    def _record_thread_failures(self) -> None:
+        """Record what has ended threads of the scene; nothing follows from it.
+
+        When it comes differs from run to run.
+        """
+        log, failures = self.log, self._threads.failures
+        while failures:
+            name, text = map(log.intern, failures.popleft())
+            self._note_seen([(self.tree.now_ns, THREAD_FAILED, 0, name, text)])
 
     def _charge_timers(self) -> None:
         stage = self.stage

@@ -33,6 +33,28 @@ def test_that_a_run_of_frames_is_exact_and_tells_what_timers_did(run: Run) -> No
     assert "No callback failed." in out
 
 
+def test_that_a_run_with_a_failed_thread_fails(run: Run, tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        import threading
+
+        def work():
+            raise ValueError("no oil")
+
+        def build(stage):
+            thread = threading.Thread(target=work, name="worker")
+            stage.root.set_timeout(0.05, lambda: (thread.start(), thread.join()))
+        """,
+    )
+
+    code, out, err = run(f"run {path} --frames 6")
+
+    assert code == ExitCode.FAILED
+    assert "1 failure:\n  00:00.050  “worker”  ValueError: no oil" in out
+    assert "“worker” failed with ValueError: no oil (scene.py, line 5)" in err
+
+
 def test_that_a_run_can_be_read_by_programs(run: Run) -> None:
     code, out, _ = run("run minimal --seconds 20 --json")
 

@@ -143,7 +143,7 @@ def test_that_the_command_line_counts_a_component_that_raises(
 
     printed = capsys.readouterr()
     assert code == 1
-    assert "3 callbacks failed" in printed.out
+    assert "3 failures:" in printed.out
     assert "the first was “Fox.update of den” with RuntimeError: no" in printed.err
     assert "Traceback" not in printed.err
 

@@ -170,6 +170,8 @@ class _Surveyor:
             self.seen.failures[name] = failures
         failures.count += 1
 
+    _on_thread_failed = _on_callback_failed
+
     def _on_ticks_missed(self, at_ns: int, timer_id: int, ticks: int, _kind: int) -> None:
         if (timer := self.seen.timers.get(timer_id)) is not None:
             timer.missed += ticks

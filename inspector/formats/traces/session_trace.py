@@ -216,3 +216,5 @@ class _TraceReader:
         about = About({"traceback": self._strings[error]})
         text = f"“{self._strings[name]}” failed"
         self._writer.instant(FRAMES, text, at_ns, Reach.PROCESS, about)
+
+    _on_thread_failed = _on_callback_failed

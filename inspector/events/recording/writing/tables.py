@@ -91,6 +91,8 @@ class PlainTables:
         texts = self._strings[label], self._strings[traceback]
         self._add("errors", [self._cursor, at_ns, timer_id, *texts])
 
+    _on_thread_failed = _on_callback_failed
+
     def _on_mark(self, at_ns: int, clock: int, text: int, _b: int) -> None:
         self._add("marks", [self._cursor, at_ns, clock, self._strings[text]])
 

@@ -1,0 +1,75 @@
+"""Errors that end threads of a scene."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from traceback import walk_tb
+from typing import TYPE_CHECKING, Final
+from weakref import ref
+
+from inspector.sessions.scene import is_in_scene, user_traceback
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+#: The newest last; read by any thread.
+_followed: Final[list[ref[SceneThreads]]] = []
+
+
+class SceneThreads:
+    """What has ended threads that were in code of a scene.
+
+    Attributes:
+        module_name: Name of the scene's module, empty until it is loaded: a rewind runs the same
+            file beside the run that it may replace.
+        failures: Names of threads and tracebacks; threads add to it.
+    """
+
+    def __init__(self, scene_path: Path) -> None:
+        self._scene_path = scene_path
+        self.module_name = ""
+        self.failures: deque[tuple[str, str]] = deque()
+
+    def follow(self) -> None:
+        """Begin to take errors, until :meth:`leave`."""
+        if not _known():
+            threading.excepthook = _taking(threading.excepthook)
+        _followed.append(ref(self))
+
+    def leave(self) -> None:
+        """Take no more."""
+        _followed[:] = [each for each in _followed if each() not in {None, self}]
+        before = getattr(threading.excepthook, "before", None)
+        if before is not None and not _followed:
+            threading.excepthook = before
+
+    def has(self, error: BaseException) -> bool:
+        """Return whether an error comes from code of the scene."""
+        return is_in_scene(self._scene_path, error)
+
+
+def _known() -> list[SceneThreads]:
+    return [threads for each in _followed if (threads := each()) is not None]
+
+
+def _taking(
+    before: Callable[[threading.ExceptHookArgs], object],
+) -> Callable[[threading.ExceptHookArgs], object]:
+    """Return what gives errors of threads to their scenes, and the others to ``before``."""
+
+    def take(args: threading.ExceptHookArgs) -> None:
+        error = args.exc_value
+        scenes = [] if error is None else [each for each in _known() if each.has(error)]
+        if error is None or not scenes:
+            before(args)
+        elif not isinstance(error, SystemExit):
+            places = walk_tb(error.__traceback__)
+            modules = {str(frame.f_globals.get("__name__")) for frame, _ in places}
+            owner = next((each for each in scenes if each.module_name in modules), scenes[-1])
+            name = "a thread" if args.thread is None else args.thread.name
+            owner.failures.append((name, user_traceback(error)))
+
+    take.before = before  # type: ignore[attr-defined]
+    return take

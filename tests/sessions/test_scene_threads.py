@@ -1,0 +1,125 @@
+"""Threads that a scene starts, and what ends them."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from inspector.clocks.sources.virtual_source import VirtualTimeSource
+from inspector.commands.recording import StartRecording
+from inspector.commands.scene import StepBack
+from inspector.commands.transport import Run
+from inspector.events.recording import open_recording
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.replay.rerun import rerun
+from inspector.sessions.runs.virtual import run_virtual
+from inspector.testing import scene_file
+from inspector.vocabulary import THREAD_FAILED
+
+#: A timer starts a thread, and waits for its end.
+WORKER = """
+    import threading
+
+    def work():
+        {what}
+
+    def start():
+        thread = threading.Thread(target={target}, name="worker")
+        thread.start()
+        thread.join()
+
+    def build(stage):
+        stage.root.set_timeout(0.05, start)
+"""
+
+
+def worker(folder: Path, what: str = "raise ValueError('no oil')", target: str = "work") -> Path:
+    return scene_file(folder, WORKER.format(what=what, target=target))
+
+
+def run_for(path: Path, frames: int = 6) -> HostedSession:
+    session = HostedSession(path, VirtualTimeSource())
+    run_virtual(session, frames=frames)
+    return session
+
+
+def test_that_an_error_that_ends_a_thread_is_a_failure(tmp_path: Path) -> None:
+    session = run_for(worker(tmp_path))
+
+    (failure,) = session.timeline.failures
+    assert failure.label == "worker"
+    assert failure.at_ns == 50_000_000
+    assert failure.traceback.endswith("ValueError: no oil")
+    assert "raise ValueError('no oil')" in failure.traceback
+    session.close()
+
+
+def test_that_a_thread_that_exits_has_not_failed(tmp_path: Path) -> None:
+    session = run_for(worker(tmp_path, "raise SystemExit(3)"))
+
+    assert not session.timeline.failures
+    session.close()
+
+
+def test_that_a_thread_that_is_in_no_code_of_a_scene_is_not_its_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reported: list[str] = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: reported.append(str(args.exc_value)))
+    session = run_for(worker(tmp_path, "pass"))
+
+    thread = threading.Thread(target=[].pop)
+    thread.start()
+    thread.join()
+    session.refresh()
+
+    assert reported == ["pop from empty list"]
+    assert not session.timeline.failures
+    session.close()
+
+
+def test_that_a_thread_of_a_module_beside_the_scene_fails_in_it(tmp_path: Path) -> None:
+    (tmp_path / "helping.py").write_text("def work():\n    raise OSError('gone')\n")
+    path = worker(tmp_path, "pass", target="__import__('helping').work")
+
+    session = run_for(path)
+
+    assert [failure.label for failure in session.timeline.failures] == ["worker"]
+    session.close()
+
+
+def test_that_a_failed_thread_is_no_difference_when_the_scene_is_run_again(tmp_path: Path) -> None:
+    flag = tmp_path / "failed before"
+    what = f"__import__('os').mkdir({str(flag)!r}); raise ValueError('no oil')"
+    path, recorded = worker(tmp_path, what), tmp_path / "a.tlrec"
+    session = HostedSession(path, VirtualTimeSource())
+    session.submit(StartRecording(str(recorded)))
+    run_virtual(session, frames=6)
+    session.close()
+
+    past = open_recording(recorded)
+    flag.rmdir()
+    again = rerun(past, path)
+    # A thread that ends differently, as threads may.
+    other = rerun(past, path)
+
+    events = past.events(0, past.end)
+    failed = [past.strings[event[3]] for event in events if event[1] == THREAD_FAILED]
+    assert failed == ["worker"]
+    assert again.difference is None
+    assert other.difference is None
+    past.close()
+
+
+def test_that_a_failure_belongs_to_the_run_in_which_it_came(tmp_path: Path) -> None:
+    session = run_for(worker(tmp_path))
+    session.submit(StepBack(1))
+    session.refresh()
+    session.submit(Run())
+    session.refresh()
+
+    kinds = [event[1] for event in session.log.read(0).events]
+    assert kinds.count(THREAD_FAILED) == 1
+    session.close()
