@@ -13,10 +13,10 @@ from inspector.analysis.statistics.frame_budget import BY_INSPECTOR_RULE, OVER_R
 from inspector.timebase import format_duration
 
 from ..kit.guards import guarded
+from ..kit.text_link import TextLink
 from ..kit.theme import ColorRole, Theme
 from ..plotting.fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone, color_of
 from .frame_statistics import FoundStatistics
-from .text_link import TextLink
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

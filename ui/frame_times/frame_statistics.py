@@ -141,6 +141,8 @@ class PacedStatistics(QObject):
 
     def forget(self) -> None:
         self._wanted = self._shown = None
+        # What is asked for next is of another session.
+        self._pause.stop()
         self.found.emit(None)
 
     @Slot()

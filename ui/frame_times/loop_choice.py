@@ -1,4 +1,4 @@
-"""The choice of the loop of attached programs whose frames are shown."""
+"""The choice of whose frames are shown: a loop of attached programs, a stream of a trace."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from PySide6.QtCore import Slot
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
-from inspector.display_text import as_plain, one_line
-from inspector.sessions.session import ShowsLoops
+from inspector.display_text import as_plain, counted, one_line
+from inspector.sessions.session import ShowsCapture, ShowsLoops
 from inspector.vocabulary import LoopKind
 
 from ..kit.guards import guarded
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..session.bridge import SessionBridge
 
 _LONGEST_NAME: Final = 30
@@ -23,14 +25,14 @@ _LONGEST_NAME: Final = 30
 
 @guarded
 class LoopChoice(QToolButton):
-    """Names the loop whose frames are shown, and lists the others; hidden without any."""
+    """Names the loop or stream whose frames are shown, and lists the others; hidden without."""
 
     def __init__(self, bridge: SessionBridge, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._shown: tuple[int, int] | None = None
         self.setAutoRaise(True)
-        self.setAccessibleName("Loop whose frames are shown")
+        self.setAccessibleName("Whose frames are shown")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         # Its own, so that it is filled whenever it opens: numbers of frames grow.
         self.setMenu(QMenu(self))
@@ -41,6 +43,17 @@ class LoopChoice(QToolButton):
     def _session(self) -> ShowsLoops | None:
         session: object = self._bridge.session
         return session if isinstance(session, ShowsLoops) else None
+
+    def take_session(self) -> None:
+        """Name what the session shows the frames of."""
+        self._shown = None
+        self.refresh()
+        capture: object = self._bridge.session
+        if isinstance(capture, ShowsCapture):
+            self.setVisible(
+                bool(capture.streams) and (len(capture.streams) > 1 or not capture.stream)
+            )
+            self._name(capture.stream, "no stream", f"{len(capture.streams)} streams")
 
     def refresh(self) -> None:
         """Show the loop again if it is another one, or if there are more."""
@@ -54,22 +67,47 @@ class LoopChoice(QToolButton):
         loops = () if session is None else session.loops
         chosen = [each.name for each in loops if session and each.clock_id == session.frames_of]
         self.setVisible(len(loops) > 1)
-        name = one_line(chosen[0] if chosen else "no loop")
-        end = "…" if len(name) > _LONGEST_NAME else ""
-        self.setText(f"Frames of {name[:_LONGEST_NAME]}{end}".replace("&", "&&"))
-        self.setToolTip(as_plain(f"The frames shown are of “{name}”, one of {len(loops)} loops"))
+        self._name(chosen[0] if chosen else "", "no loop", f"{len(loops)} loops")
+
+    def _name(self, name: str, none: str, among: str) -> None:
+        shown = one_line(name or none)
+        end = "…" if len(shown) > _LONGEST_NAME else ""
+        self.setText(f"Frames of {shown[:_LONGEST_NAME]}{end}".replace("&", "&&"))
+        self.setToolTip(as_plain(f"The frames shown are of “{shown}”, one of {among}"))
+
+    def _ask(self, count: int) -> None:
+        self.setText("Choose frames …")
+        self.setToolTip(f"Choose which of {counted(count, 'stream')} stands for the frames")
 
     @Slot()
     def list_loops(self) -> None:
         menu, session = self.menu(), self._session
         menu.clear()
         group = QActionGroup(menu)
+        capture: object = self._bridge.session
+        if isinstance(capture, ShowsCapture):
+            for name, count in capture.streams:
+                text = f"{one_line(name or '(no name)')}  ·  {counted(count, 'frame')}"
+                is_shown = name == capture.stream
+                self._add(group, text, partial(self._choose_stream, name), is_on=is_shown)
         for loop in () if session is None else session.loops:
             frames = f"{loop.frames:,} frame{'s' * (loop.frames != 1)}"
             waits = loop.kind is LoopKind.WAITS_FOR_EVENTS
             what = f"{frames}, {loop.kind.text}" if waits else frames
-            text = f"{one_line(loop.name)}  ·  {what}".replace("&", "&&")
-            action = menu.addAction(text, partial(self._bridge.show_frames_of, loop.clock_id))
-            group.addAction(action)
-            action.setCheckable(True)
-            action.setChecked(session is not None and loop.clock_id == session.frames_of)
+            is_on = session is not None and loop.clock_id == session.frames_of
+            show = partial(self._bridge.show_frames_of, loop.clock_id)
+            self._add(group, f"{one_line(loop.name)}  ·  {what}", show, is_on=is_on)
+
+    def _add(
+        self, group: QActionGroup, text: str, choose: Callable[[], object], *, is_on: bool
+    ) -> None:
+        action = self.menu().addAction(text.replace("&", "&&"), choose)
+        group.addAction(action)
+        action.setCheckable(True)
+        action.setChecked(is_on)
+
+    def _choose_stream(self, name: str) -> None:
+        capture: object = self._bridge.session
+        if isinstance(capture, ShowsCapture):
+            capture.choose_stream(name)
+            self._bridge.refresh_now()

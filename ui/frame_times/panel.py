@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSpacerItem, QVBoxLayout, QWidget
 from typing_extensions import override
 
 from inspector.sessions.session import (
@@ -27,6 +27,7 @@ from ..plotting.frame_series import XAxis
 from ..plotting.shared_view import SharedView
 from ..session.bridge import Selection, SelectionKind
 from .budget_menu import BudgetMenu
+from .capture_header import CaptureHeader
 from .frame_header import PACES, FrameHeader, OverviewHeader, phases_legend
 from .frame_plot import FramePlot
 from .frame_statistics import FoundStatistics, PacedStatistics, StatisticsWanted
@@ -77,6 +78,7 @@ class FrameTimesPanel(QWidget):
         view: What is in view, shared with the lanes.
         plot: The plot.
         strip: The overview above it.
+        capture_header: The row above the frames of a capture.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
@@ -97,6 +99,7 @@ class FrameTimesPanel(QWidget):
         self._menu = self._made_menu()
         self.header = FrameHeader(theme, self._menu, self._loop_choice, self.plot)
         self.overview_header = OverviewHeader(theme, self)
+        self.capture_header = CaptureHeader(bridge, theme, self._menu, self)
         self._lay_out()
         self._pace = PacedRefresh(self, bridge.pace, _PLOT_MS)
         self._strip_pace = PacedRefresh(self.strip, bridge.pace)
@@ -150,7 +153,7 @@ class FrameTimesPanel(QWidget):
         elif session.is_recorded:
             empty_text = NONE_IN_FILE_TEXT.format(file_word(session))
         self._choose_usual_measure()
-        self._loop_choice.refresh()
+        self._loop_choice.take_session()
         self.plot.name_time(time_name(session))
         self._offer_known(unknown_of_frames(session), file_word(session))
         self.plot.set_timeline(timeline, empty_text)
@@ -160,6 +163,8 @@ class FrameTimesPanel(QWidget):
         self._statistics.forget()
         self._whole.forget()
         self._name_frames()
+        self.capture_header.show_session(session)
+        self._place_headers()
         self._show_view()
 
     @Slot()
@@ -199,10 +204,11 @@ class FrameTimesPanel(QWidget):
         self.plot.set_budgets_ns(budgets_ns)
         if budgets_ns:
             self.strip.set_budget_ns(budgets_ns[0])
-        self.header.show_budget(
-            f"{rate_text(budgets_ns[0])} fps budget" if budgets_ns else "no budget",
-            budget_text(budgets_ns[0]) if budgets_ns else "What is shown of frames",
-        )
+        for header in (self.header, self.capture_header):
+            header.show_budget(
+                f"{rate_text(budgets_ns[0])} fps budget" if budgets_ns else "no budget",
+                budget_text(budgets_ns[0]) if budgets_ns else "What is shown of frames",
+            )
         self._show_legend()
         self._want_statistics()
 
@@ -391,7 +397,7 @@ class FrameTimesPanel(QWidget):
         series = self.plot.series
         if series is None:
             return
-        is_whole = self.sender() is self.overview_header
+        is_whole = self.sender() is not self.header
         frames = (series.first, series.end) if is_whole else self.visible_range()
         chosen = None if is_whole else self.selected_range()
         start, stop = chosen or frames
@@ -475,8 +481,9 @@ class FrameTimesPanel(QWidget):
 
     def _connect_parts(self) -> None:
         self._statistics.found.connect(self._show_statistics)
-        self._whole.found.connect(self.overview_header.show_statistics)
-        for header in (self.header, self.overview_header):
+        for whole in (self.overview_header, self.capture_header):
+            self._whole.found.connect(whole.show_statistics)
+        for header in (self.header, self.overview_header, self.capture_header):
             header.longest_wanted.connect(self._go_to_longest)
             header.over_wanted.connect(self._go_to_long)
         self._measure_actions.triggered.connect(self._take_measure)
@@ -522,11 +529,14 @@ class FrameTimesPanel(QWidget):
     def _lay_out(self) -> None:
         overview = QHBoxLayout()
         overview.setSpacing(0)
+        self._beside_strip = QSpacerItem(0, 0)
+        overview.addItem(self._beside_strip)
         overview.addWidget(self.overview_header)
         overview.addWidget(self.strip, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        layout.addWidget(self.capture_header)
         layout.addLayout(overview)
         layout.addWidget(self.plot, 1)
 
@@ -537,7 +547,11 @@ class FrameTimesPanel(QWidget):
 
     @Slot()
     def _place_headers(self) -> None:
-        left = self.plot.header_width
+        left, has_headers = self.plot.header_width, self.view.has_headers
+        self.capture_header.setVisible(not has_headers)
+        self.header.setVisible(has_headers)
+        self.overview_header.setVisible(has_headers)
+        self._beside_strip.changeSize(0 if has_headers else left, 0)
         self.overview_header.setFixedWidth(left)
         labels = self.fontMetrics().horizontalAdvance(_WIDEST_LABEL)
         self.header.setGeometry(0, 0, left - labels, self.plot.height())

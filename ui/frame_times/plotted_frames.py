@@ -32,7 +32,7 @@ from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
 from ..plotting.frame_series import FrameSeries, XAxis
 from ..plotting.shared_view import SharedView
-from .frame_axis import DEFAULT_BUDGET_NS, SIGNS_HEIGHT, DurationScale
+from .frame_axis import DEFAULT_BUDGET_NS, LEFT_WIDTH, SIGNS_HEIGHT, DurationScale
 from .frame_canvas import FrameCanvas
 from .frame_overlay_item import FramePointer, Readout
 from .timeline_marks import TimelineMarks
@@ -251,7 +251,7 @@ class PlottedFrames(QGraphicsView):
     @property
     def header_width(self) -> int:
         """How much room there is at the left of the frames."""
-        return self.view.left or USUAL_HEADER
+        return (self.view.left or USUAL_HEADER) if self.view.has_headers else LEFT_WIDTH
 
     def area(self) -> QRectF:
         """Return where the frames are, in the coordinates of this widget."""

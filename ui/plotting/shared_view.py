@@ -79,6 +79,7 @@ class SharedView(QObject):
         self.is_scrubbing = False
         self.left = self.right = 0
         self.opens_whole: Callable[[], bool] = bool
+        self._had_headers = True
         self._wanted_axis = x_axis
         self._measure: Measure = "interval"
         self._pixels = 1
@@ -115,6 +116,7 @@ class SharedView(QObject):
         if timeline is not None and timeline is self.timeline:
             return
         former, was_following = self.series, self.is_following
+        had_headers, self._had_headers = self._had_headers, self.has_headers
         self.timeline = timeline
         self.series = None
         if timeline is not None:
@@ -132,6 +134,8 @@ class SharedView(QObject):
             self.range.fit()
         self.settle()
         self.timeline_changed.emit(is_same)
+        if self.has_headers != had_headers:
+            self.margins_changed.emit()
         self.moved.emit()
         if self.is_following != was_following:
             self.following_changed.emit(self.is_following)
@@ -172,6 +176,11 @@ class SharedView(QObject):
     @property
     def has_lanes(self) -> bool:
         return self.range.newest_at < 1.0
+
+    @property
+    def has_headers(self) -> bool:
+        """Whether headers stand beside the plots: not beside the frames of a capture alone."""
+        return self.has_lanes or not self.opens_whole()
 
     def set_pixels(self, pixels: int) -> None:
         """Say how wide the plots are, in pixels of the screen."""

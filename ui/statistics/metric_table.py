@@ -22,7 +22,7 @@ def _detail(row: MetricValue) -> str:
     return row.why_not or row.metric.formula
 
 
-def _tool_tip(row: MetricValue) -> str:
+def tool_tip_of(row: MetricValue) -> str:
     metric = row.metric
     lines = (row.why_not, metric.formula, f"Source: {metric.source}", f"Id: {metric.id}")
     return "\n".join(filter(None, lines))
@@ -33,14 +33,14 @@ class MetricColumn(ColumnEnum):
 
     # fmt: off
     TOOL = _column("Tool", lambda row: row.metric.tool or "Timeline Inspector",
-                   "Whose definition it is", _tool_tip, sample="Timeline Inspector",
+                   "Whose definition it is", tool_tip_of, sample="Timeline Inspector",
                    least="FrameView", is_searched=True)
-    NAME = _column("Statistic", lambda row: row.metric.name, "What the tool calls it", _tool_tip,
+    NAME = _column("Statistic", lambda row: row.metric.name, "What the tool calls it", tool_tip_of,
                    sample="Stuttering time (as seen live)",
                    least="Stuttering time", is_searched=True)
-    VALUE = _column("Value", lambda row: row.text, "Of the frames named above", _tool_tip,
+    VALUE = _column("Value", lambda row: row.text, "Of the frames named above", tool_tip_of,
                     lambda row: row.value, sample="1,220.92 fps", is_number=True)
-    FORMULA = _column("Formula", _detail, "f are frame times in ms, n is their number", _tool_tip,
+    FORMULA = _column("Formula", _detail, "f are frame times in ms, n is their number", tool_tip_of,
                       least="Σ (f − mean)", is_searched=True, yields=1)
     # fmt: on
 

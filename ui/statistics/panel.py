@@ -2,288 +2,37 @@
 
 from __future__ import annotations
 
-from time import perf_counter_ns
-from typing import Final
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QWidget
 
-from PySide6.QtCore import QSignalBlocker, Qt, Slot
-from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QComboBox, QWidget
-from typing_extensions import override
+from inspector.analysis.statistics.metrics import MetricValue
 
-from inspector.analysis.statistics.distribution import Distribution
-from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.analysis.statistics.frame_series import FrameSeries
-from inspector.analysis.statistics.metrics import MetricValue, metric_values
-from inspector.display_text import counted
-from inspector.formats.distribution_chart import ChartKind, Curve, band_text
-from inspector.formats.series import facts_in
-from inspector.sessions.session import ShowsCapture, samples_of
-from inspector.timebase import NS_PER_MS
-
-from ..kit.background import Background
 from ..kit.guards import guarded
-from ..kit.labels import ElidedLabel
-from ..kit.layouts import bar, choice_buttons, fill, splitter, tool_button
-from ..kit.paced_refresh import PacedRefresh, single_shot
+from ..kit.layouts import fill, splitter
 from ..kit.theme import Theme
-from ..plotting.distribution_view import DistributionView
-from ..session.bridge import SelectionKind, SessionBridge
+from ..session.bridge import SessionBridge
+from .frame_distribution import FrameDistribution
 from .metric_table import MetricTable
-from .scoped_times import ScopedTimes, Wanted, frames_of, scopes
-
-_PERIOD_MS: Final = 500
-#: The metrics take at most this share of the processor, whatever the range.
-_LARGEST_SHARE: Final = 0.05
-#: More frames are sorted beside the window's thread: 10 million take 0.3 s.
-_MOST_AT_ONCE: Final = 1_000_000
-_HINT: Final = "Click or drag to choose frame times."
 
 
 @guarded
 class StatisticsPanel(QWidget):
-    """Shows the frames of a range by their times; chosen times mark their frames in the plot.
-
-    The distribution takes in new frames only. The metrics, some of which need all frames again,
-    are computed beside the window's thread, and the less often the longer that takes.
+    """Shows how the frames of a range are distributed, and all statistics of them.
 
     Attributes:
-        view: The distribution.
+        frames: The distribution, which chooses the frames.
         table: The metrics.
-        scope_box: Chooses the frames.
-        what: Which frames they are.
-        readout: What is under the pointer, or chosen.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._bridge = bridge
-        self._times = ScopedTimes()
-        self._band_ns: tuple[int, int] | None = None
-        self.view = DistributionView(theme)
         self.table = MetricTable(bridge.panel_choices, theme, self)
-        self.scope_box = QComboBox()
-        self.scope_box.setAccessibleName("Frames of the statistics")
-        self.scope_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.scope_box.setToolTip(
-            "Which frames count: the range selected in the plot, all, those in view, or a range "
-            "named in the bookmarks"
-        )
-        self.what, self.readout = ElidedLabel(), ElidedLabel()
-        self.kind_buttons = choice_buttons(self, [each.value for each in ChartKind])
-        self.former_button = tool_button("‹", "Select the previous frame of the chosen bins")
-        self.next_button = tool_button("›", "Select the next frame of the chosen bins")
-        self._background, self._sorter = Background(self), Background(self)
-        self._sorting: tuple[Wanted, str] | None = None
-        self._began_ns = 0
-        self._computed: tuple[object, ...] = ()
-        self._pause = single_shot(self, self._compute)
-        self._lay_out()
-        self._pace = PacedRefresh(self, bridge.pace)
-        self._connect()
-        self._offer_scopes()
-        self._show_band()
-        self.refresh()
-
-    def _lay_out(self) -> None:
-        top = bar(self.scope_box, 6, *self.kind_buttons.buttons(), (QWidget(), 1))
-        # One of the two is seen: both are about the same frames, and long.
-        texts = (self.what, 1), (self.readout, 1)
-        below = bar(*texts, self.former_button, self.next_button, margins=(6, 0, 4, 3))
-        left = QWidget()
-        fill(left, top, (self.view, 1), below, spacing=2)
-        parts = (left, 0), (self.table, 0)
+        self.frames = FrameDistribution(bridge, theme)
+        self.frames.metrics_found.connect(self._show_metrics)
+        parts = (self.frames, 0), (self.table, 0)
         fill(self, (splitter(Qt.Orientation.Horizontal, *parts, sizes=(620, 560)), 1))
-
-    def _connect(self) -> None:
-        bridge = self._bridge
-        bridge.refreshed.connect(self._pace.request)
-        bridge.session_changed.connect(self._take_session)
-        bridge.budgets_changed.connect(self._pace.request)
-        bridge.frame_focus.changed.connect(self._pace.request)
-        bridge.annotations.changed.connect(self._offer_scopes)
-        self._pace.due.connect(self.refresh)
-        self.scope_box.activated.connect(self.refresh)
-        self.kind_buttons.idClicked.connect(self._show_kind)
-        self.view.band_chosen.connect(self._choose)
-        self.view.bin_read.connect(self._read)
-        self.former_button.clicked.connect(self.select_former)
-        self.next_button.clicked.connect(self.select_next)
-        self._background.done.connect(self._show_metrics)
-        self._sorter.done.connect(self._take_sorted)
-
-    # ---------------------------------------------------------------- which frames
-
-    @Slot()
-    def _offer_scopes(self) -> None:
-        current = self.scope_box.currentData()
-        with QSignalBlocker(self.scope_box):
-            self.scope_box.clear()
-            for scope in scopes(self._bridge.annotations.items):
-                self.scope_box.addItem(scope.title, scope.id)
-            self.scope_box.setCurrentIndex(max(self.scope_box.findData(current), 0))
-        self._pace.request()
-
-    @Slot(object)
-    def _take_session(self, _session: object) -> None:
-        self._sorter.cancel()
-        self._times.forget()
-        self.view.choose_nothing()
-        self._pace.request()
-
-    @Slot()
-    def refresh(self) -> None:
-        bridge, focus = self._bridge, self._bridge.frame_focus
-        scope = str(self.scope_box.currentData())
-        history = bridge.timeline.frames
-        frames, text = frames_of(scope, history, focus, bridge.annotations.items)
-        budget = FrameBudget.of_ms(bridge.budgets_ms[0]) if focus.without_inspector else None
-        wanted = Wanted(history, focus.measure, frames, budget)
-        if len(self._times.news(wanted)) > _MOST_AT_ONCE:
-            self._sort(wanted, text)
-            return
-        self._sorter.cancel()
-        self._take(wanted, text)
-
-    def _take(self, wanted: Wanted, text: str, sorted_times: Distribution | None = None) -> None:
-        self._times.take(wanted, sorted_times)
-        self._show_frames(text)
-        self._compute()
-
-    def _sort(self, wanted: Wanted, text: str) -> None:
-        """Take frames whose sorting would block the window."""
-        if self._sorter.is_running and self._sorting and wanted.goes_on_from(self._sorting[0]):
-            return
-        self._sorting = (wanted, text)
-        times, counted = wanted.read(wanted.frames)
-        counting = times if counted is None else times[counted]
-        self._sorter.start(lambda _report: Distribution(counting))
-
-    @Slot(object)
-    def _take_sorted(self, sorted_times: Distribution) -> None:
-        assert self._sorting is not None, "it has been asked for"
-        self._take(*self._sorting, sorted_times)
-
-    def _show_frames(self, text: str) -> None:
-        frames, budgets_ms = self._times.frames, self._bridge.budgets_ms
-        curve = Curve("", self._times.distribution)
-        self.view.show_curves((curve,), budgets_ms, empty_text="There are no frames.")
-        if frames:
-            span = f"{frames[0]:,}–{frames[-1]:,}"
-            left_out = self._times.left_out
-            without = f", without {left_out:,} late by the inspector" if left_out else ""
-            against = f"hitches and jank against {1000 / budgets_ms[0]:.4g} fps"
-            measure = self._bridge.frame_focus.measure
-            said = (
-                f"{text}: {counted(len(frames), 'frame')} ({span}){without}, {measure}; {against}"
-            )
-            self.what.show_text(said, f"{said}\n{_HINT}")
-        else:
-            self.what.show_text("")
-        if self._band_ns is not None:
-            self._bridge.frame_focus.mark(self._times.marked)
-        self._show_band()
-
-    # ---------------------------------------------------------------- chosen times
-
-    @Slot(int)
-    def _show_kind(self, number: int) -> None:
-        self.view.show_kind(list(ChartKind)[number])
-
-    @Slot(object)
-    def _choose(self, band_ns: tuple[int, int] | None) -> None:
-        self._band_ns = band_ns
-        self._times.choose(band_ns)
-        self._bridge.frame_focus.mark(self._times.marked)
-        self._show_band()
-
-    def _show_band(self) -> None:
-        marked = self._times.marked
-        is_any = self._band_ns is not None and marked is not None and len(marked) > 0
-        self.former_button.setEnabled(is_any)
-        self.next_button.setEnabled(is_any)
-        self._read("")
-
-    @Slot(str)
-    def _read(self, text: str) -> None:
-        """Say what is under the pointer, else what is chosen."""
-        marked = self._times.marked
-        if not text and self._band_ns is not None and marked is not None:
-            are = "is" if len(marked) == 1 else "are"
-            span = band_text(*self._band_ns)
-            text = f"{span}: {counted(len(marked), 'frame')} {are} marked in the plot"
-        self.readout.show_text(text or _HINT)
-        self.readout.setVisible(bool(text) or not self.what.text())
-        self.what.setVisible(self.readout.isHidden())
-
-    @Slot()
-    def select_next(self) -> None:
-        """Select the next frame of the chosen times, everywhere."""
-        self._select_beside(1)
-
-    @Slot()
-    def select_former(self) -> None:
-        """Select the frame before, likewise."""
-        self._select_beside(-1)
-
-    def _select_beside(self, step: int) -> None:
-        selection = self._bridge.selection
-        is_frame = selection.kind is SelectionKind.FRAME
-        frame = self._times.marked_beside(selection.id if is_frame else None, step)
-        if frame is not None:
-            self._bridge.show_frame(frame)
-
-    # ---------------------------------------------------------------- metrics
-
-    @Slot()
-    def _compute(self) -> None:
-        """Have the metrics computed, at once or as soon as they may cost something."""
-        if self._pause.isActive() or self._background.is_running:
-            return
-        session: object = self._bridge.session
-        capture = session if isinstance(session, ShowsCapture) else None
-        budgets_ms, shown = self._bridge.budgets_ms, self._times.wanted
-        wanted = (shown, budgets_ms)
-        if wanted == self._computed:
-            return
-        self._computed = wanted
-        if shown is None or not shown.frames:
-            self._show_rows([])
-            return
-        self._began_ns = perf_counter_ns()
-        refresh_ms = budgets_ms[0]
-        times_ns, counted = shown.read(shown.frames)
-        known = None if capture is None else capture.facts
-        facts = facts_in(shown.history, shown.frames, refresh_ms, known)
-        if counted is not None:
-            times_ns, facts = times_ns[counted], facts.kept(counted)
-        sampled_ms = None
-        if samples_of(session):
-            at_ns = shown.history.numpy("at_ns", shown.frames.start, shown.frames.stop)
-            sampled_ms = float(at_ns[-1] - at_ns[0]) / NS_PER_MS
-        series = FrameSeries(times_ns / NS_PER_MS, refresh_ms, facts, sampled_ms)
-        self._background.start(lambda _report: metric_values(series))
 
     @Slot(object)
     def _show_metrics(self, values: list[MetricValue]) -> None:
-        self._show_rows(values)
-        cost_ms = (perf_counter_ns() - self._began_ns) / NS_PER_MS
-        self._pause.start(max(_PERIOD_MS, round(cost_ms / _LARGEST_SHARE)))
-
-    def _show_rows(self, values: list[MetricValue]) -> None:
         self.table.model.show_rows(values)
         self.table.update_counts()
-
-    def finish(self) -> None:
-        """Wait for the distribution and the metrics of the present frames."""
-        self._sorter.wait()
-        self._background.wait()
-        self._pause.stop()
-        self._compute()
-        self._background.wait()
-
-    @override
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        if not event.spontaneous():
-            # What is hidden marks nothing.
-            self.view.choose_nothing()

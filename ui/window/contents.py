@@ -38,10 +38,10 @@ from ..kit.layouts import open_menu, without_icons
 from ..session.qt_time_source import Precision
 from ..timer_queue.actions import TIMER_ACTIONS, TimerActions
 from ..transport.actions import TransportActions
-from ..transport.capture_bar import CaptureBar
 from ..transport.recording_actions import RECORDING_ACTIONS, RecordingActions
 from ..transport.state_bar import StateBar
 from ..transport.transport_bar import TransportBar
+from .capture_state import CaptureState
 from .extensions import ExtensionReporter
 from .handlers.action_list import ACTIONS, PROGRAM_ACTIONS, TRANSPORT_ACTIONS, WINDOW_ACTIONS
 from .handlers.action_states import ActionStates
@@ -88,6 +88,7 @@ class WindowContents(QObject):
         states: Says which actions are possible.
         badges: The counts in the tabs.
         status_line: The keys that do something now, at the bottom.
+        capture_state: Lays the window out for captures.
     """
 
     def __init__(self, window: MainWindow, bridge: SessionBridge) -> None:
@@ -161,6 +162,7 @@ class WindowContents(QObject):
         layout.addWidget(window.middle, 1)
         window.panels = WindowPanels(window, middle)
         window.setCentralWidget(window.panels.frame)
+        self.capture_state = CaptureState(window, layout)
 
     def _add_actions(self) -> None:
         window, bridge, theme = self._window, self._bridge, self._window.theme
@@ -207,8 +209,6 @@ class WindowContents(QObject):
         window.state_bar = StateBar(self._bridge, actions, find, theme, window)
         window.state_bar.log_clicked.connect(self._show_events)
         window.addToolBar(window.state_bar)
-        window.addToolBarBreak()
-        window.addToolBar(CaptureBar(self._bridge, window))
         actions.set_icons(theme)
         self.status_line = StatusLine(self._bridge, window)
         self.states.command_applied.connect(self.status_line.show_effect)
@@ -368,7 +368,7 @@ class WindowContents(QObject):
         self._window.show_title(f"{session.title}{kind}")
         self._bring_panels(session)
         self._clear_filters()
-        if session.notes and not isinstance(session, ShowsCapture):
+        if session.notes and not self.capture_state.is_capture:
             self._window.notice.show_notice(" ".join(session.notes))
 
     def _bring_panels(self, session: object) -> None:

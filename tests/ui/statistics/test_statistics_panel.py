@@ -60,8 +60,8 @@ class World:
     def look(self) -> None:
         self.bridge.refresh_now()
         self.frame_times.refresh()
-        self.panel.refresh()
-        self.panel.finish()
+        self.panel.frames.refresh()
+        self.panel.frames.finish()
 
     def value_of(self, name: str) -> str:
         row = next(each for each in self.panel.table.model.rows if each.metric.id == name)
@@ -69,11 +69,11 @@ class World:
 
     def choose_times(self, qtbot: QtBot, time_ns: int) -> None:
         """Click the bin that a frame time is in."""
-        chart = self.panel.view.chart()
+        chart = self.panel.frames.view.chart()
         assert chart is not None
         number = next(n for n in range(chart.count) if time_ns < chart.band_ns(n, n)[1])
-        place = self.panel.view.place_of(number)
-        qtbot.mouseClick(self.panel.view, Qt.MouseButton.LeftButton, pos=place.toPoint())
+        place = self.panel.frames.view.place_of(number)
+        qtbot.mouseClick(self.panel.frames.view, Qt.MouseButton.LeftButton, pos=place.toPoint())
 
 
 @pytest.fixture
@@ -84,13 +84,13 @@ def world(qtbot: QtBot, bridge: SessionBridge, theme: Theme, tmp_path: Path) -> 
 def test_that_without_frames_it_says_so(world: World) -> None:
     assert world.panel.table.model.rows == []
     assert world.panel.table.notice.text() == "There are no frames."
-    assert world.panel.view.chart() is None
+    assert world.panel.frames.view.chart() is None
 
 
 def test_that_every_tool_has_its_own_rows(world: World) -> None:
     world.pass_frames(100)
 
-    assert world.panel.what.text().startswith("All: 100 frames (0–99), interval; ")
+    assert world.panel.frames.what.text().startswith("All: 100 frames (0–99), interval; ")
     rows = world.panel.table.model.rows
     tools = {MetricColumn.TOOL.spec.text(row) for row in rows}
     assert {"Timeline Inspector", "PresentMon", "CapFrameX", "MangoHud"} <= tools
@@ -107,9 +107,9 @@ def test_that_a_range_chosen_in_the_plot_restricts_the_distribution(world: World
     world.frame_times.plot.view.choose_frames((1, 10))
     world.look()
 
-    assert world.panel.what.text().startswith("Selected: 9 frames (1–9)")
+    assert world.panel.frames.what.text().startswith("Selected: 9 frames (1–9)")
     assert world.value_of("max") == "10.00 ms"
-    chart = world.panel.view.chart()
+    chart = world.panel.frames.view.chart()
     assert chart is not None
     assert len(chart.curves[0].times) == 9
 
@@ -119,12 +119,12 @@ def test_that_a_named_range_can_be_chosen(world: World) -> None:
     at_ns = world.bridge.timeline.frames.frame(10).at_ns
     world.bridge.annotations.add(Annotation("range", at_ns, at_ns + 50 * MS, "start"))
 
-    box = world.panel.scope_box
+    box = world.panel.frames.scope_box
     assert [box.itemText(n) for n in range(box.count())][-1] == "Range “start”"
     box.setCurrentIndex(box.count() - 1)
     world.look()
 
-    assert world.panel.what.text().startswith("“start”: 5 frames (11–15)")
+    assert world.panel.frames.what.text().startswith("“start”: 5 frames (11–15)")
 
 
 def test_that_chosen_bins_mark_their_frames_in_the_plot(qtbot: QtBot, world: World) -> None:
@@ -137,7 +137,7 @@ def test_that_chosen_bins_mark_their_frames_in_the_plot(qtbot: QtBot, world: Wor
     assert marked.tolist() == list(range(0, 100, 10))
     overlay = world.frame_times.plot._overlay
     assert overlay.marked is marked
-    assert world.panel.readout.text().endswith("10 frames are marked in the plot")
+    assert world.panel.frames.readout.text().endswith("10 frames are marked in the plot")
 
 
 def test_that_new_frames_of_chosen_times_are_marked_as_they_come(
@@ -158,17 +158,17 @@ def test_that_the_marked_frames_are_gone_through_one_by_one(qtbot: QtBot, world:
     world.choose_times(qtbot, 40 * MS)
     world.bridge.select(Selection.frame(35))
 
-    world.panel.next_button.click()
+    world.panel.frames.next_button.click()
     assert world.bridge.selection == Selection.frame(40)
-    world.panel.former_button.click()
-    world.panel.former_button.click()
+    world.panel.frames.former_button.click()
+    world.panel.frames.former_button.click()
     assert world.bridge.selection == Selection.frame(20)
 
 
 def test_that_escape_and_hiding_give_the_choice_up(qtbot: QtBot, world: World) -> None:
     world.pass_frames(100)
     for give_up in (
-        lambda: qtbot.keyClick(world.panel.view, Qt.Key.Key_Escape),
+        lambda: qtbot.keyClick(world.panel.frames.view, Qt.Key.Key_Escape),
         world.panel.hide,
     ):
         world.panel.show()
@@ -183,7 +183,7 @@ def test_that_escape_and_hiding_give_the_choice_up(qtbot: QtBot, world: World) -
 def test_that_keys_move_from_bin_to_bin_and_choose_several(qtbot: QtBot, world: World) -> None:
     world.pass_frames(100)
     world.choose_times(qtbot, 10 * MS)
-    view = world.panel.view
+    view = world.panel.frames.view
     (low_ns, high_ns) = view._band_ns or (0, 0)
 
     qtbot.keyClick(view, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
@@ -194,18 +194,22 @@ def test_that_keys_move_from_bin_to_bin_and_choose_several(qtbot: QtBot, world: 
 
 def test_that_pointing_reads_a_bin(world: World) -> None:
     world.pass_frames(100)
-    chart = world.panel.view.chart()
+    chart = world.panel.frames.view.chart()
     assert chart is not None
     number = next(n for n in range(chart.count) if chart.band_ns(n, n)[1] > 10 * MS)
 
-    place, view, none = world.panel.view.place_of(number), world.panel.view, Qt.MouseButton.NoButton
+    place, view, none = (
+        world.panel.frames.view.place_of(number),
+        world.panel.frames.view,
+        Qt.MouseButton.NoButton,
+    )
     move = QMouseEvent(
         *(QEvent.Type.MouseMove, place, view.mapToGlobal(place)),
         *(none, none, Qt.KeyboardModifier.NoModifier),
     )
     QApplication.sendEvent(view, move)
 
-    assert "90 frames (90.000%)" in world.panel.readout.text()
+    assert "90 frames (90.000%)" in world.panel.frames.readout.text()
 
 
 def test_that_only_new_frames_are_read_while_a_session_runs(
@@ -258,14 +262,14 @@ def test_that_frames_that_only_the_inspector_made_late_can_be_left_out(world: Wo
     assert times.marked.tolist() == [0]
     world.frame_times._budget_menu.left_out_action.trigger()
     world.look()
-    assert world.panel._times.wanted is not None
-    assert world.panel._times.wanted.budget == budget
+    assert world.panel.frames._times.wanted is not None
+    assert world.panel.frames._times.wanted.budget == budget
 
 
 def test_that_the_chart_is_copied_as_image_and_as_table(world: World) -> None:
     world.pass_frames(100)
     clipboard = QGuiApplication.clipboard()
-    view = world.panel.view
+    view = world.panel.frames.view
     view.setFocus()
     image, table = view.copying
 
@@ -280,7 +284,7 @@ def test_that_the_chart_is_copied_as_image_and_as_table(world: World) -> None:
 def test_that_many_frames_are_sorted_beside_the_thread_of_the_window(
     monkeypatch: pytest.MonkeyPatch, world: World
 ) -> None:
-    monkeypatch.setattr("ui.statistics.panel._MOST_AT_ONCE", 50)
+    monkeypatch.setattr("ui.statistics.frame_distribution._MOST_AT_ONCE", 50)
     threads: list[bool] = []
 
     class Noting(Distribution):
@@ -288,14 +292,14 @@ def test_that_many_frames_are_sorted_beside_the_thread_of_the_window(
             threads.append(current_thread() is main_thread() and len(np.asarray(values)) > 50)
             super().extend(values)
 
-    monkeypatch.setattr("ui.statistics.panel.Distribution", Noting)
+    monkeypatch.setattr("ui.statistics.frame_distribution.Distribution", Noting)
 
     world.pass_frames(100)
     world.pass_frames(10)
 
     assert not any(threads)
-    assert world.panel.what.text().startswith("All: 110 frames (0–109)")
-    chart = world.panel.view.chart()
+    assert world.panel.frames.what.text().startswith("All: 110 frames (0–109)")
+    chart = world.panel.frames.view.chart()
     assert chart is not None
     assert len(chart.curves[0].times) == 110
     assert isinstance(chart.curves[0].times, Noting)

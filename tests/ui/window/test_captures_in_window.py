@@ -33,14 +33,16 @@ from tests.sessions.test_captured import Clock, read_to_the_end, table, trace
 from tests.sessions.test_compared import capture
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
+from ui.frame_times.capture_header import CaptureHeader
 from ui.frame_times.frame_plot import FramePlot
 from ui.frame_times.frame_statistics import SAMPLES_TEXT, FoundStatistics, StatisticsWanted
+from ui.frame_times.loop_choice import LoopChoice
 from ui.kit.texts.member_texts import member_run_state
 from ui.plotting.shared_view import SharedView
 from ui.session import opening
+from ui.session.bridge import Selection
 from ui.statistics.zone_sums import ZoneSumsWindow
 from ui.timeline.panel import TimelinePanel
-from ui.transport.capture_bar import CaptureBar
 from ui.why.rows import ClockCounts
 from ui.why.session_rows import overview_rows
 from ui.window import contents
@@ -61,25 +63,25 @@ def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
     return open_shell(qtbot, tmp_path, None)
 
 
-def bar_of(shell: Shell) -> CaptureBar:
-    bar = shell.window.findChild(CaptureBar)
+def header_of(shell: Shell) -> CaptureHeader:
+    bar = shell.window.findChild(CaptureHeader)
     assert bar is not None
     return bar
 
 
 def test_that_a_capture_is_shown_with_its_streams_and_columns(shell: Shell, tmp_path: Path) -> None:
-    assert bar_of(shell).isHidden()
+    assert header_of(shell).isHidden()
 
     shell.window.open_path(table(tmp_path))
 
-    bar = bar_of(shell)
+    bar = header_of(shell)
     assert bar.isVisible()
     assert [bar.stream_box.itemText(each) for each in range(2)] == [
         "large.exe  ·  450",
         "small.exe  ·  150",
     ]
     assert bar.column_box.currentText() == "MsBetweenPresents"
-    assert bar.label.text() == "PresentMon 1"
+    assert bar.label.text() == "PresentMon 1  ·  450 frames in 7.88 s"
     assert shell.window.windowTitle().startswith("capture.csv – large.exe (capture) – ")
     assert shell.window.frame_times.plot.series is not None
     assert shell.window.frame_times.plot.series.end == 450
@@ -99,18 +101,109 @@ def test_that_boxes_are_as_wide_as_their_texts_and_tell_a_long_one(
 
     shell.window.open_path(path)
 
-    bar = bar_of(shell)
+    bar = header_of(shell)
     assert name in bar.stream_box.toolTip()
     assert bar.column_box.minimumContentsLength() < bar.stream_box.minimumContentsLength()
+
+
+def test_that_the_numbers_of_a_capture_are_seen_without_a_click(
+    shell: Shell, tmp_path: Path
+) -> None:
+    times_ms = [10.0] * 97 + [20.0, 12.0, 40.0]
+    shell.bridge.set_budgets_ms((1000 / 60,))
+
+    shell.window.open_path(capture(tmp_path / "run.csv", times_ms))
+
+    header = header_of(shell)
+    assert header.p50.value.text() == "10.0 ms"
+    assert header.p50.aside.text() == "100 fps"
+    assert header.p99.value.text() == "20.0 ms"
+    assert header.longest.link.text() == "40.0 ms"
+    assert header.longest.aside.text() == "at 0:01.0"
+    assert (header.over.link.text(), header.over.aside.text()) == ("2", "of 100")
+
+
+def test_that_numbers_of_a_capture_lead_to_their_frames(shell: Shell, tmp_path: Path) -> None:
+    shell.window.open_path(capture(tmp_path / "run.csv", [10.0] * 50 + [40.0, 10.0, 90.0, 10.0]))
+    header = header_of(shell)
+
+    header.longest.link.click()
+    assert shell.bridge.selection == Selection.frame(52)
+
+    header.over.link.click()
+    assert shell.bridge.selection == Selection.frame(50)
+
+
+def test_that_a_capture_without_a_frame_over_budget_has_no_link_there(
+    shell: Shell, tmp_path: Path
+) -> None:
+    shell.window.open_path(capture(tmp_path / "run.csv", [10.0] * 50))
+
+    over = header_of(shell).over
+    assert (over.value.text(), over.aside.text()) == ("0", "of 50")
+    assert over.link.isHidden()
+
+
+def test_that_frames_of_a_capture_have_the_width_of_the_window(
+    shell: Shell, tmp_path: Path
+) -> None:
+    panels, frame_times = shell.window.panels, shell.window.frame_times
+    assert panels.column.isVisible()
+
+    shell.window.open_path(table(tmp_path))
+    settle()
+
+    assert panels.column.isHidden()
+    assert frame_times.plot.area().width() > 0.88 * shell.window.width()
+    shell.window.open_path(trace(tmp_path))
+    settle()
+    assert panels.column.isVisible()
+    assert header_of(shell).isHidden()
+
+
+def test_that_the_side_column_of_a_capture_is_opened_for_that_alone(
+    shell: Shell, tmp_path: Path
+) -> None:
+    panels = shell.window.panels
+    shell.window.open_path(table(tmp_path))
+
+    shell.trigger("side-column")
+    assert panels.column.isVisible()
+    shell.trigger("side-column")
+    assert panels.column.isHidden()
+
+    assert "column=1" in panels.save()
+
+
+def test_that_a_capture_has_its_summary_where_the_tray_opens(shell: Shell, tmp_path: Path) -> None:
+    shell.window.open_path(table(tmp_path))
+    summary = shell.contents.capture_state.summary
+    assert summary is not None
+    summary.frames.finish()
+    said = {row[0].text(): row[2].text() for row in summary.tools.rows if row[0].text()}
+    assert said["Average"] == "57.14 fps"
+    before = shell.window.middle.height()
+
+    summary.tools.all_link.click()
+
+    settle()
+    assert shell.window.panels.is_open("statistics")
+    assert summary.isHidden()
+    assert abs(shell.window.middle.height() - before) < 8
+    shell.window.panels.close_tray()
+    assert summary.isVisible()
+    shell.window.open_path(trace(tmp_path))
+    settle()
+    assert summary.isHidden()
 
 
 def test_that_choosing_a_stream_shows_its_frames(shell: Shell, tmp_path: Path) -> None:
     shell.window.open_path(table(tmp_path))
 
-    bar_of(shell).stream_box.activated.emit(1)
+    header_of(shell).stream_box.activated.emit(1)
 
     assert len(shell.bridge.timeline.frames) == 150
-    assert bar_of(shell).stream_box.currentIndex() == 1
+    assert header_of(shell).stream_box.currentIndex() == 1
 
 
 def own_export(folder: Path) -> Path:
@@ -152,29 +245,32 @@ def test_that_only_times_that_are_known_can_be_plotted(shell: Shell, tmp_path: P
 def test_that_choosing_a_column_reads_that(shell: Shell, tmp_path: Path) -> None:
     shell.window.open_path(table(tmp_path))
 
-    bar_of(shell).column_box.activated.emit(1)
+    header_of(shell).column_box.activated.emit(1)
 
     assert shell.bridge.timeline.frames.interval_ns[0] == 33 * MS
-    assert bar_of(shell).column_box.currentText() == "MsBetweenDisplayChange"
+    assert header_of(shell).column_box.currentText() == "MsBetweenDisplayChange"
 
 
 def test_that_the_bar_goes_with_the_capture(shell: Shell, tmp_path: Path) -> None:
     shell.window.open_path(table(tmp_path))
     shell.bridge.set_session(None)
-    assert bar_of(shell).isHidden()
+    assert header_of(shell).isHidden()
 
 
 def test_that_a_slice_is_chosen_where_none_is_taken_for_a_frame(
     shell: Shell, tmp_path: Path
 ) -> None:
     shell.window.open_path(trace(tmp_path, frames=3))
-    bar = bar_of(shell)
-    assert bar.stream_box.currentIndex() == -1
-    assert "none is taken for a frame" in bar.label.text()
+    choice = shell.window.findChild(LoopChoice)
+    assert choice is not None
+    assert choice.text() == "Choose frames …"
+    assert "none is taken for a frame" in shell.window.notice.label.text()
 
-    bar.stream_box.activated.emit(0)
+    choice.list_loops()
+    choice.menu().actions()[0].trigger()
 
     assert len(shell.bridge.timeline.frames) == 3
+    assert choice.text().startswith("Frames of ")
 
 
 def test_that_a_capture_without_lanes_shows_the_frames_alone(shell: Shell, tmp_path: Path) -> None:
@@ -374,7 +470,7 @@ def test_that_samples_have_no_statistics_that_need_every_frame(
         row.key: row.text for row in details
     }.items()
     assert shell.window.transport.fps_button.text() == "– fps"
-    assert "samples, not every frame" in bar_of(shell).label.text()
+    assert "samples, not every frame" in header_of(shell).label.text()
 
 
 def test_that_a_capture_is_seen_whole_at_first(shell: Shell, tmp_path: Path) -> None:

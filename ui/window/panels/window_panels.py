@@ -134,6 +134,8 @@ class WindowPanels(QObject):
         self._open = ""
         self._tray_height = 0
         self._is_column_wanted = True
+        # Of a session that has little for it: what was chosen since; else None.
+        self._column_of_session: bool | None = None
         for panel in PANELS:
             if panel.area is not None:
                 place = self._places[panel.id] = Place(panel.title)
@@ -271,7 +273,7 @@ class WindowPanels(QObject):
         place = self._places[panel_id]
         if panel_id in self._in_tray and not place.isWindow():
             return self._open == panel_id
-        if panel_id in self._in_column and not self._is_column_wanted:
+        if panel_id in self._in_column and not self.is_column_shown:
             return False
         return not place.isHidden()
 
@@ -411,10 +413,20 @@ class WindowPanels(QObject):
     @property
     def is_column_shown(self) -> bool:
         """Whether the side column is wanted; a narrow window leaves it out all the same."""
-        return self._is_column_wanted
+        chosen = self._column_of_session
+        return self._is_column_wanted if chosen is None else chosen
+
+    def leave_column_out(self, *, is_left_out: bool) -> None:
+        """Close the side column for a session, until it is asked for; or show it as usual."""
+        self._column_of_session = False if is_left_out else None
+        self._fit_column()
+        self.visibility_changed.emit()
 
     def show_column(self, *, is_shown: bool) -> None:
-        self._is_column_wanted = is_shown
+        if self._column_of_session is None:
+            self._is_column_wanted = is_shown
+        else:
+            self._column_of_session = is_shown
         if is_shown and all(self._places[each].isHidden() for each in self._in_column):
             for panel_id in self._in_column:
                 self._places[panel_id].setVisible(panel_id not in self._unneeded)
@@ -423,7 +435,7 @@ class WindowPanels(QObject):
 
     def _fit_column(self) -> None:
         width = self._window.width()
-        shown = self._is_column_wanted and width >= _LEAST_WITH_COLUMN
+        shown = self.is_column_shown and width >= _LEAST_WITH_COLUMN
         self.column.setFixedWidth(next(size for least, size in _COLUMN_WIDTHS if width >= least))
         if self.column.isHidden() is shown:
             self.column.setVisible(shown)

@@ -7,8 +7,8 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 from typing_extensions import override
 
-from ..kit.guards import guarded
-from ..kit.theme import ColorRole, Theme
+from .guards import guarded
+from .theme import ColorRole, Theme
 
 _MARK: Final = " ▸"
 _LEAST_HEIGHT: Final = 18

@@ -1,0 +1,303 @@
+"""The row above the frames of a capture: what it is, which frames, and the four numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtGui import QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QVBoxLayout,
+    QWidget,
+)
+from typing_extensions import override
+
+from inspector.display_text import as_plain, counted, one_line
+from inspector.sessions.session import ShowsCapture
+from inspector.timebase import format_at, format_duration
+from inspector.tokens import SIZES, TYPE
+
+from ..kit.guards import guarded
+from ..kit.labels import ElidedLabel, plain_label
+from ..kit.layouts import menu_button
+from ..kit.text_link import TextLink
+from ..plotting.frame_bars import rate_text
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QMenu
+
+    from inspector.sessions.session import Session
+
+    from ..kit.theme import Theme
+    from ..session.bridge import SessionBridge
+    from .frame_statistics import FoundStatistics
+
+_LONGEST_STREAM: Final = 200
+#: A box is as wide as the widest of its texts, in these bounds of characters.
+_LEAST_CHARACTERS: Final = 8
+_MOST_CHARACTERS: Final = 26
+#: Pixels beside the text in a box.
+_MARGIN: Final = 4
+_NO_STREAM: Final = "Choose what stands for a frame …"
+_HEIGHT: Final = 76
+_SIDE: Final = 16
+#: A narrower row has the values of its tiles without what stands beside them.
+_LEAST_WITH_ASIDES: Final = 1160
+
+
+def _in_type(widget: QWidget, name: str) -> None:
+    """Give a widget a size and weight of the tokens, as large as other text is made."""
+    font, style = widget.font(), TYPE[name]
+    scale = max(widget.fontInfo().pixelSize() / TYPE["text"].px, 1.0)
+    font.setPixelSize(round(style.px * scale))
+    font.setWeight(font.Weight(style.weight))
+    widget.setFont(font)
+
+
+@guarded
+class _Tile(QWidget):
+    """A number in large digits below its name, and what explains it in small ones beside it.
+
+    Signals:
+        clicked: The number is a link, and it was clicked.
+    """
+
+    clicked = Signal()
+
+    def __init__(self, name: str, theme: Theme, tip: str = "") -> None:
+        super().__init__()
+        self._name = name
+        title = plain_label(name)
+        self.value, self.link = plain_label(), TextLink(theme)
+        self.aside = plain_label()
+        self.link.setToolTip(tip)
+        self.link.clicked.connect(self.clicked)
+        for small in (title, self.aside):
+            _in_type(small, "small")
+            small.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        for large in (self.value, self.link):
+            _in_type(large, "title")
+        layout = QGridLayout(self)
+        layout.setContentsMargins(12, 0, 12, 0)
+        layout.setHorizontalSpacing(8)
+        layout.setVerticalSpacing(0)
+        layout.addWidget(title, 0, 0, 1, 2)
+        layout.addWidget(self.value, 1, 0)
+        layout.addWidget(self.link, 1, 0)
+        layout.addWidget(self.aside, 1, 1, Qt.AlignmentFlag.AlignVCenter)
+        layout.setColumnStretch(1, 1)
+
+    def show_value(self, text: str, aside: str = "", *, is_link: bool = False) -> None:
+        """Show a number; without one the tile is left out."""
+        self.value.setText("" if is_link else text)
+        self.value.setVisible(not is_link)
+        self.link.show_text(text if is_link else "", f"{self._name},")
+        self.aside.setText(aside)
+        self.setVisible(bool(text))
+
+
+@guarded
+class CaptureHeader(QWidget):
+    """Says what a capture is and how its frames are; in place of the headers beside them.
+
+    Signals:
+        longest_wanted: The longest frame is to be shown.
+        over_wanted: The next frame over budget is to be shown.
+
+    Attributes:
+        name: Name of the file.
+        label: Who wrote it, how many frames, and what is missing.
+        stream_box: The streams, with their numbers of frames.
+        column_box: The columns of frame times.
+        budget_button: Names the budget, and opens the menu of the frames.
+        p50, p99, longest, over: The tiles.
+    """
+
+    longest_wanted = Signal()
+    over_wanted = Signal()
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, menu: QMenu, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._names: list[str] = []
+        self.name, self.label = ElidedLabel(), ElidedLabel()
+        self.label.setAccessibleName("What is known of the capture")
+        self.label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        _in_type(self.name, "heading")
+        self.stream_box = _Box("Stream of the capture")
+        self.stream_box.activated.connect(self._choose_stream)
+        self.column_box = _Box("Column of frame times")
+        self.column_box.activated.connect(self._choose_column)
+        self.budget_button = menu_button("", "", menu)
+        self.p50, self.p99 = _Tile("P50", theme), _Tile("P99", theme)
+        self.longest = _Tile("Longest", theme, "Go to the longest frame")
+        self.over = _Tile("Over budget", theme, "Go to the next frame over budget (J)")
+        self.longest.clicked.connect(self.longest_wanted)
+        self.over.clicked.connect(self.over_wanted)
+        self._tiles = (self.p50, self.p99, self.longest, self.over)
+        self.setAccessibleName("Capture")
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addStretch(1)
+        texts.addWidget(self.name)
+        texts.addWidget(self.label)
+        texts.addStretch(1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(_SIDE, 8, 4, 8)
+        row.setSpacing(8)
+        row.addLayout(texts, 1)
+        for widget in (self.stream_box, self.column_box, self.budget_button):
+            widget.setMinimumHeight(SIZES["control"])
+            row.addWidget(widget)
+        row.addSpacing(4)
+        for tile in self._tiles:
+            row.addWidget(tile, 0, Qt.AlignmentFlag.AlignVCenter)
+        scale = self.fontInfo().pixelSize() / TYPE["text"].px
+        self.setMinimumHeight(round(_HEIGHT * max(scale, 1.0)))
+
+    # ---------------------------------------------------------------- what is shown
+
+    def show_session(self, session: Session | None) -> None:
+        capture: object = session
+        if not isinstance(capture, ShowsCapture) or session is None:
+            return
+        self._names = [name for name, _ in capture.streams]
+        with QSignalBlocker(self.stream_box), QSignalBlocker(self.column_box):
+            self.stream_box.clear()
+            for name, count in capture.streams:
+                shown = one_line(name or "(no name)")[:_LONGEST_STREAM]
+                self.stream_box.addItem(f"{shown}  ·  {count:,}")
+                last = self.stream_box.count() - 1
+                self.stream_box.setItemData(last, as_plain(name), Qt.ItemDataRole.ToolTipRole)
+            if capture.stream in self._names and len(session.timeline.frames):
+                self.stream_box.setCurrentIndex(self._names.index(capture.stream))
+            else:
+                self.stream_box.setPlaceholderText(_NO_STREAM)
+                self.stream_box.setCurrentIndex(-1)
+            self.column_box.clear()
+            self.column_box.addItems([one_line(column) for column in capture.columns])
+            self.column_box.setCurrentIndex(
+                capture.columns.index(capture.column) if capture.column in capture.columns else -1
+            )
+        for box in (self.stream_box, self.column_box):
+            box.fit()
+        has_streams = len(self._names) > 1 or (bool(self._names) and not capture.stream)
+        self.stream_box.setVisible(has_streams)
+        self.column_box.setVisible(len(capture.columns) > 1)
+        self.name.show_text(capture.path.name, str(capture.path))
+        self._say_what_it_is(session, capture, has_streams=has_streams)
+
+    def _say_what_it_is(
+        self, session: Session, capture: ShowsCapture, *, has_streams: bool
+    ) -> None:
+        what = "sample" if capture.samples else "frame"
+        count = counted(len(session.timeline.frames), what)
+        has_column = bool(capture.column) and len(capture.columns) < 2  # noqa: PLR2004 - no choice
+        parts = (
+            # The program; its number and swap chain tell streams apart.
+            "" if has_streams else capture.stream.partition(" (")[0],
+            capture.format,
+            f"column {capture.column}" if has_column else "",
+            f"{count} in {format_duration(session.history.last_ns)}",
+            *session.notes,
+        )
+        said = tuple(filter(None, parts))
+        self.label.show_text("  ·  ".join(said), "\n".join(said))
+
+    def show_budget(self, text: str, tip: str) -> None:
+        self.budget_button.setText(text)
+        self.budget_button.setToolTip(tip)
+
+    def show_statistics(self, found: FoundStatistics | None) -> None:
+        """Show the numbers of all frames; of samples only those that need not every frame."""
+        statistics = None if found is None else found.statistics
+        if found is None or statistics is None:
+            for tile in self._tiles:
+                tile.show_value("")
+            return
+        are_samples, wanted = found.of.are_samples, found.of
+        self.p50.show_value(
+            format_duration(statistics.median_ns),
+            "of samples" if are_samples else _rate(statistics.median_ns),
+        )
+        if are_samples:
+            for tile in (self.p99, self.longest, self.over):
+                tile.show_value("")
+            return
+        self.p99.show_value(format_duration(statistics.p99_ns), _rate(statistics.p99_ns))
+        frames, series = wanted.frames, wanted.series
+        slowest = series.slowest_within(wanted.measure, frames.start, frames.stop)
+        at = format_at(series.history.frame(slowest).at_ns, 1)
+        self.longest.show_value(format_duration(statistics.max_ns), f"at {at}", is_link=True)
+        of = f"of {statistics.count:,}" if wanted.budgets_ns else ""
+        over = f"{found.over:,}" if wanted.budgets_ns else ""
+        self.over.show_value(over, of, is_link=found.over > 0)
+
+    # ---------------------------------------------------------------- what is chosen
+
+    @Slot(int)
+    def _choose_stream(self, place: int) -> None:
+        capture: object = self._bridge.session
+        if isinstance(capture, ShowsCapture):
+            capture.choose_stream(self._names[place])
+            self._bridge.refresh_now()
+
+    @Slot(int)
+    def _choose_column(self, place: int) -> None:
+        capture: object = self._bridge.session
+        if isinstance(capture, ShowsCapture) and capture.columns[place] != capture.column:
+            self._bridge.open_capture(capture.path, capture.columns[place])
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        scale = max(self.fontInfo().pixelSize() / TYPE["text"].px, 1.0)
+        for tile in self._tiles:
+            tile.aside.setVisible(self.width() >= _LEAST_WITH_ASIDES * scale)
+
+
+def _rate(duration_ns: int) -> str:
+    return f"{rate_text(duration_ns)} fps" if duration_ns > 0 else ""
+
+
+@guarded
+class _Box(QComboBox):
+    """A box whose text is cut in its middle: what tells streams apart is often at their end."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.currentIndexChanged.connect(self._tell)
+        self.setSizeAdjustPolicy(self.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+
+    def fit(self) -> None:
+        longest = max((len(self.itemText(each)) for each in range(self.count())), default=0)
+        self.setMinimumContentsLength(min(max(longest, _LEAST_CHARACTERS), _MOST_CHARACTERS))
+        self._tell()
+
+    @Slot()
+    def _tell(self) -> None:
+        self.setToolTip(as_plain(f"{self.accessibleName()}\n{self.currentText()}".strip()))
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        part = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self)
+        text = self.currentText() or self.placeholderText()
+        middle = Qt.TextElideMode.ElideMiddle
+        option.currentText = self.fontMetrics().elidedText(text, middle, room.width() - _MARGIN)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)

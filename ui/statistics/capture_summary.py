@@ -1,0 +1,136 @@
+"""What stands below the frames of a capture: how long they took, and what tools say of that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from inspector.tokens import TYPE, size_by_height
+
+from ..kit.guards import guarded
+from ..kit.labels import ElidedLabel, plain_label
+from ..kit.text_link import TextLink
+from .frame_distribution import FrameDistribution
+from .metric_table import tool_tip_of
+
+if TYPE_CHECKING:
+    from inspector.analysis.statistics.metrics import MetricValue
+
+    from ..kit.theme import Theme
+    from ..session.bridge import SessionBridge
+
+#: The statistics that people ask for first, under the names of the tools that define them.
+_FIRST: Final = (
+    "fps",
+    "frameview.low-1",
+    "capframex.low-1",
+    "capframex.integral-1",
+    "presentmon.5th",
+    "min",
+    "capframex.stuttering",
+)
+_SIDE: Final = 16
+_TOOLS_WIDTH: Final = 420
+_LEAST_TOOLS: Final = 280
+#: A narrower summary has no room for both of its parts.
+_LEAST_WITH_TOOLS: Final = 640
+
+
+@guarded
+class ToolsSay(QWidget):
+    """The first statistics in a list, with a link to the others.
+
+    Signals:
+        all_wanted: All statistics are to be shown.
+
+    Attributes:
+        rows: Name, tool and value of each, as shown.
+        all_link: Says how many there are.
+    """
+
+    all_wanted = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.rows: list[tuple[ElidedLabel, ElidedLabel, QLabel]] = []
+        self.all_link = TextLink(theme)
+        self.all_link.setToolTip("Show all statistics with their formulas")
+        self.all_link.clicked.connect(self.all_wanted)
+        grid = QGridLayout()
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(4)
+        for number in range(len(_FIRST)):
+            row = ElidedLabel(), ElidedLabel(), plain_label()
+            row[1].setForegroundRole(QPalette.ColorRole.PlaceholderText)
+            row[2].setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            for column, label in enumerate(row):
+                grid.addWidget(label, number, column)
+            self.rows.append(row)
+        grid.setColumnStretch(0, 3)
+        grid.setColumnStretch(1, 2)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(_SIDE, 8, _SIDE, 8)
+        layout.setSpacing(4)
+        layout.addWidget(caption("What tools say"))
+        layout.addLayout(grid)
+        layout.addWidget(self.all_link)
+        layout.addStretch(1)
+
+    @Slot(object)
+    def show_metrics(self, values: list[MetricValue]) -> None:
+        by_id = {each.metric.id: each for each in values}
+        shown = [by_id[each] for each in _FIRST if each in by_id and not by_id[each].why_not]
+        for number, row in enumerate(self.rows):
+            is_there = number < len(shown)
+            for label in row:
+                label.setVisible(is_there)
+            if is_there:
+                value = shown[number]
+                tool = "all tools" if value.metric.id == "fps" else value.metric.tool
+                row[0].show_text(value.metric.name, tool_tip_of(value))
+                row[1].show_text(tool, tool_tip_of(value))
+                row[2].setText(value.text)
+        self.all_link.show_text(f"All {len(values)} statistics" if values else "", "")
+
+
+def caption(text: str) -> QLabel:
+    label = plain_label(text)
+    font = label.font()
+    font.setWeight(font.Weight(TYPE["strong"].weight))
+    label.setFont(font)
+    return label
+
+
+@guarded
+class CaptureSummary(QWidget):
+    """The distribution of the frames beside what tools say; as high as the tray.
+
+    Attributes:
+        frames: The distribution.
+        tools: What tools say.
+    """
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Summary of the capture")
+        self.tools = ToolsSay(theme)
+        self.frames = FrameDistribution(bridge, theme, caption("How long frames took"))
+        self.frames.metrics_found.connect(self.tools.show_metrics)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(_SIDE, 4, 0, 4)
+        row.setSpacing(0)
+        row.addWidget(self.frames, 1)
+        row.addWidget(self.tools)
+
+    def fit(self, window_width: int, window_height: int) -> None:
+        """Take the room that there is in a window of a size in pixels."""
+        scale = max(self.fontInfo().pixelSize() / TYPE["text"].px, 1.0)
+        self.setFixedHeight(round(size_by_height("tray", window_height / scale) * scale))
+        self.tools.setVisible(window_width >= _LEAST_WITH_TOOLS * scale)
+        self.tools.setFixedWidth(
+            round(min(max(window_width * 0.3, _LEAST_TOOLS * scale), _TOOLS_WIDTH * scale))
+        )
