@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspector.analysis.lanes.lanes import LaneStore
 from inspector.analysis.lateness.attribution import Cause
 from inspector.analysis.lateness.blocks import delayed_calls
-from inspector.analysis.lateness.words import block_text
+from inspector.analysis.lateness.words import block_text, delayed_text
 from inspector.events.history import LogHistory
 from inspector.vocabulary import NEVER, SAW_END, SAW_WAIT, TIMER_FIRED
 from tests.analysis.test_lateness import (
@@ -132,6 +132,16 @@ def test_that_a_stretch_knows_the_calls_that_it_delayed() -> None:
     (block,) = blocks_of(program)
     (delayed,) = delayed_calls(history, block)
     assert (delayed.call.name, delayed.ns) == ("tick", 200 * MS)
+
+
+def test_that_a_stretch_that_lasts_knows_the_calls_that_wait_so_far() -> None:
+    program = Program()
+    compute(program, -50, 200)
+    history = LogHistory(program.log)
+    (block,) = blocks_of(program)
+    (delayed,) = delayed_calls(history, block)
+    assert (delayed.call.is_made, delayed.ns) == (False, 200 * MS)
+    assert delayed_text([delayed]) == "delayed 1 call: tick by 200 ms"
 
 
 def test_that_what_is_over_costs_no_samples() -> None:

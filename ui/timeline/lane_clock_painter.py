@@ -160,7 +160,8 @@ class ClockPainter:
         for box, room, block in self._blocked:
             inner = QRect(box.left() + _BLOCKED_PAD, box.top(), room, box.height())
             length, name = format_duration(block.took_ns), block_name(block)
-            texts = (f"{name}   {length}", name, name.removeprefix("blocked by "))
+            so_far = f"{name}   {length} so far" if block.lasts else f"{name}   {length}"
+            texts = (so_far, f"{name}   {length}", name, name.removeprefix("blocked by "))
             for text in texts:
                 if metrics.horizontalAdvance(text) <= room:
                     painter.drawText(inner, _FLAGS, text)

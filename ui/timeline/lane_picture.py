@@ -21,6 +21,7 @@ from ..plotting.lane_view import axis_ticks, paint_ruler, ruler_ticks, ticks_wit
 from ..session.bridge import SelectionKind
 from .lane_annotation_painter import AnnotationPainter
 from .lane_clock_painter import ClockPainter
+from .lane_delayed import paint_delayed
 from .lane_headers import lane_timers, lane_wait
 from .lane_names import LaneNames, PlacedRow, PlacedRows
 
@@ -370,6 +371,8 @@ class LanePicture:
             painter.drawLine(present, top, present, bottom)
         painter.fillRect(shown - 1, top, 2, bottom - top, blue)
         self._texts(painter, canvas, window, rows, shown)
+        if canvas.delayed:
+            paint_delayed(painter, theme, canvas, window, rows)
         if canvas.caret_ns is not None:
             x = int(window.x(canvas.caret_ns))
             painter.setPen(QPen(theme.color(ColorRole.TEXT), 1, Qt.PenStyle.DashLine))

@@ -9,19 +9,20 @@ import numpy as np
 from msgspec import Struct
 
 from inspector.analysis.lanes.lanes import GONE_STATE, Lane, LaneKind
-from inspector.analysis.lateness.words import block_evidence, block_text
+from inspector.analysis.lateness.words import block_evidence, block_text, delayed_text
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import rate_text, what_was_raised
 
 from ..session.bridge import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from inspector.analysis.lanes.clocks import Standstill
     from inspector.analysis.lanes.lane_columns import Levels
     from inspector.analysis.lanes.lanes import LaneStore
     from inspector.analysis.lanes.spans import Spans
+    from inspector.analysis.lateness.blocks import Block, DelayedCall
     from inspector.events.timeline import Timeline
 
     from .lane_rows import LaneRow
@@ -40,20 +41,35 @@ class LaneReading(Struct, frozen=True):
         at_ns: The instant.
         lines: Its text.
         selection: Its subject.
+        delayed: The calls that waited while a loop was blocked there.
     """
 
     at_ns: int
     lines: tuple[str, ...]
     selection: Selection = Selection()
+    delayed: tuple[DelayedCall, ...] = ()
 
 
 class LaneReader:
     """Reads lanes, in words."""
 
-    def __init__(self, store: LaneStore, timeline: Timeline, strings: Sequence[str]) -> None:
+    def __init__(
+        self,
+        store: LaneStore,
+        timeline: Timeline,
+        strings: Sequence[str],
+        delayed_by: Callable[[Block], Sequence[DelayedCall]] = lambda _: (),
+    ) -> None:
+        """Read a store.
+
+        Args:
+            delayed_by: Returns the calls that waited while a function blocked their loop.
+        """
         self._store = store
         self._timeline = timeline
         self._strings = strings
+        self._delayed_by = delayed_by
+        self._delayed: tuple[Block | None, tuple[DelayedCall, ...]] = None, ()
 
     # ---------------------------------------------------------------- what is where
 
@@ -114,9 +130,14 @@ class LaneReader:
                 for stand in self._store.clocks.standstills(above, at_ns, at_ns + 1)
                 if stand.began_ns <= at_ns and (at_ns < stand.end_ns or not stand.is_over)
             ]
+        delayed: tuple[DelayedCall, ...] = ()
         for block in self._store.blocks.within(number, at_ns, at_ns + 1):
-            lines += [block_text(block), block_evidence(block)]
-        return LaneReading(at_ns, tuple(lines), Selection.clock(number))
+            if self._delayed[0] != block:
+                # Reads events: once for each, not for each move of the pointer.
+                self._delayed = block, tuple(self._delayed_by(block))
+            delayed = self._delayed[1]
+            lines += filter(None, (block_text(block), delayed_text(delayed), block_evidence(block)))
+        return LaneReading(at_ns, tuple(lines), Selection.clock(number), delayed)
 
     def _standstill_text(self, stand: Standstill, of_clock: int) -> str:
         what = "rate 0" if stand.is_rate_zero else "paused"

@@ -51,6 +51,8 @@ from .lane_rows import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from inspector.analysis.lateness.blocks import Block, DelayedCall
+
 #: Least width of the window, at 100 % text, and width of the headers then.
 _HEADERS: Final = ((2_560, 280), (1_600, 248), (960, 224), (0, 200))
 _LEAST_HEADER: Final = 160
@@ -146,10 +148,16 @@ class LaneSurface(QAbstractScrollArea):
 
     # ---------------------------------------------------------------- what is drawn
 
-    def show_session(self, timeline: Timeline, strings: Sequence[str], store: LaneStore) -> None:
+    def show_session(
+        self,
+        timeline: Timeline,
+        strings: Sequence[str],
+        store: LaneStore,
+        delayed_by: Callable[[Block], Sequence[DelayedCall]] = lambda _: (),
+    ) -> None:
         """Show another session; choices about rows are kept."""
         self.store, self.timeline, self._strings = store, timeline, strings
-        self.reader = LaneReader(store, timeline, strings)
+        self.reader = LaneReader(store, timeline, strings, delayed_by)
         self._state_numbers.clear()
         self.caret_ns = None
         self._rows_version = -1
@@ -401,6 +409,11 @@ class LaneSurface(QAbstractScrollArea):
             self.view.point_at(None)
         self.show_reading(reading)
         self.instant_hovered.emit(hovered)
+
+    @property
+    def delayed(self) -> tuple[DelayedCall, ...]:
+        """The calls that the blocked stretch under the pointer delayed."""
+        return () if self._reading is None else self._reading.delayed
 
     def show_reading(self, reading: LaneReading | None) -> None:
         if reading != self._reading:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QComboBox, QMenu, QWidget
 from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
+from inspector.analysis.lateness.blocks import delayed_calls
 from inspector.sessions.session import time_name
 from inspector.timebase import format_instant
 
@@ -32,6 +33,7 @@ from ..session.bridge import Selection
 from .lane_canvas import LaneCanvas
 
 if TYPE_CHECKING:
+    from inspector.analysis.lateness.blocks import Block, DelayedCall
     from inspector.commands.command import Command
     from inspector.sessions.session import Session
 
@@ -100,11 +102,15 @@ class TimelinePanel(QWidget):
         self.canvas.time_name = time_name(session)
         # Hidden, it is not painted for a long time, and the picture holds the lanes in it.
         self.canvas.picture.forget()
-        self.canvas.show_session(self._bridge.timeline, strings, store)
+        self.canvas.show_session(self._bridge.timeline, strings, store, self._delayed_by)
         self.canvas.show_selection(self._bridge.selection)
         self._show_playhead(self._bridge.playhead_ns)
         self._drawn = ()
         self.refresh()
+
+    def _delayed_by(self, block: Block) -> list[DelayedCall]:
+        session = self._bridge.session
+        return [] if session is None else delayed_calls(session.history, block)
 
     @Slot(object)
     def _show_playhead(self, at_ns: int | None) -> None:

@@ -17,7 +17,7 @@ from inspector.analysis.lateness.attribution import (
     attribute,
     own_places,
 )
-from inspector.analysis.lateness.late_calls import late_firings
+from inspector.analysis.lateness.late_calls import late_firings, waiting_calls
 from inspector.analysis.lateness.samples import Place, Samples
 from inspector.timebase import NS_PER_MS
 
@@ -292,7 +292,8 @@ def _function_of(sample: Sample, seen: Sample, functions: set[_Function]) -> _Fu
 def delayed_calls(history: History, block: Block, over_ns: int = _LEAST_NS) -> list[DelayedCall]:
     """Return the calls that waited while a function blocked their loop, the most delayed first.
 
-    Reads the events around the stretch, so it is for one that is pointed at.
+    Calls that still wait are among them while the turn lasts. Reads the events around the stretch,
+    so it is for one that is pointed at.
 
     Args:
         over_ns: Calls that were less late are left out.
@@ -303,7 +304,10 @@ def delayed_calls(history: History, block: Block, over_ns: int = _LEAST_NS) -> l
     timeline = history.state_before(start)
     timeline.skips_misfits = True
     cursors, events = history.numbered(start, end)
-    late, _ = late_firings(timeline, cursors, events, over_ns)
+    late, folded = late_firings(timeline, cursors, events, over_ns)
+    if block.lasts:
+        timeline.apply_all(events[folded:])
+        late += waiting_calls(timeline, history.end, block.end_ns - over_ns, block.end_ns)
     found = []
     for call, related in late:
         if block.clock_id not in {call.clock_id, *related}:

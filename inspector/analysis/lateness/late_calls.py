@@ -158,17 +158,31 @@ def _kept_waiting(
     """Yield the calls that have waited for longer than a duration when last looked at."""
     looked_ns = {number: found[-1].at_ns for number, found in samples.by_clock.items() if found}
     before_ns = max(looked_ns.values(), default=0) - over_ns
+    for call, related in waiting_calls(timeline, cursor, before_ns, 0):
+        own = looked_ns.keys() & set(related)
+        loops = {call.clock_id} if call.clock_id in looked_ns else own
+        end_ns = max((looked_ns[number] for number in loops), default=0)
+        due_ns = call.lateness.begin_ns
+        if end_ns - due_ns > over_ns:
+            yield structs.replace(call, lateness=Lateness(due_ns, end_ns, (), (), 0)), related
+
+
+def waiting_calls(
+    timeline: Timeline, cursor: int, before_ns: int, until_ns: int
+) -> Iterator[tuple[LateCall, list[int]]]:
+    """Yield the calls that were due before an instant and still wait, like :func:`late_firings`.
+
+    Args:
+        cursor: The end of the events.
+        until_ns: Up to when they are known to have waited.
+    """
     timeline.resolve_dues()
     timers = timeline.timers
     for timer_id, due_ns in zip(timers.id, timers.session_due, strict=True):
         if due_ns < before_ns:
-            call, related = _described(timeline, timer_id, cursor, (due_ns, due_ns))
-            own = looked_ns.keys() & set(related)
-            loops = {call.clock_id} if call.clock_id in looked_ns else own
-            end_ns = max((looked_ns[number] for number in loops), default=0)
-            if end_ns - due_ns > over_ns:
-                lateness = Lateness(due_ns, end_ns, (), (), 0)
-                yield structs.replace(call, lateness=lateness, is_made=False), related
+            window = due_ns, max(due_ns, until_ns)
+            call, related = _described(timeline, timer_id, cursor, window)
+            yield structs.replace(call, is_made=False), related
 
 
 def late_firings(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from inspector.analysis.lateness.attribution import Lateness, Share
-    from inspector.analysis.lateness.blocks import Block
+    from inspector.analysis.lateness.blocks import Block, DelayedCall
     from inspector.analysis.lateness.late_calls import LateCall
 
 #: A share from here on is the whole time.
@@ -123,6 +123,18 @@ def block_evidence(block: Block) -> str:
     """Return how it is known what blocked a loop, with the stack that was seen most."""
     seen = f"seen by {block.samples:,} of {counted(block.looks, 'sample')}"
     return f"{seen}: {stack_text(block.stack)}" if block.stack else seen
+
+
+def delayed_text(delayed: Sequence[DelayedCall]) -> str:
+    """Return which calls a block delayed, the most delayed first, empty for none."""
+    if not delayed:
+        return ""
+    longest: dict[str, int] = {}
+    for each in delayed:
+        longest.setdefault(each.call.name, each.ns)
+    named = [f"{name} by {format_duration(ns)}" for name, ns in longest.items()]
+    more = ["others"] if len(named) > _MOST_NAMED else []
+    return f"delayed {counted(len(delayed), 'call')}: {', '.join(named[:_MOST_NAMED] + more)}"
 
 
 def stack_text(stack: Sequence[str]) -> str:
