@@ -49,11 +49,15 @@ class LoopChoice(QToolButton):
         self._shown = None
         self.refresh()
         capture: object = self._bridge.session
-        if isinstance(capture, ShowsCapture):
-            self.setVisible(
-                bool(capture.streams) and (len(capture.streams) > 1 or not capture.stream)
-            )
-            self._name(capture.stream, "no stream", f"{len(capture.streams)} streams")
+        if not isinstance(capture, ShowsCapture):
+            return
+        count = len(capture.streams)
+        self.setVisible(count > 1 or (count > 0 and not capture.stream))
+        if capture.stream:
+            self._name(capture.stream, f"{count} streams")
+        else:
+            self.setText("Choose frames …")
+            self.setToolTip(f"Choose which of {counted(count, 'stream')} stands for the frames")
 
     def refresh(self) -> None:
         """Show the loop again if it is another one, or if there are more."""
@@ -67,17 +71,13 @@ class LoopChoice(QToolButton):
         loops = () if session is None else session.loops
         chosen = [each.name for each in loops if session and each.clock_id == session.frames_of]
         self.setVisible(len(loops) > 1)
-        self._name(chosen[0] if chosen else "", "no loop", f"{len(loops)} loops")
+        self._name(chosen[0] if chosen else "no loop", f"{len(loops)} loops")
 
-    def _name(self, name: str, none: str, among: str) -> None:
-        shown = one_line(name or none)
+    def _name(self, name: str, among: str) -> None:
+        shown = one_line(name)
         end = "…" if len(shown) > _LONGEST_NAME else ""
         self.setText(f"Frames of {shown[:_LONGEST_NAME]}{end}".replace("&", "&&"))
         self.setToolTip(as_plain(f"The frames shown are of “{shown}”, one of {among}"))
-
-    def _ask(self, count: int) -> None:
-        self.setText("Choose frames …")
-        self.setToolTip(f"Choose which of {counted(count, 'stream')} stands for the frames")
 
     @Slot()
     def list_loops(self) -> None:
