@@ -11,7 +11,7 @@ from .import_hook import when_imported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
     from typing import Any, NoReturn
 
@@ -32,6 +32,9 @@ _ELSEWHERE = frozenset(
     ("bwrap", "chroot", "docker", "firejail", "flatpak", "nsenter", "podman", "proot", "unshare")
 )
 _RESTRICTING = ("--experimental-permission", "--permission")
+_SHELLS = frozenset(("ash", "bash", "dash", "ksh", "sh", "zsh"))
+#: So much of a shell script is looked through.
+_SCRIPT_BYTES = 65536
 
 #: Position of ``env`` among the arguments of ``Popen``, after ``self``.
 _POPEN_ENV = 10
@@ -125,12 +128,14 @@ def _giving(start: Any, position: int) -> Any:
 
     def starting(*args: Any, **kwargs: Any) -> object:
         command = args[1] if len(args) > 1 else kwargs.get("args")
+        folder = kwargs.get("cwd")
         if kwargs.get("env") is not None:
-            kwargs["env"] = _with_probe(kwargs["env"], command)
+            kwargs["env"] = _with_probe(kwargs["env"], command, folder)
         elif len(args) > position:
-            args = (*args[:position], _with_probe(args[position], command), *args[position + 1 :])
-        elif _PRELOAD in os.environ.get(_NODE, "") and not may_preload(_words(command)):
-            kwargs["env"] = _with_probe(os.environ, command)
+            given = _with_probe(args[position], command, folder)
+            args = (*args[:position], given, *args[position + 1 :])
+        elif _PRELOAD in os.environ.get(_NODE, "") and not _may_preload(command, folder):
+            kwargs["env"] = _with_probe(os.environ, command, folder)
         return start(*args, **kwargs)
 
     return _take_after(starting, start)
@@ -145,17 +150,40 @@ def _words(command: Any) -> list[str]:
         return []  # an error that is the program's
 
 
-def may_preload(words: Iterable[str]) -> bool:
-    """Whether Node finds the probe where a command line runs it."""
+def _words_of_scripts(words: Iterable[str], folder: Any) -> Iterator[str]:
+    """Yield the words of the shell scripts that a command line in a folder names."""
+    is_of_shell = False
+    for word in words:
+        if os.path.basename(word) in _SHELLS:
+            is_of_shell = True
+        elif not (is_of_shell and word.startswith("-")):
+            text = b""
+            try:
+                path = os.path.join(os.fsdecode(folder or ""), word)
+                if os.path.isfile(path):
+                    with open(path, "rb") as file:
+                        text = file.read(_SCRIPT_BYTES)
+            except (OSError, TypeError, ValueError):
+                pass
+            first = text.partition(b"\n")[0].split() if text[:2] == b"#!" else []
+            if is_of_shell or any(os.fsdecode(os.path.basename(e)) in _SHELLS for e in first):
+                yield from text.decode("utf-8", "replace").split()
+            is_of_shell = False
+
+
+def _may_preload(command: Any, folder: Any) -> bool:
+    """Whether Node finds the probe where a command line runs it, as far as that is known."""
+    words = _words(command)
+    words += _words_of_scripts(words, folder)
     return os.path.exists(_PROBE_JS) and not any(
         word in _RESTRICTING or os.path.basename(word) in _ELSEWHERE for word in words
     )
 
 
-def node_options(given: str, words: Iterable[str]) -> str:
+def node_options(given: str, command: Any, folder: Any = None) -> str:
     """Return the options by which Node loads the probe, without it where that cannot be."""
     others = given.replace(_PRELOAD, "").strip()
-    return f"{others} {_PRELOAD}".strip() if may_preload(words) else others
+    return f"{others} {_PRELOAD}".strip() if _may_preload(command, folder) else others
 
 
 def _take_after(function: Any, original: Any) -> Any:
@@ -166,7 +194,7 @@ def _take_after(function: Any, original: Any) -> Any:
     return function
 
 
-def _with_probe(environment: Any, command: Any) -> Any:
+def _with_probe(environment: Any, command: Any, folder: Any) -> Any:
     if not isinstance(environment, Mapping):
         return environment  # inherited, or an error that is the program's
     given = dict(environment)
@@ -183,7 +211,7 @@ def _with_probe(environment: Any, command: Any) -> Any:
     put(_PATH, path_with_probe(os.fsdecode(path)))
     options = os.fsdecode(given.get(_NODE, given.get(os.fsencode(_NODE), "")))
     if _PRELOAD in options:
-        put(_NODE, node_options(options, _words(command)))
+        put(_NODE, node_options(options, command, folder))
     for name, value in _handed_on.items():
         put(name, value)
     return given

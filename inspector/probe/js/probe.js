@@ -47,6 +47,14 @@
   const COCOS_NS = 5e7;
   const MOST_HOOK_MS = 0.1, MOST_FLUSH_MS = 5;
 
+  /** What runs a program that sees other files. */
+  const ELSEWHERE = /(^|\/)(bwrap|chroot|docker|firejail|flatpak|nsenter|podman|proot|unshare)$/;
+  const SHELL = /(^|\/)(ash|bash|dash|ksh|sh|zsh)$/;
+  /** Longer shell scripts are not looked through. */
+  const SCRIPT_BYTES = 65536;
+  /** What NODE_OPTIONS has of ours. */
+  const PRELOAD = /--require "([^"\\]|\\.)*probe\.js"/;
+
   const LATE = "attached late: what was set before is not seen until the page is reloaded";
 
   const RECORD = Symbol("timeline.record");
@@ -2274,14 +2282,14 @@
     if (!address || !token) return;
     // Package managers only start other programs, which inherit the environment.
     if (["npm", "npx", "yarn", "pnpm", "corepack"].includes(name)) {
-      passOn(require("child_process").ChildProcess.prototype, "");
+      passOn("");
       return;
     }
     Object.defineProperty(root, key, { value: api });
     const hold = threads.isMainThread && env.TIMELINE_PROBE_HOLD === "1";
     delete env.TIMELINE_PROBE_TOKEN;
     delete env.TIMELINE_PROBE_HOLD;
-    passOn(require("child_process").ChildProcess.prototype, token);
+    passOn(token);
     const onEnd = (reason) => {
       if (reason === "no inspector answers") process.emitWarning(`timeline-inspector: ${reason}`);
     };
@@ -2343,22 +2351,66 @@
    * Give the token to child processes that get the rest of the environment, and leave the probe out
    * where Node would not start with it: where it may not read it, or sees other files.
    */
-  function passOn(prototype, token) {
+  function passOn(token) {
+    const children = require("child_process");
+    const prototype = children.ChildProcess.prototype;
     const { spawn } = prototype;
-    const elsewhere = /(^|\/)(bwrap|chroot|docker|firejail|flatpak|nsenter|podman|proot|unshare)$/;
-    const isOut = (word) => /^--(experimental-)?permission$/.test(word) || elsewhere.test(word);
     prototype.spawn = function (options) {
       const pairs = options && options.envPairs;
       if (Array.isArray(pairs) && pairs.some((pair) => pair.startsWith("TIMELINE_PROBE_CONNECT="))) {
-        const { file, args } = options;
-        const words = [file, ...(Array.isArray(args) ? args : [])].join(" ").split(/\s+/);
-        const ours = words.some(isOut) && /--require "([^"\\]|\\.)*probe\.js"/;
-        const kept = (pair) => ours && pair.startsWith("NODE_OPTIONS=") ? pair.replace(ours, "") : pair;
+        const isOut = mayNotPreload([options.file].concat(options.args), options.cwd);
+        const kept = (pair) => (isOut && pair.startsWith("NODE_OPTIONS=") ? pair.replace(PRELOAD, "") : pair);
         const envPairs = pairs.map(kept);
         if (token) envPairs.push(`TIMELINE_PROBE_TOKEN=${token}`);
         options = { ...options, envPairs };
       }
       return spawn.call(this, options);
     };
+    // These reach the system without a ChildProcess.
+    for (const name of ["execSync", "execFileSync", "spawnSync"]) {
+      const start = children[name];
+      children[name] = Object.defineProperty(function (...given) {
+        const place = given.findIndex((each, at) => at > 0 && !Array.isArray(each));
+        const options = (place < 0 ? null : given[place]) || {};
+        const env = options.env || process.env;
+        if (typeof options === "object" && env.TIMELINE_PROBE_CONNECT) {
+          const isOut = mayNotPreload([given[0]].concat(Array.isArray(given[1]) ? given[1] : []), options.cwd);
+          const added = token ? { TIMELINE_PROBE_TOKEN: token } : {};
+          if (isOut && env.NODE_OPTIONS) added.NODE_OPTIONS = env.NODE_OPTIONS.replace(PRELOAD, "");
+          given.splice(place < 0 ? given.length : place, 1, { ...options, env: { ...env, ...added } });
+        }
+        return start.apply(this, given);
+      }, "name", { value: name });
+    }
+    require("module").syncBuiltinESMExports();
+  }
+
+  /** Return whether Node does not find the probe where a command line runs it, as far as that is known. */
+  function mayNotPreload(command, folder) {
+    const words = command.join(" ").split(/\s+/);
+    let isOfShell = false;
+    for (const word of [...words]) {
+      if (SHELL.test(word)) isOfShell = true;
+      else if (!(isOfShell && word.startsWith("-"))) {
+        const text = beginningOf(word, folder);
+        const first = text.startsWith("#!") ? text.slice(2).split("\n")[0].trim().split(/\s+/) : [];
+        if (isOfShell || first.some((each) => SHELL.test(each))) words.push(...text.split(/\s+/));
+        isOfShell = false;
+      }
+    }
+    return words.some((word) => /^--(experimental-)?permission$/.test(word) || ELSEWHERE.test(word));
+  }
+
+  /** Return how a script begins, an empty text if a word names none. */
+  function beginningOf(word, folder) {
+    const fs = require("fs");
+    try {
+      const place = folder instanceof URL ? require("url").fileURLToPath(folder) : folder || ".";
+      const path = require("path").resolve(place, word);
+      const found = fs.statSync(path);
+      return found.isFile() && found.size <= SCRIPT_BYTES ? fs.readFileSync(path, "utf8") : "";
+    } catch {
+      return "";
+    }
   }
 })();

@@ -101,7 +101,9 @@ class Launch:
         environment = {
             **os.environ,
             "PYTHONPATH": path_with_probe(os.environ.get("PYTHONPATH", "")),
-            "NODE_OPTIONS": node_options(os.environ.get("NODE_OPTIONS", ""), self.argv),
+            "NODE_OPTIONS": node_options(
+                os.environ.get("NODE_OPTIONS", ""), self.argv, self.folder
+            ),
             "TIMELINE_PROBE_CONNECT": inlet.address,
             "TIMELINE_PROBE_TOKEN": inlet.token,
             "TIMELINE_PROBE_GRANT": self.grant,

@@ -205,14 +205,59 @@ def test_that_node_is_not_told_to_load_what_it_cannot_read(
     assert "probe.js" in _node_options_of(tmp_path, sys.executable, "-c", starter)
 
 
-def test_that_a_child_of_node_starts_that_may_not_read_the_probe(tmp_path: Path) -> None:
+def test_that_node_in_a_shell_script_is_not_told_to_load_what_it_cannot_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NODE_OPTIONS", "--no-warnings")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    _script(tmp_path, "node", '#!/bin/sh\necho "$NODE_OPTIONS" > options\n')
+    _script(tmp_path, "start", "#!/usr/bin/env bash\ntrue\nexec node --permission x.js\n")
+    (tmp_path / "plain").write_text("node --experimental-permission x.js\n")
+    _script(tmp_path, "free", "#!/bin/sh\nnode x.js\n")
+    _script(tmp_path, "x", f"#!{sys.executable}\n'--permission'\nimport os; os.system('node')\n")
+
+    for command in (["./start"], ["sh", "plain"], ["bash", "-e", "./start"]):
+        assert _node_options_of(tmp_path, *command) == "--no-warnings"
+        starter = f"import subprocess; subprocess.run({command!r}, cwd={str(tmp_path)!r})"
+        python = (sys.executable, "-c", f"import os; os.chdir('/'); {starter}")
+        assert _node_options_of(tmp_path, *python) == "--no-warnings"
+    for command in (["./free"], ["./x"]):
+        assert "probe.js" in _node_options_of(tmp_path, *command)
+
+
+#: How Node starts another one, and keeps what that has printed.
+_WAYS_OF_NODE = {
+    "exec": "exec(line, (_, out) => keep(out))",
+    "exec a script": "exec('sh run.sh', (_, out) => keep(out))",
+    "execFile": "execFile(file, args, (_, out) => keep(out))",
+    "execFileSync": "keep(execFileSync(file, args))",
+    "execSync": "keep(execSync(line))",
+    "execSync with options": "keep(execSync(line, { cwd: here }))",
+    "spawnSync": "keep(spawnSync(file, args).stdout)",
+    "spawnSync in a shell": "keep(spawnSync(line, { shell: true }).stdout)",
+    "spawnSync with an environment": "keep(spawnSync(file, args, { env: process.env }).stdout)",
+    "spawnSync of a script": "keep(spawnSync('./run.sh', { cwd: here }).stdout)",
+}
+
+
+@pytest.mark.parametrize("imports", ["require", "import"])
+@pytest.mark.parametrize("way", _WAYS_OF_NODE)
+def test_that_a_child_of_node_starts_that_may_not_read_the_probe(
+    tmp_path: Path, way: str, imports: str
+) -> None:
     (tmp_path / "x.js").write_text("require('fs'); console.log('ran')")
-    allowed = f"--experimental-permission --allow-fs-read={tmp_path}/*"
-    starter = tmp_path / "start.js"
+    args = ["--no-warnings", "--experimental-permission", f"--allow-fs-read={tmp_path}/*", "x.js"]
+    _script(tmp_path, "run.sh", f"#!/bin/sh\n{node()} {' '.join(args)}\n")
+    names = "exec, execFile, execFileSync, execSync, spawnSync"
+    begin = f"const {{ {names} }} = require('child_process'), fs = require('fs');"
+    if imports == "import":
+        begin = f"import {{ {names} }} from 'child_process'; import fs from 'fs';"
+    starter = tmp_path / ("start.mjs" if imports == "import" else "start.js")
     starter.write_text(
-        "require('child_process')"
-        f".exec({f'{node()} --no-warnings {allowed} x.js'!r}, (_, out) => "
-        "require('fs').writeFileSync('out', out));\n"
+        f"{begin}\n"
+        f"const file = {node()!r}, args = {args!r}, line = [file, ...args].join(' ');\n"
+        f"const here = {str(tmp_path)!r}, keep = (out) => fs.writeFileSync('out', out);\n"
+        f"{_WAYS_OF_NODE[way]};\n"
     )
     Launch((node(), str(starter)), folder=tmp_path).open(StandIn()).wait()
     assert (tmp_path / "out").read_text() == "ran\n"
