@@ -37,6 +37,25 @@ _OWNERS: Final = frozenset({MemberKind.TARGET, MemberKind.NODE})
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """What the samples of a frame say of a function.
+
+    Attributes:
+        site: Where it was, as ``file:line``.
+        samples: How many have seen it there.
+        looks: How many there are of the frame.
+        is_own: Whether it is the program's own, rather than a library's.
+        blocks: Whether it had most of the frame.
+    """
+
+    site: str
+    samples: int
+    looks: int
+    is_own: bool
+    blocks: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Span:
     """A stretch of a frame.
 
@@ -53,6 +72,8 @@ class Span:
         lateness_ns: How late the timer fired.
         own_ns: Its duration without its calls.
         is_measured: Whether its duration is known; that of a timer is, if no other fired.
+        seen: Of a function that samples have seen, what they say; it lasts for as long as they
+            stand for.
     """
 
     member_id: int
@@ -66,6 +87,7 @@ class Span:
     lateness_ns: int = 0
     own_ns: int = 0
     is_measured: bool = True
+    seen: Seen | None = None
 
     @property
     def end_ns(self) -> int:
@@ -74,7 +96,7 @@ class Span:
 
     @property
     def is_phase(self) -> bool:
-        return not self.member_id and not self.timer_id
+        return not self.member_id and not self.timer_id and self.seen is None
 
 
 def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ...]:

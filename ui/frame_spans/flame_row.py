@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
+    QContextMenuEvent,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -22,7 +23,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
 from inspector.analysis.frame_spans import Span
-from inspector.display_text import as_plain, one_line
+from inspector.display_text import as_plain, counted, one_line
 from inspector.formats.drawing.ticks import duration_ticks
 from inspector.timebase import NS_PER_US, format_duration
 
@@ -60,6 +61,8 @@ class FlameRow(QWidget):
 
     span_chosen = Signal(object)  # Span
     span_hovered = Signal(object)  # Span | None
+    #: The menu of a span was asked for, at a position of the screen.
+    menu_requested = Signal(object, object)  # Span, QPoint
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -244,6 +247,9 @@ class FlameRow(QWidget):
         painter.drawRect(self.rect_of(number).adjusted(0, 1, -1, -1))
 
     def _color_of(self, span: Span) -> QColor:
+        if (seen := span.seen) is not None:
+            own = ColorRole.BAR if seen.is_own else ColorRole.CLOCK
+            return self._theme.color(ColorRole.RED if seen.blocks else own)
         color = phase_color(span.phase)
         if span.is_phase:
             return color
@@ -291,6 +297,13 @@ class FlameRow(QWidget):
             self.view.fit()
         else:
             self.view.show_span(self._spans[number].began_ns, self._spans[number].end_ns)
+
+    @override
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        is_pointed = event.reason() is QContextMenuEvent.Reason.Mouse
+        number = self.span_at(QPointF(event.pos())) if is_pointed else self._current
+        if number is not None:
+            self.menu_requested.emit(self._spans[number], event.globalPos())
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -397,6 +410,13 @@ class FlameRow(QWidget):
 
 def span_text(span: Span) -> str:
     lines = [f"{span.label} ({span.kind})"]
+    if (seen := span.seen) is not None:
+        lines[0] = span.label
+        took = format_duration(span.took_ns)
+        lines.append(f"seen in {seen.samples:,} of {counted(seen.looks, 'sample')}, for {took}")
+        if seen.blocks:
+            lines.append("had most of the frame")
+        return "\n".join([*lines, seen.site])
     if span.timer_id:
         late = f"{format_duration(span.lateness_ns)} late" if span.lateness_ns else "on time"
         if span.is_measured:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from PySide6.QtCore import QModelIndex, Qt, Slot
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QScrollArea, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QMenu, QScrollArea, QToolButton, QWidget
 from typing_extensions import override
 
 from inspector.analysis.frame_spans import (
@@ -20,13 +21,16 @@ from inspector.analysis.frame_spans import (
 )
 from inspector.analysis.frame_sums import SLICE, FrameSums
 from inspector.analysis.interval_shares import named_shares, shares_text
+from inspector.analysis.lateness.flame import sampled_spans
+from inspector.display_text import counted
 from inspector.sessions.session import AttachesPrograms, Session, unknown_of_frames
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
 
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
-from ..kit.layouts import bar, fill, splitter, tool_button
+from ..kit.layouts import bar, fill, open_menu, splitter, tool_button
 from ..kit.paced_refresh import PacedRefresh, single_shot
+from ..kit.source_menu import add_source_actions
 from ..kit.table.table_view import TableView
 from ..kit.theme import Theme
 from ..session.bridge import Selection, SelectionKind, SessionBridge
@@ -50,6 +54,7 @@ NOTHING_RECORDED: Final = "This recording holds no frames."
 NOTHING_SEEN: Final = "No frame has ended yet in this program."
 NO_SESSION: Final = "No scene is open."
 _NO_CALLS: Final = "Nothing was called in this frame."
+_ONLY_SAMPLES: Final = "Its calls were not measured. Above are the functions that samples saw."
 _CALLS_LOST: Final = "The events of this frame are no longer in the log; only its phases are known."
 
 
@@ -175,8 +180,10 @@ class FrameSpansPanel(QWidget):
         start, end = extent_of(history, timeline, index)
         is_drawn = end - start <= SLICE
         spans = spans_of(history, timeline, index) if is_drawn else phases_of(timeline, index)
+        seen = sampled_spans(history, timeline, index, (start, end))
         self._upper.show()
-        self.flame.show_spans(spans)
+        below = max((span.depth for span in spans), default=-1) + 1
+        self.flame.show_spans((*spans, *(replace(s, depth=s.depth + below) for s in seen)))
         self.flame.show_words("" if spans else _NO_CALLS)
         # As many rows as there are, until the table would become too small.
         height = min(self.flame.minimumSizeHint().height(), _MOST_FLAME)
@@ -196,10 +203,15 @@ class FrameSpansPanel(QWidget):
         is_kept = bool(spans) and (not is_drawn or are_calls_kept(history, timeline, index))
         gone = "" if is_kept or not spans else "   Its calls are no longer in the log."
         self._note = gone if is_drawn else "   It has too many calls to draw them one by one."
+        if seen and (of := seen[0].seen) is not None:
+            self._note += f"   Stacks: {counted(of.looks, 'sample')}."
         self._show_title(index)
         # That nothing was called stands in the flame row.
         is_lost = bool(spans) and not is_kept and not self.model.rowCount()
-        self.notice.show_text(_CALLS_LOST if is_lost else "")
+        if is_lost:
+            self.notice.show_text(_CALLS_LOST)
+        else:
+            self.notice.show_text(_ONLY_SAMPLES if seen and not spans else "")
 
     def _show_title(self, index: int) -> None:
         frame = self._bridge.timeline.frames.frame(index)
@@ -287,6 +299,13 @@ class FrameSpansPanel(QWidget):
         shown = self.flame.current if span is None else span
         self.readout.show_text("" if shown is None else _one_line(shown))
 
+    @Slot(object, object)
+    def _open_menu(self, span: Span, place: QPoint) -> None:
+        if span.seen is not None:
+            menu = QMenu(self)
+            add_source_actions(menu, span.seen.site)
+            open_menu(menu, place)
+
     @Slot(QModelIndex)
     def _choose_row(self, index: QModelIndex) -> None:
         row = self.model.row_at(index.row())
@@ -369,6 +388,7 @@ class FrameSpansPanel(QWidget):
         self._pace.due.connect(self.refresh)
         self.flame.span_chosen.connect(self._choose_span)
         self.flame.span_hovered.connect(self._read_span)
+        self.flame.menu_requested.connect(self._open_menu)
         self.view.selectionModel().currentRowChanged.connect(self._choose_row)
         self.view.clicked.connect(self._choose_row)
         self.previous_button.clicked.connect(self._show_previous)

@@ -465,10 +465,10 @@ def _what(stack: Sequence[str]) -> str:
     innermost = Place.of(stack[-1])
     if innermost.file == "<built-in>":
         return innermost.function
-    return innermost.function if _is_library(innermost) else ""
+    return innermost.function if is_library(innermost) else ""
 
 
-def _is_library(place: Place) -> bool:
+def is_library(place: Place) -> bool:
     file = place.file.replace("\\", "/")
     return (file.startswith("<") and file not in {"<string>", "<stdin>"}) or any(
         part in file for part in _LIBRARIES
@@ -484,6 +484,14 @@ def own_places(stack: Sequence[str]) -> list[Place]:
 
     Without any, those of libraries; none of what calls the callbacks of a scene.
     """
+    places = places_below_loop(stack)
+    own = [place for place in places if not is_library(place)]
+    named = [place for place in own or places if _is_named(place)]
+    return named or own or places
+
+
+def places_below_loop(stack: Sequence[str]) -> list[Place]:
+    """Return the places that a loop has called, with those of libraries."""
     places = [Place.of(text) for text in stack]
     places = [place for place in places if place.file != "<built-in>"]
     is_engines = [_is_engines(place) for place in places]
@@ -500,9 +508,7 @@ def own_places(stack: Sequence[str]) -> list[Place]:
             if below:
                 places = below
             break
-    own = [place for place in places if not _is_library(place)]
-    named = [place for place in own or places if _is_named(place)]
-    return named or own or places
+    return places
 
 
 def _is_named(place: Place) -> bool:

@@ -6,14 +6,24 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.analysis.frame_spans import spans_of
+from inspector.analysis.frame_spans import Span, spans_of
 from inspector.analysis.frame_sums import SLICE, FrameSums, SpanTotal
 from inspector.events.log import BYTES_PER_EVENT
 from inspector.sessions.captured import CapturedSession
-from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, MemberKind, Phase
+from inspector.vocabulary import (
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    SAMPLE_TIMES,
+    SAMPLED,
+    STACK_FRAME,
+    MemberKind,
+    Phase,
+    SampleForm,
+)
 from tests.sessions.test_captured import trace
 from tests.ui.members_world import MS, MembersSession
 from ui.frame_spans.frame_span_model import FrameSpanModel, SpanColumn
@@ -346,3 +356,38 @@ def test_that_a_frame_without_calls_is_said_to_be_so_once(
     run_frame(session, bridge)
     panel.refresh()
     assert panel.flame.accessibleDescription() == ""
+
+
+def test_that_a_long_frame_shows_the_functions_that_samples_saw(
+    qtbot: QtBot, panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    bridge.set_session(session)
+    log, text = session.log, session.log.intern
+    at_ns = session.tree.now_ns
+    log.append((at_ns, FRAME_BEGAN, 1, 0, 0))
+    for number in range(3):
+        at_ns += 10 * MS
+        for place, site in enumerate(("/srv/game.py:3 in step", "/srv/game.py:9 in find_path")):
+            log.append((at_ns, STACK_FRAME, session.root.id, place, text(site)))
+        log.append((at_ns, SAMPLE_TIMES, session.root.id, 10 * MS, 0))
+        form = SampleForm(0, number, 2, 0).packed
+        log.append((at_ns, SAMPLED, session.root.id, 10 * MS, form))
+    log.append((at_ns, FRAME_ENDED, 1, 30 * MS, 30 * MS))
+    bridge.refresh_now()
+    panel.refresh()
+
+    labels = [span.label for span in panel.flame.spans]
+    assert labels == ["step() (game.py:3)", "find_path() (game.py:9)"]
+    assert "Stacks: 3 samples." in panel.title.text()
+    click_span(qtbot, panel, "find_path() (game.py:9)")
+    assert panel.readout.text() == (
+        "find_path() (game.py:9)   seen in 3 of 3 samples, for 30.0 ms   had most of the frame   "
+        "/srv/game.py:9"
+    )
+    menus: list[Span] = []
+    panel.flame.menu_requested.connect(lambda span, _place: menus.append(span))
+    panel.flame.menu_requested.disconnect(panel._open_menu)
+    middle = panel.flame.rect_of(1).center().toPoint()
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, middle, QPoint())
+    QApplication.sendEvent(panel.flame, event)
+    assert [span.label for span in menus] == ["find_path() (game.py:9)"]

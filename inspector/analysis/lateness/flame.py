@@ -1,0 +1,141 @@
+"""What the samples of a long turn or frame say of where it was, as spans of the frame."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field, structs
+
+from inspector.analysis.frame_spans import Seen, Span
+from inspector.analysis.lateness.attribution import (
+    BLOCKING,
+    attribute,
+    is_library,
+    places_below_loop,
+)
+from inspector.analysis.lateness.samples import SAMPLE_KINDS, Place, samples_around
+from inspector.timebase import NS_PER_MS
+from inspector.vocabulary import Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from inspector.analysis.lateness.samples import Sample, Samples
+    from inspector.events.history import History
+    from inspector.events.timeline import Timeline
+
+#: Shorter frames are not sampled.
+_LEAST_NS: Final = 10 * NS_PER_MS
+#: The most events of a frame to look through for samples.
+_MOST_EVENTS: Final = 100_000
+#: A function blocks the frame if it had so much of it.
+_MOST_OF: Final = 0.5
+
+
+def sampled_spans(
+    history: History, timeline: Timeline, index: int, extent: tuple[int, int]
+) -> tuple[Span, ...]:
+    """Return the functions that a frame was seen in, each for as long as samples stand for.
+
+    A function that several samples in a row have seen is one span; whether it was called anew in
+    between is not known.
+
+    Args:
+        extent: Cursors closely around the events of the frame.
+    """
+    frame = timeline.frames.frame(index)
+    start, end = extent
+    if frame.busy_ns < _LEAST_NS or end - start > _MOST_EVENTS:
+        return ()
+    if not any(event[1] in SAMPLE_KINDS for event in history.events(start, end)):
+        return ()
+    end_ns = frame.at_ns + frame.busy_ns
+    samples = samples_around(history, frame.at_ns, end_ns)
+    clock_id = timeline.frames_of
+    clocks = [clock_id] if clock_id in samples.by_clock else list(samples.by_clock)
+    if len(clocks) != 1:
+        return ()
+    (clock_id,) = clocks
+    mine = [
+        each
+        for each in samples.by_clock[clock_id]
+        if each.stack and each.begin_ns < end_ns and each.at_ns > frame.at_ns
+    ]
+    # In a scene, its timers are called before the frame, in the same turn.
+    shift_ns = frame.phases[Phase.TIMERS] if any(each.is_told_later for each in mine) else 0
+    blocking = _blocking(samples, clock_id, frame.at_ns, end_ns)
+    return tuple(_merged(mine, frame.at_ns, end_ns, shift_ns, blocking))
+
+
+def _blocking(samples: Samples, clock_id: int, begin_ns: int, end_ns: int) -> set[tuple[str, str]]:
+    seen = attribute(samples, (clock_id,), 0, begin_ns, end_ns)
+    return {
+        (share.culprit.place.file, share.culprit.place.function)
+        for share in seen.shares
+        if share.culprit is not None
+        and share.culprit.thread is None
+        and share.cause in BLOCKING
+        and share.ns >= _MOST_OF * seen.late_ns
+    }
+
+
+class _Open(Struct):
+    """A function while the samples of a frame are gone through.
+
+    Attributes:
+        lines: The lines that were seen in it, each with how often.
+    """
+
+    place: Place
+    began_ns: int
+    depth: int
+    took_ns: int = 0
+    samples: int = 0
+    lines: Counter[int] = field(default_factory=Counter)
+
+    def span(self, looks: int, blocking: set[tuple[str, str]]) -> Span:
+        place = self.place
+        place = structs.replace(place, line=self.lines.most_common(1)[0][0])
+        seen = Seen(
+            f"{place.file}:{place.line}",
+            self.samples,
+            looks,
+            not is_library(place),
+            (place.file, place.function) in blocking,
+        )
+        return Span(
+            *(0, place.short, "function", Phase.UPDATE, self.began_ns, self.took_ns, self.depth),
+            seen=seen,
+        )
+
+
+def _merged(
+    samples: Sequence[Sample],
+    frame_ns: int,
+    end_ns: int,
+    shift_ns: int,
+    blocking: set[tuple[str, str]],
+) -> list[Span]:
+    """Return the spans in the order in which they began, each before what it calls."""
+    looks = sum(each.is_look for each in samples)
+    found: list[_Open] = []
+    opened: list[_Open] = []
+    for sample in samples:
+        began_ns = max(sample.begin_ns, frame_ns) - frame_ns - shift_ns
+        ended_ns = min(sample.at_ns, end_ns) - frame_ns - shift_ns
+        places = places_below_loop(sample.stack)
+        same = 0
+        for former, place in zip(opened, places, strict=False):
+            if (former.place.file, former.place.function) != (place.file, place.function):
+                break
+            same += 1
+        del opened[same:]
+        for depth, place in enumerate(places[same:], same):
+            opened.append(_Open(place, began_ns, depth))
+            found.append(opened[-1])
+        for each, place in zip(opened, places, strict=True):
+            each.took_ns = ended_ns - each.began_ns
+            each.samples += sample.is_look
+            each.lines[place.line] += 1
+    return [each.span(looks, blocking) for each in found]

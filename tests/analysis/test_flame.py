@@ -1,0 +1,70 @@
+"""The functions that the samples of a long frame saw, as spans of the frame."""
+
+from __future__ import annotations
+
+from inspector.analysis.frame_spans import Span, extent_of
+from inspector.analysis.lateness.flame import sampled_spans
+from inspector.events.history import LogHistory
+from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, SAW_END
+from tests.analysis.test_lateness import (
+    CRUNCH,
+    DUE_NS,
+    LIBRARY,
+    LOAD,
+    LOOP,
+    MAIN,
+    MS,
+    REBUILD,
+    Program,
+)
+
+
+def spans_after(program: Program, busy_ms: int) -> tuple[Span, ...]:
+    program.log.append((DUE_NS + busy_ms * MS, FRAME_ENDED, LOOP, 0, busy_ms * MS))
+    history = LogHistory(program.log)
+    timeline = history.state_before(history.end)
+    return sampled_spans(history, timeline, 0, extent_of(history, timeline, 0))
+
+
+def began() -> Program:
+    program = Program()
+    program.log.append((DUE_NS, FRAME_BEGAN, LOOP, 0, 0))
+    return program
+
+
+def test_that_a_function_lies_in_its_caller_for_as_long_as_samples_have_seen_it() -> None:
+    program = began()
+    for until_ms in range(10, 101, 10):
+        leaf = CRUNCH if until_ms <= 80 else LOAD
+        program.sample(MAIN, LIBRARY, REBUILD, leaf, until_ms=until_ms, begins=until_ms == 10)
+
+    found = spans_after(program, 104)
+
+    assert [
+        (span.label, span.depth, span.began_ns // MS, span.took_ns // MS) for span in found
+    ] == [
+        ("rebuild() (server.py:10)", 0, 0, 100),
+        ("crunch() (server.py:4)", 1, 0, 80),
+        ("load() (server.py:20)", 1, 80, 20),
+    ]
+    seen = [span.seen for span in found if span.seen is not None]
+    assert [(each.samples, each.looks, each.blocks) for each in seen] == [
+        (10, 10, False),
+        (8, 10, True),
+        (2, 10, False),
+    ]
+    assert seen[1].site == "/srv/server.py:4"
+
+
+def test_that_what_is_told_of_the_end_lengthens_what_was_seen_last() -> None:
+    program = began()
+    for until_ms in (10, 20):
+        program.sample(MAIN, LIBRARY, CRUNCH, until_ms=until_ms, begins=until_ms == 10)
+    program.sample(until_ms=26, covers_ms=6, flags=SAW_END)
+    (found,) = spans_after(program, 26)
+    assert found.seen is not None
+    assert (found.took_ns // MS, found.seen.samples, found.seen.looks) == (26, 2, 2)
+
+
+def test_that_a_frame_without_samples_has_none() -> None:
+    assert spans_after(began(), 104) == ()

@@ -1,0 +1,28 @@
+"""What a menu offers of a line of source code."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+
+from .clipboard import copy_text
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QMenu
+
+
+def add_source_actions(menu: QMenu, site: str) -> None:
+    """Offer to copy a place, told as ``file:line``, and to open its file where there is one."""
+    menu.addAction("Copy source line", partial(copy_text, site))
+    path = Path(site.rpartition(":")[0])
+    opening = menu.addAction(f"Open {path.name}", partial(_open, path))
+    # The program may have run on another machine.
+    opening.setEnabled(path.is_absolute() and path.is_file())
+
+
+def _open(path: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
