@@ -31,14 +31,17 @@ _ACTIONS = {
     "run-or-hold": "command.hold",
     "step": "command.step_frames",
     "step-n": "command.step_frames",
+    "step-n-exact": "command.step_frames",
     "next-timer": "command.step_to_next_timer",
     "step-by": "command.step_by",
     "step-back": "command.step_back",
     "step-back-n": "command.step_back",
+    "step-back-n-exact": "command.step_back",
     "rewind": "command.rewind_to",
     "slower": "command.set_rate",
     "faster": "command.set_rate",
     "normal-rate": "command.set_rate",
+    "rate-of-everything": "command.set_rate",
     "undo": "command.undo",
     "redo": "command.undo",
     "mark": "command.add_mark",
@@ -84,7 +87,7 @@ _PANELS = {
 #: What is about the window itself.
 _OF_THE_WINDOW = (
     "quit", "fit", "follow", "find", "palette", "next-panel", "previous-panel", "close-panel",
-    "float-panel", "keys", "panel-", "reset-view", "side-column", "theme-", "help",
+    "float-panel", "keys", "panel-", "reset-view", "menu-bar", "side-column", "theme-", "help",
 )  # fmt: skip
 #: What the window can do, and this cannot.
 _MISSING = {

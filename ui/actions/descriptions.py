@@ -31,6 +31,7 @@ class Needs(Enum):
     STEP_TIME = "a session that can be stepped by a time", Capability.STEP_TIME
     STEP_TIMER = "a session that can be stepped to the next timer", Capability.STEP_TIMER
     ROOT_RATE = "a session whose rates can be changed", Capability.RATE
+    EVERYTHING_RATE = "a session whose root clock can be changed", Capability.RATE
     FRAME_RATE = "a session whose frame rate can be changed", Capability.FRAME_RATE
     FAILURE_POLICY = "a session that accepts a failure policy", Capability.FAILURE_POLICY
     MARK = "a session that accepts marks", Capability.MARK

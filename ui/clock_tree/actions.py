@@ -20,12 +20,11 @@ from ..kit.texts.member_texts import machine_transitions
 from ..previews.selected import (
     is_clock_paused,
     machine_for,
-    rate_command,
     scheduler_for,
     selected_clock,
     submit_action,
 )
-from ..previews.tree_menus import Requests, ask_priority, menu_text
+from ..previews.tree_menus import Requests, ask_for_rate, ask_priority, menu_text
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -57,23 +56,8 @@ class BranchActions(QObject):
     def ask_for_rate(self) -> None:
         bridge = self._bridge
         clock = selected_clock(bridge.timeline, bridge.selection)
-        if clock is None:
-            return
-        clock_id = clock.id
-        prompt = RatePrompt(clock.name, clock.rate, self._window)
-
-        def show_rate(_info: object) -> None:
-            state = bridge.timeline.clocks.get(clock_id)
-            if state is not None:
-                prompt.rate_slider.show_rate(state.rate)
-
-        def let_go(_result: int) -> None:
-            bridge.refreshed.disconnect(show_rate)
-
-        prompt.rate_requested.connect(lambda rate: bridge.submit(rate_command(clock_id, rate)))
-        bridge.refreshed.connect(show_rate)
-        prompt.finished.connect(let_go)
-        prompt.open()
+        if clock is not None:
+            ask_for_rate(bridge, clock, self._window)
 
     @Slot(object)
     def _show_state(self, _news: object = None) -> None:

@@ -6,12 +6,18 @@ from typing import Final
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QFont, QFontDatabase
+from PySide6.QtWidgets import QWidget
 
 from inspector.errors import ExportError
 from inspector.formats.drawing.font_metrics import FONT_FAMILY, font_path
 from inspector.tokens import TYPE
 
 _FONTS_LOADED: Final = "timeline_inspector_fonts_loaded"
+
+
+def text_scale(widget: QWidget) -> float:
+    """Return how large the text of a widget is, as a multiple of the usual size; at least 1."""
+    return max(widget.fontInfo().pixelSize() / TYPE["text"].px, 1.0)
 
 
 def load_fonts() -> None:

@@ -1,9 +1,8 @@
-"""What sets a rate: a row of buttons or a slider, each with a field for any other rate."""
+"""What sets a rate: a slider with a field for exact ones; and the usual rates."""
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Final
@@ -12,11 +11,9 @@ from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QWheelEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QSizePolicy,
     QSlider,
     QStyle,
     QStyleOptionSlider,
-    QToolButton,
     QWidget,
 )
 from typing_extensions import override
@@ -27,8 +24,6 @@ from inspector.vocabulary import RATE_DENOMINATOR, typed_rate
 
 from .exact_entry import ExactEntry
 from .guards import guarded
-from .labels import ElidedLabel
-from .layouts import tool_button
 from .paced_refresh import single_shot
 
 #: The rates that are one click away, and what their buttons and menus say.
@@ -42,8 +37,6 @@ RATE_PRESETS: Final[Mapping[Fraction, str]] = {
 
 #: The rates that have a place of their own on the slider.
 USUAL_RATES: Final = tuple(Fraction(text) for text in ("1/10", "1/4", "1/2", "1", "2", "4", "10"))
-#: Longer names of clocks are cut before the buttons.
-_WIDEST_NAME: Final = "street lamps mm"
 _STEPS_PER_DECADE: Final = 100
 #: A rate this many steps from a usual one is taken for it.
 _SNAP_STEPS: Final = 5
@@ -87,122 +80,21 @@ def rate_at_position(position: int, *, snaps: bool = True) -> Fraction:
     return Fraction(f"{rate:.2g}" if rate < 1 else f"{rate:.1f}")
 
 
-class RateWidget(QWidget):
-    """Shows the rate that :meth:`show_rate` was told, and asks for others.
+class RateSlider(QWidget):
+    """A logarithmic slider from a tenth to ten, and a field for exact rates.
 
-    What the user does is only a request, so everything goes back if it is not granted.
+    It shows the rate that :meth:`show_rate` was told, and asks for others: what the user does is
+    only a request, so everything goes back if it is not granted.
 
     Signals:
         rate_requested: The user wants another rate.
 
     Attributes:
+        slider: The slider.
         entry: The field for exact rates.
     """
 
     rate_requested = Signal(object)  # Fraction
-
-    def __init__(self, name: str, field_sample: str, parent: QWidget | None) -> None:
-        super().__init__(parent)
-        self._rate = Fraction(1)
-        self._named = ("", "")
-        self.entry = ExactEntry(f"{name}, exact", parse_rate, rate_to_text, self)
-        self.entry.setFixedWidth(self.entry.fontMetrics().horizontalAdvance(field_sample) + 12)
-        self.entry.value_requested.connect(self.rate_requested)
-        self.setFocusProxy(self.entry)
-
-    @property
-    def rate(self) -> Fraction:
-        return self._rate
-
-    def show_name(self, name: str, note: str = "") -> None:
-        if (name, note) == self._named:
-            return
-        self._named = (name, note)
-        below = f"\n{note}" if note else ""
-        self.entry.setAccessibleName(f"{name}, exact")
-        self.entry.setToolTip(as_plain(f"{name}, exactly: 1/3, 0.25, 25% or 2x{below}"))
-        self._describe(name, below)
-
-    @abstractmethod
-    def _describe(self, name: str, below: str) -> None:
-        """Say whose rate it is where it can be set otherwise."""
-
-
-class RatePresets(RateWidget):
-    """Buttons for the usual rates, and a field for exact ones, after the name of a clock.
-
-    Attributes:
-        label: The name of the clock, in as much room whatever it is.
-        buttons: The buttons by their rates.
-    """
-
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        """Show rate 1.
-
-        Args:
-            name: Whose rate, for people who do not see the widget.
-        """
-        super().__init__(name, "00.000", parent)
-        # The buttons stay together where there is room to spare.
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
-        self.label = ElidedLabel()
-        self.label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.label.setFixedWidth(self.label.fontMetrics().horizontalAdvance(_WIDEST_NAME))
-        self.buttons = {rate: self._button(rate) for rate in RATE_PRESETS}
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self.label)
-        row.addSpacing(4)
-        for button in self.buttons.values():
-            row.addWidget(button)
-        row.addSpacing(4)
-        row.addWidget(self.entry)
-        self.show_name(name)
-        self._show()
-
-    def _button(self, rate: Fraction) -> QToolButton:
-        button = tool_button(RATE_PRESETS[rate], is_checkable=True)
-        button.setAutoRaise(True)
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        widest = max(map(button.fontMetrics().horizontalAdvance, RATE_PRESETS.values()))
-        button.setFixedWidth(widest + 12)
-        button.clicked.connect(lambda: self._ask(rate))
-        return button
-
-    @override
-    def _describe(self, name: str, below: str) -> None:
-        for rate, button in self.buttons.items():
-            button.setAccessibleName(f"{name}: {rate_to_text(rate)}")
-            button.setToolTip(as_plain(f"{name}: {rate_to_text(rate)}{below}"))
-
-    def show_clock(self, name: str) -> None:
-        self.label.show_text(name)
-
-    def show_rate(self, rate: Fraction) -> None:
-        if rate != self._rate:
-            self._rate = rate
-            self._show()
-
-    def _ask(self, rate: Fraction) -> None:
-        # Qt has checked the button; it stays so once the rate is granted.
-        self._show()
-        if rate != self._rate:
-            self.rate_requested.emit(rate)
-
-    @Slot()
-    def _show(self) -> None:
-        self.entry.show_value(self._rate)
-        for rate, button in self.buttons.items():
-            button.setChecked(rate == self._rate)
-
-
-class RateSlider(RateWidget):
-    """A logarithmic slider from a tenth to ten, and a field for exact rates.
-
-    Attributes:
-        slider: The slider.
-    """
 
     def __init__(self, name: str = "Rate", parent: QWidget | None = None) -> None:
         """Show rate 1.
@@ -210,9 +102,21 @@ class RateSlider(RateWidget):
         Args:
             name: Whose rate, for people who do not see the widget.
         """
-        super().__init__(name, "00000000", parent)
+        super().__init__(parent)
+        self._rate = Fraction(1)
+        self.entry = ExactEntry(f"{name}, exact", parse_rate, rate_to_text, self)
+        self.entry.setFixedWidth(self.entry.fontMetrics().horizontalAdvance("00000000") + 12)
+        self.entry.setToolTip(as_plain(f"{name}, exactly: 1/3, 0.25, 25% or 2x"))
+        self.entry.value_requested.connect(self.rate_requested)
+        self.setFocusProxy(self.entry)
         self.slider = _LogarithmicSlider(self)
-        self.show_name(name)
+        self.slider.setAccessibleName(f"{name}, slider")
+        self.slider.setToolTip(
+            as_plain(
+                f"{name}: from 0.1 to 10, snaps to 0.1 0.25 0.5 1 2 4 10 (not with Ctrl)\n"
+                "Double-click for 1"
+            )
+        )
         self._answer_timer = single_shot(self, self._show, _ANSWER_MS)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -223,15 +127,9 @@ class RateSlider(RateWidget):
         self.slider.reset_requested.connect(self._reset)
         self._show()
 
-    @override
-    def _describe(self, name: str, below: str) -> None:
-        self.slider.setAccessibleName(f"{name}, slider")
-        self.slider.setToolTip(
-            as_plain(
-                f"{name}: from 0.1 to 10, snaps to 0.1 0.25 0.5 1 2 4 10 (not with Ctrl)\n"
-                f"Double-click for 1{below}"
-            )
-        )
+    @property
+    def rate(self) -> Fraction:
+        return self._rate
 
     def show_rate(self, rate: Fraction) -> None:
         """Show a rate; the slider stays where it is while it is dragged."""

@@ -24,13 +24,16 @@ from inspector.commands.members import (
 )
 from inspector.display_text import one_line
 from inspector.events.members import MemberState
+from inspector.events.states import ClockState
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
 from ..kit.exact_entry import RangeNote
 from ..kit.layouts import without_icons
+from ..kit.prompts import RatePrompt
 from ..kit.rate_widgets import RATE_PRESETS
 from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
+from ..session.bridge import SessionBridge
 from .selected import clock_toggle, is_clock_paused, member_toggle, rate_command
 
 _MOST_PRIORITY: Final = 2**31 - 1
@@ -156,6 +159,25 @@ def ask_priority(scheduler: MemberState, requests: Requests, parent: QWidget) ->
         box.setAccessibleName("Priority")
         RangeNote(box)
     dialog.open()
+
+
+def ask_for_rate(bridge: SessionBridge, clock: ClockState, parent: QWidget) -> None:
+    """Let the rate of a clock be chosen; what is shown is the rate that it has."""
+    clock_id = clock.id
+    prompt = RatePrompt(clock.name, clock.rate, parent)
+
+    def show_rate(_info: object) -> None:
+        state = bridge.timeline.clocks.get(clock_id)
+        if state is not None:
+            prompt.rate_slider.show_rate(state.rate)
+
+    def let_go(_result: int) -> None:
+        bridge.refreshed.disconnect(show_rate)
+
+    prompt.rate_requested.connect(lambda rate: bridge.submit(rate_command(clock_id, rate)))
+    bridge.refreshed.connect(show_rate)
+    prompt.finished.connect(let_go)
+    prompt.open()
 
 
 def _pause_all(clock_ids: tuple[int, ...], requests: Requests) -> None:

@@ -80,8 +80,14 @@ TIME_ACTIONS: Final = (
     ActionDescription(
         "step-n", "Step &n frames", MenuId.TIME, TransportActions.step_many,
         shortcuts=("Shift+.",), icon="step-n", needs=Needs.STEP,
-        tip="Run the number of frames in the field beside the button.",
-        file_tip="Show the state as many frames later as the field beside the button says.",
+        tip="Run as many frames as were asked for last.",
+        file_tip="Show the state as many frames later as were asked for last.",
+    ),
+    ActionDescription(
+        "step-n-exact", "Step a n&umber of frames …", MenuId.TIME,
+        TransportActions.ask_how_many_steps, needs=Needs.STEP,
+        tip="Ask how many frames to run, and run them.",
+        file_tip="Ask how many frames later to look.",
     ),
     ActionDescription(
         "next-timer", "Step to the next &timer", MenuId.TIME, TransportActions.step_to_next_timer,
@@ -105,8 +111,14 @@ TIME_ACTIONS: Final = (
     ActionDescription(
         "step-back-n", "Step back n frames", MenuId.TIME, TransportActions.step_back_many,
         shortcuts=("Alt+,",), icon="step-back-n", needs=Needs.REWIND,
-        tip="Rebuild the scene and replay it, except for the last n frames (the long step).",
-        file_tip="Show the state n frames earlier (the long step).",
+        tip="Rebuild the scene and replay it, except for as many frames as were asked for last.",
+        file_tip="Show the state as many frames earlier as were asked for last.",
+    ),
+    ActionDescription(
+        "step-back-n-exact", "Step back a number of frames …", MenuId.TIME,
+        TransportActions.ask_how_many_steps_back, needs=Needs.REWIND,
+        tip="Ask how many frames to go back, and go back.",
+        file_tip="Ask how many frames earlier to look.",
     ),
     ActionDescription(
         "rewind", "Re&wind to the playhead", MenuId.TIME, TransportActions.rewind_to_playhead,
@@ -162,6 +174,12 @@ TIME_ACTIONS: Final = (
         "normal-rate", "Normal spee&d", MenuId.TIME, TransportActions.set_normal_rate,
         shortcuts=("0",), icon="normal-rate", needs=Needs.ROOT_RATE,
         tip="Run the selected clock, or the root if none is selected, at rate 1.",
+    ),
+    ActionDescription(
+        "rate-of-everything", "Rate of everyth&ing …", MenuId.TIME,
+        TransportActions.ask_for_rate_of_everything,
+        shortcuts=("Shift+R",), needs=Needs.EVERYTHING_RATE,
+        tip="Set the rate of the root clock, whatever is selected.",
     ),
 )
 

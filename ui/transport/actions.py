@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.analysis.instants import InstantError, InstantFinder
 from inspector.clocks.failures import FailurePolicy
 from inspector.commands.scene import AddMark, RewindTo, SetFailurePolicy, SetFrameRate, StepBack
-from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, StepToNextTimer
+from inspector.commands.transport import (
+    MAX_STEP_FRAMES,
+    Hold,
+    Run,
+    StepBy,
+    StepFrames,
+    StepTo,
+    StepToNextTimer,
+)
+from inspector.display_text import counted
+from inspector.foreign.numbers import count_in
 from inspector.sessions.session import SessionPhase, file_word
 
 from ..actions.menus import MenuId
-from ..kit.prompts import GoToPrompt, LookAtPrompt, MarkPrompt
+from ..kit.prompts import GoToPrompt, LookAtPrompt, MarkPrompt, Prompt
 from ..previews.selected import submit_action
+from ..previews.tree_menus import ask_for_rate
 from ..session.qt_time_source import Precision
 from .frame_rate import FrameRatePrompt
 
@@ -31,25 +42,27 @@ if TYPE_CHECKING:
     from ..session.bridge import SessionBridge
 
 
+_FIRST_STEP_FRAMES: Final = 10
+
+
 class TransportActions(QObject):
     """Carries out the actions on time, and shows the state of time in them.
 
     In a session that cannot run, such as a recording, running and stepping move the playhead.
 
-    Attributes:
-        step_frames: Number of frames of the long step.
-
     Signals:
         place_refused: The playhead cannot be moved there; the reason, as a sentence.
+        step_frames_changed: The number of frames of the long step was changed.
     """
 
     place_refused = Signal(str)
+    step_frames_changed = Signal(int)
 
     def __init__(
         self, bridge: SessionBridge, actions: ActionSet, theme: Theme, window: QWidget
     ) -> None:
         super().__init__(window)
-        self.step_frames = 10
+        self._step_frames = 0
         self._bridge = bridge
         self._actions = actions
         self._theme = theme
@@ -66,9 +79,45 @@ class TransportActions(QObject):
         self._actions["follow"].show_checked(bridge.is_following)
         self._show_precision(bridge.precision)
         self.set_time_source(bridge.time_source)
+        self.set_step_frames(_FIRST_STEP_FRAMES)
         self._show_states()
 
     # ---------------------------------------------------------------- running and stepping
+
+    @property
+    def step_frames(self) -> int:
+        """The number of frames of the long step."""
+        return self._step_frames
+
+    def set_step_frames(self, count: int) -> None:
+        """Set the number of frames of the long step, up to the limit of a session."""
+        count = min(count, MAX_STEP_FRAMES)
+        if count != self._step_frames:
+            self._step_frames = count
+            frames = counted(count, "frame")
+            self._actions["step-n"].show_text(f"Step &{frames}")
+            self._actions["step-back-n"].show_text(f"Step back {frames}")
+            self.step_frames_changed.emit(count)
+
+    def ask_how_many_steps(self) -> None:
+        self._ask_how_many("Step a number of frames", "Frames to step", self.step_many)
+
+    def ask_how_many_steps_back(self) -> None:
+        title = "Step back a number of frames"
+        self._ask_how_many(title, "Frames to step back", self.step_back_many)
+
+    def _ask_how_many(self, title: str, question: str, step: Callable[[], None]) -> None:
+        def take(text: str) -> None:
+            count = count_in(text.strip().replace(",", ""))
+            if not count or count > MAX_STEP_FRAMES:
+                raise ValueError(f"type a number of frames from 1 to {MAX_STEP_FRAMES:,}")
+            self.set_step_frames(count)
+            step()
+
+        prompt = Prompt(title, question, take, self._theme, self._window)
+        prompt.line.setText(f"{self.step_frames}")
+        prompt.line.selectAll()
+        prompt.open()
 
     def toggle_running(self) -> None:
         """Hold a running session or a long step, run a held one; play a recording."""
@@ -164,6 +213,13 @@ class TransportActions(QObject):
     def set_normal_rate(self) -> None:
         """Run the clock of the rate buttons at rate 1."""
         submit_action(self._bridge, "normal-rate")
+
+    def ask_for_rate_of_everything(self) -> None:
+        session = self._bridge.session
+        root = 0 if session is None else session.driven_clock(0)
+        clock = self._bridge.timeline.clocks.get(root)
+        if clock is not None:
+            ask_for_rate(self._bridge, clock, self._window)
 
     def set_frame_rate(self, text: str) -> None:
         """Run this many frames per second of session time."""

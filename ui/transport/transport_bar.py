@@ -1,4 +1,4 @@
-"""The transport bar: the state of time, and how to change it."""
+"""The transport: the one row at the top of the window that says and changes how time passes."""
 
 from __future__ import annotations
 
@@ -6,39 +6,39 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFont, QResizeEvent
-from PySide6.QtWidgets import (
-    QLabel,
-    QMenu,
-    QSizePolicy,
-    QSpinBox,
-    QToolBar,
-    QToolButton,
-    QWidget,
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFont,
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
 )
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QToolTip, QWidget
 from typing_extensions import override
 
+from inspector.commands.clocks import SetRate
 from inspector.commands.command import Capability
-from inspector.commands.transport import MAX_STEP_FRAMES
-from inspector.display_text import as_plain, one_line
+from inspector.display_text import as_plain
 from inspector.sessions.session import SessionPhase, file_word, samples_of
 from inspector.timebase import format_instant
+from inspector.tokens import SIZES
 
 from ..actions.descriptions import NOT_CHANGED
-from ..kit.exact_entry import RangeNote
+from ..kit.fonts import text_scale
 from ..kit.guards import guarded
-from ..kit.icons import ICON_SIZE, drawn_icon
-from ..kit.labels import say
-from ..kit.layouts import menu_button
-from ..kit.paced_refresh import PacedRefresh
-from ..kit.rate_widgets import RatePresets
+from ..kit.icons import ICON_SIZE
+from ..kit.labels import color_text, plain_label
+from ..kit.layouts import tool_button
+from ..kit.paced_refresh import PacedRefresh, single_shot
 from ..kit.theme import ColorRole
-from ..previews.previewing import Previewer, global_rect, typed_rate_command
-from ..previews.selected import driven_clock, rate_command
 from .frame_rate import frame_rate_to_text, measured_frame_rate
+from .rate_cells import RateCells
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from inspector.events.timeline import Timeline
@@ -50,196 +50,356 @@ if TYPE_CHECKING:
     from ..session.bridge import SessionBridge
 
 _BYTES_PER_MIB: Final = 1024 * 1024
-#: What the menus of the bar offer.
 _EXPORTS: Final = ("export", "export-timeline", "export-scene", "save-last", "save-last-exact")
 _FRAME_RATES: Final = (
     *(f"frame-rate-{rate}" for rate in ("30", "60", "120", "144", "240")),
     "frame-rate-exact",
 )
 _SESSION_TIME: Final = "Session time: time that passed while the scene ran or was stepped"
-_NO_FPS: Final = "– fps"
-_WIDEST_FPS: Final = "1,000.0 fps"
-#: Pixels beside a number in a field with arrows, and beside a text with the arrow of a menu.
-_BESIDE_NUMBER: Final = 30
-_BESIDE_MENU_TEXT: Final = 18
-#: With names, without them, and without the field for exact rates.
-_STAGES: Final = 3
+_HELD_EXPORT: Final = "Right-click or hold for other exports"
+_NO_TIME: Final = "--:--.---"
+#: Widths in px at 100 % text: with words, and where only the icon has room.
+_RUN_WIDTHS: Final = (78, 36)
+_FIND_WIDTHS: Final = (168, 32)
+_RECORD_WIDTHS: Final = (84, 32)
+_ICON_WIDTHS: Final = (32, 32)
+_BESIDE_TEXT: Final = 12
+#: Between controls of a group, and between groups.
+_BETWEEN, _BETWEEN_GROUPS = 2, 12
+#: Narrower windows, in px at 100 % text, have an icon for *Find anything*, and no words on buttons.
+_LEAST_WITH_FIND: Final = 1100
+_LEAST_WITH_WORDS: Final = 960
+#: Milliseconds of pressing that ask for a number of frames.
+_LONG_PRESS_MS: Final = 400
+_TIME_TEXT, _SMALL_TEXT = 16, 11
+#: What stands after the time where no frames can be counted.
+_PHASE_WORDS: Final = {
+    SessionPhase.HELD: "held",
+    SessionPhase.STEPPING: "stepping",
+    SessionPhase.REWINDING: "rewinding",
+    SessionPhase.WAITING: "connecting",
+    SessionPhase.ENDED: "ended",
+    SessionPhase.FAILED: "failed",
+}
+_LOOKING_BACK: Final = "looking back"
+_FIND: Final = "Find anything"
 
 
 @guarded
-class TransportBar(QToolBar):
-    """Back, run, hold, steps, rates, recording, export, and what time it is.
-
-    Everything shown comes from the session; nothing can be changed before :meth:`connect_bridge`.
-    Buttons say their names while there is room for that.
+class HeldButton(QToolButton):
+    """Does one thing by a click, another by a right-click or a long press.
 
     Signals:
-        step_frames_changed: The number of frames of the long step has changed.
-
-    Attributes:
-        rates: The rate of the selected clock, without one of the root; they name it.
-        step_box: The number of frames of the long step.
-        record_button: Starts and stops a recording.
-        export_button: Opens the menu of what can be exported.
-        time_label: Session time; of a recording, the instant that is shown.
-        fps_button: Measured frames per second; opens the menu of frame rates.
+        held: It was pressed for long, or with the other button.
     """
 
-    step_frames_changed = Signal(int)
+    held = Signal()
 
-    def __init__(self, actions: ActionSet, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__("Transport", parent)
+    def __init__(self, more: Callable[[], str]) -> None:
+        """Make a button.
+
+        Args:
+            more: What the tool tip says about holding it.
+        """
+        super().__init__()
+        self._more = more
+        self._long_press = single_shot(self, self._take_hold, _LONG_PRESS_MS)
+
+    @Slot()
+    def _take_hold(self) -> None:
+        self._long_press.stop()
+        # So that letting go is no click.
+        self.setDown(False)
+        self.held.emit()
+
+    @override
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._long_press.start()
+
+    @override
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._long_press.stop()
+        super().mouseReleaseEvent(event)
+
+    @override
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        event.accept()
+        self._take_hold()
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            text = f"{self.toolTip()}<br>{as_plain(self._more())}"
+            QToolTip.showText(event.globalPos(), text, self)
+            return True
+        return super().event(event)
+
+
+@guarded
+class TextButton(QToolButton):
+    """A text of its own size and colour that can be clicked.
+
+    Attributes:
+        role: Its colour.
+    """
+
+    def __init__(self, theme: Theme, role: ColorRole, alignment: Qt.AlignmentFlag) -> None:
+        super().__init__()
+        self._theme = theme
+        self.role = role
+        self._alignment = alignment | Qt.AlignmentFlag.AlignVCenter
+
+    def show_text(self, text: str) -> None:
+        """Show a text; its size is fixed, so that what changes often has nothing laid out."""
+        if text != self.text():
+            self.setText(text)
+            self.setAccessibleDescription(text)
+            self.make_room_for(text)
+
+    def make_room_for(self, text: str) -> None:
+        """Be no narrower than a text needs."""
+        needed = self.fontMetrics().horizontalAdvance(text) + _BESIDE_TEXT
+        if needed > self.minimumWidth():
+            self.setFixedWidth(needed)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        if self.underMouse() and self.isEnabled():
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._theme.color(ColorRole.RAISED))
+            painter.drawRoundedRect(self.rect(), SIZES["radius"], SIZES["radius"])
+        painter.setPen(self._theme.color(self.role))
+        beside = _BESIDE_TEXT // 2
+        painter.drawText(self.rect().adjusted(beside, 0, -beside, 0), self._alignment, self.text())
+        painter.end()
+
+
+@guarded
+class FindButton(QToolButton):
+    """Looks like a field, and opens what finds everything."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        scale = text_scale(self)
+        if self.width() < _FIND_WIDTHS[0] * scale - 1:
+            super().paintEvent(event)
+            return
+        painter, theme = QPainter(self), self._theme
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        edge = ColorRole.EDGE if self.underMouse() else ColorRole.LINE
+        painter.setPen(theme.color(edge))
+        painter.setBrush(theme.color(ColorRole.BG))
+        box = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(box, SIZES["radius"], SIZES["radius"])
+        side, gap = ICON_SIZE, round(8 * scale)
+        self.icon().paint(painter, QRect(gap, (self.height() - side) // 2, side, side))
+        inside = self.rect().adjusted(2 * gap + side, 0, -gap, 0)
+        middle = Qt.AlignmentFlag.AlignVCenter
+        painter.setPen(theme.color(ColorRole.MUTED))
+        painter.drawText(inside, int(middle | Qt.AlignmentFlag.AlignLeft), _FIND)
+        font = QFont(self.font())
+        font.setPixelSize(round(_SMALL_TEXT * scale))
+        painter.setFont(font)
+        keys = self.defaultAction().shortcut().toString()
+        painter.drawText(inside, int(middle | Qt.AlignmentFlag.AlignRight), keys)
+        painter.end()
+
+
+@guarded
+class TransportBar(QWidget):
+    """Menu, steps, Hold or Run, the rate of everything, the time, and what finds and leaves.
+
+    It is one row in every window; narrow ones show fewer words. Everything shown comes from the
+    session; nothing can be changed before :meth:`connect_bridge`.
+
+    Attributes:
+        menu_button: Opens :attr:`menus`.
+        menus: Those of the menu bar.
+        rates: The rate of everything, which is that of the root clock.
+        find_button: Opens what finds everything.
+        record_button: Starts and stops a recording, and says how long it has lasted.
+        export_button: Exports the frame times; held, it opens :attr:`exports`.
+        exports: The menu of what can be exported.
+        time_button: Session time, or the instant that is shown; asks where to go.
+        fps_button: Measured frames per second, or what happens instead; opens the
+            menu of frame rates.
+        frame_rates: That menu.
+    """
+
+    def __init__(
+        self,
+        actions: ActionSet,
+        theme: Theme,
+        parent: QWidget | None = None,
+        menus: Iterable[QMenu] = (),
+    ) -> None:
+        super().__init__(parent)
         self.setObjectName("transport")
-        self.setMovable(False)
-        self.setFloatable(False)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
-        self.setIconSize(QSize(ICON_SIZE, ICON_SIZE))
+        # A window that becomes narrower has it show less.
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Transport")
         self._actions = actions
         self._theme = theme
         self._bridge: SessionBridge | None = None
-        self._previewer: Previewer | None = None
-        self._labelled: dict[QToolButton, tuple[str, ...]] = {}
-        self._widths: tuple[int, ...] = ()
-        self._stage = -1
-        self._add_buttons()
-        self.time_label = self._make_time_label()
-        self.fps_button = self._make_menu_button(_FRAME_RATES, "Frames per second")
-        self.fps_button.setMinimumWidth(
-            self.fps_button.fontMetrics().horizontalAdvance(_WIDEST_FPS) + _BESIDE_MENU_TEXT
+        self._recording_since_ns: int | None = None
+        self._sizes = (0, 0.0)
+        #: Widths with words and without, by button.
+        self._widths: dict[QToolButton, tuple[int, int]] = {}
+        self.rates = RateCells(theme)
+        self._caption = plain_label("Everything")
+        self.menu_button = tool_button("", "Menu")
+        sides = Qt.AlignmentFlag
+        self.time_button = TextButton(theme, ColorRole.TEXT, sides.AlignRight)
+        self.fps_button = TextButton(theme, ColorRole.MUTED, sides.AlignLeft)
+        self.find_button = FindButton(theme)
+        self.record_button = tool_button()
+        self.export_button = HeldButton(lambda: _HELD_EXPORT)
+        self._run_button, self._column_button = tool_button(), tool_button()
+        self.menus = QMenu(self)
+        for each in menus:
+            self.menus.addMenu(each)
+        self.frame_rates = self._menu_of(_FRAME_RATES)
+        self.exports = self._menu_of(_EXPORTS)
+        self._lay_out()
+        self.menu_button.clicked.connect(partial(self._open_below, self.menu_button, self.menus))
+        self.export_button.held.connect(partial(self._open_below, self.export_button, self.exports))
+        self.time_button.clicked.connect(self._ask_for_time)
+        self.fps_button.clicked.connect(
+            partial(self._open_below, self.fps_button, self.frame_rates)
         )
-        spring = QWidget()
-        spring.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        for widget in (spring, self.time_label, self.fps_button):
-            self.addWidget(widget)
-        self._controls = (self.step_box, self.rates, self.export_button, self.fps_button)
         theme.changed.connect(self._apply_theme)
+        self._set_sizes()
         self._apply_theme()
         self._show_nothing()
 
     # ---------------------------------------------------------------- building
 
-    def _add_buttons(self) -> None:
-        for action_id in ("step-back-n", "step-back"):
-            self._add_button(action_id)
-        self._add_button("run-or-hold", "Run", "Hold", "Play")
-        self._add_button("step", "Step")
-        self._add_button("step-n")
-        self.step_box = self._make_step_box()
-        self.addWidget(self.step_box)
-        self._add_button("next-timer", "Timer")
-        self.addSeparator()
-        self.rates = RatePresets("Rate of the root clock")
-        self.addWidget(self.rates)
-        self.addSeparator()
-        self._add_button("record", "Record", "Recording")
-        self.record_button = self._button_of("record")
-        self.export_button = self._make_menu_button(_EXPORTS, "Export")
-        self.export_button.setText("Export")
-        self._labelled[self.export_button] = ("Export",)
-        self.addWidget(self.export_button)
+    def _lay_out(self) -> None:
+        self._row = row = QHBoxLayout(self)
+        row.setSpacing(0)
+        self._add(self.menu_button)
+        self._add_gap()
+        self._add(self._step_button("step-back"), "step-back")
+        self._add(self._run_button, "run-or-hold", _RUN_WIDTHS)
+        self._add(self._step_button("step"), "step")
+        self._add(tool_button(), "next-timer")
+        self._add_gap()
+        row.addWidget(self._caption)
+        row.addSpacing(8)
+        row.addWidget(self.rates)
+        row.addStretch(1)
+        for button, name in (
+            (self.time_button, "Session time"),
+            (self.fps_button, "Frames per second"),
+            (self.menu_button, "Menu"),
+        ):
+            button.setAccessibleName(name)
+            button.setAutoRaise(True)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        row.addWidget(self.time_button)
+        row.addWidget(self.fps_button)
+        row.addStretch(1)
+        self._add(self.find_button, "palette", _FIND_WIDTHS)
+        self.find_button.setAccessibleName(_FIND)
+        self._add_gap()
+        self._add(self.record_button, "record", _RECORD_WIDTHS)
+        self._add(self.export_button, "export")
+        self._add(self._column_button, "side-column")
 
-    def _add_button(self, action_id: str, *texts: str) -> None:
-        action = self._actions[action_id]
-        self.addAction(action)
-        button = self._button_of(action_id)
+    def _add(
+        self, button: QToolButton, action_id: str = "", widths: tuple[int, int] = _ICON_WIDTHS
+    ) -> None:
+        if action_id:
+            action = self._actions[action_id]
+            button.setDefaultAction(action)
+            button.setAccessibleName(action.description.plain_title)
+        # Hold and Run are raised, so that they are found first.
+        button.setAutoRaise(button is not self._run_button)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.setAccessibleName(action.description.plain_title)
-        if texts:
-            self._labelled[button] = texts
+        button.setIconSize(QSize(ICON_SIZE, ICON_SIZE))
+        self._widths[button] = widths
+        self._row.addWidget(button)
+        self._row.addSpacing(_BETWEEN)
 
-    def _button_of(self, action_id: str) -> QToolButton:
-        button = self.widgetForAction(self._actions[action_id])
-        assert isinstance(button, QToolButton)
+    def _add_gap(self) -> None:
+        self._row.addSpacing(_BETWEEN_GROUPS - _BETWEEN)
+
+    def _step_button(self, action_id: str) -> HeldButton:
+        many = self._actions[f"{action_id}-n"]
+
+        def more() -> str:
+            text, keys = many.text().replace("&", ""), many.shortcut().toString()
+            return f"{text} ({keys}); right-click or hold for another number"
+
+        button = HeldButton(more)
+        button.held.connect(self._actions[f"{action_id}-n-exact"].trigger)
         return button
 
-    def _make_step_box(self) -> QSpinBox:
-        box = QSpinBox()
-        box.setRange(1, MAX_STEP_FRAMES)
-        box.setValue(10)
-        box.setGroupSeparatorShown(True)
-        box.setKeyboardTracking(False)
-        box.setAlignment(Qt.AlignmentFlag.AlignRight)
-        box.setAccessibleName("Frames of the long step")
-        box.setToolTip("Number of frames of the long step, and of the long step back")
-        box.valueChanged.connect(self._take_step_frames)
-        RangeNote(box)
-        _fit_step_box(box)
-        return box
-
-    @Slot(int)
-    def _take_step_frames(self, count: int) -> None:
-        _fit_step_box(self.step_box)
-        self._forget_widths()
-        self.step_frames_changed.emit(count)
-
-    def _make_menu_button(self, action_ids: tuple[str, ...], name: str) -> QToolButton:
+    def _menu_of(self, action_ids: tuple[str, ...]) -> QMenu:
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
-        for action_id in action_ids:
-            menu.addAction(self._actions[action_id])
-        button = menu_button("", name, menu)
-        button.setAutoRaise(True)
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.setAccessibleName(name)
-        return button
+        menu.addActions([self._actions[each] for each in action_ids])
+        return menu
 
-    def _make_time_label(self) -> QLabel:
-        label = QLabel()
-        font = QFont(label.font())
-        font.setBold(True)
-        label.setFont(font)
-        label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        label.setMinimumWidth(label.fontMetrics().horizontalAdvance("00:00.000") + 12)
-        label.setAccessibleName("Session time")
-        return label
-
-    # ---------------------------------------------------------------- what there is room for
+    # ---------------------------------------------------------------- sizes
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
+        self._set_sizes()
 
     @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange) and self._widths:
-            self._forget_widths()
+            self._sizes = (0, 0.0)
+            self._set_sizes()
 
-    def _forget_widths(self) -> None:
-        self._widths, self._stage = (), -1
-        self._fit()
+    def _set_sizes(self) -> None:
+        """Give everything its size: what is narrower than its words shows its icon."""
+        scale = text_scale(self)
+        sizes = (self.width(), scale)
+        if sizes == self._sizes:
+            return
+        self._sizes = sizes
+        width = self.width() / scale
+        has_words, has_field = width >= _LEAST_WITH_WORDS, width >= _LEAST_WITH_FIND
+        self.setFixedHeight(round(SIZES["transport"] * scale))
+        side = round(8 * scale)
+        self._row.setContentsMargins(side, 0, side, 1)
+        control = round(SIZES["control"] * scale)
+        style = Qt.ToolButtonStyle
+        for button, (wide, narrow) in self._widths.items():
+            is_wide = has_field if button is self.find_button else has_words
+            button.setFixedSize(round((wide if is_wide else narrow) * scale), control)
+            shows_text = is_wide and wide != narrow
+            button.setToolButtonStyle(
+                style.ToolButtonTextBesideIcon if shows_text else style.ToolButtonIconOnly
+            )
+        self._caption.setVisible(has_words and not self.rates.isHidden())
+        self._fit_texts(scale)
+        self.rates.set_scale(scale)
 
-    def _fit(self) -> None:
-        """Show names and the field for rates as far as there is room: names go first."""
-        if not self._widths:
-            self._widths = tuple(self._width_at(stage) for stage in range(_STAGES))
-        stage = next(
-            (stage for stage, width in enumerate(self._widths) if width <= self.width()),
-            _STAGES - 1,
-        )
-        if stage != self._stage:
-            self._show_stage(stage)
-
-    def _width_at(self, stage: int) -> int:
-        self._show_stage(stage)
-        layout = self.layout()
-        assert layout is not None
-        layout.invalidate()
-        return layout.sizeHint().width()
-
-    def _show_stage(self, stage: int) -> None:
-        self._stage = stage
-        style = Qt.ToolButtonStyle.ToolButtonIconOnly
-        if stage == 0:
-            style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
-        for button, texts in self._labelled.items():
-            button.setMinimumWidth(0)
-            button.setToolButtonStyle(style)
-            if stage == 0:
-                # As wide as the longest of its texts, so that nothing moves with another.
-                button.setMinimumWidth(max(_width_saying(button, text) for text in texts))
-        self.rates.entry.setVisible(stage < _STAGES - 1)
+    def _fit_texts(self, scale: float) -> None:
+        for button, pixels, weight, widest in (
+            (self.time_button, _TIME_TEXT, QFont.Weight.DemiBold, "00:00.000"),
+            (self.fps_button, _SMALL_TEXT, QFont.Weight.Normal, _LOOKING_BACK),
+        ):
+            font = QFont(self.font())
+            font.setPixelSize(round(pixels * scale))
+            font.setWeight(weight)
+            button.setFont(font)
+            button.setFixedSize(0, round(SIZES["control"] * scale))
+            button.make_room_for(widest)
+            button.make_room_for(button.text())
 
     # ---------------------------------------------------------------- the session
 
@@ -249,118 +409,120 @@ class TransportBar(QToolBar):
         pace.due.connect(self.show_numbers)
         bridge.refreshed.connect(pace.request)
         bridge.playhead_changed.connect(pace.request)
-        bridge.status_changed.connect(self._show_status)
-        bridge.session_changed.connect(self._take_session)
-        bridge.selection_changed.connect(self._show_status)
+        bridge.status_changed.connect(self.show_numbers)
+        bridge.session_changed.connect(self.show_numbers)
         self.rates.rate_requested.connect(self._request_rate)
-        self._previewer = Previewer(bridge, self)
-        self.rates.entry.textChanged.connect(self._preview_rate)
-        self.rates.entry.editingFinished.connect(self._previewer.hide)
-        self._take_session(bridge.session)
-
-    @property
-    def step_frames(self) -> int:
-        return self.step_box.value()
-
-    def show_step_frames(self, count: int) -> None:
-        """Set the number of frames of the long step, up to the limit of a session."""
-        self.step_box.setValue(min(count, MAX_STEP_FRAMES))
-
-    @Slot(object)
-    def _take_session(self, session: Session | None) -> None:
-        if session is None:
-            self._show_nothing()
-        else:
-            for control in self._controls:
-                control.setEnabled(True)
-            self.show_numbers()
-
-    @Slot(object)
-    def _show_status(self, _status: object) -> None:
+        self.rates.other_rate_wanted.connect(self._actions["rate-of-everything"].trigger)
         self.show_numbers()
 
     @Slot()
-    def show_numbers(self) -> None:
+    @Slot(object)
+    def show_numbers(self, _news: object = None) -> None:
         bridge = self._bridge
         session = bridge.session if bridge is not None else None
-        if session is None:
+        is_file = session is not None and session.is_recorded
+        self._show_parts(has_session=session is not None, is_file=is_file)
+        if bridge is None or session is None:
             self._show_nothing()
             return
-        assert bridge is not None, "it has the session"
-        # A scene runs on while the window looks back; of a file, nothing else is shown.
-        shown = bridge.shown if session.is_recorded else session.timeline
-        self._show_time(session, shown)
-        self._show_rates(session, shown)
-        self._show_frame_rate(session, shown)
+        self._show_time(bridge, session)
+        self._show_rate(session)
         self._show_recorder(session.recorder)
 
+    def _show_parts(self, *, has_session: bool, is_file: bool) -> None:
+        """Leave out what can never be used: of a file, rates and recording."""
+        parts = (self.time_button, self.fps_button, self.export_button, self._column_button)
+        changes = [
+            *((part, has_session) for part in parts),
+            (self.record_button, has_session and not is_file),
+            (self.rates, not is_file),
+        ]
+        for widget, is_shown in changes:
+            if widget.isHidden() is is_shown:
+                widget.setVisible(is_shown)
+                self._sizes = (0, 0.0)
+        self._set_sizes()
+
     def _show_nothing(self) -> None:
-        for control in self._controls:
-            control.setEnabled(False)
-        say(self.time_label, "--:--.---")
-        self.time_label.setToolTip(_SESSION_TIME)
-        say(self.fps_button, _NO_FPS)
+        self.rates.setEnabled(False)
+        self.time_button.show_text(_NO_TIME)
+        self.time_button.setToolTip(_SESSION_TIME)
+        self.fps_button.show_text("")
         self._show_recorder(None)
 
-    def _show_time(self, session: Session, shown: Timeline) -> None:
-        say(self.time_label, format_instant(shown.at_ns))
-        tip = _SESSION_TIME
+    def _show_time(self, bridge: SessionBridge, session: Session) -> None:
+        shown = bridge.shown
+        self.time_button.show_text(format_instant(bridge.shown_ns))
+        tip = f"{_SESSION_TIME}\nClick to go to another."
         if session.is_recorded:
             end = format_instant(session.timeline.at_ns)
             tip = f"The instant that is shown; the {file_word(session)} ends at {end}"
-        if tip != self.time_label.toolTip():
-            self.time_label.setToolTip(tip)
+        if tip != self.time_button.toolTip():
+            self.time_button.setToolTip(tip)
+        is_past = bridge.playhead_ns is not None and not session.is_recorded
+        role = ColorRole.BLUE if is_past else ColorRole.TEXT
+        if role is not self.time_button.role:
+            self.time_button.role = role
+            self.time_button.update()
+        word = _LOOKING_BACK if is_past else _PHASE_WORDS.get(session.status.phase, "")
+        self._show_frame_rate(session, shown, "" if session.is_recorded else word)
 
-    def _show_rates(self, session: Session, shown: Timeline) -> None:
-        can = frozenset[Capability]() if self._bridge is None else self._bridge.capabilities
-        clock = shown.clocks.get(self._driven_clock())
-        whose = "Rate of the root clock"
-        if clock is not None and clock.parent_id:
-            whose = f"Rate of “{one_line(clock.name)}”"
-        reason = session.why_not(Capability.RATE, 0 if clock is None else clock.id)
+    def _show_frame_rate(self, session: Session, shown: Timeline, word: str) -> None:
+        measured = None if word or samples_of(session) else measured_frame_rate(shown)
+        unit = "turns/s" if session.waits else "fps"
+        text = word or (f"{measured:,.0f} {unit}" if measured is not None else "")
+        if text == self.fps_button.text():
+            return
+        self.fps_button.show_text(text)
+        target = f"Target {frame_rate_to_text(session.frame_rate)} fps"
+        got = "" if measured is None else f"; {measured:,.2f} {unit} over the last second"
+        tip = f"{target}{got}.\nClick to choose."
+        if session.is_recorded:
+            tip = "Frames per second at the instant that is shown, over the second before it"
+        self.fps_button.setToolTip(as_plain(tip))
+
+    def _show_rate(self, session: Session) -> None:
+        clock = self._bridge_shown().clocks.get(session.driven_clock(0))
         if session.is_recorded:
             reason = NOT_CHANGED.format(file_word(session))
-        self.rates.setEnabled(clock is not None and Capability.RATE in can and not reason)
-        self.rates.show_name(whose, f"Unavailable: {reason}." if reason else "")
+        else:
+            reason = session.why_not(Capability.RATE, 0 if clock is None else clock.id)
+        can = self._bridge is not None and Capability.RATE in self._bridge.capabilities
+        self.rates.setEnabled(clock is not None and can and not reason)
+        self.rates.show_reason(f"Unavailable: {reason}." if reason else "")
         if clock is not None:
             self.rates.show_rate(clock.rate)
-            self.rates.show_clock(one_line(clock.name))
 
-    def _driven_clock(self) -> int:
-        return 0 if self._bridge is None else driven_clock(self._bridge)
-
-    def _show_frame_rate(self, session: Session, shown: Timeline) -> None:
-        measured = None if samples_of(session) else measured_frame_rate(shown)
-        is_running = session.status.phase is SessionPhase.RUNNING or session.is_recorded
-        is_measured = is_running and measured is not None
-        text = f"{measured:,.1f} fps" if is_measured else _NO_FPS
-        if text != self.fps_button.text():
-            say(self.fps_button, text)
-            target = f"Target {frame_rate_to_text(session.frame_rate)} fps"
-            got = f"; {measured:,.2f} fps over the last second of real time" if is_measured else ""
-            tip = f"{target}{got}.\nClick to choose."
-            if session.is_recorded:
-                tip = "Frames per second at the instant that is shown, over the second before it"
-            self.fps_button.setToolTip(as_plain(tip))
+    def _bridge_shown(self) -> Timeline:
+        assert self._bridge is not None, "it has the session"
+        return self._bridge.shown
 
     def _show_recorder(self, recorder: Recorder | None) -> None:
         path = None if recorder is None else recorder.path
-        button, action = self.record_button, self._actions["record"]
-        text = "Record" if path is None else "Recording"
-        if text != action.iconText():
-            action.setIconText(text)
-            self._show_record_icon(is_recording=path is not None)
-        if recorder is None or path is None:
-            button.setAccessibleName(action.description.plain_title)
-            button.setToolTip(action.toolTip())
+        button, action, bridge = self.record_button, self._actions["record"], self._bridge
+        was_recording = self._recording_since_ns is not None
+        if path is None or bridge is None:
+            self._recording_since_ns = None
+        elif self._recording_since_ns is None:
+            self._recording_since_ns = bridge.pace.now_ns()
+        since_ns = self._recording_since_ns
+        if was_recording is not (since_ns is not None):
+            self._show_record_icon()
+        if recorder is None or path is None or bridge is None or since_ns is None:
+            if action.iconText() != "Record":
+                action.setIconText("Record")
+                button.setAccessibleName(action.description.plain_title)
+                button.setToolTip(action.toolTip())
             return
+        lasted_ns = bridge.pace.now_ns() - since_ns
+        action.setIconText(format_instant(lasted_ns)[:-2])
         lost = recorder.lost
         missing = (
             f"{lost:,} events came faster than they could be written."
             if lost
             else "No events are lost."
         )
-        said = f"{text}, {lost:,} lost," if lost else text
+        said = f"Recording, {lost:,} lost," if lost else "Recording"
         button.setAccessibleName(f"{said} to {path.name}; press to stop")
         size, cost = _size_text(path), recorder.picture_cost
         pictures = f"\nPictures of the scene take {cost}." if cost else ""
@@ -372,47 +534,43 @@ class TransportBar(QToolBar):
 
     @Slot(object)
     def _request_rate(self, rate: Fraction) -> None:
-        if self._bridge is not None and (clock_id := self._driven_clock()):
-            self._bridge.submit(rate_command(clock_id, rate))
+        session = None if self._bridge is None else self._bridge.session
+        if self._bridge is not None and session is not None and (root := session.driven_clock(0)):
+            self._bridge.submit(SetRate(root, rate))
 
-    @Slot(str)
-    def _preview_rate(self, text: str) -> None:
-        bridge, previewer, entry = self._bridge, self._previewer, self.rates.entry
-        if bridge is None or previewer is None:
-            return
-        clock_id = self._driven_clock() if entry.isModified() else 0
-        command = typed_rate_command(clock_id, text) if clock_id else None
-        previewer.consider(command, partial(global_rect, entry))
+    @Slot()
+    def _ask_for_time(self) -> None:
+        is_past = self.time_button.role is ColorRole.BLUE
+        self._actions["look-at" if is_past else "step-by"].trigger()
+
+    @staticmethod
+    def _open_below(button: QToolButton, menu: QMenu, *_clicked: bool) -> None:
+        menu.popup(button.mapToGlobal(QPoint(0, button.height())))
 
     # ---------------------------------------------------------------- looks
 
     @Slot()
     def _apply_theme(self) -> None:
-        self.export_button.setIcon(self._theme.icon("export"))
-        recorder = (
-            None
-            if self._bridge is None or self._bridge.session is None
-            else (self._bridge.session.recorder)
-        )
-        self._show_record_icon(is_recording=recorder is not None and recorder.is_recording)
+        self.menu_button.setIcon(self._theme.icon("menu"))
+        color_text(self._caption, self._theme.color(ColorRole.MUTED))
+        self._show_record_icon()
 
-    def _show_record_icon(self, *, is_recording: bool) -> None:
-        red, faint = self._theme.color(ColorRole.RED), self._theme.color(ColorRole.MUTED)
-        icon = drawn_icon("record", red, faint) if is_recording else self._theme.icon("record")
-        self._actions["record"].setIcon(icon)
+    def _show_record_icon(self) -> None:
+        """Fill the circle while it records."""
+        name = "record" if self._recording_since_ns is None else "recording"
+        self._actions["record"].show_icon(name, self._theme)
 
-
-def _width_saying(button: QToolButton, text: str) -> int:
-    now = button.text()
-    button.setText(text)
-    width = button.sizeHint().width()
-    button.setText(now)
-    return width
-
-
-def _fit_step_box(box: QSpinBox) -> None:
-    digits = max(len(f"{box.value():,}"), 3)
-    box.setFixedWidth(box.fontMetrics().horizontalAdvance("0" * digits) + _BESIDE_NUMBER)
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the lines around the steps and below the row."""
+        painter = QPainter(self)
+        line = self._theme.color(ColorRole.LINE)
+        painter.fillRect(0, self.height() - 1, self.width(), 1, line)
+        if not self.rates.isHidden():
+            first = self._caption if self._caption.isVisible() else self.rates
+            x, high = first.x() - _BETWEEN_GROUPS // 2, self.height() // 2
+            painter.fillRect(x, (self.height() - high) // 2, 1, high, line)
+        painter.end()
 
 
 def _size_text(path: Path) -> str:

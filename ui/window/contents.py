@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     from .dialogs.scene_error import SceneErrorView
     from .main_window import MainWindow
 
-_TRANSPORT_HEIGHT: Final = 34
 #: Longer messages do not fit into the status bar.
 _LONGEST_MESSAGE: Final = 120
 _MOST_DROPPED: Final = 8
@@ -123,6 +122,7 @@ class WindowContents(QObject):
         bridge.panel_wanted.connect(window.panels.show_panel)
         window.panels.tray_closed.connect(self._give_keyboard)
         bridge.action_wanted.connect(self._carry_out)
+        window.menu_bar.listen()
         window.is_complete = True
         window.blames_extension = self._extension_reporter.blame
         window.apply_field_palettes()
@@ -168,7 +168,7 @@ class WindowContents(QObject):
         window, bridge, theme = self._window, self._bridge, self._window.theme
         window.actions_by_id = actions = ActionSet(window, ACTIONS)
         window.transport_actions = TransportActions(bridge, actions, theme, window)
-        self.window_actions = WindowActions(window, window.top_menus)
+        self.window_actions = WindowActions(window, window.menu_bar.menus)
         self.program_actions = ProgramActions(window)
         recording = RecordingActions(bridge, actions, theme, window)
         annotations = AnnotationActions(bridge, theme, window)
@@ -197,18 +197,16 @@ class WindowContents(QObject):
 
     def _add_bars(self) -> None:
         window, actions, theme = self._window, self._window.actions_by_id, self._window.theme
-        window.transport = TransportBar(actions, theme, window)
-        window.transport.setFixedHeight(_TRANSPORT_HEIGHT)
-        window.addToolBar(window.transport)
+        window.transport = TransportBar(actions, theme, window, window.menu_bar.menus.values())
         window.transport.connect_bridge(self._bridge)
-        window.transport.step_frames_changed.connect(self._take_step_frames)
-        window.transport.show_step_frames(window.settings.step_frames)
-        self._take_step_frames(window.transport.step_frames)
-        window.addToolBarBreak()
+        window.panels.add_on_top(window.transport)
+        window.transport_actions.step_frames_changed.connect(self._take_step_frames)
+        window.transport_actions.set_step_frames(window.settings.step_frames)
+        self._take_step_frames(window.transport_actions.step_frames)
         find = window.transport_actions.find_place
         window.state_bar = StateBar(self._bridge, actions, find, theme, window)
         window.state_bar.log_clicked.connect(self._show_events)
-        window.addToolBar(window.state_bar)
+        window.panels.add_on_top(window.state_bar)
         actions.set_icons(theme)
         self.status_line = StatusLine(self._bridge, window)
         self.states.command_applied.connect(self.status_line.show_effect)
@@ -281,7 +279,6 @@ class WindowContents(QObject):
     @Slot(int)
     def _take_step_frames(self, count: int) -> None:
         self._window.settings = replace(self._window.settings, step_frames=count)
-        self._window.transport_actions.step_frames = count
 
     # ---------------------------------------------------------------- what happens to the window
 

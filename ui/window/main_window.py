@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QMainWindow
 
 from inspector.foreign.paths import is_file
 
-from ..actions.menus import MenuId
 from ..kit.guards import guarded
+from .menu_bar import TopMenuBar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ class MainWindow(QMainWindow):
         theme: Colours and icons.
         settings: What will be saved when it is closed.
         settings_file: Where it will be saved.
-        top_menus: The menus of the menu bar.
+        menu_bar: The menus, which Alt shows unless the bar is kept.
         is_complete: Whether actions and panels are there.
         blames_extension: Replaces an installed panel by the reason if an error comes from it;
             returns whether it does.
@@ -98,11 +98,7 @@ class MainWindow(QMainWindow):
         self._fills_screen = False
         self._apply_theme()
         theme.changed.connect(self._apply_theme)
-        self.top_menus = {
-            menu_id: self.menuBar().addMenu(menu_id.value)
-            for menu_id in MenuId
-            if menu_id.parent is None
-        }
+        self.menu_bar = TopMenuBar(self, is_kept=settings.menu_bar)
         self.setCentralWidget(QLabel("   Loading the panels …"))
         self._restore_geometry()
 

@@ -53,6 +53,7 @@ class Settings:
         export_folder: Where a graph was last written, or empty.
         export_choices: What was last chosen in the export dialog, by field.
         panel_choices: What panels want to find again, by a name of theirs.
+        menu_bar: Whether the menu bar is kept above the window.
         geometry: Where the window is, as Qt writes it, in hexadecimal.
         layout: Which panels are open, and how large.
         layout_version: The :data:`LAYOUT_VERSION` that ``layout`` belongs to.
@@ -71,6 +72,7 @@ class Settings:
     export_folder: str = ""
     export_choices: dict[str, str] = field(default_factory=dict)
     panel_choices: dict[str, str] = field(default_factory=dict)
+    menu_bar: bool = False
     geometry: str = ""
     layout: str = ""
     layout_version: int = LAYOUT_VERSION

@@ -164,7 +164,9 @@ def test_that_enter_gives_single_keys_back_to_the_window(qtbot: QtBot, tmp_path:
     shell.activate()
     with qtbot.waitActive(shell.window):
         shell.window.setFocus()
-    entry = shell.window.transport.rates.entry
+    entry = ExactEntry("Rate", Fraction, str, shell.window)
+    entry.show_value(Fraction(1))
+    entry.show()
     shell.window.panels.open_panel("clock_tree")
     QApplication.processEvents()
     view = shell.window.panels["clock_tree"].findChild(QTreeView)

@@ -5,20 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.transport import StepBy
 from inspector.testing import held_session, scene_file
-from ui.actions.actions import ActionSet
 from ui.clock_tree.panel import ClockTreePanel
 from ui.kit.theme import Theme
 from ui.previews.previewing import Previewer, typed_rate_command
 from ui.session.bridge import SessionBridge
-from ui.transport.transport_bar import TransportBar
-from ui.window.handlers.action_list import ACTIONS
 
 SCENE = """
     def build(stage):
@@ -131,30 +128,6 @@ def test_that_a_rate_is_previewed_while_it_is_typed_and_not_applied(
     qtbot.keyClick(editor, Qt.Key.Key_Escape)
     assert not card.isVisible()
     assert stand.session.timeline.clocks[2].rate == 1
-
-
-def test_that_the_rate_of_the_root_is_previewed_while_it_is_typed(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    bridge, owner = SessionBridge(), QObject()
-    bar = TransportBar(ActionSet(owner, ACTIONS), Theme("light"))
-    qtbot.addWidget(bar)
-    bar.connect_bridge(bridge)
-    bridge.set_session(held_session(scene_file(tmp_path, SCENE)))
-    with qtbot.waitExposed(bar):
-        bar.show()
-    entry = bar.rates.entry
-    previewer = bar.findChild(Previewer)
-    assert previewer is not None
-
-    entry.selectAll()
-    qtbot.keyClicks(entry, "1/2")
-    qtbot.waitUntil(previewer.card.isVisible)
-    assert "12 timers would fire 1.00 s to 12.0 s later." in previewer.card.text()
-
-    qtbot.keyClick(entry, Qt.Key.Key_Escape)
-    assert not previewer.card.isVisible()
-    bridge.close()
 
 
 def test_that_the_card_says_what_holds_now_and_goes_with_the_session(

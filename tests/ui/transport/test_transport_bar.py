@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import ceil
 
 import pytest
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtTest import QTest
+from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -15,7 +16,7 @@ from inspector.commands.clocks import SetRate
 from inspector.sessions.session import SessionPhase, SessionStatus
 from tests.ui.world import PlayedSession
 from ui.actions.actions import ActionSet
-from ui.kit.theme import Theme
+from ui.kit.theme import ColorRole, Theme
 from ui.session.bridge import SessionBridge
 from ui.transport.frame_rate import (
     FrameRatePrompt,
@@ -23,7 +24,7 @@ from ui.transport.frame_rate import (
     measured_frame_rate,
     parse_frame_rate,
 )
-from ui.transport.transport_bar import TransportBar
+from ui.transport.transport_bar import HeldButton, TransportBar
 from ui.window.handlers.action_list import ACTIONS
 
 
@@ -59,8 +60,8 @@ def test_that_without_a_session_nothing_can_be_changed(played: Bar) -> None:
     played.bridge.set_session(None)
 
     assert not played.bar.rates.isEnabled()
-    assert not played.bar.fps_button.isEnabled()
-    assert played.bar.time_label.text() == "--:--.---"
+    assert played.bar.time_button.isHidden()
+    assert played.bar.record_button.isHidden()
 
 
 def test_that_time_and_rates_are_those_of_the_session(played: Bar) -> None:
@@ -69,7 +70,7 @@ def test_that_time_and_rates_are_those_of_the_session(played: Bar) -> None:
     played.session.run_to_ms(1_500)
     played.look()
 
-    assert played.bar.time_label.text() == "00:01.500"
+    assert played.bar.time_button.text() == "00:01.500"
     assert played.bar.rates.rate == Fraction(1, 4)
     assert [rate for rate, each in played.bar.rates.buttons.items() if each.isChecked()] == [
         Fraction(1, 4)
@@ -82,7 +83,7 @@ def test_that_the_measured_frame_rate_is_shown_while_it_runs(played: Bar) -> Non
         played.session.run_frame()
     played.look()
 
-    assert played.bar.fps_button.text() == "60.0 fps"
+    assert played.bar.fps_button.text() == "60 fps"
     assert "Target 60 fps" in played.bar.fps_button.toolTip()
 
 
@@ -102,72 +103,128 @@ def test_that_a_rate_is_one_click_away_and_shown_once_it_is_granted(
     assert (quarter.isChecked(), normal.isChecked()) == (True, False)
 
 
-def test_that_names_go_first_where_there_is_no_room(played: Bar) -> None:
-    bar = played.bar
+def press(played: Bar, qtbot: QtBot, rate: str) -> None:
+    qtbot.mouseClick(played.bar.rates.buttons[Fraction(rate)], Qt.MouseButton.LeftButton)
+
+
+def test_that_another_rate_stands_in_the_nearest_cell(qtbot: QtBot, played: Bar) -> None:
+    played.session.root.rate = Fraction(1, 3)
+    played.session.run_to_ms(10)
+    played.look()
+
+    cells = {str(rate): each for rate, each in played.bar.rates.buttons.items()}
+    assert [each.text() for each in cells.values()] == ["1/3", "½", "1", "2", "4"]
+    assert [rate for rate, each in cells.items() if each.isChecked()] == ["1/4"]
+    assert cells["1/4"].font().bold()
+    with qtbot.waitSignal(played.bar.rates.other_rate_wanted):
+        press(played, qtbot, "1/4")
+    press(played, qtbot, "2")
+    assert played.session.submitted == [SetRate(played.session.root.id, Fraction(2))]
+
+
+def test_that_a_double_click_on_a_cell_asks_for_any_rate(qtbot: QtBot, played: Bar) -> None:
+    with qtbot.waitSignal(played.bar.rates.other_rate_wanted):
+        qtbot.mouseDClick(played.bar.rates.buttons[Fraction(1)], Qt.MouseButton.LeftButton)
+
+    assert played.session.submitted == []
+
+
+@pytest.mark.parametrize("pixels", [13, 20, 26])
+def test_that_the_row_never_wraps_and_loses_words_first(played: Bar, pixels: int) -> None:
+    bar, scale = played.bar, pixels / 13
+    font = bar.font()
+    font.setPixelSize(pixels)
+    bar.setFont(font)
     icons = Qt.ToolButtonStyle.ToolButtonIconOnly
 
-    bar.resize(1280, 34)
-    QApplication.processEvents()
-    assert bar.record_button.toolButtonStyle() is not icons
-    assert bar.sizeHint().width() <= 1280
+    shown = {}
+    for width in (720, 960, 1100, 1280):
+        bar.resize(ceil(width * scale), bar.height())
+        QApplication.processEvents()
+        assert bar.height() == round(40 * scale)
+        layout = bar.layout()
+        assert layout is not None
+        assert layout.minimumSize().width() <= bar.width()
+        has_words = bar.record_button.toolButtonStyle() is not icons
+        shown[width] = has_words, bar.find_button.width() > 100 * scale
 
-    bar.resize(800, 34)
-    QApplication.processEvents()
-    assert bar.record_button.toolButtonStyle() is icons
-    assert bar.rates.entry.isVisible()
-
-    bar.resize(500, 34)
-    QApplication.processEvents()
-    assert not bar.rates.entry.isVisible()
-
-
-def test_that_a_name_of_two_words_is_read_before_its_rates(played: Bar) -> None:
-    label = played.bar.rates.label
-
-    played.bar.rates.show_clock("240 Hz screen")
-
-    assert label.fontMetrics().horizontalAdvance("240 Hz screen") <= label.width()
-
-
-def test_that_buttons_of_rates_stay_together_in_a_wide_window(played: Bar) -> None:
-    played.bar.resize(2_500, played.bar.height())
-    QTest.qWait(0)
-
-    buttons = list(played.bar.rates.buttons.values())
-
-    assert buttons[-1].geometry().right() - buttons[0].x() < 2 * sum(
-        button.width() for button in buttons
-    )
+    assert shown == {
+        720: (False, False),
+        960: (True, False),
+        1100: (True, True),
+        1280: (True, True),
+    }
 
 
 def test_that_nothing_moves_when_a_button_says_something_else(played: Bar) -> None:
     bar = played.bar
-    bar.resize(1280, 34)
+    bar.resize(1280, bar.height())
     QApplication.processEvents()
     run = played.actions["run-or-hold"]
     run.show_text("&Run")
     QApplication.processEvents()
-    before = bar.time_label.geometry(), bar.rates.geometry()
+    before = bar.time_button.geometry(), bar.rates.geometry(), bar.record_button.geometry()
 
     run.show_text("&Hold")
-    played.actions["record"].setIconText("Recording")
+    played.actions["record"].setIconText("00:12.4")
     QApplication.processEvents()
 
-    assert (bar.time_label.geometry(), bar.rates.geometry()) == before
+    after = bar.time_button.geometry(), bar.rates.geometry(), bar.record_button.geometry()
+    assert after == before
 
 
-def test_that_a_rate_is_asked_for_and_not_shown_before_it_is_granted(
-    qtbot: QtBot, played: Bar
-) -> None:
-    entry = played.bar.rates.entry
-    entry.setFocus()
-    entry.selectAll()
-    qtbot.keyClicks(entry, "1/3")
-    qtbot.keyClick(entry, Qt.Key.Key_Return)
+def step_button(played: Bar) -> HeldButton:
+    found = (
+        each
+        for each in played.bar.findChildren(HeldButton)
+        if each.defaultAction() is played.actions["step"]
+    )
+    return next(found)
+
+
+def test_that_a_right_click_or_a_long_press_is_no_step(qtbot: QtBot, played: Bar) -> None:
+    played.actions["step"].setEnabled(True)
+    button = step_button(played)
+    done: list[str] = []
+    played.actions["step"].triggered.connect(lambda: done.append("step"))
+    button.held.connect(lambda: done.append("held"))
+
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, QPoint(5, 5), QPoint(5, 5))
+    QApplication.sendEvent(button, event)
+    assert done == ["held"]
+
+    qtbot.mousePress(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: done == ["held", "held"])
+    qtbot.mouseRelease(button, Qt.MouseButton.LeftButton)
+    assert done == ["held", "held"]
+
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert done == ["held", "held", "step"]
+
+
+def test_that_it_is_said_beside_the_time_that_it_stands_still(played: Bar) -> None:
     played.look()
+    assert played.bar.fps_button.text() == "held"
 
-    assert played.session.submitted == [SetRate(played.session.root.id, Fraction(1, 3))]
-    assert entry.text() == "1"
+    played.session.run_to_ms(1_500)
+    played.bridge.refresh_now()
+    played.bridge.set_playhead(1_000_000_000)
+    played.bar.show_numbers()
+    assert played.bar.time_button.text() == "00:01.000"
+    assert played.bar.time_button.role is ColorRole.BLUE
+    assert played.bar.fps_button.text() == "looking back"
+
+
+def test_that_of_a_file_there_is_no_rate_and_no_recording(played: Bar) -> None:
+    session = PlayedSession()
+    session.is_recorded = True
+
+    played.bridge.set_session(session)
+
+    assert played.bar.rates.isHidden()
+    assert played.bar.record_button.isHidden()
+    played.bridge.set_session(PlayedSession())
+    assert not played.bar.rates.isHidden()
 
 
 def test_that_a_frame_rate_is_asked_for(qtbot: QtBot) -> None:

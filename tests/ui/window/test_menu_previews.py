@@ -32,7 +32,7 @@ def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
 
 
 def _menu(shell: Shell, title: str) -> QMenu:
-    bar = shell.window.menuBar()
+    bar = shell.window.menu_bar
     menu = next(each.menu() for each in bar.actions() if each.text().replace("&", "") == title)
     assert isinstance(menu, QMenu)
     menu.popup(bar.mapToGlobal(bar.rect().bottomLeft()))

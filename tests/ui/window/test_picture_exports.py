@@ -95,7 +95,7 @@ def test_that_names_of_scenes_become_names_of_files(name: str, stem: str) -> Non
 
 
 def test_that_the_bar_offers_what_can_be_exported(shell: Shell) -> None:
-    menu = shell.window.transport.export_button.menu()
+    menu = shell.window.transport.exports
 
     titles = [each.text().replace("&", "") for each in menu.actions()]
     assert titles[:3] == [

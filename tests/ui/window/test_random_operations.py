@@ -281,7 +281,7 @@ class RandomUser:
     def _somewhere(self) -> QPoint:
         """A place in the window, below its menu bar (menus are opened by their actions)."""
         size = self.window.windowHandle().size()
-        top = self.window.menuBar().height()
+        top = 0
         return QPoint(
             self.random.randrange(max(1, size.width())),
             self.random.randrange(top, max(top + 1, size.height())),

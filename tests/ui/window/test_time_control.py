@@ -13,6 +13,7 @@ from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import open_shell
 from ui.breakpoints.panel import BreakpointsPanel
+from ui.kit.prompts import Prompt, RatePrompt
 from ui.session.bridge import Selection
 
 
@@ -44,7 +45,7 @@ def test_that_a_step_holds_a_running_scene_first(qtbot: QtBot, tmp_path: Path) -
     assert shell.bridge.timeline.frames.end <= frames + 2
 
 
-def test_that_the_long_step_runs_as_many_frames_as_its_field_says(
+def test_that_the_long_step_runs_as_many_frames_as_were_asked_for(
     qtbot: QtBot, tmp_path: Path
 ) -> None:
     shell = open_shell(qtbot, tmp_path)
@@ -52,10 +53,20 @@ def test_that_the_long_step_runs_as_many_frames_as_its_field_says(
     shell.advance(0.1)
     frames = shell.bridge.timeline.frames.end
 
-    shell.window.transport.step_box.setValue(7)
-    shell.trigger("step-n")
+    shell.trigger("step-n-exact")
+    prompt = shell.window.findChildren(Prompt)[-1]
+    for refused in ("0", "-3", "many", "1,000,001"):
+        prompt.line.setText(refused)
+        prompt.take_answer()
+        assert "from 1 to 1,000,000" in prompt.problem.text()
+    prompt.line.setText("7")
+    prompt.take_answer()
+    shell.bridge.refresh_now()
 
     assert shell.bridge.timeline.frames.end == frames + 7
+    assert shell.window.actions_by_id["step-n"].text() == "Step &7 frames"
+    shell.trigger("step-n")
+    assert shell.bridge.timeline.frames.end == frames + 14
 
 
 def test_that_a_refusal_is_said_in_the_status_bar(qtbot: QtBot, tmp_path: Path) -> None:
@@ -87,31 +98,29 @@ def test_that_keys_change_the_rate_of_the_root(qtbot: QtBot, tmp_path: Path) -> 
     assert rate() == 2
 
 
-def test_that_rate_buttons_and_keys_are_about_the_selected_clock_and_name_it(
+def test_that_everything_is_the_root_and_keys_are_about_what_is_selected(
     qtbot: QtBot, tmp_path: Path
 ) -> None:
     shell = open_shell(qtbot, tmp_path)
     rates = shell.window.transport.rates
-    enemies = shell.clock_id("enemies")
+    shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
 
     def rate_of(name: str) -> Fraction:
         shell.advance(0.05)
         shell.window.transport.show_numbers()
         return shell.bridge.timeline.clocks[shell.clock_id(name)].rate
 
-    assert (str(rate_of("root")), rates.label.text()) == ("1", "root")
-    shell.bridge.select(Selection.clock(enemies))
-    assert rates.label.text() == "enemies"
     rates.buttons[Fraction(1, 4)].click()
-    assert (rate_of("enemies"), rate_of("root")) == (Fraction(1, 4), Fraction(1))
+    assert (rate_of("enemies"), rate_of("root")) == (Fraction(1), Fraction(1, 4))
     assert rates.buttons[Fraction(1, 4)].isChecked()
     shell.trigger("slower")
-    assert (rate_of("enemies"), rate_of("root")) == (Fraction(1, 10), Fraction(1))
+    assert (rate_of("enemies"), rate_of("root")) == (Fraction(1, 2), Fraction(1, 4))
 
-    shell.bridge.select(Selection.nothing())
-
-    assert rates.label.text() == "root"
-    assert rates.buttons[Fraction(1)].isChecked()
+    shell.trigger("rate-of-everything")
+    prompt = shell.window.findChildren(RatePrompt)[-1]
+    prompt.rate_slider.rate_requested.emit(Fraction(2, 5))
+    assert (rate_of("enemies"), rate_of("root")) == (Fraction(1, 2), Fraction(2, 5))
+    assert rates.buttons[Fraction(1, 2)].text() == "0.4"
 
 
 def test_that_p_pauses_the_selected_branch_and_nothing_else(qtbot: QtBot, tmp_path: Path) -> None:

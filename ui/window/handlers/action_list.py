@@ -140,7 +140,7 @@ VIEW_ACTIONS: Final = (
     ActionDescription(
         "palette", "&Commands …", MenuId.VIEW,
         lambda actions: actions.dialogs.show_palette(),
-        shortcuts=("Ctrl+Shift+P",), icon="palette",
+        shortcuts=("Ctrl+K", "Ctrl+Shift+P"), icon="find",
         tip="Find any command by typing part of its name.",
     ),
     ActionDescription(
@@ -170,8 +170,12 @@ VIEW_ACTIONS: Final = (
     ),
     ActionDescription(
         "side-column", "&Side column", MenuId.VIEW, WindowActions.toggle_column,
-        shortcuts=("Ctrl+Shift+B",), is_checkable=True,
+        shortcuts=("Ctrl+Shift+B",), icon="side-column", is_checkable=True,
         tip="Show or hide the scene and Why beside the time axis.",
+    ),
+    ActionDescription(
+        "menu-bar", "&Menu bar", MenuId.VIEW, WindowActions.toggle_menu_bar, is_checkable=True,
+        tip="Keep the menu bar above the window; without it, Alt shows it until a choice is made.",
     ),
     ActionDescription(
         "reset-view", "&Reset", MenuId.VIEW, WindowActions.reset_view,

@@ -25,9 +25,17 @@ _PLAYED_NEEDS: Final = frozenset(
     {Needs.TRANSPORT, Needs.STEP, Needs.STEP_TIME, Needs.STEP_TIMER, Needs.REWIND}
 )
 #: What is about the clock that the transport bar drives, not the selected one.
-_DRIVEN_NEEDS: Final = frozenset({Needs.ROOT_RATE})
+_DRIVEN_NEEDS: Final = frozenset({Needs.ROOT_RATE, Needs.EVERYTHING_RATE})
 _WITHOUT_CLOCK: Final = frozenset(
-    {Needs.TRANSPORT, Needs.STEP, Needs.STEP_TIME, Needs.STEP_TIMER, Needs.MARK, Needs.RECORD}
+    {
+        Needs.EVERYTHING_RATE,
+        Needs.TRANSPORT,
+        Needs.STEP,
+        Needs.STEP_TIME,
+        Needs.STEP_TIMER,
+        Needs.MARK,
+        Needs.RECORD,
+    }
 )
 #: What a session can be asked a reason for, whether about the clock that is driven or selected:
 #: plain values, as members of enumerations are looked up slowly and this is asked all the time.
@@ -128,7 +136,7 @@ class ActionStates(QObject):
         for needs, capability, is_driven, has_clock in _ASKED:
             clock_id = selected if has_clock else 0
             if is_driven:
-                clock_id = session.driven_clock(selected)
+                clock_id = session.driven_clock(clock_id)
             if reason := session.why_not(capability, clock_id):
                 found[needs] = reason
         return found

@@ -64,6 +64,7 @@ class WindowActions(QObject):
         window.panels.visibility_changed.connect(self._show_panel_states)
         self._show_panel_states()
         self._actions.show_choice(MenuId.THEME, window.theme.choice)
+        self._actions["menu-bar"].show_checked(window.menu_bar.is_kept)
 
     @cached_property
     def dialogs(self) -> WindowDialogs:
@@ -281,6 +282,13 @@ class WindowActions(QObject):
     def toggle_column(self) -> None:
         panels = self._window.panels
         panels.show_column(is_shown=not panels.is_column_shown)
+
+    def toggle_menu_bar(self) -> None:
+        """Keep the menu bar, or have it shown by Alt alone."""
+        is_kept = not self._window.menu_bar.is_kept
+        self._window.settings = replace(self._window.settings, menu_bar=is_kept)
+        self._window.menu_bar.keep(is_kept=is_kept)
+        self._actions["menu-bar"].show_checked(is_kept)
 
     def close_panel(self) -> None:
         """Hide the panel in use."""

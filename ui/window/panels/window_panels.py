@@ -177,11 +177,15 @@ class WindowPanels(QObject):
         across.setSpacing(0)
         across.addWidget(self._split, 1)
         across.addWidget(self.column)
-        column = QVBoxLayout(self.frame)
+        column = self._rows = QVBoxLayout(self.frame)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(across, 1)
         column.addWidget(self.foot)
+
+    def add_on_top(self, bar: QWidget) -> None:
+        """Put a row above everything, below those that are there."""
+        self._rows.insertWidget(self._rows.count() - 2, bar)
 
     def arrange(self, frame_times: QWidget) -> Arrangement:
         """Return frame times with the lanes below them."""

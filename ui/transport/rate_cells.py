@@ -1,0 +1,137 @@
+"""The rate of everything: five cells, of which the nearest one shows any other rate."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QFont, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
+from typing_extensions import override
+
+from inspector.display_text import as_plain
+from inspector.tokens import SIZES
+
+from ..kit.guards import guarded
+from ..kit.layouts import tool_button
+from ..kit.rate_widgets import RATE_PRESETS, rate_to_text
+from ..kit.theme import ColorRole
+
+if TYPE_CHECKING:
+    from ..kit.theme import Theme
+
+_NAME: Final = "Rate of everything"
+_WIDTH, _HEIGHT = 30, 24
+_BESIDE: Final = 2
+
+
+@guarded
+class RateCells(QWidget):
+    """Shows the rate that :meth:`show_rate` was told, and asks for others.
+
+    A click is only a request: the cell is marked once the rate is granted.
+
+    Signals:
+        rate_requested: Another rate is wanted.
+        other_rate_wanted: A cell was clicked twice: any rate is to be asked for.
+
+    Attributes:
+        buttons: The cells by their rates.
+    """
+
+    rate_requested = Signal(object)  # Fraction
+    other_rate_wanted = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._rate = Fraction(1)
+        self._reason = ""
+        self.setAccessibleName(_NAME)
+        self.buttons = {rate: self._cell(rate) for rate in RATE_PRESETS}
+        row = QHBoxLayout(self)
+        row.setContentsMargins(_BESIDE, _BESIDE, _BESIDE, _BESIDE)
+        row.setSpacing(0)
+        for button in self.buttons.values():
+            row.addWidget(button)
+        self._show()
+
+    def _cell(self, rate: Fraction) -> QToolButton:
+        button = tool_button("", is_checkable=True)
+        button.setAutoRaise(True)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.clicked.connect(partial(self._ask, rate))
+        button.installEventFilter(self)
+        return button
+
+    @property
+    def rate(self) -> Fraction:
+        return self._rate
+
+    def set_scale(self, scale: float) -> None:
+        """Be as large as the text scale says."""
+        for button in self.buttons.values():
+            button.setFixedSize(round(_WIDTH * scale), round(_HEIGHT * scale))
+        self.setFixedHeight(round(_HEIGHT * scale) + 2 * _BESIDE)
+
+    def show_rate(self, rate: Fraction) -> None:
+        if rate != self._rate:
+            self._rate = rate
+            self._show()
+
+    def show_reason(self, reason: str) -> None:
+        """Say in the tool tips why no rate can be set; nothing if one can."""
+        if reason != self._reason:
+            self._reason = reason
+            self._show()
+
+    def _ask(self, rate: Fraction, _is_checked: bool = False) -> None:  # noqa: FBT001, FBT002 - a slot
+        # Qt has checked the cell; it stays so once the rate is granted.
+        self._show()
+        if rate == self._nearest and rate != self._rate:
+            self.other_rate_wanted.emit()
+        elif rate != self._rate:
+            self.rate_requested.emit(rate)
+
+    @property
+    def _nearest(self) -> Fraction:
+        return min(RATE_PRESETS, key=lambda each: _distance(each, self._rate))
+
+    def _show(self) -> None:
+        nearest = self._nearest
+        below = f"\n{self._reason}" if self._reason else "\nDouble-click for any rate (Shift+R)"
+        for rate, button in self.buttons.items():
+            shown = self._rate if rate == nearest else rate
+            button.setChecked(rate == nearest)
+            button.setText(RATE_PRESETS.get(shown, rate_to_text(shown)).removesuffix("×"))
+            font = QFont(button.font())
+            font.setBold(rate == nearest)
+            button.setFont(font)
+            text = rate_to_text(shown)
+            button.setAccessibleName(f"{_NAME}: {text}")
+            button.setToolTip(as_plain(f"{_NAME}: {text}{below}"))
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Ask for any rate after a double-click on a cell."""
+        if event.type() == QEvent.Type.MouseButtonDblClick and self.isEnabled():
+            self.other_rate_wanted.emit()
+            return True
+        return False
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(self._theme.color(ColorRole.LINE))
+        box = self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(box, SIZES["radius"], SIZES["radius"])
+        painter.end()
+
+
+def _distance(rate: Fraction, other: Fraction) -> Fraction:
+    """Return how many times one is the other, at least 1; a rate of 0 is beyond all others."""
+    least = max(min(rate, other), Fraction(1, 1_000_000))
+    return max(rate, other) / least

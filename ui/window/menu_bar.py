@@ -1,0 +1,107 @@
+"""The menu bar: hidden until Alt is pressed, unless it is kept."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QTimer, Slot
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QApplication, QMenuBar
+
+from ..actions.menus import MenuId
+from ..kit.guards import guarded
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QFocusEvent
+    from PySide6.QtWidgets import QMainWindow
+
+
+@guarded
+class TopMenuBar(QMenuBar):
+    """The menus of the window in a bar, over the top of it while it is not kept.
+
+    Alt alone, or with the letter of a menu, shows it until a choice is made. On macOS it is that
+    of the system.
+
+    Attributes:
+        menus: The menus of the bar.
+        is_kept: Whether it has a place of its own.
+    """
+
+    def __init__(self, window: QMainWindow, *, is_kept: bool) -> None:
+        super().__init__(window)
+        self._window = window
+        self._is_alt_alone = False
+        self.menus = {each: self.addMenu(each.value) for each in MenuId if each.parent is None}
+        self.is_kept = is_kept or sys.platform == "darwin"
+        self._letters: list[QShortcut] = []
+        self._hiding = QTimer(self)
+        self._hiding.setSingleShot(True)
+        self._hiding.timeout.connect(self._hide_if_done)
+        for menu in self.menus.values():
+            menu.aboutToHide.connect(self._hiding.start)
+        window.installEventFilter(self)
+        self.keep(is_kept=self.is_kept)
+
+    def keep(self, *, is_kept: bool) -> None:
+        """Give the bar a place of its own, or hide it."""
+        self.is_kept = is_kept
+        self.setVisible(is_kept)
+        self._window.setContentsMargins(0, self.sizeHint().height() if is_kept else 0, 0, 0)
+        self._lay_over()
+
+    def listen(self) -> None:
+        """Take the letters of menus with Alt from now on; not needed for the first paint."""
+        for menu in self.menus.values():
+            letter = QShortcut(QKeySequence.mnemonic(menu.title()), self._window)
+            letter.activated.connect(partial(self._open, menu.menuAction()))
+            letter.setEnabled(self.isHidden())
+            self._letters.append(letter)
+
+    def _lay_over(self) -> None:
+        self.setGeometry(0, 0, self._window.width(), self.sizeHint().height())
+        self.raise_()
+
+    def setVisible(self, visible: bool) -> None:  # noqa: N802, FBT001 - of Qt
+        super().setVisible(visible)
+        # The bar has letters of its own while it is seen.
+        for letter in self._letters:
+            letter.setEnabled(not visible)
+
+    # ---------------------------------------------------------------- shown by a key
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - of Qt
+        """Follow the size of the window, and the key that shows the bar."""
+        kind = event.type()
+        if watched is self._window and kind == QEvent.Type.Resize:
+            self._lay_over()
+        elif kind in (QEvent.Type.ShortcutOverride, QEvent.Type.MouseButtonPress):
+            self._is_alt_alone = isinstance(event, QKeyEvent) and _is_alt(event)
+        elif kind == QEvent.Type.KeyRelease and isinstance(event, QKeyEvent):
+            if self._is_alt_alone and _is_alt(event) and self.isHidden():
+                self._open(self.actions()[0])
+            self._is_alt_alone = False
+        return super().eventFilter(watched, event)
+
+    def _open(self, action: QAction) -> None:
+        self.show()
+        self.raise_()
+        self.setActiveAction(action)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802 - of Qt
+        super().focusOutEvent(event)
+        self._hiding.start()
+
+    @Slot()
+    def _hide_if_done(self) -> None:
+        is_used = self.hasFocus() or QApplication.activePopupWidget() is not None
+        if not self.is_kept and not is_used:
+            self.hide()
+
+
+def _is_alt(event: QKeyEvent) -> bool:
+    from PySide6.QtCore import Qt  # noqa: PLC0415 - not before the first paint
+
+    return event.key() == Qt.Key.Key_Alt
