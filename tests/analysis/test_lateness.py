@@ -22,6 +22,9 @@ from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
     COLLECTED,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    LOOP_FOUND,
     LOOP_FRAME_ENDED,
     NEVER,
     OTHER_THREAD,
@@ -319,6 +322,21 @@ def test_that_a_finding_counts_how_often_a_function_blocked_the_loop() -> None:
         "crunch() (server.py:4) blocked the loop “asyncio loop” once, 258 ms altogether; 1 call "
         "was late mainly because of it."
     )
+    assert (found.clock_id, found.site, found.frame) == (LOOP, "/srv/server.py:4", None)
+
+
+def test_that_a_finding_leads_to_the_turn_in_which_a_function_blocked_most() -> None:
+    program = Program()
+    program.log.append((0, LOOP_FOUND, LOOP, program.log.intern("asyncio loop"), 0))
+    program.log.append((DUE_NS - 40 * MS, FRAME_BEGAN, LOOP, 0, 0))
+    program.log.append((DUE_NS - 40 * MS, FRAME_ENDED, LOOP, 0, 0))
+    program.log.append((DUE_NS, FRAME_BEGAN, LOOP, 1, 0))
+    for until_ms in range(10, 261, 10):
+        program.sample(MAIN, LIBRARY, REBUILD, CRUNCH, until_ms=until_ms)
+    program.log.append((DUE_NS + 260 * MS, FRAME_ENDED, LOOP, 40 * MS, 260 * MS))
+    program.fire(261)
+    (found,) = [each for each in findings(LogHistory(program.log)) if each.kind is BLOCKED_LOOP]
+    assert found.frame == 1
 
 
 def test_that_a_call_is_late_because_of_the_function_that_had_most_of_the_time() -> None:

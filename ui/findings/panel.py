@@ -21,6 +21,7 @@ from ..kit.clipboard import copy_text
 from ..kit.guards import guarded
 from ..kit.labels import plain_label
 from ..kit.layouts import bar, fill, tool_button
+from ..kit.source_menu import add_source_actions
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.table.table_view import ENTER, TableView
@@ -290,4 +291,6 @@ class FindingsPanel(QWidget):
             menu.addAction(text, partial(self._select, selection))
         menu.addSeparator()
         menu.addAction("Copy", partial(copy_text, self.model.rows[row].text))
+        if site := self.model.rows[row].site:
+            add_source_actions(menu, site)
         return menu

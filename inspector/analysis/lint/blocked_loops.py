@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from inspector.analysis.lateness.attribution import Share
     from inspector.analysis.lateness.samples import Place
     from inspector.analysis.lint.seen import LateFiring, Survey
+    from inspector.events.frame_history import FrameHistory
+    from inspector.events.timeline import Timeline
 
 #: The latest calls, for each of which shares are worked out.
 _MOST_CALLS: Final = 2_000
@@ -54,7 +56,7 @@ def blocked_loops(seen: Survey) -> Iterator[Finding]:
         clock = seen.timeline.clocks.get(clock_id)
         name = f"the loop “{clock.name}”" if clock is not None else "a loop"
         for blocker in found.values():
-            yield _finding(blocker, name, clock_id)
+            yield _finding(blocker, name, clock_id, seen.timeline)
 
 
 def _blocks(firings: list[LateFiring]) -> Iterator[list[LateFiring]]:
@@ -108,7 +110,7 @@ def _shares(
     return [share for share in lateness.shares if share.cause in BLOCKING]
 
 
-def _finding(blocker: _Blocker, loop: str, clock_id: int) -> Finding:
+def _finding(blocker: _Blocker, loop: str, clock_id: int, timeline: Timeline) -> Finding:
     worst = blocker.worst
     late = "no call" if not blocker.late else counted(blocker.late, "call")
     was = "were" if blocker.late > 1 else "was"
@@ -118,4 +120,17 @@ def _finding(blocker: _Blocker, loop: str, clock_id: int) -> Finding:
     )
     at_ns = 0 if worst is None else worst.called_ns
     cursor = None if worst is None else worst.cursor
-    return Finding(BLOCKED_LOOP, text, at_ns, cursor, 0, clock_id=clock_id)
+    frame = None
+    if worst is not None and timeline.frames_of in {0, clock_id}:
+        frame = _frame_around(timeline.frames, (worst.due_ns + worst.called_ns) // 2)
+    site = f"{blocker.place.file}:{blocker.place.line}" if blocker.place.line else ""
+    return Finding(BLOCKED_LOOP, text, at_ns, cursor, 0, clock_id, frame, site=site)
+
+
+def _frame_around(frames: FrameHistory, at_ns: int) -> int | None:
+    """Return the frame whose work an instant lies in, ``None`` if it lies in none that is kept."""
+    index = frames.index_at(at_ns) - 1
+    if index < frames.first:
+        return None
+    frame = frames.frame(index)
+    return index if at_ns <= frame.at_ns + frame.busy_ns else None

@@ -35,6 +35,7 @@ class Finding:
         clock_id: The clock it is about.
         frame: Index of the frame that shows it, ``None`` for none.
         member_id: The timer of a scheduler or ticker it is about, 0 for none.
+        site: The line of the program that it names, as ``file:line``, empty for none.
     """
 
     kind: FindingKind
@@ -45,6 +46,7 @@ class Finding:
     clock_id: int = 0
     frame: int | None = None
     member_id: int = 0
+    site: str = ""
 
 
 FAILS = FindingKind(

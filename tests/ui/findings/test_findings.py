@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from pytestqt.qtbot import QtBot
 
+from inspector.analysis.lint.findings import BLOCKED_LOOP, Finding
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from ui.findings.panel import CHEAP_S, LOOK_EVERY_S, FindingsPanel
 from ui.kit.theme import Theme
@@ -212,3 +213,11 @@ def test_that_a_look_at_a_session_that_is_gone_ends(
 
     assert not stand.panel.is_looking
     assert stand.cells() == []
+
+
+def test_that_a_finding_about_a_function_offers_its_source(stand: Stand) -> None:
+    stand.show()
+    found = Finding(BLOCKED_LOOP, "crunch() blocked this loop", 0, None, 0, site="/srv/server.py:4")
+    stand.panel.model.show_rows([found])
+    texts = [action.text() for action in stand.panel.make_menu(0).actions()]
+    assert texts[-3:] == ["Copy", "Copy source line", "Open server.py"]
