@@ -36,6 +36,8 @@ class Reason:
         clock_id: The clock it is about, 0 for none.
         frame: Index of the frame it is about, ``None`` for none.
         member_id: The member it is about, 0 for none.
+        again_ns: Later instants at which the same happened.
+        is_number: Whether it only says in words what the call's own numbers say.
     """
 
     text: str
@@ -44,6 +46,8 @@ class Reason:
     clock_id: int = 0
     frame: int | None = None
     member_id: int = 0
+    again_ns: tuple[int, ...] = ()
+    is_number: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +57,14 @@ class Explanation:
     Attributes:
         subject: The call in question, in words.
         headline: The answer in one sentence.
-        reasons: The evidence, most important first.
+        reasons: The evidence: what stops it newest first, what delays it oldest first.
+        is_delayed: Whether it fires later than if its time passed as the session's.
     """
 
     subject: str
     headline: str
     reasons: tuple[Reason, ...]
+    is_delayed: bool = False
 
     def lines(self) -> list[str]:
         """Return the explanation as text, each reason with its instant and event."""
@@ -66,8 +72,13 @@ class Explanation:
         for reason in self.reasons:
             if reason.cursor is None and reason.text == self.headline:
                 continue
-            event = "" if reason.cursor is None else f"  [event {reason.cursor:,}]"
-            lines.append(f"  {format_instant(reason.at_ns)}  {reason.text}{event}")
+            event = "" if reason.cursor is None else f"event {reason.cursor:,}"
+            frame = "" if reason.frame is None else f"frame {reason.frame:,}"
+            if frame in reason.text or frame.capitalize() in reason.text:
+                frame = ""
+            found = ", ".join(filter(None, (event, frame)))
+            proof = f"  [{found}]" if event else ""
+            lines.append(f"  {format_instant(reason.at_ns)}  {reason.text}{proof}")
         return lines
 
 
@@ -179,6 +190,12 @@ def who(timeline: Timeline, cause: int) -> str:
     return f"command {cause}" if record is None else record.by or "you"
 
 
+def subject_of(timeline: Timeline, cause: int) -> str:
+    """Return who made a change, as the beginning of a sentence."""
+    name = who(timeline, cause)
+    return name[:1].upper() + name[1:]
+
+
 def command_behind(
     history: History, cursor: int, command: type[Command], until: Container[int] = ()
 ) -> tuple[int, str] | None:
@@ -205,20 +222,10 @@ def command_behind(
     return None
 
 
-def pauser(history: History, timeline: Timeline, cursor: int | None, cause: int) -> str:
-    """Return the cause of a pause; names a failure right before it.
-
-    Args:
-        timeline: The state, for the names of commands.
-        cursor: The event of the pause, if it is in the log.
-        cause: Number of the command, 0 for none.
-    """
-    if cause or not cursor:
-        return by_whom(timeline, cause)
-    before = event_at(history, cursor - 1)
-    if before is not None and before[1] in FAILURES:
-        return f"right after “{text_of(history, before[3])}” failed"
-    return by_whom(timeline, 0)
+def failure_before(history: History, cursor: int | None) -> str:
+    """Return the name of the callback that failed right before an event; empty for none."""
+    before = event_at(history, cursor - 1) if cursor else None
+    return "" if before is None or before[1] not in FAILURES else text_of(history, before[3])
 
 
 def timer_label(history: History, timeline: Timeline, timer_id: int, cursor: int) -> str:

@@ -123,7 +123,7 @@ def test_that_a_paused_call_and_a_paused_clock_are_both_told(stand: Stand) -> No
     explanation = stand.explain("Actor.shoot")
 
     assert "It has been paused since frame 60, by command 1" in texts(explanation)
-    assert "“game” has been paused since frame 60, by command 2" in texts(explanation)
+    assert "You paused “game”." in texts(explanation)
     assert "1.00 s of its time remained when it was paused." in texts(explanation)
 
 

@@ -20,6 +20,16 @@ def text_scale(widget: QWidget) -> float:
     return max(widget.fontInfo().pixelSize() / TYPE["text"].px, 1.0)
 
 
+def small_size(px: float) -> int:
+    """Return how large the letters are that explain those of a size, both in pixels."""
+    return round(px * TYPE["small"].px / TYPE["text"].px)
+
+
+def large_size(px: float) -> int:
+    """Return how large the letters of a name are beside those of a size, both in pixels."""
+    return round(px * TYPE["heading"].px / TYPE["text"].px)
+
+
 def load_fonts() -> None:
     """Make the bundled fonts known to the running application, once."""
     application = QCoreApplication.instance()

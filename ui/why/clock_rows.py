@@ -2,102 +2,129 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, Final
 
+from inspector.analysis.evidence import last_event, listed, subject_of
 from inspector.analysis.explain.blocker_reasons import stands_still
-from inspector.calls.blockers import clock_blockers
-from inspector.calls.call import Call, CallId, call_of
-from inspector.events.timeline import Timeline
-from inspector.timebase import format_instant
-from inspector.vocabulary import ratio_text
+from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers
+from inspector.display_text import counted
+from inspector.timebase import format_at
+from inspector.vocabulary import CLOCK_ADDED, CLOCK_RATE, CLOCK_RESUMED, ratio_text
 
-from ..kit.texts.call_texts import due_in_text
 from ..kit.texts.clock_texts import rate_algebra
-from ..kit.texts.run_states import reason_text, run_state_of
 from ..session.bridge import Selection
-from ..session.overruled_rates import OverruledRate
+from .reason_rows import without_quotes
 from .rows import (
     MOST_LISTED,
     ClockCounts,
     DetailRow,
     Link,
     about,
-    ago,
     answer,
     heading,
-    instant_with_ns,
+    instant,
     linked,
+    note,
     path_links,
     sentence,
+    step,
 )
+from .timer_lists import next_rows, waiting_rows
+
+if TYPE_CHECKING:
+    from inspector.events.history import History
+    from inspector.events.timeline import Timeline
+
+    from ..session.overruled_rates import OverruledRate
+
+#: So many timers of a clock are listed.
+_MOST_TIMERS: Final = 5
+#: Of several stops of a clock, so many are told.
+_MOST_STOPS: Final = 2
+#: What begins a stretch in which the time of a clock passes at one rate.
+_BEGINNINGS: Final = frozenset({CLOCK_ADDED, CLOCK_RATE, CLOCK_RESUMED})
 
 
-def clock_rows(
+class ClockPast:
+    """What was done to a clock; kept, because searching the log takes a while."""
+
+    def __init__(self) -> None:
+        self._key: tuple[object, ...] = ()
+        self._row: DetailRow | None = None
+
+    def before_pause(self, history: History, clock_id: int, paused_ns: int) -> DetailRow | None:
+        """Return at which rate a clock ran before it was paused, and since when."""
+        key = history, clock_id, paused_ns
+        if key != self._key:
+            self._key, self._row = key, _before(history, clock_id, paused_ns)
+        return self._row
+
+    def rate_set(self, history: History, timeline: Timeline, clock_id: int) -> DetailRow:
+        """Return when the rate of a clock was set, and by whom."""
+        key = history, clock_id, timeline, timeline.mapping_version
+        if key != self._key or self._row is None:
+            self._key, self._row = key, _rate_step(history, timeline, clock_id)
+        return self._row
+
+
+def clock_rows(  # noqa: PLR0913, PLR0917 - the clock at an instant, and what knows of it
+    history: History,
     timeline: Timeline,
     clock_id: int,
     clock_counts: ClockCounts,
+    past: ClockPast,
     overruled: OverruledRate | None = None,
 ) -> list[DetailRow]:
     """Return what there is to say about a clock.
 
     Args:
+        history: The past to which the state belongs.
         timeline: The state that is shown.
+        clock_id: The clock.
+        clock_counts: Knows what is below a clock.
+        past: Knows what was done to it.
         overruled: A rate that was set from outside, and that the scene has changed since.
     """
     clock = timeline.clocks.get(clock_id)
     if clock is None:
         return [sentence("This clock no longer exists: it was removed.")]
-    effective = timeline.effective_rate(clock_id)
-    reasons = timeline.pause_reasons(clock_id)
+    blockers = clock_blockers(timeline, clock_id)
     above = path_links(timeline, clock.parent_id) if clock.parent_id else ()
-    rows = [
-        about("Clock", above),
-        heading(clock.name),
-        answer(_answer(timeline, clock_id)),
-    ]
-    if reasons:
-        rows.append(heading("Why"))
-        rows += [
-            linked(
-                "Itself" if reason.is_own else "Ancestor",
-                (
-                    Link(reason.clock_name, Selection.clock(reason.clock_id)),
-                    Link(f" {reason_text(reason)}, {ago(timeline, reason.since_ns)}"),
-                ),
-            )
-            for reason in reasons
-        ]
+    among = clock_counts.in_branch(timeline, clock_id)
+    pending = int(among.sum())
+    rows = [about("Clock", above), heading(clock.name), answer(_answer(timeline, clock_id))]
+    chain = _chain(history, timeline, clock_id, past, pending)
+    if chain:
+        rows += [heading("Why"), *chain]
+    if blockers and pending:
+        rows += [heading("What waits", counted(pending, "timer")), *waiting_rows(timeline, among)]
+    elif pending and (following := next_rows(timeline, _MOST_TIMERS, among)):
+        rows += [heading("Next to fire", f"{pending:,} pending"), *following]
     rows += [
         heading("Times"),
-        DetailRow("State", run_state_of(timeline, clock_id).text),
-        DetailRow("Local time", instant_with_ns(timeline.local_ns(clock_id))),
-        DetailRow("Session time", instant_with_ns(timeline.at_ns)),
-        DetailRow("Rate", f"{ratio_text(clock.rate)} × its parent"),
+        instant("Local", timeline.local_ns(clock_id)),
+        instant("Session", timeline.at_ns),
+        DetailRow("Own rate", f"×{ratio_text(clock.rate)}"),
         *([] if overruled is None else [DetailRow("Set by", overruled.note)]),
-        DetailRow("Effective rate", f"{ratio_text(effective)} × the session"),
-        DetailRow("", rate_algebra(timeline, clock_id)),
-        DetailRow("Added at", format_instant(clock.created_ns)),
+        DetailRow("Effective", _effective_text(timeline, clock_id)),
+        DetailRow("Added at", format_at(clock.created_ns)),
     ]
-    rows.append(heading("Timers"))
-    rows.append(DetailRow("On this clock", f"{clock.pending:,} pending"))
-    if clock.children:
-        below = clock_counts.pending_in_branch(timeline, clock_id)
-        rows.append(DetailRow("In the branch", f"{below:,} pending"))
-    next_timer = _next_timer(timeline, clock_id)
-    if next_timer is not None:
-        rows.append(
-            linked(
-                "Next",
-                (
-                    Link(next_timer.name, Selection.timer(next_timer.id.number)),
-                    Link(f" {_in(due_in_text(next_timer, timeline.at_ns))}"),
-                ),
-            )
-        )
     if clock.children:
         rows.append(heading(f"{len(clock.children):,} below it"))
         rows.append(linked("", _clock_links(timeline, clock.children)))
     return rows
+
+
+def _effective_text(timeline: Timeline, clock_id: int) -> str:
+    """Return the effective rate, with how it comes about if it is not that of the clock alone."""
+    clock = timeline.clocks[clock_id]
+    if timeline.effective_rate(clock_id):
+        if all(above.rate == 1 for above in timeline.path(clock_id)[1:]):
+            return f"×{ratio_text(clock.rate)}"
+        return rate_algebra(timeline, clock_id)
+    if clock.paused:
+        return "0, as it is paused"
+    return "0, as a clock above it is stopped" if clock.rate else "0"
 
 
 def _answer(timeline: Timeline, clock_id: int) -> str:
@@ -112,6 +139,88 @@ def _answer(timeline: Timeline, clock_id: int) -> str:
     return stands_still(timeline, stopping, "it" if stopping.is_own else stopping.name)
 
 
+def _chain(
+    history: History,
+    timeline: Timeline,
+    clock_id: int,
+    past: ClockPast,
+    pending: int,
+) -> list[DetailRow]:
+    """Return why a clock stands still, or runs at another rate, each reason with its instant."""
+    blockers = clock_blockers(timeline, clock_id)
+    if not blockers:
+        changed = timeline.clocks[clock_id].rate != 1
+        return [past.rate_set(history, timeline, clock_id)] if changed else []
+    rows = [_stop_step(timeline, each) for each in blockers[:_MOST_STOPS]]
+    rows.append(step("since then", [Link(_since_then(timeline, blockers, pending))]))
+    own = blockers[0]
+    if own.is_own and own.kind is BlockerKind.CLOCK_PAUSED:
+        before = past.before_pause(history, clock_id, own.since_ns or 0)
+        rows += [] if before is None else [before]
+    return rows
+
+
+def _stop_step(timeline: Timeline, blocker: Blocker) -> DetailRow:
+    since_ns, name = blocker.since_ns or 0, blocker.name
+    subject = subject_of(timeline, blocker.cause)
+    match blocker.kind:
+        case BlockerKind.DETACHED:
+            text = f"{without_quotes(blocker.text)}."
+        case BlockerKind.CLOCK_RATE:
+            text = f"{subject} set the rate of {name} to 0."
+        case _:
+            text = f"{subject} paused {name}."
+    return step(format_at(since_ns), [Link(text[:-1], at_ns=since_ns), Link(".")])
+
+
+def _since_then(timeline: Timeline, blockers: tuple[Blocker, ...], pending: int) -> str:
+    """Return how many timers wait, and which clocks beside the stopped ones run on."""
+    count = counted(pending, "timer") if pending else "No timer"
+    waits = f"{count} {'wait' if pending > 1 else 'waits'}."
+    top = timeline.path(blockers[-1].clock_id)[-1]
+    if any(each.clock_id == top.id for each in blockers):
+        return waits
+    path = {clock.id for clock in timeline.path(blockers[-1].clock_id)}
+    running = [
+        clock.name
+        for clock in timeline.clocks.values()
+        if clock.id != top.id
+        and (clock.id in path or clock.parent_id in path)
+        and timeline.effective_rate(clock.id)
+    ]
+    if not running or not timeline.is_running:
+        return waits
+    return f"{waits} {listed(running, MOST_LISTED)} {'runs' if len(running) == 1 else 'run'} on."
+
+
+def _before(history: History, clock_id: int, paused_ns: int) -> DetailRow | None:
+    then = history.state_at(paused_ns - 1)
+    clock = then.clocks.get(clock_id)
+    if clock is None or not clock.n:
+        return None
+    runs = f"It ran at ×{ratio_text(clock.rate)}"
+    found = last_event(history, history.cursor_at(paused_ns - 1), _BEGINNINGS, clock_id)
+    if found is None:
+        return step("before that", [Link(f"{runs}.")])
+    at_ns = found[1][0]
+    pieces = [Link(f"{runs} since "), Link(format_at(at_ns), at_ns=at_ns), Link(".")]
+    return step("before that", pieces)
+
+
+def _rate_step(history: History, timeline: Timeline, clock_id: int) -> DetailRow:
+    clock = timeline.clocks[clock_id]
+    cursor = min(timeline.events_folded, history.end)
+    found = last_event(history, cursor, {CLOCK_RATE}, clock_id)
+    if found is None:
+        since = "since it was added" if not history.first else "for a long time"
+        return note(f"It has had rate ×{ratio_text(clock.rate)} {since}.")
+    at_ns, _, _, _, cause = found[1]
+    verb = "slowed" if clock.rate < 1 else "sped up"
+    text = f"{subject_of(timeline, cause)} {verb} {clock.name}"
+    pieces = [Link(text, at_ns=at_ns), Link(f" to ×{ratio_text(clock.rate)}.")]
+    return step(format_at(at_ns), pieces)
+
+
 def _clock_links(timeline: Timeline, clock_ids: list[int]) -> list[Link]:
     links: list[Link] = []
     for clock_id in clock_ids[:MOST_LISTED]:
@@ -121,17 +230,3 @@ def _clock_links(timeline: Timeline, clock_ids: list[int]) -> list[Link]:
     if len(clock_ids) > MOST_LISTED:
         links.append(Link(f" and {len(clock_ids) - MOST_LISTED:,} more"))
     return links
-
-
-def _next_timer(timeline: Timeline, clock_id: int) -> Call | None:
-    timers = timeline.timers
-    places = np.flatnonzero(timers.numpy("clock") == clock_id)
-    if not places.size:
-        return None
-    place = places[np.lexsort((timers.numpy("order")[places], timers.numpy("due")[places]))[0]]
-    return call_of(timeline, CallId(timers.id[int(place)]))
-
-
-def _in(remaining: str) -> str:
-    is_whole = remaining.startswith(("now", "late", "wait", "never"))
-    return remaining if is_whole else f"in {remaining}"

@@ -8,6 +8,7 @@ from typing import Final, Protocol, TypeVar
 
 from inspector.analysis.frame_spans import heaviest_before, heaviest_in
 from inspector.analysis.interval_shares import named_shares
+from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.display_text import counted
 from inspector.events.frame_history import Frame
 from inspector.events.history import History
@@ -22,8 +23,10 @@ from .rows import (
     DetailRow,
     Link,
     RowKind,
+    about,
+    answer,
     heading,
-    instant_with_ns,
+    instant,
     linked,
     sentence,
 )
@@ -67,12 +70,13 @@ class Heaviest:
         return self._known[key]
 
 
-def frame_rows(
+def frame_rows(  # noqa: PLR0913, PLR0917 - the frame, its past, and what knows of it
     timeline: Timeline,
     index: int,
     history: History,
     heaviest: Heaviest,
     unknown: frozenset[str] = frozenset(),
+    budget_ns: int = 0,
 ) -> list[DetailRow]:
     """Return what there is to say about a frame.
 
@@ -80,6 +84,7 @@ def frame_rows(
         timeline: The session, with its frames.
         heaviest: Knows who took most of a frame.
         unknown: What is not known of frames: ``delta``, ``busy``, both or nothing.
+        budget_ns: How long a frame may take, 0 if nothing says so.
     """
     frames = timeline.frames
     if index < frames.first:
@@ -89,12 +94,14 @@ def frame_rows(
     frame = frames.frame(index)
     interval_ns = frame.interval_ns
     rate = f" ({NS_PER_SECOND / interval_ns:,.1f} per second)" if interval_ns else ""
+    # Of a capture that knows of no work, only the end of its time is known.
+    began = "Began at" if len(unknown) < _UNKNOWN else "Ended at"
     rows = [
+        about("Frame"),
         heading(f"Frame {index:,}"),
-        # Of a capture that knows of no work, only the end of its time is known.
-        DetailRow(
-            "Began at" if len(unknown) < _UNKNOWN else "Ended at", instant_with_ns(frame.at_ns)
-        ),
+        answer(_answer(interval_ns, budget_ns)),
+        heading("Times"),
+        instant(began, frame.at_ns),
         DetailRow("Frame time", f"{format_duration(interval_ns)}{rate}"),
     ]
     if "delta" not in unknown:
@@ -118,6 +125,15 @@ def frame_rows(
     rows += _phase_rows(frame.phases)
     rows += _rows_within(timeline, index)
     return rows
+
+
+def _answer(interval_ns: int, budget_ns: int) -> str:
+    """Return how long a frame took, and by how much that is over its budget."""
+    took = f"Took {format_duration(interval_ns)}"
+    if budget_ns and interval_ns > FrameBudget(budget_ns).longest_ns:
+        over = format_duration(interval_ns - budget_ns)
+        return f"{took}, {over} over its budget of {format_duration(budget_ns)}."
+    return f"{took}, in budget." if budget_ns else f"{took}."
 
 
 def _most_rows(timeline: Timeline, most: tuple[int, str] | None, index: int) -> list[DetailRow]:

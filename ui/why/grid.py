@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from msgspec import Struct
-from PySide6.QtCore import QEvent, QMargins, QPoint, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QMargins, QPoint, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -23,9 +23,11 @@ from typing_extensions import override
 
 from inspector.display_text import one_line
 
+from ..kit.fonts import small_size
 from ..kit.guards import guarded
 from ..kit.labels import color_text, plain_label
-from .labels import LinkedLabel, ValueLabel, breakable
+from ..kit.theme import ColorRole, Theme
+from .labels import LinkedLabel, Piece, ValueLabel, breakable
 
 _MOST_CODE_LINES = 14
 _MARGINS = QMargins(16, 8, 16, 8)
@@ -37,6 +39,17 @@ _NARROWEST_VALUE = 40
 #: Keys have at most this share of the width before their words are below each other.
 _MOST_FOR_KEYS = 0.38
 _TO_BE_SURE = 8
+#: Steps of a chain begin so far from the edge, with a dot before them.
+_STEP_INDENT = 16
+_DOT = 5
+#: Where the middle of the first line of small letters is, in sizes of these.
+_CAPTION_MIDDLE = 0.72
+
+
+def _text_width(label: QLabel | QPlainTextEdit) -> int:
+    if not isinstance(label, QLabel):
+        return 0
+    return label.fontMetrics().horizontalAdvance(label.text())
 
 
 @guarded
@@ -82,6 +95,8 @@ class _Row(Struct):
         is_line: Whether that is for a text in one line.
         is_below: Whether the value is below its key, because a number would have to be broken
             beside it.
+        is_item: Whether the value stands at the right edge, and what it is of has the rest.
+        is_step: Whether it is a step of a chain, with a dot at its left.
     """
 
     value: QLabel | QPlainTextEdit
@@ -93,6 +108,8 @@ class _Row(Struct):
     height: int = 0
     is_line: bool = False
     is_below: bool = False
+    is_item: bool = False
+    is_step: bool = False
 
     @property
     def width(self) -> int:
@@ -157,10 +174,14 @@ class RowGrid(QWidget):
         self._row_of: dict[QWidget, _Row] = {}
         self._link_color = QColor(Qt.GlobalColor.blue)
         self._key_color = QColor(Qt.GlobalColor.gray)
+        self._dot_color = self._line_color = self._key_color
 
-    def set_colors(self, link: QColor, key: QColor) -> None:
-        """Use these colours for links and for keys in what is added from now on."""
-        self._link_color, self._key_color = link, key
+    def set_theme(self, theme: Theme) -> None:
+        """Use its colours in what is added from now on."""
+        self._link_color = theme.color(ColorRole.TEXT)
+        self._key_color = theme.color(ColorRole.MUTED)
+        self._dot_color = theme.color(ColorRole.EDGE)
+        self._line_color = theme.color(ColorRole.LINE)
 
     def clear(self) -> None:
         for row in self._rows:
@@ -183,17 +204,23 @@ class RowGrid(QWidget):
     def _place_rows(self) -> None:
         room = self.rect().marginsRemoved(_MARGINS)
         keys = self._keys_width(room.width())
+        items = [row.value for row in self._rows if row.is_item]
+        values = max((_text_width(value) for value in items), default=0) + 1
         for row in self._rows:
             taken = 0 if row.key is None else keys + _BETWEEN_COLUMNS
+            taken += _STEP_INDENT if row.is_step else 0
             row.room, row.key_room = max(room.width() - taken, _NARROWEST_VALUE), keys
             row.whole_room = max(room.width(), _NARROWEST_VALUE)
+            if row.is_item:
+                row.room = min(values, row.whole_room // 2)
+                row.key_room = row.whole_room - row.room - _BETWEEN_COLUMNS
             row.is_line = False
             row.measure()
         self._stack_rows()
 
     def _keys_width(self, room: int) -> int:
         """Return how wide keys are: in one line each, unless values would have too little."""
-        keys = [row.key for row in self._rows if row.key]
+        keys = [row.key for row in self._rows if row.key and not row.is_item]
         widest = max((key.fontMetrics().horizontalAdvance(key.text()) for key in keys), default=0)
         words = ((key.fontMetrics(), word) for key in keys for word in key.text().split())
         least = max((metrics.horizontalAdvance(word) for metrics, word in words), default=0)
@@ -221,7 +248,11 @@ class RowGrid(QWidget):
     def _fit_row(self, value: QWidget) -> None:
         """Make room for another text, if it needs more or less than the one before."""
         row = self._row_of.get(value)
-        if row is not None and row.room and row.measure():
+        if row is None or not row.room:
+            return
+        if row.is_item and _text_width(row.value) > row.room:
+            self._place_rows()
+        elif row.measure():
             self._stack_rows()
 
     @override
@@ -235,17 +266,79 @@ class RowGrid(QWidget):
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._place_rows()
 
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the dots of a chain, and the line that joins them."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        x, above = _MARGINS.left() + _DOT / 2, None
+        for row in self._rows:
+            if not row.is_step:
+                above = None
+                continue
+            y = row.value.y() + small_size(row.value.fontInfo().pixelSize()) * _CAPTION_MIDDLE
+            if above is not None:
+                painter.setPen(self._line_color)
+                painter.drawLine(QPointF(x, above + _DOT), QPointF(x, y - _DOT))
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._dot_color)
+            painter.drawEllipse(QPointF(x, y), _DOT / 2, _DOT / 2)
+            above = y
+        painter.end()
+
     # ------------------------------------------------------------------ rows
 
-    def add_heading(self, text: str) -> QLabel:
+    def add_heading(self, text: str, count: str = "") -> QLabel:
+        """Add a heading, with a count in small letters at its right."""
         label = plain_label("", self, wraps=True)
         font = QFont(label.font())
-        font.setBold(True)
+        font.setWeight(QFont.Weight.DemiBold)
         label.setFont(font)
-        label.setContentsMargins(0, 6 if self._rows else 0, 0, 1)
-        self._add(_Row(label))
+        above = 8 if self._rows else 0
+        label.setContentsMargins(0, above, 0, 1)
         self.show_heading(label, text)
+        if not count:
+            self._add(_Row(label))
+            return label
+        beside = self._small_label(count)
+        beside.setContentsMargins(0, above, 0, 1)
+        beside.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
+        self._add(_Row(beside, label, is_item=True))
+        return beside
+
+    def add_note(self, text: str) -> ValueLabel:
+        """Add text in small letters across both columns."""
+        label = self._small_label(text)
+        self._add(_Row(label))
         return label
+
+    def _small_label(self, text: str) -> ValueLabel:
+        label = self._value_label(text)
+        font = QFont(label.font())
+        font.setPixelSize(small_size(label.fontInfo().pixelSize()))
+        label.setFont(font)
+        color_text(label, self._key_color)
+        return label
+
+    def add_step(self, when: str, pieces: Sequence[Piece]) -> LinkedLabel:
+        """Add a step of a chain: its instant in small letters, and what happened below it."""
+        label = self._linked(self._step_pieces(when, pieces))
+        self._add(_Row(label, is_step=True))
+        return label
+
+    def show_step(self, label: LinkedLabel, when: str, pieces: Sequence[Piece]) -> None:
+        self.show_pieces(label, self._step_pieces(when, pieces))
+
+    def _step_pieces(self, when: str, pieces: Sequence[Piece]) -> list[Piece]:
+        return [Piece(when, small_in=self._key_color, ends_line=True), *pieces]
+
+    def add_item(self, pieces: Sequence[Piece], value: str) -> tuple[LinkedLabel, ValueLabel]:
+        """Add an entry of a list, with a value at the right edge."""
+        name = self._linked(pieces)
+        label = self._value_label(value, name.text_to_copy())
+        label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
+        self._add(_Row(label, name, is_item=True))
+        return name, label
 
     def show_heading(self, label: QLabel, text: str) -> None:
         label.setText(breakable(text))
@@ -267,24 +360,24 @@ class RowGrid(QWidget):
         label.show_text(text)
         self._fit_row(label)
 
-    def add_linked_value(self, key: str, pieces: Sequence[tuple[str, str]]) -> LinkedLabel:
+    def add_linked_value(self, key: str, pieces: Sequence[Piece]) -> LinkedLabel:
         label = self._linked(pieces, key)
         self._add(_Row(label, self._key_label(key)))
         return label
 
-    def add_linked_sentence(self, pieces: Sequence[tuple[str, str]]) -> LinkedLabel:
+    def add_linked_sentence(self, pieces: Sequence[Piece]) -> LinkedLabel:
         label = self._linked(pieces)
         self._add(_Row(label))
         return label
 
-    def _linked(self, pieces: Sequence[tuple[str, str]], key: str = "") -> LinkedLabel:
+    def _linked(self, pieces: Sequence[Piece], key: str = "") -> LinkedLabel:
         label = LinkedLabel(self, key)
         self._offer_copies(label)
         label.linkActivated.connect(self.link_activated)
         self.show_pieces(label, pieces)
         return label
 
-    def show_pieces(self, label: LinkedLabel, pieces: Sequence[tuple[str, str]]) -> None:
+    def show_pieces(self, label: LinkedLabel, pieces: Sequence[Piece]) -> None:
         label.show_pieces(pieces, self._link_color)
         self._fit_row(label)
 

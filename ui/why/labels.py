@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
@@ -13,9 +13,11 @@ from typing_extensions import override
 
 from inspector.display_text import as_html, one_line
 
+from ..kit.fonts import small_size
 from ..kit.guards import guarded
 from ..kit.labels import SelectableLabel
 
+_LINE: Final = "\N{LINE SEPARATOR}"
 _BREAK: Final = "\N{ZERO WIDTH SPACE}"
 #: Words that may have no room in one line. Letters that join with their neighbours, and
 #: those that may be broken anyway, are in none of these ranges.
@@ -30,6 +32,22 @@ _FOR_A_WHILE: Final = (
     Qt.FocusReason.PopupFocusReason,
     Qt.FocusReason.MenuBarFocusReason,
 )
+
+
+class Piece(NamedTuple):
+    """A piece of a text.
+
+    Attributes:
+        text: What it says.
+        address: Where it leads, empty for plain text.
+        small_in: The colour of small letters, ``None`` for those of the usual size.
+        ends_line: Whether what follows begins below it.
+    """
+
+    text: str
+    address: str = ""
+    small_in: QColor | None = None
+    ends_line: bool = False
 
 
 def breakable(text: str) -> str:
@@ -116,24 +134,32 @@ class LinkedLabel(ValueLabel):
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
 
     @property
+    def _small_px(self) -> int:
+        return small_size(self.fontInfo().pixelSize())
+
+    @property
     def link(self) -> int | None:
         """Which of the links has the keyboard, from 0; ``None`` for none."""
         return self._link
 
-    def show_pieces(self, pieces: Sequence[tuple[str, str]], color: QColor) -> None:
-        """Show other pieces: their texts and addresses, an empty one for plain text."""
-        self._said = "".join(text for text, _address in pieces)
+    def show_pieces(self, pieces: Sequence[Piece], color: QColor) -> None:
+        """Show other pieces, their links in a colour."""
+        self._said = "".join(piece.text for piece in pieces)
         self._name_for_readers()
         html = ""
         spans, place = [], 0
-        for text, address in pieces:
-            shown = breakable(text)
+        for piece in pieces:
+            shown = breakable(piece.text) + (_LINE if piece.ends_line else "")
             # Qt counts characters beyond the first 65,536 twice.
             length = len(shown) + sum(character > "\uffff" for character in shown)
-            words = as_html(shown).replace("  ", "&nbsp; ")
-            if address:
+            words = as_html(shown).replace("  ", "&nbsp; ").replace(_LINE, "<br>")
+            if piece.address:
                 spans.append((place, length))
-                words = f'<a href="{as_html(address)}" style="color:{color.name()}">{words}</a>'
+                href = as_html(piece.address)
+                words = f'<a href="{href}" style="color:{color.name()}">{words}</a>'
+            elif piece.small_in is not None:
+                look = f"color:{piece.small_in.name()};font-size:{self._small_px}px"
+                words = f'<span style="{look}">{words}</span>'
             html += words
             place += length
         if html != self.text():

@@ -14,14 +14,15 @@ from inspector.vocabulary import NEVER, Field, LifeCycle, MemberKind, Phase, rat
 from ..kit.texts.member_texts import CALLS, edge_text, machine_transitions, member_run_state
 from ..kit.texts.run_states import RunStateKind
 from ..session.bridge import Selection
+from .reason_rows import NOTHING_TOLD, Told
 from .rows import (
     MOST_LISTED,
     DetailRow,
     Link,
     about,
-    answer_first,
+    answer,
     heading,
-    instant_with_ns,
+    instant,
     linked,
     path_links,
     sentence,
@@ -33,14 +34,14 @@ _RUNS = (RunStateKind.RUNNING, RunStateKind.HELD)
 
 
 def member_rows(
-    timeline: Timeline, number: int, strings: Sequence[str], why: Sequence[DetailRow] = ()
+    timeline: Timeline, number: int, strings: Sequence[str], told: Told = NOTHING_TOLD
 ) -> list[DetailRow]:
     """Return what there is to say about a member.
 
     Args:
         timeline: The state that is shown.
         strings: The string table of the log.
-        why: Why it is not called.
+        told: Why it is not called.
     """
     member = timeline.members.by_id.get(number)
     if member is None:
@@ -50,8 +51,8 @@ def member_rows(
         about(member.kind.text.capitalize(), _path_above(timeline, member)),
         heading(member.name),
     ]
-    if why and (run_state.kind not in _RUNS or member.kind in CALLED):
-        rows += answer_first(why)
+    if told.answer and (run_state.kind not in _RUNS or member.kind in CALLED):
+        rows += [answer(told.answer), *told.chain]
     rows += [heading("State"), DetailRow("State", run_state.text), *_field_rows(timeline, member)]
     if member.kind is MemberKind.MACHINE:
         rows += _machine_rows(timeline, member, strings)
@@ -63,7 +64,7 @@ def member_rows(
         rows.append(DetailRow("Last took", f"{format_duration(member.took_ns)}, measured"))
     rows.append(DetailRow("Added at", format_instant(member.added_ns)))
     rows.append(DetailRow("Number", f"{member.id:,}"))
-    return rows
+    return [*rows, *told.scores]
 
 
 def _path_above(timeline: Timeline, member: MemberState) -> list[Link]:
@@ -83,7 +84,7 @@ def _field_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:  # 
     if Field.RULES in fields:
         rows.append(DetailRow("Rules", members.field_text(member.id, Field.RULES)))
     if Field.TIME in fields:
-        rows.append(DetailRow("Own time", instant_with_ns(fields[Field.TIME])))
+        rows.append(instant("Own time", fields[Field.TIME]))
     if Field.RATE in fields:
         rows.append(DetailRow("Time scale", f"{rate_text(fields[Field.RATE])} × its clock"))
     if Field.PRIORITY in fields:
@@ -120,7 +121,7 @@ def _due_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:
     due_ns = member.fields.get(Field.DUE, NEVER)
     if left_ns is not None:
         if due_ns != NEVER and timeline.members.pausing(member.id) is None:
-            rows.append(DetailRow("Due, own time", instant_with_ns(due_ns)))
+            rows.append(instant("Due, own time", due_ns))
         rows.append(DetailRow("Remaining", f"{format_duration(left_ns)} of scheduler time"))
     left = member.fields.get(Field.CALLS_LEFT)
     if left is not None:

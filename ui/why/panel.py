@@ -13,36 +13,36 @@ from typing_extensions import override
 from inspector.calls.call import CallId
 from inspector.sessions.session import unknown_of_frames
 
+from ..kit.fonts import large_size, small_size
 from ..kit.guards import guarded
 from ..kit.labels import color_text, plain_label
-from ..kit.layouts import bar, fill, tool_button
+from ..kit.layouts import bar, fill
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole, phase_color
 from ..session.bridge import Selection, SelectionKind
 from ..session.overruled_rates import OverruledRates
-from .clock_rows import clock_rows
+from .clock_rows import ClockPast, clock_rows
 from .frame_rows import Heaviest, frame_rows
 from .grid import RowGrid, ShareBar
-from .labels import LinkedLabel, ValueLabel, breakable
+from .labels import LinkedLabel, Piece, ValueLabel, breakable
 from .member_rows import member_rows
 from .remedies import RemedyBar
-from .rows import LOOK_AT, ClockCounts, DetailRow, RowKind, answer_first, heading
+from .rows import DO, LOOK_AT, ClockCounts, DetailRow, RowKind, answer, heading
 from .session_rows import limit_rows, overview_rows
 from .slice_rows import slice_rows
 from .timer_rows import timer_rows
 
-#: Sizes of letters, as shares of the usual one.
-_SMALL: Final = 11 / 13
-_LARGE: Final = 16 / 13
 #: Pixels beside the text.
 _SIDE: Final = 16
 
 if TYPE_CHECKING:
+    from inspector.events.history import History
+    from inspector.events.timeline import Timeline
     from inspector.sessions.session import Session
 
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
-    from .reason_rows import WhyRows
+    from .reason_rows import Told, WhyRows
 
 
 class _Shown(Struct):
@@ -51,6 +51,12 @@ class _Shown(Struct):
     row: DetailRow
     value: QLabel | QPlainTextEdit
     bar: ShareBar | None = None
+    name: LinkedLabel | None = None
+
+    @property
+    def reached(self) -> QLabel | QPlainTextEdit:
+        """What the keyboard comes to."""
+        return self.value if self.name is None else self.name
 
 
 @guarded
@@ -70,18 +76,18 @@ class WhyPanel(QWidget):
         self._bridge = bridge
         self._theme = theme
         self._clock_counts = ClockCounts()
+        self._clock_past = ClockPast()
         self._heaviest = Heaviest()
         self._overruled = OverruledRates.of(bridge)
         self._why_rows: WhyRows | None = None
         self._reads_on = False
         self._shown: list[_Shown] = []
+        self._is_whole = False
         self.title = ""
         self._head: list[DetailRow] = []
         self.about = LinkedLabel(caption="About")
         self.title_label = plain_label(wraps=True)
         self.answer = ValueLabel("", caption="Answer")
-        self._overview_button = tool_button("Overview", "Clear the selection and show the session")
-        self._copy_button = tool_button("Copy", "Copy all rows as text")
         self.grid = RowGrid()
         self.remedies = RemedyBar(bridge)
         self._area = QScrollArea()
@@ -92,12 +98,7 @@ class WhyPanel(QWidget):
 
     def _lay_out(self) -> None:
         self._set_type()
-        # Without a kind, the buttons stay where they are.
-        policy = self.about.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)
-        self.about.setSizePolicy(policy)
-        buttons = (self._overview_button, self._copy_button)
-        above = bar((self.about, 1), *buttons, margins=(_SIDE, 8, 8, 0))
+        above = bar((self.about, 1), margins=(_SIDE, 12, _SIDE, 0))
         name = bar((self.title_label, 1), margins=(_SIDE, 0, _SIDE, 0))
         answer = bar((self.answer, 1), margins=(_SIDE, 0, _SIDE, 0))
         self._area.setWidget(self.grid)
@@ -108,9 +109,9 @@ class WhyPanel(QWidget):
         fill(self, above, name, answer, self.remedies, (self._area, 1), spacing=4)
 
     def _set_type(self) -> None:
-        small, large = QFont(self.font()), QFont(self.font())
-        small.setPointSizeF(small.pointSizeF() * _SMALL)
-        large.setPointSizeF(large.pointSizeF() * _LARGE)
+        small, large, px = QFont(self.font()), QFont(self.font()), self.fontInfo().pixelSize()
+        small.setPixelSize(small_size(px))
+        large.setPixelSize(large_size(px))
         large.setWeight(QFont.Weight.DemiBold)
         self.about.setFont(small)
         self.title_label.setFont(large)
@@ -135,8 +136,6 @@ class WhyPanel(QWidget):
         self.about.linkActivated.connect(self._follow_link)
         self.grid.copy_all_requested.connect(self.copy_all)
         self.remedies.keyboard_left.connect(self._area.setFocus)
-        self._overview_button.clicked.connect(self._show_overview)
-        self._copy_button.clicked.connect(self.copy_all)
 
     # ------------------------------------------------------------------ following
 
@@ -147,6 +146,7 @@ class WhyPanel(QWidget):
 
     @Slot(object)
     def show_selection(self, _selection: Selection) -> None:
+        self._is_whole = False
         self._area.verticalScrollBar().setValue(0)
         self.refresh()
 
@@ -174,8 +174,8 @@ class WhyPanel(QWidget):
         self.title = "" if name is None else name.text
         self.title_label.setText(breakable(self.title))
         self.title_label.setVisible(bool(self.title))
-        pieces = [] if kind is None else [(_about_text(kind).removesuffix(kind.text), "")]
-        pieces += [] if kind is None else _pieces(kind)
+        pieces = [] if kind is None else [Piece(_about_text(kind).removesuffix(kind.text))]
+        pieces += [] if kind is None else self._pieces(kind)
         self.about.show_pieces(pieces, self._theme.color(ColorRole.MUTED))
         self.about.setVisible(kind is not None)
         said = of_kind.get(RowKind.ANSWER)
@@ -201,39 +201,46 @@ class WhyPanel(QWidget):
         return self._why_rows
 
     def current_rows(self) -> list[DetailRow]:
-        session, selection = self._bridge.session, self._bridge.selection
-        is_overview = session is None or selection.kind is SelectionKind.NONE
-        self._overview_button.setVisible(not is_overview)
-        if is_overview or session is None:
-            bridge = self._bridge
-            shown, present = bridge.shown, bridge.timeline
-            return overview_rows(session, bridge.capabilities, self._clock_counts, shown, present)
-        timeline = self._bridge.shown
+        bridge = self._bridge
+        session, selection, timeline = bridge.session, bridge.selection, bridge.shown
+        is_live = timeline is bridge.timeline
+        if session is None or selection.kind is SelectionKind.NONE:
+            return overview_rows(
+                session,
+                bridge.capabilities,
+                self._clock_counts,
+                timeline,
+                bridge.timeline,
+                is_whole=self._is_whole,
+            )
         # After a rewind that was not announced yet, the session has another past already.
-        history = self._bridge.playhead.history or session.history
-        is_live = timeline is self._bridge.timeline
+        history = bridge.playhead.history or session.history
         match selection.kind:
             case SelectionKind.CLOCK:
                 overruled = self._overruled.by_clock.get(selection.id) if is_live else None
-                rows = clock_rows(timeline, selection.id, self._clock_counts, overruled)
+                known = self._clock_counts, self._clock_past, overruled
+                rows = clock_rows(history, timeline, selection.id, *known)
                 return [*rows, *limit_rows(session, selection.id)]
             case SelectionKind.TIMER:
-                why = self._why.rows(history, timeline, CallId(selection.id), is_live=is_live)
-                return timer_rows(timeline, selection.id, why, self._why.subject)
+                told = self._told(history, timeline, CallId(selection.id))
+                return timer_rows(timeline, selection.id, told, self._why.subject)
             case SelectionKind.MEMBER:
-                call_id = CallId(selection.id, is_member=True)
-                why = self._why.rows(history, timeline, call_id, is_live=is_live)
+                told = self._told(history, timeline, CallId(selection.id, is_member=True))
                 if selection.id not in timeline.members.by_id:
-                    return [heading(self._why.subject), *answer_first(why)]
-                rows = member_rows(timeline, selection.id, self._bridge.strings, why)
+                    return [heading(self._why.subject), answer(told.answer), *told.chain]
+                rows = member_rows(timeline, selection.id, bridge.strings, told)
                 about_slice = slice_rows(history, timeline, selection)
                 if about_slice:
                     rows[1:2] = [*about_slice, heading("All slices of this name")]
                 return rows
             case _:
-                timeline = self._bridge.timeline
-                unknown = unknown_of_frames(session)
-                return frame_rows(timeline, selection.id, session.history, self._heaviest, unknown)
+                unknown, budget_ns = unknown_of_frames(session), round(bridge.budgets_ms[0] * 1e6)
+                known_of = session.history, self._heaviest, unknown, budget_ns
+                return frame_rows(bridge.timeline, selection.id, *known_of)
+
+    def _told(self, history: History, timeline: Timeline, call_id: CallId) -> Told:
+        is_live = timeline is self._bridge.timeline
+        return self._why.rows(history, timeline, call_id, is_live=is_live, is_whole=self._is_whole)
 
     # ------------------------------------------------------------------ rows
 
@@ -251,37 +258,43 @@ class WhyPanel(QWidget):
     def _order_tabs(self) -> None:
         """Have Tab go from the path to buttons and rows; new rows are last in the window."""
         before: QWidget = self.about
-        values = (shown.value for shown in self._shown)
+        values = (shown.reached for shown in self._shown)
         reached = (each for each in values if isinstance(each, LinkedLabel | QPlainTextEdit))
-        buttons = self._overview_button, self._copy_button, *self.remedies.buttons
-        for widget in (*buttons, self._area, *reached):
+        for widget in (*self.remedies.buttons, self._area, *reached):
             self.setTabOrder(before, widget)
             before = widget
 
     def _row_with_keyboard(self) -> tuple[int | None, int | None]:
         for number, shown in enumerate(self._shown):
-            if shown.value.hasFocus():
-                link = shown.value.link if isinstance(shown.value, LinkedLabel) else None
-                return number, link
+            reached = shown.reached
+            if reached.hasFocus():
+                return number, reached.link if isinstance(reached, LinkedLabel) else None
         return None, None
 
     def _give_keyboard(self, row: int, link: int | None) -> None:
         """Put the keyboard where it was before the rows were rebuilt, as far as possible."""
-        value = self._shown[row].value if row < len(self._shown) else self._area
+        value = self._shown[row].reached if row < len(self._shown) else self._area
         if value.focusPolicy() == Qt.FocusPolicy.NoFocus:
             value = self._area
         value.setFocus(Qt.FocusReason.OtherFocusReason)
         if isinstance(value, LinkedLabel) and link is not None:
             value.take_link(link)
 
-    def _added(self, row: DetailRow) -> _Shown:
+    def _added(self, row: DetailRow) -> _Shown:  # noqa: PLR0911 - one for each kind of row
         grid = self.grid
         match row.kind:
             case RowKind.HEADING:
-                return _Shown(row, grid.add_heading(row.text))
+                return _Shown(row, grid.add_heading(row.text, row.exact))
+            case RowKind.STEP:
+                return _Shown(row, grid.add_step(row.key, self._pieces(row)))
+            case RowKind.ITEM:
+                name, value = grid.add_item(self._pieces(row), row.text)
+                return _Shown(row, value, name=name)
+            case RowKind.NOTE:
+                return _Shown(row, grid.add_note(row.text))
             case RowKind.TEXT | RowKind.SENTENCE if row.links:
                 is_text = row.kind is RowKind.TEXT
-                pieces = _pieces(row)
+                pieces = self._pieces(row)
                 label = (
                     grid.add_linked_value(row.key, pieces)
                     if is_text
@@ -295,21 +308,35 @@ class WhyPanel(QWidget):
             case RowKind.SHARE:
                 return _Shown(row, *grid.add_share(row.key, row.text, row.share, self._color(row)))
             case _:
-                return _Shown(row, grid.add_value(row.key, row.text))
+                value = grid.add_value(row.key, row.text)
+                value.setToolTip(row.exact)
+                return _Shown(row, value)
 
     def _change(self, shown: _Shown, row: DetailRow) -> None:
         shown.row = row
         value = shown.value
         if isinstance(value, QPlainTextEdit):
             self.grid.show_code(value, row.text)
+        elif row.kind is RowKind.STEP and isinstance(value, LinkedLabel):
+            self.grid.show_step(value, row.key, self._pieces(row))
         elif isinstance(value, LinkedLabel):
-            self.grid.show_pieces(value, _pieces(row))
+            self.grid.show_pieces(value, self._pieces(row))
         elif isinstance(value, ValueLabel):
-            self.grid.show_text(value, row.text)
+            is_count = row.kind is RowKind.HEADING
+            self.grid.show_text(value, row.exact if is_count else row.text)
+            value.setToolTip("" if is_count else row.exact)
         else:
             self.grid.show_heading(value, row.text)
+        if shown.name is not None:
+            self.grid.show_pieces(shown.name, self._pieces(row))
         if shown.bar is not None:
             shown.bar.show_share(row.share, self._color(row))
+
+    def _pieces(self, row: DetailRow) -> list[Piece]:
+        small = self._theme.color(ColorRole.MUTED)
+        return [
+            Piece(link.text, link.address, small if link.is_small else None) for link in row.links
+        ]
 
     def _color(self, row: DetailRow) -> QColor:
         if row.phase is None:
@@ -321,7 +348,10 @@ class WhyPanel(QWidget):
     @Slot(str)
     def _follow_link(self, address: str) -> None:
         kind, number, *of_call = address.split(":")
-        if of_call:
+        if kind == DO:
+            self._is_whole = not self._is_whole
+            self.refresh()
+        elif of_call:
             # Where the slice is comes into view as well.
             self._bridge.set_playhead(int(of_call[0]))
             self._bridge.select(Selection.call(int(number), int(of_call[0])))
@@ -333,26 +363,19 @@ class WhyPanel(QWidget):
             self._bridge.select(Selection(SelectionKind[kind], int(number)))
 
     @Slot()
-    def _show_overview(self) -> None:
-        self._bridge.select(Selection(SelectionKind.NONE, 0))
-
-    @Slot()
     def copy_all(self) -> None:
         """Put all rows on the clipboard, key and value separated by a tabulator."""
         QGuiApplication.clipboard().setText(self.text())
 
     def text(self) -> str:
         head = [_about_text(row) if row.kind is RowKind.ABOUT else row.text for row in self._head]
-        rows = (
-            f"{shown.row.key}\t{shown.row.text}" if shown.row.key else shown.row.text
-            for shown in self._shown
-        )
+        rows = (shown.row.said for shown in self._shown)
         # Only the labels need what keeps words together.
         return "\n".join((*head, *rows)).replace("\N{NO-BREAK SPACE}", " ")
 
     @Slot()
     def _apply_theme(self) -> None:
-        self.grid.set_colors(self._theme.color(ColorRole.TEXT), self._theme.color(ColorRole.MUTED))
+        self.grid.set_theme(self._theme)
         color_text(self.about, self._theme.color(ColorRole.MUTED))
         self._show_head(self._head)
         self._build([shown.row for shown in self._shown])
@@ -372,8 +395,6 @@ def _about_text(row: DetailRow) -> str:
 
 
 def _shape_of(row: DetailRow) -> tuple[RowKind, str, bool]:
-    return row.kind, row.key, bool(row.links)
-
-
-def _pieces(row: DetailRow) -> list[tuple[str, str]]:
-    return [(link.text, link.address) for link in row.links]
+    """Return what the widgets of a row depend on; the rest is changed in them."""
+    key = row.key if row.kind not in {RowKind.STEP, RowKind.ITEM} else ""
+    return row.kind, key, bool(row.links) or bool(row.exact)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Final
 
-from inspector.analysis.evidence import Explanation, Reason, frame_at
+from msgspec import Struct
+
+from inspector.analysis.evidence import Explanation, Reason
 from inspector.analysis.explain.explain import explain
 from inspector.analysis.explain.story import CallStory
 from inspector.analysis.predict.forecast import Forecast, scored_calls, tally_text
@@ -14,10 +17,10 @@ from inspector.analysis.predict.scores import Outcome
 from inspector.calls.call import CallId
 from inspector.events.history import History
 from inspector.events.timeline import Timeline
-from inspector.timebase import format_instant
+from inspector.timebase import format_at, format_instant
 
 from ..session.bridge import Selection
-from .rows import DetailRow, Link, RowKind, heading, sentence
+from .rows import DetailRow, Link, RowKind, heading, note, opening, step
 
 #: Seconds from one look at the past to the next while a session runs.
 LOOK_EVERY_S: Final = 0.3
@@ -27,6 +30,31 @@ LOOK_AT_GONE_EVERY_S: Final = 3.0
 LONGEST_STORY: Final = 300_000
 #: But no more than these at once, or a frame of the scene would wait.
 READ_AT_ONCE: Final = 15_000
+
+
+#: So many reasons are shown before more are asked for.
+_MOST_STEPS: Final = 4
+_QUOTED: Final = re.compile("“([^“”]*)”")
+#: Ends the part of a sentence that leads to its instant, unless a name does.
+_CLAUSE_END: Final = re.compile(r"[,:;.](?:\s|$)")
+_FRAME: Final = re.compile(r"\b[Ff]rame (\d[\d,]*)")
+
+
+class Told(Struct, frozen=True):
+    """What explains a call.
+
+    Attributes:
+        answer: The answer in one sentence.
+        chain: The reasons below their title; empty without any.
+        scores: What came of predictions.
+    """
+
+    answer: str = ""
+    chain: tuple[DetailRow, ...] = ()
+    scores: tuple[DetailRow, ...] = ()
+
+
+NOTHING_TOLD: Final = Told()
 
 
 class WhyRows:
@@ -46,7 +74,8 @@ class WhyRows:
         self._history: History | None = None
         self._story = CallStory(CallId(0))
         self._forecast = Forecast(CallId(0))
-        self._rows: list[DetailRow] = []
+        self._told = Told()
+        self._is_whole = False
         self._subject = ""
         self._state: tuple[object, ...] = ()
         self._looked_s = 0.0
@@ -59,8 +88,14 @@ class WhyRows:
         return self._subject
 
     def rows(
-        self, history: History, timeline: Timeline, call_id: CallId, *, is_live: bool
-    ) -> list[DetailRow]:
+        self,
+        history: History,
+        timeline: Timeline,
+        call_id: CallId,
+        *,
+        is_live: bool,
+        is_whole: bool = False,
+    ) -> Told:
         """Return why something is not called, or why it was when it was, and what was predicted.
 
         Args:
@@ -68,6 +103,7 @@ class WhyRows:
             timeline: The state that is shown.
             call_id: What is asked about, still there or not.
             is_live: Whether that is the present, which moves on by itself.
+            is_whole: Whether all reasons are wanted, not only the first.
         """
         story, cursor = self._story, timeline.events_folded
         is_elsewhere = not story.first <= cursor <= story.cursor + LONGEST_STORY
@@ -82,19 +118,23 @@ class WhyRows:
         self.is_reading = self._unread > READ_AT_ONCE
         if self.is_reading:
             self._state = ()
-            return [heading("Why"), sentence("Reading what happened …")]
+            return Told("Reading what happened …")
         among = timeline.members.by_id if call_id.is_member else timeline.timers
-        if self._is_due((timeline, call_id, call_id.number in among), timeline, is_live=is_live):
+        self._is_whole = is_whole
+        state = (timeline, timeline.mapping_version, call_id, is_whole, call_id.number in among)
+        if self._is_due(state, timeline, is_live=is_live):
             self._story.read(history, cursor)
             story = self._story.as_of(cursor)
             explanation = explain(history, call_id, timeline.at_ns, timeline=timeline, story=story)
-            self._take(explanation, timeline)
+            self._subject = explanation.subject
             if is_live:
                 self._forecast.look(history, timeline)
-                self._rows += tally_rows(self._forecast)
+                scores = tally_rows(self._forecast)
             else:
-                self._rows += scored_rows(history, timeline, call_id)
-        return self._rows
+                scores = scored_rows(history, timeline, call_id)
+            chain = chain_rows(explanation, timeline, is_whole=self._is_whole)
+            self._told = Told(without_quotes(explanation.headline), tuple(chain), tuple(scores))
+        return self._told
 
     def read_on(self) -> bool:
         """Read a part of the past; returns whether that was all, so that rows can be made."""
@@ -122,15 +162,27 @@ class WhyRows:
         self._state, self._looked_s = state, now_s
         return True
 
-    def _take(self, explanation: Explanation, timeline: Timeline) -> None:
-        self._subject = explanation.subject
-        rows = [heading("Why"), sentence(explanation.headline)]
-        rows += [
-            reason_row(reason, timeline)
-            for reason in explanation.reasons
-            if reason.text != explanation.headline
-        ]
-        self._rows = rows
+
+def chain_rows(explanation: Explanation, timeline: Timeline, *, is_whole: bool) -> list[DetailRow]:
+    """Return the reasons: first what happened, each with its instant, then what follows from it.
+
+    Args:
+        explanation: The reasons.
+        timeline: The state that is explained.
+        is_whole: Whether all are wanted, not only the first.
+    """
+    reasons = [each for each in explanation.reasons if each.text != explanation.headline]
+    happened = [each for each in reasons if _has_instant(each, timeline)]
+    follows = [each for each in reasons if not (_has_instant(each, timeline) or each.is_number)]
+    rows = [_step(each, timeline) for each in (happened if is_whole else happened[:_MOST_STEPS])]
+    if len(happened) > _MOST_STEPS:
+        more = len(happened) - _MOST_STEPS
+        text = "Fewer reasons" if is_whole else f"{more:,} more"
+        rows.append(opening(text, "whole", is_open=is_whole))
+    rows += [note(without_quotes(each.text)) for each in follows]
+    if not rows:
+        return []
+    return [heading("Why so late" if explanation.is_delayed else "Why"), *rows]
 
 
 def tally_rows(forecast: Forecast) -> list[DetailRow]:
@@ -161,36 +213,44 @@ def _score_row(at_ns: int, text: str) -> DetailRow:
     return DetailRow("", "".join(link.text for link in links), RowKind.SENTENCE, links=links)
 
 
-def reason_row(reason: Reason, timeline: Timeline) -> DetailRow:
-    """Return one reason: its instant leads there, clocks and frames that it names to those."""
-    links: list[Link] = []
-    if reason.cursor is not None or reason.at_ns != timeline.at_ns:
-        links += [Link(format_instant(reason.at_ns), at_ns=reason.at_ns), Link("  ")]
-    rest = reason.text
-    for name, selection in sorted(_named(reason, timeline), key=lambda named: rest.find(named[0])):
-        before, found, after = rest.partition(name)
-        if found:
-            links += [Link(before), Link(found, selection)]
-            rest = after
-    links.append(Link(rest))
-    pieces = tuple(link for link in links if link.text)
-    text = "".join(link.text for link in pieces)
-    if not any(link.address for link in pieces):
-        return sentence(text)
-    return DetailRow("", text, RowKind.SENTENCE, links=pieces)
+def without_quotes(text: str) -> str:
+    """Return a sentence whose names stand in their own spelling alone."""
+    return _QUOTED.sub(r"\1", text)
 
 
-def _named(reason: Reason, timeline: Timeline) -> list[tuple[str, Selection]]:
-    """Return what a reason may mention, as it is written there, and what that leads to."""
-    named: list[tuple[str, Selection]] = []
-    clock = timeline.clocks.get(reason.clock_id)
-    member = timeline.members.by_id.get(reason.member_id)
-    if clock is not None:
-        named.append((f"“{clock.name}”", Selection.clock(clock.id)))
-    elif member is not None:
-        named.append((f"“{member.name}”", Selection.member(member.id)))
-    frames = timeline.frames
-    frame = frame_at(timeline, reason.at_ns) if reason.frame is None else reason.frame
-    if frame is not None and frames.first <= frame < frames.end:
-        named.append((f"frame {frame:,}", Selection.frame(frame)))
-    return named
+def _has_instant(reason: Reason, timeline: Timeline) -> bool:
+    return reason.cursor is not None or reason.at_ns != timeline.at_ns
+
+
+def _step(reason: Reason, timeline: Timeline) -> DetailRow:
+    """Return a reason with one link: to the frame that it names, else to its instant."""
+    text = without_quotes(reason.text)
+    frames, found = timeline.frames, _FRAME.search(text)
+    index = int(found.group(1).replace(",", "")) if found else -1
+    if found and frames.first <= index < frames.end:
+        start, end = found.span()
+        link = Link(text[start:end], Selection.frame(index))
+    else:
+        start, end = 0, _clause_end(reason.text)
+        link = Link(text[:end], at_ns=reason.at_ns)
+    pieces = (Link(text[:start]), link, Link(text[end:]))
+    return step(when_text(reason.at_ns, reason.again_ns), (each for each in pieces if each.text))
+
+
+def _clause_end(text: str) -> int:
+    """Return how much of a sentence leads to its instant, without the quotation marks."""
+    name, clause = _QUOTED.search(text), _CLAUSE_END.search(text)
+    end = len(text) if clause is None else clause.start()
+    if name is not None and name.start() < end:
+        return name.end() - 2
+    return end
+
+
+def when_text(at_ns: int, again_ns: Sequence[int] = ()) -> str:
+    """Return one or several instants: ``0:24.500``, ``0:25, 0:39 and 0:50``."""
+    if not again_ns:
+        return format_at(at_ns)
+    first, *others, last = (format_at(each, 0) for each in (at_ns, *again_ns))
+    if len(others) >= _MOST_STEPS - 1:
+        return f"{first} to {last}"
+    return f"{', '.join((first, *others))} and {last}"

@@ -1,4 +1,4 @@
-"""What ends the pauses that the selection waits for, or a look back, as buttons."""
+"""The buttons of what is selected: what ends its pauses, what leads to its next call."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from PySide6.QtWidgets import QWidget
 from typing_extensions import override
 
 from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers, member_blockers
+from inspector.commands.breakpoints import AddBreakpoint, RemoveBreakpoint
 from inspector.commands.clocks import ResumeClock
 from inspector.commands.command import Command
 from inspector.commands.members import ResumeMember
 from inspector.commands.scene import RewindTo
+from inspector.commands.transport import Hold, Step, StepTo
 from inspector.display_text import as_plain, one_line
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 
 from ..kit.guards import guarded
 from ..kit.keys import hide_with_keyboard
 from ..kit.layouts import ShorteningButton
-from ..previews.selected import member_toggle, selected_clock, selected_member
+from ..previews.selected import member_toggle, selected_clock, selected_member, selected_timer
 from ..previews.tree_menus import menu_text
 from ..previews.undo_steps import UndoSteps
 from ..session.selection import SelectionKind
@@ -29,18 +32,19 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from inspector.events.timeline import Timeline
+    from inspector.sessions.session import Session
 
     from ..session.bridge import Selection, SessionBridge
 
-#: So many pauses are offered to be ended, the nearest first.
-_MOST_PAUSES: Final = 3
+#: The nearest pauses are offered to be ended.
+_MOST_BUTTONS: Final = 2
 _MARGINS: Final = QMargins(16, 4, 16, 4)
 #: Pixels between buttons.
 _BETWEEN: Final = 4
 
 
 class Remedy(Struct, frozen=True):
-    """Something that ends a pause, or a look back.
+    """What a button offers.
 
     Attributes:
         text: What its button says.
@@ -56,7 +60,7 @@ class Remedy(Struct, frozen=True):
 
 
 def remedies_for(bridge: SessionBridge, steps: UndoSteps) -> list[Remedy]:
-    """Return what ends the pauses that the selection waits for, or a look back.
+    """Return what ends the pauses that the selection waits for, or leads to its next call.
 
     Nothing for a recording, and no end of a pause while the window looks back: only the present
     can be changed.
@@ -75,14 +79,38 @@ def remedies_for(bridge: SessionBridge, steps: UndoSteps) -> list[Remedy]:
         here = Remedy("Rewind to here", "Rewind to here", rewind, bridge.why_not(rewind))
         return [here, Remedy(back, f"{back} (End)", None)]
     blockers = _blockers(timeline, bridge.selection)
-    if not blockers:
-        return []
-    ends = (end for each in blockers if (end := _end_of(timeline, each)) is not None)
-    found = [(text, text, command) for text, command in islice(ends, _MOST_PAUSES)]
-    to_undo, _to_redo = steps.find(session, timeline)
-    if to_undo is not None and any(each.cause == to_undo.number for each in blockers):
-        found.append(("Undo", f"Undo: {to_undo.text} (Ctrl+Z)", to_undo.undo))
+    if blockers:
+        ends = (end for each in blockers if (end := _end_of(timeline, each)) is not None)
+        found = [(text, text, command) for text, command in islice(ends, _MOST_BUTTONS)]
+        to_undo, _to_redo = steps.find(session, timeline)
+        is_cause = to_undo is not None and any(each.cause == to_undo.number for each in blockers)
+        if to_undo is not None and is_cause and not found:
+            found = [("Undo", f"Undo: {to_undo.text} (Ctrl+Z)", to_undo.undo)]
+    else:
+        found = _ahead(session, timeline, bridge.selection)
     return [Remedy(text, name, what, bridge.why_not(what)) for text, name, what in found]
+
+
+def _ahead(
+    session: Session, timeline: Timeline, selection: Selection
+) -> list[tuple[str, str, Command]]:
+    """Return what leads to the next call of the selected timer."""
+    timer_id = selected_timer(timeline, selection)
+    due_ns = timeline.session_due_ns(timer_id) if timer_id else None
+    if due_ns is None or due_ns <= timeline.at_ns:
+        return []
+    name = timeline.timers.row(timer_id).label
+    found: list[tuple[str, str, Command]] = [("Step to it", f"Step to {name}", StepTo(due_ns))]
+    if session.breakpoints is not None:
+        wanted = Breakpoint(BreakKind.TIMER_FIRES, name)
+        placed = (number for number, each, _hits in session.breakpoints.items() if each == wanted)
+        number = next(placed, None)
+        if number is None:
+            found.append(("Stop there", f"Stop when {name} fires", AddBreakpoint(wanted)))
+        else:
+            text = "Do not stop there"
+            found.append((text, f"Do not stop when {name} fires", RemoveBreakpoint(number)))
+    return found
 
 
 def _blockers(timeline: Timeline, selection: Selection) -> tuple[Blocker, ...]:
@@ -107,7 +135,7 @@ def _end_of(timeline: Timeline, blocker: Blocker) -> tuple[str, Command] | None:
 
 @guarded
 class RemedyBar(QWidget):
-    """Buttons that end the pauses that the selection waits for; hidden without any.
+    """At most two buttons, the first of which undoes the cause; hidden without any.
 
     Signals:
         keyboard_left: It was hidden while one of its buttons had the keyboard.
@@ -125,7 +153,7 @@ class RemedyBar(QWidget):
         self._remedies: list[Remedy] = []
         self._asked: set[Command] = set()
         self._commands_seen = 0
-        self.buttons = [ShorteningButton() for _ in range(_MOST_PAUSES + 1)]
+        self.buttons = [ShorteningButton() for _ in range(_MOST_BUTTONS)]
         for button in self.buttons:
             button.setParent(self)
             button.clicked.connect(self._take_click)
@@ -191,4 +219,7 @@ class RemedyBar(QWidget):
         # A running scene does it at the next frame; a second click must not ask again.
         if command not in self._asked:
             self._asked.add(command)
+            if isinstance(command, Step) and self._bridge.timeline.is_running:
+                # Steps begin from a scene that stands still.
+                self._bridge.submit(Hold())
             self._bridge.submit(command)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from enum import Enum
 from typing import Final
 
@@ -29,12 +29,17 @@ class RowKind(Enum):
     ANSWER = "below the name: the answer in one sentence"
     TEXT = "a key and its value"
     SENTENCE = "text across both columns"
+    STEP = "a reason: its instant in small letters, what happened below it"
+    NOTE = "text across both columns in small letters"
+    ITEM = "a link, where that is in small letters, and a value at the right edge"
     SHARE = "a value with a bar"
     CODE = "lines in a fixed-width font across both columns"
 
 
 #: What the address of a link to an instant begins with, where others have a kind of selection.
 LOOK_AT: Final = "AT"
+#: The same for links that open and close parts of the panel.
+DO: Final = "DO"
 
 
 class Link(Struct, frozen=True):
@@ -44,15 +49,21 @@ class Link(Struct, frozen=True):
         text: What it says.
         target: What it selects, ``None`` for plain text between links.
         at_ns: The session time that it shows the state at, instead of selecting something.
+        is_small: Whether it is in small, muted letters.
+        does: What it does in the panel instead: the part that it opens or closes.
     """
 
     text: str
     target: Selection | None = None
     at_ns: int | None = None
+    is_small: bool = False
+    does: str = ""
 
     @property
     def address(self) -> str:
         """Where it leads, as text; empty for plain text."""
+        if self.does:
+            return f"{DO}:{self.does}"
         if self.at_ns is not None:
             return f"{LOOK_AT}:{self.at_ns}"
         if self.target is None:
@@ -66,8 +77,9 @@ class DetailRow(Struct, frozen=True):
     """One row of the details.
 
     Attributes:
-        key: What the value is, empty for headings, sentences and code.
+        key: What the value is, empty for headings, sentences and code; the instant of a step.
         text: The value.
+        exact: The value to the nanosecond, for its tool tip and for copies; empty if it is exact.
         kind: How it is shown.
         links: The value in pieces, if some of them lead somewhere.
         share: Length of the bar, 0 to 1.
@@ -80,6 +92,13 @@ class DetailRow(Struct, frozen=True):
     links: tuple[Link, ...] = ()
     share: float = 0.0
     phase: Phase | None = None
+    exact: str = ""
+
+    @property
+    def said(self) -> str:
+        """The row as a line of text."""
+        value = f"{self.text}  ({self.exact})" if self.exact else self.text
+        return f"{self.key}\t{value}" if self.key else value
 
 
 class ClockCounts:
@@ -92,8 +111,8 @@ class ClockCounts:
         self._still_key: tuple[object, ...] = ()
         self._still = 0
 
-    def pending_in_branch(self, timeline: Timeline, clock_id: int) -> int:
-        """Return how many timers wait on a clock and on all below it."""
+    def in_branch(self, timeline: Timeline, clock_id: int) -> NDArray[np.bool_]:
+        """Return which rows of the table of timers wait on a clock or on any below it."""
         key = (timeline, clock_id, timeline.structure_version)
         if key != self._branch_key:
             self._branch_key = key
@@ -101,7 +120,7 @@ class ClockCounts:
             self._is_in_branch = np.zeros(self._places.count, np.bool_)
             self._is_in_branch[self._places.of(timeline.branch(clock_id))] = True
         owners = self._places.of(timeline.timers.numpy("clock"))
-        return int(np.count_nonzero(self._is_in_branch[owners]))
+        return self._is_in_branch[owners]
 
     def standing_still(self, timeline: Timeline) -> int:
         """Return how many clocks are paused or have rate 0 themselves."""
@@ -112,8 +131,9 @@ class ClockCounts:
         return self._still
 
 
-def heading(text: str) -> DetailRow:
-    return DetailRow("", text, RowKind.HEADING)
+def heading(text: str, count: str = "") -> DetailRow:
+    """Return a heading, with a count in small letters at its right."""
+    return DetailRow("", text, RowKind.HEADING, exact=count)
 
 
 def sentence(text: str) -> DetailRow:
@@ -130,10 +150,28 @@ def answer(text: str) -> DetailRow:
     return DetailRow("", text, RowKind.ANSWER)
 
 
-def answer_first(why: Sequence[DetailRow]) -> list[DetailRow]:
-    """Return an explanation with its answer before its heading, which goes if nothing follows."""
-    title, headline, *reasons = why
-    return [answer(headline.text), *([title, *reasons] if reasons else [])]
+def step(when: str, links: Iterable[Link]) -> DetailRow:
+    """Return a reason with its instant, in words."""
+    pieces = tuple(links)
+    text = "".join(piece.text for piece in pieces)
+    return DetailRow(when, text, RowKind.STEP, links=pieces)
+
+
+def note(text: str) -> DetailRow:
+    return DetailRow("", text, RowKind.NOTE)
+
+
+def item(link: Link, where: str, value: str) -> DetailRow:
+    """Return a row of a list: what it is, in small letters where, and a value."""
+    place = (Link(f"  {where}", is_small=True),) if where else ()
+    text = "".join(piece.text for piece in (link, *place))
+    return DetailRow(text, value, RowKind.ITEM, links=(link, *place))
+
+
+def opening(text: str, part: str, *, is_open: bool) -> DetailRow:
+    """Return a link that opens or closes a part of the panel."""
+    links = (Link(f"{text} {'▾' if is_open else '▸'}", does=part),)
+    return DetailRow("", links[0].text, RowKind.SENTENCE, links=links)
 
 
 def linked(key: str, links: Iterable[Link]) -> DetailRow:
@@ -156,6 +194,5 @@ def ago(timeline: Timeline, since_ns: int) -> str:
     return f"{format_duration(timeline.at_ns - since_ns)} ago"
 
 
-def instant_with_ns(ns: int) -> str:
-    """Return an instant for people and, behind it, exactly; its unit is not left alone."""
-    return f"{format_instant(ns)}  ({ns:,}\N{NO-BREAK SPACE}ns)"
+def instant(key: str, ns: int) -> DetailRow:
+    return DetailRow(key, format_instant(ns), exact=f"{ns:,}\N{NO-BREAK SPACE}ns")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from pathlib import Path
 from typing import Final
 
-import msgspec
 import numpy as np
 
+from inspector.analysis.evidence import listed, subject_of, who
 from inspector.commands.command import Capability
+from inspector.display_text import counted
 from inspector.events.timeline import Timeline
+from inspector.sessions.scene import built_in_scene
 from inspector.sessions.session import (
     AttachedProgram,
     AttachesPrograms,
@@ -19,10 +22,12 @@ from inspector.sessions.session import (
     time_name,
 )
 from inspector.timebase import format_at, format_duration, format_instant
-from inspector.vocabulary import NEVER
+from inspector.vocabulary import NEVER, ratio_text
 
 from ..session.bridge import Selection
+from .reason_rows import without_quotes
 from .rows import (
+    MOST_LISTED,
     ClockCounts,
     DetailRow,
     Link,
@@ -31,38 +36,76 @@ from .rows import (
     ago,
     answer,
     heading,
-    instant_with_ns,
+    instant,
     linked,
+    opening,
     sentence,
+    step,
 )
+from .timer_lists import next_rows
 
 #: So many timers are listed that fire next.
 _MOST_NEXT: Final = 9
+#: So many paused clocks are told of an instant of the past.
+_MOST_STOPPED: Final = 3
 _TURNS: Final = "turns of a loop that waits for events: their duration is compared with the budget"
 
 
-def overview_rows(
+def overview_rows(  # noqa: PLR0913 - the session in two states, and what is wanted of it
     session: Session | None,
     capabilities: Container[Capability],
     clock_counts: ClockCounts,
     timeline: Timeline,
     present: Timeline,
+    *,
+    is_whole: bool = False,
 ) -> list[DetailRow]:
     """Return what there is to say about a state of the session, when nothing is selected.
 
     Args:
         timeline: That state.
         present: The state at present, which may be another one.
+        is_whole: Whether all that is known of the session is wanted.
     """
     if session is None:
         return [sentence("No scene is open. Open one to see its clocks and timers.")]
-    status = session.status
     timeline.resolve_dues()
-    title = heading(session.title or "Session")
+    are_samples = bool(samples_of(session))
     if timeline is present or session.is_recorded:
-        rows = [title, *_timer_rows(session, timeline), heading("Session")]
+        rows = [heading(session.title or "Session"), *_timer_rows(session, timeline)]
+        rows += [heading("So far"), *_counted_rows(timeline, are_samples=are_samples)]
+        if session.is_recorded and session.history.missing:
+            rows.append(DetailRow("Missing", counted(session.history.missing, "event")))
+        rows += _failure_rows(timeline)
+        if isinstance(session, AttachesPrograms):
+            for program in session.programs.values():
+                rows += program_rows(program)
     else:
-        rows = [*_past_rows(timeline, present), *_timer_rows(session, timeline)[1:], title]
+        rows = [*_past_rows(timeline, present), *_timer_rows(session, timeline)[1:]]
+    rows.append(opening(f"About this {_what(session)}", "whole", is_open=is_whole))
+    if is_whole:
+        rows += _about_rows(session, capabilities, clock_counts, timeline)
+    return rows
+
+
+def _what(session: Session) -> str:
+    if samples_of(session):
+        return "capture"
+    if session.is_recorded:
+        return "recording"
+    return "program" if isinstance(session, AttachesPrograms) else "scene"
+
+
+def _about_rows(
+    session: Session,
+    capabilities: Container[Capability],
+    clock_counts: ClockCounts,
+    timeline: Timeline,
+) -> list[DetailRow]:
+    """Return what a session is, and how it is run."""
+    status = session.status
+    scene = None if session.is_recorded else built_in_scene(Path(session.source_label))
+    rows = [] if scene is None else [sentence(text) for text in (scene.summary, *scene.tries)]
     rows += [
         DetailRow("Source", session.source_label),
         DetailRow("Status", status.message or status.phase.value),
@@ -74,29 +117,57 @@ def overview_rows(
     if (pictures := pictures_of(session)) is not None and pictures.brief:
         rows.append(DetailRow("Pictures", pictures.brief))
     rows += [
-        DetailRow(time_name(session).capitalize(), instant_with_ns(timeline.at_ns)),
+        instant(time_name(session).capitalize(), timeline.at_ns),
         DetailRow("Transport", was + ("running" if timeline.is_running else "held")),
     ]
     if session.waits:
         rows.append(DetailRow("Frames are", _TURNS))
     if Capability.FRAME_RATE in capabilities:
         rows.append(DetailRow("Frame rate", f"{float(session.frame_rate):.6g} per second"))
-    if isinstance(session, AttachesPrograms):
-        for program in session.programs.values():
-            rows += program_rows(program)
-    rows.append(heading("So far"))
-    rows += _counted_rows(timeline, clock_counts, are_samples=bool(samples_of(session)))
-    rows += _failure_overview(timeline)
-    rows.append(heading("Event log"))
-    rows += _log_rows(session)
-    return rows
+    still = clock_counts.standing_still(timeline)
+    rows += [
+        DetailRow("Clocks", f"{len(timeline.clocks):,}, {still:,} paused"),
+        DetailRow("Timers", f"{len(timeline.timers):,} pending, {_waiting(timeline):,} waiting"),
+    ]
+    if timeline.marks:
+        mark = timeline.marks[-1]
+        last = f"last “{mark.text}” at {format_instant(mark.at_ns)}"
+        rows.append(DetailRow("Marks", f"{len(timeline.marks):,}, {last}"))
+    return [*rows, heading("Event log"), *_log_rows(session)]
 
 
 def _past_rows(timeline: Timeline, present: Timeline) -> list[DetailRow]:
-    """Return which instant of the past is shown, and what the session does meanwhile."""
+    """Return which instant of the past is shown, what the session does meanwhile, and its frame."""
     runs_on = "The scene runs on. " if present.is_running else ""
     said = f"{ago(present, timeline.at_ns)}. {runs_on}What you see is the state at this instant."
-    return [about("Looking back"), heading(format_at(timeline.at_ns)), answer(said)]
+    rows = [about("Looking back"), heading(format_at(timeline.at_ns)), answer(said)]
+    stopped = [
+        step(
+            f"since {format_at(clock.paused_since_ns)}",
+            [
+                Link(f"{clock.name} was paused", Selection.clock(clock.id)),
+                Link(f" by {who(timeline, clock.pause_cause)}."),
+            ],
+        )
+        for clock in timeline.clocks.values()
+        if clock.paused
+    ]
+    rates = [
+        f"{clock.name} ×{ratio_text(clock.rate)}"
+        for clock in timeline.clocks.values()
+        if clock.rate != 1
+    ]
+    then = stopped[:_MOST_STOPPED]
+    if rates:
+        then.append(step("at this instant", [Link(f"{listed(rates, MOST_LISTED)}.")]))
+    rows += [heading("Then"), *then] if then else []
+    frames = timeline.frames
+    if len(frames):
+        newest = frames.end - 1
+        link = Link(f"frame {newest:,}", Selection.frame(newest))
+        took = Link(f", {format_duration(frames.interval_ns[-1])}")
+        rows.append(linked("Shows", (link, took)))
+    return rows
 
 
 def _timer_rows(session: Session, timeline: Timeline) -> list[DetailRow]:
@@ -110,30 +181,8 @@ def _timer_rows(session: Session, timeline: Timeline) -> list[DetailRow]:
     are = "timer is" if pending == 1 else "timers are"
     wait = {0: "none waits", 1: "1 waits"}.get(waiting, f"{waiting:,} wait")
     count = f"{pending:,} {are} pending, {wait}" if pending else "No timer is pending"
-    said = f"{runs}. {count}."
-    rows, next_calls = [answer(said)], _next_to_fire(timeline)
+    rows, next_calls = [answer(f"{runs}. {count}.")], next_rows(timeline, _MOST_NEXT)
     return [*rows, heading("Next to fire"), *next_calls] if next_calls else rows
-
-
-def _next_to_fire(timeline: Timeline) -> list[DetailRow]:
-    """Return the timers that are due first, each with its clock and when that is."""
-    table = timeline.timers
-    dues = table.numpy("session_due")
-    first = (
-        np.argpartition(dues, _MOST_NEXT)[:_MOST_NEXT] if len(dues) > _MOST_NEXT else slice(None)
-    )
-    places = np.arange(len(dues))[first]
-    order = np.lexsort((table.numpy("order")[places], dues[places]))
-    rows = []
-    for place in map(int, places[order]):
-        if dues[place] == NEVER:
-            break
-        name = timeline.strings[table.label[place]]
-        left = format_duration(max(0, int(dues[place]) - timeline.at_ns))
-        clock = timeline.clocks[table.clock[place]].name
-        pieces = Link(name, Selection.timer(table.id[place])), Link(f"  {clock}, in {left}")
-        rows.append(msgspec.structs.replace(linked("", pieces), kind=RowKind.SENTENCE))
-    return rows
 
 
 def _waiting(timeline: Timeline) -> int:
@@ -160,57 +209,31 @@ def limit_rows(session: Session, clock_id: int) -> list[DetailRow]:
     return [*found, *program_rows(program)]
 
 
-def _counted_rows(
-    timeline: Timeline, clock_counts: ClockCounts, *, are_samples: bool
-) -> list[DetailRow]:
+def _counted_rows(timeline: Timeline, *, are_samples: bool) -> list[DetailRow]:
     frames = timeline.frames
     kept = f", {frames.first:,} no longer in the log" if frames.first else ""
     rows = [DetailRow("Samples" if are_samples else "Frames", f"{frames.end:,}{kept}")]
     if len(frames):
-        newest = frames.end - 1
-        link = Link(f"frame {newest:,}", Selection.frame(newest))
-        took = format_duration(frames.interval_ns[-1])
-        after = "" if are_samples else " after the previous frame"
-        rows.append(linked("Newest", (link, Link(f", {took}{after}"))))
-    still = clock_counts.standing_still(timeline)
-    waiting = _waiting(timeline)
-    rows += [
-        DetailRow("Clocks", f"{len(timeline.clocks):,}, {still:,} paused"),
-        DetailRow("Timers", f"{len(timeline.timers):,} pending, {waiting:,} waiting"),
-        DetailRow("Commands", _with_refusals(timeline)),
-    ]
-    if timeline.marks:
-        mark = timeline.marks[-1]
-        rows.append(
-            DetailRow(
-                "Marks",
-                f"{len(timeline.marks):,}, last “{mark.text}” at {format_instant(mark.at_ns)}",
-            )
-        )
+        place = int(np.argmax(frames.numpy("interval_ns", frames.first, frames.end)))
+        longest_ns, at_ns = int(frames.interval_ns[place]), int(frames.at_ns[place])
+        text = f"{format_duration(longest_ns)} at {format_at(at_ns)}"
+        rows.append(linked("Longest", [Link(text, Selection.frame(frames.first + place))]))
+    if timeline.commands:
+        last = timeline.commands[-1]
+        did = [Link(without_quotes(last.text), at_ns=last.at_ns)]
+        did += [Link(f", refused: {without_quotes(last.refusal)}")] if last.refusal else []
+        rows.append(linked(f"{subject_of(timeline, last.number)} did", did))
     return rows
 
 
-def _with_refusals(timeline: Timeline) -> str:
-    if not timeline.commands:
-        return "none"
-    last = timeline.commands[-1]
-    refused = f" (refused: {last.refusal})" if last.refusal else ""
-    return f"{len(timeline.commands):,}, last: {last.text}{refused}"
-
-
-def _failure_overview(timeline: Timeline) -> list[DetailRow]:
+def _failure_rows(timeline: Timeline) -> list[DetailRow]:
     failures = timeline.failures
     if not failures:
-        return [DetailRow("Failures", "none")]
+        return []
     last = failures[-1]
+    where = Link(format_instant(last.at_ns), Selection.frame(last.frame))
     return [
-        linked(
-            "Failures",
-            (
-                Link(f"{len(failures):,}, last: “{last.label}” at "),
-                Link(format_instant(last.at_ns), Selection.frame(last.frame)),
-            ),
-        ),
+        linked("Failures", (Link(f"{len(failures):,}, last: “{last.label}” at "), where)),
         DetailRow("", last.traceback.strip(), RowKind.CODE),
     ]
 

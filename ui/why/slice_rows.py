@@ -9,7 +9,7 @@ from inspector.display_text import one_line
 from inspector.timebase import format_duration, format_instant
 
 from ..session.bridge import Selection
-from .rows import MOST_LISTED, DetailRow, Link, heading, instant_with_ns, linked
+from .rows import MOST_LISTED, DetailRow, Link, heading, instant, linked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ def slice_rows(history: object, timeline: Timeline, selection: Selection) -> lis
     name = "slice" if member is None else member.name
     rows = [
         heading(name),
-        DetailRow("Began at", instant_with_ns(about.start_ns)),
+        instant("Began at", about.start_ns),
         DetailRow("Took", format_duration(about.took_ns)),
     ]
     for title, others in (("Follows from", about.follows), ("Leads to", about.leads)):

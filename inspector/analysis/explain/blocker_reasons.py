@@ -9,12 +9,13 @@ from inspector.analysis.clock_changes import change_at
 from inspector.analysis.evidence import (
     Reason,
     by_whom,
+    failure_before,
     find_event,
     frame_at,
     last_event,
     listed,
-    pauser,
     since_when,
+    subject_of,
     when,
     who,
 )
@@ -99,13 +100,17 @@ def _stopped_clock(history: History, timeline: Timeline, blocker: Blocker) -> Re
     if not blocker.is_own:
         name += ", above its clock,"
     frame = frame_at(timeline, at_ns)
+    subject = subject_of(timeline, blocker.cause)
     if blocker.kind is BlockerKind.CLOCK_PAUSED:
         cursor = change_at(history, at_ns, number, "pause")
-        by = pauser(history, timeline, cursor, blocker.cause)
-        text = f"{name} has been paused since {since_when(frame, at_ns)}, {by}."
+        failed = "" if blocker.cause else failure_before(history, cursor)
+        text = (
+            f"{name} was paused right after “{failed}” failed."
+            if failed
+            else f"{subject} paused {name.removesuffix(',')}."
+        )
     elif (cursor := change_at(history, at_ns, number, "rate")) is not None:
-        by = by_whom(timeline, blocker.cause)
-        text = f"{name} has had rate 0 since {since_when(frame, at_ns)}, set {by}."
+        text = f"{subject} set the rate of {name.removesuffix(',')} to 0."
     elif (cursor := find_event(history, at_ns, _BEGINNINGS, number)) is not None:
         text = f"{name} has had rate 0 since it was created."
     else:

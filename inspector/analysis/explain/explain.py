@@ -98,24 +98,28 @@ class _Present:
             for blocker in self.blockers
         ]
         waiting = self._waiting()
-        reasons = list(blocked)
-        if self.is_stopped:
-            reasons.append(Reason(what_would_help(timeline, call, self.fires), timeline.at_ns))
-        reasons += waiting
-        if call.left_ns is not None and not self.is_stopped:
-            reasons += rate_reasons(timeline, story, call.clock_id)
-        held = held_reason(timeline, story)
-        if held is not None and not self.is_stopped:
-            reasons.append(held)
         if not call.id.is_member:
-            reasons += timer_past(history, timeline, story, call.calls)
-            reasons += timer_origin(history, timeline, story, call, is_open=True)
+            past = timer_past(history, timeline, story, call.calls)
+            past += timer_origin(history, timeline, story, call, is_open=True)
         elif self.is_called:
-            reasons += member_past(history, timeline, story)
+            past = member_past(history, timeline, story)
         else:
-            reasons += state_reasons(history, timeline, call.id.number)
+            past = state_reasons(history, timeline, call.id.number)
+        if self.is_stopped:
+            # What stops it is newest first, what delays it oldest first.
+            helps = Reason(what_would_help(timeline, call, self.fires), timeline.at_ns)
+            reasons = [*blocked, helps, *waiting, *reversed(past)]
+        else:
+            reasons = [*blocked, *past, *waiting]
+            if call.left_ns is not None:
+                told = {reason.cursor for reason in past if reason.cursor is not None}
+                rates = rate_reasons(timeline, story, call.clock_id)
+                reasons += [each for each in rates if each.cursor not in told]
+            held = held_reason(timeline, story)
+            reasons += [] if held is None else [held]
         headline = self._headline(blocked, waiting)
-        return Explanation(call.title, headline, tuple(reasons))
+        is_delayed = not blocked and any(each.clock_id and each.cursor for each in reasons)
+        return Explanation(call.title, headline, tuple(reasons), is_delayed)
 
     def _headline(self, blocked: list[Reason], waiting: list[Reason]) -> str:
         call, timeline = self.call, self.timeline
@@ -219,11 +223,11 @@ class _Present:
                 f"{due} “{scheduler.name}”, which is at {now}; {left} remain. It is called in the "
                 "first frame that reaches it."
             )
-            return [Reason(text, at_ns, member_id=scheduler.id)]
+            return [Reason(text, at_ns, member_id=scheduler.id, is_number=True)]
         clock = timeline.clocks[call.clock_id]
         now = format_instant(timeline.local_ns(clock.id))
         text = f"{due} “{clock.name}”, which is at {now}; {left} remain."
-        reasons = [Reason(text, at_ns, clock_id=clock.id)]
+        reasons = [Reason(text, at_ns, clock_id=clock.id, is_number=True)]
         due_ns = call.session_due_ns
         if not self.is_stopped and due_ns is not None and timeline.effective_rate(clock.id) != 1:
             reasons.append(Reason(slowness(timeline, clock.id, due_ns - at_ns), at_ns))

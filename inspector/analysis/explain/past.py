@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from inspector.analysis.clock_changes import ClockChange
 from inspector.analysis.evidence import (
     Reason,
-    by_whom,
     find_event,
     frame_at,
     last_event,
+    subject_of,
     text_of,
     times,
     when,
@@ -21,7 +22,13 @@ from inspector.events.history import History
 from inspector.events.schema import ADDED, CALLS, Unit
 from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, format_duration
-from inspector.vocabulary import STATE_ENTERED, MemberKind, what_was_raised
+from inspector.vocabulary import (
+    RATE_DENOMINATOR,
+    STATE_ENTERED,
+    MemberKind,
+    rate_text,
+    what_was_raised,
+)
 
 #: Rounding alone makes session and local time differ by less than this.
 _SAME_NS: Final = NS_PER_MS
@@ -127,20 +134,16 @@ def timer_origin(
         return []
     reasons: list[Reason] = []
     begun_ns = story.begun_ns(history, call.clock_id)
-    if begun_ns is not None:
-        delay_ns = armed.a - begun_ns
-        if call.interval_ns and delay_ns != call.interval_ns and not story.fired:
-            text = (
-                f"Its first call was scheduled {format_duration(delay_ns)} after it was set, not "
-                f"after its interval of {format_duration(call.interval_ns)}."
-            )
-            reasons.append(Reason(text, armed.at_ns, armed.cursor))
-        reasons += _wait(timeline, story, call, added.cursor, added.at_ns, begun_ns)
     site = text_of(history, story.origin.a) if story.origin is not None else ""
-    where = f" at {short_site(site)}" if site else ""
+    text = f"It was set at {short_site(site)}" if site else "It was set"
+    if begun_ns is not None:
+        delay_ns, clock = armed.a - begun_ns, timeline.clocks[call.clock_id]
+        text += f", for {format_duration(delay_ns)} of “{clock.name}”"
+        if call.interval_ns and delay_ns != call.interval_ns and not story.fired:
+            text += f", not for its interval of {format_duration(call.interval_ns)}"
+        reasons += _wait(timeline, story, call, added.cursor, added.at_ns, begun_ns)
     frame = frame_at(timeline, added.at_ns)
-    reasons.append(Reason(f"It was set{where}.", added.at_ns, added.cursor, frame=frame))
-    return reasons
+    return [Reason(f"{text}.", added.at_ns, added.cursor, frame=frame), *reasons]
 
 
 def _wait(  # noqa: PLR0913, PLR0917 - the beginning of the wait, in three units
@@ -164,8 +167,8 @@ def _wait(  # noqa: PLR0913, PLR0917 - the beginning of the wait, in three units
         f"Since {began}, {format_duration(passed_ns)} of session time has passed, and "
         f"{format_duration(local_ns)} on “{clock.name}”."
     )
-    here = Reason(text, since_ns, cursor, clock_id=clock.id)
-    return [here, *_stretches(timeline, story, call, since_ns)]
+    here = Reason(text, timeline.at_ns, clock_id=clock.id)
+    return [*_stretches(timeline, story, call, since_ns), here]
 
 
 def _stretches(timeline: Timeline, story: CallStory, call: Call, since_ns: int) -> list[Reason]:
@@ -173,7 +176,7 @@ def _stretches(timeline: Timeline, story: CallStory, call: Call, since_ns: int) 
     at_ns, count = timeline.at_ns, 0
     ranked: list[tuple[tuple[int, bool, int], Stretch, str]] = []
     for clock in timeline.path(call.clock_id):
-        current_ns = clock.paused_since_ns if clock.paused else None
+        current_ns = clock.paused_since_ns if clock.n == 0 else None
         mine = [
             (each, effect_ns)
             for each in story.stretches.get(clock.id, ())
@@ -184,7 +187,7 @@ def _stretches(timeline: Timeline, story: CallStory, call: Call, since_ns: int) 
         # Numbers also count the stretches that were not kept.
         count += mine[-1][0].number - mine[0][0].number + 1 if mine else 0
         for each, effect_ns in mine:
-            if each.change.kind == "pause" and each.change.at_ns == current_ns:
+            if each.change.kind != "move" and each.change.at_ns == current_ns:
                 # What stops the clock at present is a reason of its own.
                 count -= 1
                 continue
@@ -192,7 +195,15 @@ def _stretches(timeline: Timeline, story: CallStory, call: Call, since_ns: int) 
             ranked.append((rank, each, clock.name))
     listed = sorted(ranked, reverse=True, key=lambda each: each[0])[:_MOST_STRETCHES]
     listed.sort(key=lambda each: each[1].change.cursor)
-    reasons = [_stretch(timeline, each, name) for _, each, name in listed]
+    alike: dict[tuple[object, ...], list[Stretch]] = {}
+    for _, each, name in listed:
+        change, lasted_ns = each.change, _lasted_ns(timeline, each)
+        # A long pause is not hidden among short ones.
+        magnitude = -1 if lasted_ns is None else len(str(lasted_ns))
+        who = subject_of(timeline, change.cause or 0)
+        key = name, change.kind, change.speed_n, who, magnitude
+        alike.setdefault(key, []).append(each)
+    reasons = [_alike(timeline, each) for each in alike.values()]
     reasons += _overlap([each for _, each, _ in listed], since_ns, at_ns)
     more = count - len(listed)
     if more:
@@ -218,11 +229,35 @@ def _overlap(stretches: list[Stretch], since_ns: int, at_ns: int) -> list[Reason
     return [Reason(f"Overlaps counted once: {format_duration(covered_ns)}.", at_ns)]
 
 
-def _stretch(timeline: Timeline, stretch: Stretch, name: str) -> Reason:
-    change, end_ns = stretch.change, stretch.end_ns
-    is_over = end_ns is not None and change.at_ns < end_ns <= timeline.at_ns
-    lasted = f" for {format_duration(end_ns - change.at_ns)}" if end_ns and is_over else ""
-    who = by_whom(timeline, change.cause or 0)
-    text = f"Meanwhile “{name}” was {change.text}{lasted}, {who}."
+def _lasted_ns(timeline: Timeline, stretch: Stretch) -> int | None:
+    """Return how long a stretch was, ``None`` while it lasts and for what ends at once."""
+    begin_ns, end_ns = stretch.change.at_ns, stretch.end_ns
+    is_over = end_ns is not None and begin_ns < end_ns <= timeline.at_ns
+    return end_ns - begin_ns if is_over and end_ns is not None else None
+
+
+def _alike(timeline: Timeline, stretches: list[Stretch]) -> Reason:
+    """Return changes of a kind of one clock, made by the same, as one sentence."""
+    first, name = stretches[0], timeline.clocks[stretches[0].change.clock_id].name
+    change = first.change
+    text = f"{subject_of(timeline, change.cause or 0)} {_done(change, name)}"
+    lasted = [ns for each in stretches if (ns := _lasted_ns(timeline, each)) is not None]
+    if lasted:
+        # A rate and a count are not to be read as one number.
+        comma = "," if change.kind == "rate" else ""
+        if len(lasted) == 1:
+            text += f" for {format_duration(lasted[0])}"
+        elif len(set(lasted)) == 1:
+            text += f"{comma} {times(len(lasted))}, for {format_duration(lasted[0])} each time"
+        else:
+            text += f"{comma} {times(len(lasted))}, for {format_duration(sum(lasted))} in all"
+    again = tuple(each.change.at_ns for each in stretches[1:])
     frame = frame_at(timeline, change.at_ns)
-    return Reason(text, change.at_ns, change.cursor, change.clock_id, frame)
+    return Reason(f"{text}.", change.at_ns, change.cursor, change.clock_id, frame, again_ns=again)
+
+
+def _done(change: ClockChange, name: str) -> str:
+    if change.kind != "rate":
+        return f"{change.text} “{name}”"
+    verb = "slowed" if change.speed_n < RATE_DENOMINATOR else "sped up"
+    return f"{verb} “{name}” to rate {rate_text(change.speed_n)}"

@@ -112,6 +112,7 @@ def test_that_of_a_long_file_all_events_are_counted(
     assert button.toolTip() == f"{told} in the file.\nClick to see the events."
     details = shell.window.panels.panel("details")
     assert isinstance(details, WhyPanel)
+    details.grid.link_activated.emit("DO:whole")
     assert f"Events\t{session.history.end:,}, all in the file" in details.text()
 
 

@@ -65,7 +65,9 @@ def stand(qtbot: QtBot, tmp_path: Path) -> Stand:
     return Stand(qtbot, tmp_path)
 
 
-def test_that_a_selected_timer_says_why_with_links_to_frame_and_clock(stand: Stand) -> None:
+def test_that_a_selected_timer_says_why_each_reason_with_its_instant_and_a_link(
+    stand: Stand,
+) -> None:
     stand.run(1)
     stand.session.submit(PauseClock(2))
     stand.run(1)
@@ -73,10 +75,33 @@ def test_that_a_selected_timer_says_why_with_links_to_frame_and_clock(stand: Sta
     stand.bridge.select(Selection.timer(1))
 
     assert "Its time stands still: you paused game 983 ms ago." in stand.lines()
-    (paused,) = (text for text in stand.links() if "above its clock" in text)
+    place = stand.lines().index("Why")
+    assert stand.lines()[place + 1 : place + 4] == [
+        "0:01.016\tYou paused game, above its clock.",
+        "0:00.000\tIt was set at scene.py:5 in build, for 10.0 s of enemies.",
+        "It fires 8.98 s after game is resumed.",
+    ]
+    (paused,) = (text for text in stand.links() if "You paused" in text)
+    assert paused.count("<a href") == 1
     assert 'href="AT:1016666667"' in paused
-    assert 'href="FRAME:60"' in paused
-    assert 'href="CLOCK:2"' in paused
+
+
+def test_that_four_reasons_are_shown_and_the_others_when_they_are_asked_for(stand: Stand) -> None:
+    for rate in (Fraction(1, 2), Fraction(1, 3), Fraction(1, 4), Fraction(1, 5), Fraction(1)):
+        stand.session.submit(SetRate(3, rate))
+        stand.run(1)
+    stand.bridge.select(Selection.timer(1))
+    slowed = [line for line in stand.lines() if "slowed" in line]
+    assert "Why so late" in stand.lines()
+    assert "1 more ▸" in stand.lines()
+
+    stand.panel.grid.link_activated.emit("DO:whole")
+
+    assert len([line for line in stand.lines() if "slowed" in line]) == len(slowed) + 1
+    assert "Fewer reasons ▾" in stand.lines()
+    stand.bridge.select(Selection.timer(2))
+    stand.bridge.select(Selection.timer(1))
+    assert "1 more ▸" in stand.lines()
 
 
 def test_that_the_instant_of_a_reason_leads_there_and_the_timer_stays_selected(
@@ -149,7 +174,7 @@ def test_that_a_running_session_is_looked_at_a_few_times_a_second_only(tmp_path:
     later = why.rows(session.history, session.timeline, CallId(1), is_live=True)
 
     assert soon is first
-    assert "Fires in 8.00 s" in later[1].text
+    assert "Fires in 8.00 s" in later.answer
     session.close()
 
 
@@ -163,7 +188,7 @@ def test_that_a_held_session_and_another_timer_are_looked_at_at_once(tmp_path: P
     first = why.rows(session.history, session.timeline, CallId(1), is_live=True)
 
     assert why.rows(session.history, session.timeline, CallId(2), is_live=True) is not first
-    assert why.rows(session.history, session.timeline, CallId(1), is_live=True)[1].text.endswith(
+    assert why.rows(session.history, session.timeline, CallId(1), is_live=True).answer.endswith(
         "the session is held."
     )
     session.close()
@@ -175,13 +200,13 @@ def test_that_the_past_can_be_explained_after_the_present(tmp_path: Path) -> Non
     pass_seconds(session, 3)
     session.refresh()
     assert (
-        why.rows(session.history, session.timeline, CallId(2), is_live=True)[1].text
+        why.rows(session.history, session.timeline, CallId(2), is_live=True).answer
         == "It has fired and is no longer pending."
     )
 
     past = session.history.state_at(500_000_000)
 
-    assert "Fires in 500 ms" in why.rows(session.history, past, CallId(2), is_live=False)[1].text
+    assert "Fires in 500 ms" in why.rows(session.history, past, CallId(2), is_live=False).answer
     session.close()
 
 
@@ -216,7 +241,7 @@ def test_that_predictions_are_counted_while_a_timer_is_looked_at(tmp_path: Path)
         session.refresh()
         now[0] += 2 * LOOK_EVERY_S
         rows = why.rows(session.history, session.timeline, CallId(1), is_live=True)
-        return [row.text for row in rows]
+        return [row.text for row in rows.scores]
 
     assert "Predictions" not in look()
     for _ in range(3):
@@ -244,8 +269,8 @@ def test_that_from_the_past_it_is_said_what_came_of_what_was_predicted(tmp_path:
 
     rows = WhyRows(lambda: 0.0).rows(session.history, past, CallId(1), is_live=False)
 
-    place = [row.text for row in rows].index("Predicted from here")
-    first, second, _ = rows[place + 1 :]
+    title, first, second, _ = rows.scores
+    assert title.text == "Predicted from here"
     assert first.text == "00:02.000  It fired at 00:02.000 as predicted."
     assert first.links[0].at_ns == 2_000_000_000
     assert "It has not fired at 00:03.000 as predicted, because “root” was paused" in second.text
@@ -266,8 +291,12 @@ def test_that_a_long_pause_is_named_before_many_short_changes(stand: Stand) -> N
     stand.qtbot.waitUntil(lambda: "Reading what happened …" not in stand.lines())
 
     lines = stand.lines()
-    (paused,) = (place for place, line in enumerate(lines) if "was paused for 60.0 s" in line)
+    (paused,) = (
+        place for place, line in enumerate(lines) if "\tYou paused enemies for 60.0 s." in line
+    )
     (more,) = (place for place, line in enumerate(lines) if "more changes" in line)
-    assert "by command 1 (pause “enemies”)" in lines[paused]
     assert lines[more] == "There were 5 more changes of these clocks, none of greater effect."
-    assert more == paused + 6
+    assert lines[paused + 1].endswith(
+        "You slowed enemies to rate 0.5, 5 times, for 100 ms each time."
+    )
+    assert more == paused + 2

@@ -1,4 +1,4 @@
-"""The buttons below the details that end the pauses that the selection waits for."""
+"""The buttons of what is selected: what ends its pauses, what leads to its next call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from pytestqt.qtbot import QtBot
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Capability
 from inspector.commands.members import ResumeMember
-from inspector.commands.scene import AddMark, Undo
+from inspector.commands.scene import AddMark
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from tests.ui.world import PlayedSession, Thing
@@ -83,11 +84,38 @@ def waiting(stand: Stand) -> Stand:
     return stand
 
 
-def test_that_nothing_is_offered_while_nothing_is_paused(stand: Stand) -> None:
-    stand.bridge.select(BOSS)
+def test_that_nothing_is_offered_for_a_clock_that_runs(stand: Stand) -> None:
+    stand.bridge.select(Selection.clock(GAME))
 
     assert stand.texts == []
     assert stand.panel.remedies.isHidden()
+
+
+def test_that_time_is_stepped_to_the_call_of_a_timer(stand: Stand) -> None:
+    stand.bridge.select(BOSS)
+    assert stand.texts == ["Step to it", "Stop there"]
+
+    stand.click("Step to it")
+    stand.run(20)
+
+    assert stand.session.timeline.at_ns == 10_000_000_000
+    assert 1 not in stand.session.timeline.timers
+
+
+def test_that_a_scene_stops_when_a_timer_fires_until_that_is_taken_back(stand: Stand) -> None:
+    stand.bridge.select(BOSS)
+
+    stand.click("Stop there")
+    stand.run()
+
+    assert stand.session.breakpoints is not None
+    (placed,) = stand.session.breakpoints.items()
+    assert placed[1] == Breakpoint(BreakKind.TIMER_FIRES, "boss")
+    assert stand.texts == ["Step to it", "Do not stop there"]
+    stand.click("Do not stop there")
+    stand.run()
+    assert not stand.session.breakpoints.items()
+    assert stand.texts == ["Step to it", "Stop there"]
 
 
 @pytest.mark.parametrize("selection", [BOSS, Selection.clock(ENEMIES)])
@@ -97,37 +125,13 @@ def test_that_a_pause_that_the_selection_waits_for_can_be_ended(
     stand.session.submit(PauseClock(GAME))
     stand.run()
     stand.bridge.select(selection)
-    assert stand.texts == ["Resume game", "Undo"]
+    assert stand.texts == ["Resume game"]
 
     stand.click("Resume game")
     stand.run()
 
     assert stand.bridge.timeline.commands[-1].text == "resume “game”"
-    assert stand.texts == []
-    assert stand.panel.remedies.isHidden()
-
-
-def test_that_the_last_change_is_undone_if_it_was_that_pause(waiting: Stand) -> None:
-    waiting.click("Undo")
-    waiting.run()
-
-    assert waiting.bridge.timeline.commands[-1].text == "undo command 1: pause “enemies”"
-    assert not waiting.bridge.timeline.clocks[ENEMIES].paused
-    assert waiting.texts == []
-
-
-def test_that_undo_is_offered_for_nothing_but_the_pause(waiting: Stand) -> None:
-    waiting.session.submit(AddMark("x"))
-    waiting.run()
-    assert waiting.texts == ["Resume enemies", "Undo"]
-
-    waiting.session.submit(SetRate(GAME, Fraction(2)))
-    waiting.run()
-    assert waiting.texts == ["Resume enemies"]
-
-    waiting.session.submit(Undo(3))
-    waiting.run()
-    assert waiting.texts == ["Resume enemies", "Undo"]
+    assert "Resume game" not in stand.texts
 
 
 def test_that_a_rate_of_0_is_undone_but_not_resumed(stand: Stand) -> None:
@@ -136,13 +140,18 @@ def test_that_a_rate_of_0_is_undone_but_not_resumed(stand: Stand) -> None:
     stand.run()
 
     assert stand.texts == ["Undo"]
+    stand.click("Undo")
+    stand.run()
+    assert (
+        stand.bridge.timeline.commands[-1].text == "undo command 1: set the rate of “enemies” to 0"
+    )
 
 
 def test_that_each_of_several_pauses_can_be_ended_the_nearest_first(waiting: Stand) -> None:
     waiting.session.submit(PauseClock(GAME))
     waiting.run()
 
-    assert waiting.texts == ["Resume enemies", "Resume game", "Undo"]
+    assert waiting.texts == ["Resume enemies", "Resume game"]
 
 
 def test_that_a_second_click_asks_for_nothing_before_there_is_an_answer(
@@ -153,14 +162,13 @@ def test_that_a_second_click_asks_for_nothing_before_there_is_an_answer(
     monkeypatch.setattr(waiting.session, "submit", asked.append)
 
     for _ in range(2):
-        waiting.click("Undo")
-    waiting.click("Resume enemies")
-    assert asked == [Undo(1), ResumeClock(ENEMIES)]
+        waiting.click("Resume enemies")
+    assert asked == [ResumeClock(ENEMIES)]
 
     answer(AddMark("x"))
     waiting.run()
-    waiting.click("Undo")
-    assert asked[2:] == [Undo(1)]
+    waiting.click("Resume enemies")
+    assert asked[1:] == [ResumeClock(ENEMIES)]
 
 
 def test_that_nothing_is_offered_while_looking_back(waiting: Stand) -> None:
@@ -170,10 +178,11 @@ def test_that_nothing_is_offered_while_looking_back(waiting: Stand) -> None:
 
     waiting.bridge.go_live()
     waiting.panel.refresh()
-    assert waiting.texts == ["Resume enemies", "Undo"]
+    assert waiting.texts == ["Resume enemies"]
 
 
 def test_that_the_keyboard_ends_a_pause_and_stays_in_the_panel(waiting: Stand) -> None:
+    waiting.bridge.select(Selection.clock(ENEMIES))
     waiting.panel.activateWindow()
     assert QTest.qWaitForWindowActive(waiting.panel)
     waiting.panel.setFocus()
@@ -194,11 +203,14 @@ def test_that_the_keyboard_ends_a_pause_and_stays_in_the_panel(waiting: Stand) -
     assert waiting.panel.isAncestorOf(after)
 
 
-def test_that_screen_readers_are_told_what_is_undone(waiting: Stand) -> None:
-    resume, undo = shown_buttons(waiting.panel)
+def test_that_screen_readers_are_told_what_is_undone(stand: Stand) -> None:
+    stand.bridge.select(BOSS)
+    stand.session.submit(SetRate(ENEMIES, Fraction(0)))
+    stand.run()
 
-    assert resume.accessibleName() == "Resume enemies"
-    assert undo.accessibleName() == "Undo: pause “enemies” (Ctrl+Z)"
+    (undo,) = shown_buttons(stand.panel)
+
+    assert undo.accessibleName() == "Undo: set the rate of “enemies” to 0 (Ctrl+Z)"
 
 
 @pytest.mark.parametrize(("width", "rows"), [(300, 2), (500, 1)])

@@ -20,7 +20,7 @@ from pytestqt.qtbot import QtBot
 
 from ui.why import grid as grid_module
 from ui.why.grid import RowGrid
-from ui.why.labels import ValueLabel
+from ui.why.labels import Piece, ValueLabel
 
 LONG = "RuntimeError: " + "x" * 300
 BLUE = QColor("blue")
@@ -46,7 +46,7 @@ def test_that_a_long_word_is_broken_instead_of_cut_off(grid: RowGrid) -> None:
         grid.add_sentence(LONG),
         grid.add_value("Error", LONG),
         grid.add_heading(LONG),
-        grid.add_linked_sentence([("here", "FRAME:1"), (LONG, "")]),
+        grid.add_linked_sentence([Piece("here", "FRAME:1"), Piece(LONG)]),
     ]
 
     widest = labels[0].fontMetrics().horizontalAdvance("x" * 300)
@@ -85,7 +85,7 @@ def test_that_what_is_copied_is_what_was_said(grid: RowGrid) -> None:
 
 
 def test_that_all_of_a_text_with_links_can_be_copied(grid: RowGrid) -> None:
-    label = grid.add_linked_value("Clock", [("root", "CLOCK:1"), (" / " + LONG, "")])
+    label = grid.add_linked_value("Clock", [Piece("root", "CLOCK:1"), Piece(" / " + LONG)])
 
     assert label.text_to_copy() == "root / " + LONG
 
@@ -97,7 +97,7 @@ def test_that_tab_goes_through_all_links_and_on(qtbot: QtBot) -> None:
     layout = QVBoxLayout(window)
     for widget in (before, grid, after):
         layout.addWidget(widget)
-    pieces = [("😀 first", "CLOCK:1"), ("  and  ", ""), ("y" * 40, "CLOCK:2")]
+    pieces = [Piece("😀 first", "CLOCK:1"), Piece("  and  "), Piece("y" * 40, "CLOCK:2")]
     label = grid.add_linked_value("Clocks", pieces)
     QWidget.setTabOrder(before, label)
     QWidget.setTabOrder(label, after)
@@ -109,7 +109,7 @@ def test_that_tab_goes_through_all_links_and_on(qtbot: QtBot) -> None:
 
     for turn in range(3):
         QTest.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Tab)
-        label.show_pieces([*pieces, (f" {turn}", "")], BLUE)
+        label.show_pieces([*pieces, Piece(f" {turn}")], BLUE)
         seen.append(label.selectedText().replace("\N{ZERO WIDTH SPACE}", ""))
 
     assert seen == ["😀 first", "y" * 40, ""]
@@ -190,7 +190,7 @@ def read_out(widget: QWidget) -> str:
 def test_that_screen_readers_read_values_with_their_captions(grid: RowGrid) -> None:
     heading = grid.add_heading("averyveryverylongnamewithoutanyblank")
     value = grid.add_value("Source", "/home/somebody/projects/scene.py")
-    linked = grid.add_linked_value("Path", [("root", "clock:1"), (" / game", "")])
+    linked = grid.add_linked_value("Path", [Piece("root", "clock:1"), Piece(" / game")])
     share, _bar = grid.add_share("update", "3.1 ms", 0.5, BLUE)
     sentence = grid.add_sentence("“a/very/long/path/to/somewhere” is paused.")
 

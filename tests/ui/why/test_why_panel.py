@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QGuiApplication
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
@@ -69,9 +69,32 @@ def test_that_a_clock_shows_its_rate_as_a_product(stand: Stand) -> None:
     stand.bridge.select(Selection.clock(stand.enemies.id))
 
     assert stand.lines()[:2] == ["Clock · root / game", "enemies"]
-    assert stand.value("Local time") == "00:01.000  (1,000,000,000 ns)"
-    assert stand.value("Effective rate") == "0.125 × the session"
-    assert "1 × 1/2 × 1/4 = 1/8" in stand.lines()
+    assert "Its time passes at 0.125 × the session's." in stand.lines()
+    assert stand.value("Local") == "00:01.000  (1,000,000,000 ns)"
+    assert stand.value("Own rate") == "×0.25"
+    assert stand.value("Effective") == "1 × 1/2 × 1/4 = 1/8"
+    assert "It has had rate ×0.25 since it was added." in stand.lines()
+
+
+def test_that_nanoseconds_are_in_tool_tips_and_copies_only(stand: Stand) -> None:
+    stand.run_to_ms(8_000)
+    stand.bridge.select(Selection.clock(stand.enemies.id))
+
+    labels = [label for label in stand.panel.findChildren(QLabel) if label.isVisible()]
+
+    (local,) = (label for label in labels if label.text() == "00:01.000")
+    assert local.toolTip() == "1,000,000,000\N{NO-BREAK SPACE}ns"
+    assert not any("000 ns" in label.text() for label in labels)
+
+
+def test_that_a_clock_says_who_set_its_rate_and_when(stand: Stand) -> None:
+    stand.run_to_ms(8_000)
+    stand.enemies.rate = 2
+    stand.run_to_ms(9_000)
+
+    stand.bridge.select(Selection.clock(stand.enemies.id))
+
+    assert "0:08.000\tThe program sped up enemies to ×2." in stand.lines()
 
 
 def test_that_a_stopped_clock_names_everyone_who_stops_it(stand: Stand) -> None:
@@ -83,9 +106,41 @@ def test_that_a_stopped_clock_names_everyone_who_stops_it(stand: Stand) -> None:
 
     stand.bridge.select(Selection.clock(stand.enemies.id))
 
-    assert stand.value("Itself") == ("enemies paused by the program since 00:02.000, 1.00 s ago")
     assert "Its time stands still: the program paused it 1.00 s ago." in stand.lines()
-    assert stand.value("Ancestor") == "game paused by you since 00:01.000, 2.00 s ago"
+    first = stand.lines().index("Why") + 1
+    assert stand.lines()[first : first + 3] == [
+        "0:02.000\tThe program paused enemies.",
+        "0:01.000\tCommand 1 paused game.",
+        "since then\tNo timer waits.",
+    ]
+
+
+def test_that_a_paused_clock_says_what_waits_what_runs_on_and_how_it_ran_before(
+    stand: Stand,
+) -> None:
+    stand.game.child("player")
+    for number, seconds in enumerate((3, 1, 2)):
+        stand.enemies.set_timeout(seconds, print, name=f"goblin {number}")
+    stand.enemies.set_timeout(5, print, name="boss")
+    stand.run_to_ms(1_000)
+    stand.enemies.rate = 1
+    stand.run_to_ms(2_000)
+    stand.enemies.pause()
+    stand.run_to_ms(3_000)
+
+    stand.bridge.select(Selection.clock(stand.enemies.id))
+
+    lines = stand.lines()
+    first = lines.index("Why") + 1
+    assert lines[first : first + 6] == [
+        "0:02.000\tThe program paused enemies.",
+        "since then\t4 timers wait. game and player run on.",
+        "before that\tIt ran at ×1 since 0:01.000.",
+        "What waits  (4 timers)",
+        "goblin\t3, next 375 ms",
+        "boss\t4.38 s left",
+    ]
+    assert stand.value("Effective") == "0, as it is paused"
 
 
 def test_that_a_clock_leads_to_its_next_timer_and_its_children(stand: Stand) -> None:
@@ -93,8 +148,9 @@ def test_that_a_clock_leads_to_its_next_timer_and_its_children(stand: Stand) -> 
     stand.run_to_ms(0)
     stand.bridge.select(Selection.clock(stand.game.id))
 
-    assert stand.value("Next") == "bell in 2.00 s"
-    assert stand.value("In the branch") == "1 pending"
+    assert "Next to fire  (1 pending)" in stand.lines()
+    assert stand.value("bell  game") == "2.00 s"
+    assert "enemies" in stand.lines()[stand.lines().index("1 below it") + 1]
     stand.panel.grid.link_activated.emit(f"TIMER:{timer.id}")
     assert stand.bridge.selection == Selection.timer(timer.id)
 
@@ -105,11 +161,9 @@ def test_that_a_running_timer_says_how_long_it_takes_at_its_rate(stand: Stand) -
 
     stand.bridge.select(Selection.timer(timer.id))
 
-    assert stand.value("Due, session") == "00:08.000  (8,000,000,000 ns)"
-    assert (
-        "It is due at 00:01.000 in the time of “enemies”, which is at 00:00.500; 500 ms remain."
-        in stand.lines()
-    )
+    assert stand.value("Due") == "00:08.000  (8,000,000,000 ns)"
+    assert stand.value("Due, local") == "00:01.000  (1,000,000,000 ns)"
+    assert stand.value("Local now") == "00:00.500  (500,000,000 ns)"
     assert "At an effective rate of 0.125 that takes 4.00 s of session time." in stand.lines()
 
 
@@ -121,13 +175,9 @@ def test_that_a_waiting_timer_says_what_would_make_it_fire(stand: Stand) -> None
 
     stand.bridge.select(Selection.timer(timer.id))
 
-    assert stand.value("Due, session") == "never at present rates"
-    assert stand.value("Fires in") == "waits: game"
-    assert "It fires 4.00 s after “game” is resumed." in stand.lines()
-    assert (
-        "00:04.000  “game”, above its clock, has been paused since 00:04.000, by command 2."
-        in stand.lines()
-    )
+    assert stand.value("Due") == "never at present rates"
+    assert "It fires 4.00 s after game is resumed." in stand.lines()
+    assert "0:04.000\tCommand 2 paused game, above its clock." in stand.lines()
 
 
 def test_that_the_time_after_resuming_is_true(stand: Stand) -> None:
@@ -150,7 +200,7 @@ def test_that_rate_zero_is_named_as_what_stops_a_timer(stand: Stand) -> None:
 
     stand.bridge.select(Selection.timer(timer.id))
 
-    assert "It cannot fire before “enemies” gets a rate above 0." in stand.lines()
+    assert "It cannot fire before enemies gets a rate above 0." in stand.lines()
 
 
 def test_that_a_held_session_is_named(stand: Stand) -> None:
@@ -192,6 +242,11 @@ def test_that_a_frame_shows_its_phases_and_what_happened_in_it(stand: Stand) -> 
 
     stand.bridge.select(Selection.frame(1))
 
+    assert stand.lines()[:3] == [
+        "Frame",
+        "Frame 1",
+        "Took 16.7 ms, in budget.",
+    ]
     assert stand.value("Frame time") == "16.7 ms (60.0 per second)"
     assert stand.value("Busy") == "2.00 ms (12 % of the frame time)"
     assert stand.value("Update") == "1.00 ms, 50 %"
@@ -207,6 +262,7 @@ def test_that_a_long_frame_without_work_names_where_its_time_went(stand: Stand) 
 
     stand.bridge.select(Selection.frame(0))
 
+    assert "Took 270 ms, 253 ms over its budget of 16.7 ms." in stand.lines()
     assert stand.value("Busy") == "0 ns (0 % of the frame time)"
     assert stand.value("Inspector") == "3.10 ms, 1 %"
     assert stand.value("Garbage collection") == "12.0 ms, 4 %"
@@ -228,7 +284,8 @@ def test_that_a_late_frame_leads_to_the_frame_that_made_it_late(stand: Stand) ->
 
     assert session.timeline.frames.end == 2
     assert stand.value("Most of it") == "what is called in draw in frame 0, 30.0 ms busy"
-    (link,) = [label for label in stand.panel.findChildren(LinkedLabel) if label.isVisible()]
+    labels = stand.panel.findChildren(LinkedLabel)
+    (link,) = [label for label in labels if label.isVisible() and "<a href" in label.text()]
     link.linkActivated.emit("FRAME:0")
     assert stand.bridge.selection == Selection.frame(0)
     assert stand.value("Most of it") == "what is called in draw"
@@ -252,10 +309,12 @@ def test_that_the_overview_counts(stand: Stand) -> None:
     stand.run_to_ms(10)
 
     assert stand.lines()[0] == "Played"
+    assert stand.value("Frames") == "1"
+    assert stand.value("Longest") == "16.7 ms at 0:00.000"
+    assert "Source" not in stand.panel.text()
+    stand.panel.grid.link_activated.emit("DO:whole")
     assert stand.value("Clocks") == "3, 1 paused"
     assert stand.value("Timers") == "1 pending, 1 waiting"
-    assert stand.value("Newest") == "frame 0, 16.7 ms after the previous frame"
-    assert stand.value("Failures") == "none"
     assert stand.value("Wake-up delay") == (
         "median 750 µs, 99 % up to 2.00 ms, at most 3.00 ms (7 measured)"
     )
@@ -275,11 +334,11 @@ def test_that_without_a_selection_it_says_which_timers_fire_next(stand: Stand) -
     assert lines[:2] == ["Played", "Running. 12 timers are pending, 1 waits."]
     first = lines.index("Next to fire") + 1
     assert lines[first : first + 3] == [
-        "beat  root, in 400 ms",
-        "bell  game, in 1.90 s",
-        "late 0  root, in 9.90 s",
+        "beat  root\t400 ms",
+        "bell  game\t1.90 s",
+        "late 0  root\t9.90 s",
     ]
-    assert lines[first + 8 : first + 10] == ["late 6  root, in 15.9 s", "Session"]
+    assert lines[first + 8 : first + 10] == ["late 6  root\t15.9 s", "So far"]
     stand.panel.grid.link_activated.emit(f"TIMER:{beat.id}")
     assert stand.bridge.selection == Selection.timer(beat.id)
 
@@ -292,11 +351,12 @@ def test_that_what_fires_next_changes_without_new_rows(stand: Stand) -> None:
 
     stand.run_to_ms(400)
 
-    assert "b  root, in 100 ms" in stand.lines()
+    assert "b  root\t100 ms" in stand.lines()
     assert stand.panel.grid.children() == before
 
 
 def test_that_the_transport_of_a_recording_is_told_as_past(stand: Stand) -> None:
+    stand.panel.grid.link_activated.emit("DO:whole")
     stand.run_to_ms(1)
     now = stand.value("Transport")
 
@@ -310,6 +370,7 @@ def test_that_events_that_fell_off_are_told(stand: Stand) -> None:
     stand.session.log.budget_bytes = 3 * BYTES_PER_EVENT
     stand.session.log.settle()
 
+    stand.panel.grid.link_activated.emit("DO:whole")
     stand.run_to_ms(1)
 
     assert stand.value("No longer in the log").endswith("(their effect on the state is kept)")
@@ -322,7 +383,7 @@ def test_that_rows_are_changed_in_place_while_time_passes(stand: Stand) -> None:
     stand.run_to_ms(5_000)
 
     assert stand.panel.grid.children() == before
-    assert stand.value("Session time") == "00:05.000  (5,000,000,000 ns)"
+    assert stand.value("Session") == "00:05.000  (5,000,000,000 ns)"
 
 
 def test_that_everything_can_be_copied(stand: Stand) -> None:
@@ -350,14 +411,14 @@ def test_that_names_are_never_taken_for_markup(stand: Stand) -> None:
 def test_that_what_stands_above_the_rows_grows_with_the_letters_of_the_panel(stand: Stand) -> None:
     stand.bridge.select(Selection.clock(stand.enemies.id))
     panel = stand.panel
-    before = panel.about.font().pointSizeF(), panel.title_label.font().pointSizeF()
+    before = panel.about.font().pixelSize(), panel.title_label.font().pixelSize()
 
     font = QFont(panel.font())
-    font.setPointSizeF(2 * font.pointSizeF())
+    font.setPixelSize(2 * panel.fontInfo().pixelSize())
     panel.setFont(font)
 
-    after = panel.about.font().pointSizeF(), panel.title_label.font().pointSizeF()
-    assert after == pytest.approx([2 * size for size in before])
+    after = panel.about.font().pixelSize(), panel.title_label.font().pixelSize()
+    assert after == pytest.approx([2 * size for size in before], abs=1)
 
 
 def test_that_a_kind_and_path_lead_to_the_clocks_above(stand: Stand) -> None:
@@ -381,15 +442,3 @@ def test_that_the_theme_can_change(stand: Stand) -> None:
     stand.panel._theme.set_choice("dark")
 
     assert stand.panel.text() == before
-
-
-def test_that_the_buttons_stay_where_they_are_without_a_kind(stand: Stand) -> None:
-    stand.bridge.select(Selection.clock(stand.enemies.id))
-    QApplication.processEvents()
-    before = stand.panel._copy_button.geometry()
-
-    stand.bridge.select(Selection())
-    QApplication.processEvents()
-
-    assert stand.panel.about.isHidden()
-    assert stand.panel._copy_button.geometry() == before

@@ -466,9 +466,7 @@ def test_that_samples_have_no_statistics_that_need_every_frame(
     session = shell.bridge.session
     assert session is not None
     details = overview_rows(session, (), ClockCounts(), session.timeline, session.timeline)
-    assert {"Samples": "59", "Newest": "frame 58, 18.0 ms"}.items() <= {
-        row.key: row.text for row in details
-    }.items()
+    assert ("Samples", "59") in {(row.key, row.text) for row in details}
     assert shell.window.transport.fps_button.text() == ""
     assert "samples, not every frame" in header_of(shell).label.text()
 

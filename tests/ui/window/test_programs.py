@@ -309,7 +309,9 @@ def test_that_queue_lanes_and_details_know_the_clocks_of_several_programs(
     assert isinstance(queue, TimerQueuePanel)
     assert details is not None
     attached.shell.bridge.select(Selection.clock(1))
-    assert ("In the branch", "2 pending") in [(row.key, row.text) for row in details.current_rows()]
+    assert ("Next to fire", "2 pending") in [
+        (row.text, row.exact) for row in details.current_rows()
+    ]
     lanes = window.findChild(TimelinePanel)
     assert lanes is not None
     attached.until(lambda: {"pulse", "beat"} <= {row.label for row in lanes.canvas.rows.rows})

@@ -271,6 +271,8 @@ def test_that_the_details_count_the_missing_events_of_a_damaged_recording(
     settle()
 
     details = cast("WhyPanel", shell.window.panels.panel("details"))
+    assert "Missing\t400 events" in details.text()
+    details.grid.link_activated.emit("DO:whole")
     assert f"Events\t{log.end:,}, 400 of them missing" in details.text()
     told = shell.window.state_bar.log_button.toolTip()
     assert told.startswith(f"{log.end - 400:,} events in the file, 400 are missing.")

@@ -1,0 +1,86 @@
+"""The timers that fire next, and those that wait for a pause, as rows."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from inspector.timebase import format_duration
+from inspector.vocabulary import NEVER
+
+from ..session.bridge import Selection
+from .rows import DetailRow, Link, item
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from inspector.events.timeline import Timeline
+
+#: So many timers that wait are listed, those of a call site as one.
+MOST_WAITING: Final = 3
+
+
+def next_rows(
+    timeline: Timeline, most: int, among: NDArray[np.bool_] | None = None
+) -> list[DetailRow]:
+    """Return the timers that are due first, each with its clock and when that is.
+
+    Args:
+        timeline: The state.
+        most: The most to return.
+        among: Which rows of the table of timers are wanted; all by default.
+    """
+    timeline.resolve_dues()
+    table = timeline.timers
+    dues = table.numpy("session_due")
+    places = np.arange(len(dues)) if among is None else np.flatnonzero(among)
+    if len(places) > most:
+        places = places[np.argpartition(dues[places], most)[:most]]
+    order = np.lexsort((table.numpy("order")[places], dues[places]))
+    rows = []
+    for place in map(int, places[order]):
+        if dues[place] == NEVER:
+            break
+        link = Link(timeline.strings[table.label[place]], Selection.timer(table.id[place]))
+        clock = timeline.clocks[table.clock[place]].name
+        left_ns = max(0, int(dues[place]) - timeline.at_ns)
+        rows.append(item(link, clock, format_duration(left_ns)))
+    return rows
+
+
+def waiting_rows(timeline: Timeline, among: NDArray[np.bool_]) -> list[DetailRow]:
+    """Return what is left for timers whose time stands still, the first due first.
+
+    Timers that were set at the same place are one row.
+    """
+    table = timeline.timers
+    places = np.flatnonzero(among)
+    clocks = table.numpy("clock")[places]
+    left = table.numpy("due")[places].copy()
+    for clock_id in set(clocks.tolist()):
+        left[clocks == clock_id] -= timeline.local_ns(clock_id)
+    groups: dict[tuple[int, int, int], list[int]] = {}
+    for each in np.lexsort((table.numpy("order")[places], left)).tolist():
+        place = int(places[each])
+        site = table.site[place]
+        key = int(clocks[each]), site, 0 if site else table.label[place]
+        groups.setdefault(key, []).append(each)
+    rows = []
+    for group in islice(groups.values(), MOST_WAITING):
+        names = [timeline.strings[table.label[int(places[each])]] for each in group]
+        link = Link(_shared(names), Selection.timer(table.id[int(places[group[0]])]))
+        remaining = format_duration(max(0, int(left[group[0]])))
+        value = f"{remaining} left" if len(group) == 1 else f"{len(group):,}, next {remaining}"
+        rows.append(item(link, "", value))
+    if len(groups) > MOST_WAITING:
+        counts = [len(group) for group in islice(groups.values(), MOST_WAITING, None)]
+        rows.append(item(Link(f"and {sum(counts):,} more"), "", ""))
+    return rows
+
+
+def _shared(names: list[str]) -> str:
+    """Return the words that names share, the first name if they share none."""
+    alike = [word for word in names[0].split() if all(word in name.split() for name in names)]
+    return " ".join(alike) or names[0]
