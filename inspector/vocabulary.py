@@ -243,6 +243,10 @@ SAW_END: Final = 16
 SAW_FROM_HERE: Final = 32
 #: For most of the time it stands for, nobody could look.
 SAW_AFTER_GAP: Final = 64
+#: Told when its turn was over: it stands for a time that ended as much earlier as the second number
+#: of ``SAMPLE_TIMES`` says. The first is then the time without a processor; the rest of what the
+#: sample stands for was used, or waited.
+SAW_EARLIER: Final = 128
 COLLECTED_HERE: Final = 256
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from statistics import median_low
 from threading import Event
@@ -21,6 +21,7 @@ from inspector.cli.terminal import say, write_json
 from inspector.display_text import counted
 from inspector.events.history import History
 from inspector.exit_codes import ExitCode
+from inspector.sessions.attached.doors.door import Door
 from inspector.sessions.attached.doors.launch import Launch
 from inspector.sessions.attached.session import AttachedSession
 from inspector.sessions.sources.time_sources import SYSTEM
@@ -62,7 +63,8 @@ def late(options: Namespace, out: TextIO, err: TextIO) -> int:
 @contextmanager
 def _history(options: Namespace, err: TextIO) -> Iterator[History]:
     if options.program:
-        with watched(options, err) as history:
+        wanted_ns = options.seconds or DEFAULT_SECONDS * NS_PER_SECOND
+        with watched(launched(options.program), wanted_ns, err) as history:
             yield history
         return
     if not options.source_argument:
@@ -71,14 +73,17 @@ def _history(options: Namespace, err: TextIO) -> Iterator[History]:
         yield past.history
 
 
+def launched(program: Sequence[str]) -> Launch:
+    """Return the door of a program that is started to be watched."""
+    return Launch(tuple(program), hold=False, grant="read-only", output_to_errors=True)
+
+
 @contextmanager
-def watched(options: Namespace, err: TextIO) -> Iterator[History]:
-    """Launch a program, and yield its past once the time is over or it has ended."""
-    door = Launch(tuple(options.program), hold=False, grant="read-only", output_to_errors=True)
+def watched(door: Door, wanted_ns: int, err: TextIO) -> Iterator[History]:
+    """Open a program, and yield its past once the time is over or it has ended."""
     news = Event()
     session = AttachedSession(door)
     session.inlet.on_news = news.set
-    wanted_ns = options.seconds or DEFAULT_SECONDS * NS_PER_SECOND
     begun_ns: int | None = None
     try:
         with closing(Progress(err)) as progress:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-from argparse import Namespace
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,12 +18,14 @@ from typing import TYPE_CHECKING
 from inspector.analysis.lateness.attribution import Cause
 from inspector.analysis.lateness.late_calls import late_calls
 from inspector.analysis.lateness.words import lateness_text
-from inspector.cli.late import watched
+from inspector.cli.late import launched, watched
+from inspector.sessions.attached.doors.browser import Browser
 from inspector.vocabulary import EventKind
 from tests.late.programs import programs
 
 if TYPE_CHECKING:
     from inspector.analysis.lateness.late_calls import LateCall
+    from inspector.sessions.attached.doors.door import Door
     from tests.late.programs import LateProgram
 
 PYTHON = os.environ.get("TIMELINE_INSPECTOR_ADAPTERS_PYTHON", sys.executable)
@@ -33,6 +34,10 @@ OVER_NS = 120_000_000
 #: Calls that are due before are left out.
 START_NS = 300_000_000
 _MANY = 100_000
+_SUFFIXES = {"python": "py", "node": "js", "page": "js"}
+#: Programs end by themselves, pages do not.
+_ALL_NS = 6_000_000_000
+_PAGE_NS = 2_500_000_000
 _FIRST = {int(EventKind.TIMER_ADDED)}
 #: The worst calls of a program are judged, so that none counts for more than others.
 MOST_CALLS = 6
@@ -42,10 +47,18 @@ BUSY = 0.3
 
 def late_in(program: LateProgram, folder: Path, python: str = PYTHON) -> list[LateCall]:
     """Run a program and return its late calls."""
-    path = folder / f"{program.name.replace('/', '_')}.py"
+    path = folder / f"{program.name.replace('/', '_')}.{_SUFFIXES[program.runtime]}"
     path.write_text(program.code)
-    options = Namespace(program=[python, str(path)], seconds=6_000_000_000)
-    with watched(options, io.StringIO()) as history:
+    door: Door
+    if program.runtime == "page":
+        page = path.with_suffix(".html")
+        page.write_text(f'<!doctype html><body><script src="{path.name}"></script>')
+        door = Browser(page.as_uri(), headless=True, grant="read-only")
+    else:
+        runs = python if program.runtime == "python" else "node"
+        door = launched([runs, str(path)])
+    seconds = _PAGE_NS if program.runtime == "page" else _ALL_NS
+    with watched(door, seconds, io.StringIO()) as history:
         (began_ns,) = [event[0] for event in history.events(0, _MANY) if event[1] in _FIRST][:1]
         calls = list(late_calls(history, OVER_NS))
     # What a library does before its loop turns is not what the program is about.

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tests.late import scripts
+
 _HEAD = """\
 import gc, os, queue, re, signal, socket, subprocess, sys, threading, time
 
@@ -376,12 +378,14 @@ class LateProgram:
         code: The program.
         causes: What its late calls are due to; empty if none is late.
         culprits: The functions that may be blamed, none if nobody can be.
+        runtime: What runs it: ``python``, ``node`` or ``page``.
     """
 
     name: str
     code: str
     causes: tuple[str, ...]
     culprits: tuple[str, ...]
+    runtime: str = "python"
 
 
 def programs() -> list[LateProgram]:
@@ -402,4 +406,17 @@ def programs() -> list[LateProgram]:
             found.append(
                 LateProgram(f"{fault_name}/{library}", code, tuple(causes), tuple(culprits))
             )
-    return found
+    return found + [
+        _scripted(name, way) for name, (_, _, _, ways) in scripts.FAULTS.items() for way in ways
+    ]
+
+
+def _scripted(name: str, way: str) -> LateProgram:
+    _, cause, culprit, _ = scripts.FAULTS[name]
+    if cause == "computing":
+        cause = "frame-function" if way == "page-frames" else "callback"
+        culprit = scripts.CALLED.get(way, culprit)
+    runtime, _, _ = way.partition("-")
+    code = scripts.script(name, way)
+    causes = (cause,) if cause else ()
+    return LateProgram(f"{name}/{way}", code, causes, tuple(culprit.split()), runtime)

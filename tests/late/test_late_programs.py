@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.javascript import chromium, node
 from tests.late.__main__ import is_starved, late_in
 from tests.late.programs import programs
 
@@ -31,6 +32,21 @@ def test_that_late_calls_are_blamed_on_what_was_wrong_and_on_nothing_else(
         assert main.cause.value in program.causes
         culprits = [main.culprit.place.function] if main.culprit is not None else []
         assert culprits == list(program.culprits)
+
+
+@pytest.mark.parametrize("name", ["runs-process/node-async", "computes-in-c/page-timers"])
+def test_that_late_calls_of_javascript_are_blamed_on_what_was_wrong(
+    name: str, tmp_path: Path
+) -> None:
+    program = _PROGRAMS[name]
+    chromium() if program.runtime == "page" else node()
+    mains = [call.lateness.main for call in late_in(program, tmp_path)]
+    named = {
+        (main.cause.value, main.culprit.place.function)
+        for main in mains
+        if main is not None and main.culprit is not None
+    }
+    assert named == {(program.causes[0], program.culprits[0])}
 
 
 def test_that_nobody_is_blamed_in_a_healthy_program(tmp_path: Path) -> None:

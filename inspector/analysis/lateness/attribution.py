@@ -66,7 +66,15 @@ _LOOP_FILES: Final = (
 )
 #: What calls the callbacks of a scene.
 _ENGINE: Final = re.compile(r"/inspector/(clocks|frames|sessions)/")
-_LIBRARIES: Final = ("/site-packages/", "/dist-packages/", "/lib/python3", "/Lib/")
+_LIBRARIES: Final = (
+    "/site-packages/",
+    "/dist-packages/",
+    "/lib/python3",
+    "/Lib/",
+    "/node_modules/",
+)
+#: The innermost frame while V8 collects garbage.
+_COLLECTION: Final = "<built-in>:0 in (garbage collector)"
 
 
 class Cause(Enum):
@@ -259,6 +267,7 @@ class _Window:
         self.looks = 0
         self.collections = samples.collections[program]
         self.stops = samples.stops[program]
+        self.collecting: list[_Piece] = []
         self.computing: list[_Piece] = []
         self.waiting: list[_Piece] = []
         self.others: dict[str, list[_Piece]] = defaultdict(list)
@@ -281,15 +290,16 @@ class _Window:
                 _put(self.others[sample.other], sample, rest_ns, turn)
             return
         told = sample if sample.is_look or seen is None else seen
+        computing = self.collecting if told.stack[-1:] == (_COLLECTION,) else self.computing
         if not sample.has_times:
-            _put(self.waiting if told.waits else self.computing, told, part_ns, turn)
+            _put(self.waiting if told.waits else computing, told, part_ns, turn)
             return
         least_ns = max(_LEAST_PART * part_ns, _LEAST_NS)
         if rest_ns < least_ns and run_ns >= ready_ns:
             run_ns, rest_ns = run_ns + rest_ns, 0
         if ready_ns < least_ns and run_ns > ready_ns:
             run_ns, ready_ns = run_ns + ready_ns, 0
-        _put(self.computing, told, run_ns, turn)
+        _put(computing, told, run_ns, turn)
         _put(self.ready, told, ready_ns, turn)
         pieces = self._rest_of(sample, told, rest_ns, run_ns / part_ns)
         if pieces is not None:
@@ -328,8 +338,10 @@ class _Window:
         shares: list[Share] = []
         if stopped_ns := _overlap(self.stops, begin_ns, end_ns):
             shares.append(Share(Cause.STOPPED, None, stopped_ns, 0))
-        if collected_ns := _overlap(self.collections, begin_ns, end_ns):
-            shares.append(Share(Cause.GARBAGE_COLLECTION, None, collected_ns, 0))
+        collected_ns = _overlap(self.collections, begin_ns, end_ns) + _sum(self.collecting)
+        if collected_ns:
+            looks = _looks(self.collecting)
+            shares.append(Share(Cause.GARBAGE_COLLECTION, None, collected_ns, looks))
         if self.ready:
             shares.append(Share(Cause.PROCESSOR, None, _sum(self.ready), _looks(self.ready)))
         families: list[Share] = []
@@ -470,9 +482,8 @@ def _what(stack: Sequence[str]) -> str:
 
 def is_library(place: Place) -> bool:
     file = place.file.replace("\\", "/")
-    return (file.startswith("<") and file not in {"<string>", "<stdin>"}) or any(
-        part in file for part in _LIBRARIES
-    )
+    is_builtin = file.startswith(("<", "node:")) and file not in {"<string>", "<stdin>"}
+    return is_builtin or any(part in file for part in _LIBRARIES)
 
 
 def _is_engines(place: Place) -> bool:

@@ -16,6 +16,7 @@ from inspector.vocabulary import (
     SAW_AFTER_GAP,
     SAW_AFTERWARDS,
     SAW_BETWEEN_TURNS,
+    SAW_EARLIER,
     SAW_END,
     SAW_FROM_HERE,
     SAW_NO_TIMES,
@@ -206,7 +207,15 @@ class Samples:
         if seen.flags & SAW_FROM_HERE:
             opened.passed_ns = covers_ns + (opened.passed_ns if seen.number else 0)
             at_ns += opened.passed_ns
-        self.by_clock[clock_id].append(opened.sample(at_ns, covers_ns, seen))
+        if seen.flags & SAW_EARLIER:
+            ready_ns, earlier_ns = opened.times
+            at_ns -= earlier_ns
+            ran_ns = 0 if seen.flags & SAW_WAIT else max(covers_ns - ready_ns, 0)
+            opened.times = ran_ns, ready_ns
+        sample, mine = opened.sample(at_ns, covers_ns, seen), self.by_clock[clock_id]
+        # What is told of earlier than the latest is not known.
+        if not mine or at_ns >= mine[-1].at_ns:
+            mine.append(sample)
 
     def _on_collected(self, at_ns: int, clock_id: int, took_ns: int, generation: int) -> None:
         if generation & COLLECTED_HERE:

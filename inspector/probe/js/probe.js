@@ -23,6 +23,9 @@
   const TIMER_ADDED = 16, TIMER_ORIGIN = 17, TIMER_ARMED = 18, TIMER_FIRED = 19;
   const TIMER_CLEARED = 20, TICKS_MISSED = 21;
   const FRAME_BEGAN = 32, FRAME_ENDED = 34, CALLBACK_FAILED = 48, MARK = 49;
+  const STACK_FRAME = 80, RUNNING_CALL = 81, SAMPLE_TIMES = 83, SAMPLED = 84;
+  const SAW_WAIT = 2, SAW_NO_TIMES = 4, SAW_END = 16, SAW_EARLIER = 128;
+  const RUNS_CALLBACK = 0, RUNS_FRAME = 2;
   const TIMEOUT = 0, INTERVAL_DELAY = 2, INTERVAL_SKIP = 3;
 
   const MAX_MESSAGE = 1 << 20, MAX_NESTING = 8, MAX_TEXT = 1 << 16, MAX_NUMBER = 2 ** 63;
@@ -54,6 +57,17 @@
   const SCRIPT_BYTES = 65536;
   /** What NODE_OPTIONS has of ours. */
   const PRELOAD = /--require "([^"\\]|\\.)*probe\.js"/;
+  /** A turn of a loop is long from here on; V8 looks at the thread so often, in microseconds. */
+  const LONG_NS = 1e7, LOOK_US = 10000;
+  /** What was looked at is kept for so long; reading it again waits for so many times its cost. */
+  const RING_NS = 1e10, READ_SHARE = 50;
+  const MOST_FRAMES = 120, WHOLE_EVERY = 32;
+  /** Functions of Node that wait, and the files they are in. */
+  const WAITS = /^(spawn|exec|execFile|open|read|write|readFile|writeFile|fsync|copyFile|rm|readv|writev)Sync$/;
+  const WAITING_FILES = /^node:(internal\/)?(child_process|fs)(\/|$)/;
+  /** A thread that was busy for less of the time has waited. */
+  const HARDLY = 0.25;
+  const COLLECTION = "(garbage collector)";
 
   const LATE = "attached late: what was set before is not seen until the page is reloaded";
 
@@ -128,6 +142,7 @@
       this.host = host;
       this.link = null;
       this.onGap = null; // called when events may be sent again after a loss
+      this.turns = null; // looks at long turns, where the runtime can
       this.reset();
     }
 
@@ -160,6 +175,7 @@
 
     event(at, kind, subject, a, b) {
       if (this.link === null) return;
+      if (this.turns !== null && at - this.latest > LONG_NS) this.turns.look(at);
       if (this.lost !== null) {
         this.lost[kind] = (this.lost[kind] || 0) + 1;
         this.dropped++;
@@ -547,6 +563,8 @@
       }
       const isInterval = record.kind !== TIMEOUT;
       const late = Math.max(0, local - record.due);
+      const { turns } = this.sender;
+      if (late > LONG_NS && turns !== null) turns.look(at);
       let next = NEVER;
       if (isInterval) {
         next = record.kind === INTERVAL_SKIP ? record.due + record.period : local + record.period;
@@ -584,16 +602,29 @@
     /** Call the program; what it raises goes on to the runtime, and is told. */
     _call(record) {
       let isDone = false;
+      const began = this._began();
       try {
         record.callback.apply(this.host.receiver(record), record.args);
         isDone = true;
       } finally {
+        if (began >= 0) this._called(record, began);
         if (!isDone) {
           this.failing = record;
           if (record.kind !== TIMEOUT && this.timers.has(record)) this._again(record, record.due);
           this.stepped(record);
         }
       }
+    }
+
+    /** When a call begins, -1 where its length need not be known. */
+    _began() {
+      return this.sender.turns instanceof PageTurns ? this.host.now() : -1;
+    }
+
+    _called(record, began) {
+      const ended = this.host.now();
+      const { turns } = this.sender;
+      if (ended - began > LONG_NS && turns !== null) turns.called(record, began, ended);
     }
 
     /** What the runtime says about a failed callback. */
@@ -874,9 +905,11 @@
       }
       this.waiting.delete(record.key);
       if (stamp !== this.stamp) this._begin(at, stamp, program.clock.local(this._drawn(stamp)));
+      const began = program._began();
       try {
         record.callback.call(program.host.global, program.host.performance0 + this.local / 1e6);
       } finally {
+        if (began >= 0) program._called(record, began);
         if (--this.left <= 0) this.end();
       }
     }
@@ -942,6 +975,286 @@
         this.isAllowed = false;
         program.stepped(null, 1);
       }
+    }
+  }
+
+  // ----------------------------------------------------------------------- long turns
+
+  /**
+   * Tell what was seen of a turn that is over, in order: what each sample stands for ends at
+   * `until`. Meanwhile the program could tell nothing.
+   */
+  function tellTurn(program, at, samples) {
+    const { sender } = program;
+    let before = [];
+    let part = 0;
+    let running = "";
+    samples.forEach(({ until, covers, ready, stack, name, kind, flags }, number) => {
+      const isWhole = number % WHOLE_EVERY === 0;
+      // What is not known belongs to what was called before.
+      const isOther = name !== null && name !== running;
+      if (isOther && number > 0) part++;
+      if (isOther) running = name;
+      if (isWhole || isOther) sender.event(at, RUNNING_CALL, CLOCK, sender.text(running), kind);
+      if (isWhole) before = [];
+      stack.forEach((site, place) => {
+        if (site !== before[place]) sender.event(at, STACK_FRAME, CLOCK, place, sender.text(site));
+      });
+      before = stack;
+      sender.event(at, SAMPLE_TIMES, CLOCK, Math.round(ready), Math.max(0, at - Math.round(until)));
+      const form = Math.min(part, 0xffff) * 2 ** 32 + (number & 0xffff) * 2 ** 16;
+      sender.event(at, SAMPLED, CLOCK, Math.round(covers), form + stack.length * 256 + (flags | SAW_EARLIER));
+    });
+  }
+
+  /** Long turns of Node: V8's profiler runs while an inspector is attached, and is read after one. */
+  class NodeTurns {
+    constructor(program, load) {
+      this.program = program;
+      this.host = program.host;
+      const { openSync, readSync, closeSync } = load("fs");
+      this.files = { openSync, readSync, closeSync };
+      this.own = typeof __filename === "string" ? String(load("url").pathToFileURL(__filename)) : "";
+      const { Session, console: profiler } = load("inspector");
+      this.profiler = profiler;
+      this.session = new Session();
+      this.session.connect();
+      this.session.post("Profiler.enable");
+      this.session.post("Profiler.setSamplingInterval", { interval: LOOK_US });
+      this.session.on("Profiler.consoleProfileFinished", ({ params }) => {
+        if (params.title === this.title) this.profile = params.profile;
+      });
+      this.count = 0;
+      this.profile = null;
+      this.isReading = false;
+      this.restsUntil = this.readAt = 0;
+      this.active = this._active();
+      this.schedule = this._opened();
+      this.text = new Uint8Array(100);
+      this.times = this._times();
+      profiler.profile((this.title = this._title()));
+    }
+
+    _title() {
+      return `timeline-probe ${++this.count}`;
+    }
+
+    /** For how long the loop has been busy so far, in nanoseconds. */
+    _active() {
+      return this.host.utilization().active * 1e6;
+    }
+
+    _opened() {
+      try {
+        return this.files.openSync("/proc/thread-self/schedstat");
+      } catch (error) {
+        return -1;
+      }
+    }
+
+    /** For how long this thread has run, and was ready without a processor; `null` where not known. */
+    _times() {
+      if (this.schedule < 0) return null;
+      const size = this.files.readSync(this.schedule, this.text, 0, this.text.length, 0);
+      const [run, ready] = String.fromCharCode(...this.text.subarray(0, size)).split(" ");
+      return { run: +run, ready: +ready, active: this.active };
+    }
+
+    /** Tell of the long turns until now, if the loop has been busy. */
+    look(at) {
+      if (this.isReading) return;
+      const before = this.times;
+      const { active } = this;
+      this.active = this._active();
+      this.times = this._times();
+      const isLong = this.active - active >= LONG_NS && at >= this.restsUntil;
+      if (!isLong && at - this.readAt < RING_NS) return;
+      this.isReading = true;
+      const began = this.host.performanceNow();
+      const { latest } = this.program.sender;
+      const profile = this._read();
+      if (isLong && profile !== null) this._tell(profile, latest, at, before);
+      const cost = (this.host.performanceNow() - began) * 1e6;
+      this.program.cost += cost;
+      this.readAt = at;
+      this.restsUntil = at + READ_SHARE * cost;
+      this.isReading = false;
+    }
+
+    /** Take what was looked at since the last time; the next profile begins before this one ends. */
+    _read() {
+      const next = this._title();
+      this.profile = null;
+      this.profiler.profile(next);
+      this.profiler.profileEnd(this.title);
+      this.title = next;
+      return this.profile;
+    }
+
+    _tell(profile, latest, at, times) {
+      const nodes = new Map(profile.nodes.map((node) => [node.id, { node, above: null, seen: null }]));
+      for (const above of nodes.values()) {
+        for (const child of above.node.children || []) nodes.get(child).above = above;
+      }
+      // The profile ends now.
+      const shift = this.host.now() - profile.endTime * 1e3;
+      const turns = [];
+      let time = profile.startTime;
+      let turn = null;
+      let idle = -Infinity;
+      profile.samples.forEach((id, place) => {
+        time += profile.timeDeltas[place];
+        const instant = Math.min(time * 1e3 + shift, at);
+        const seen = this._seen(nodes.get(id));
+        if (seen === null) {
+          if (turn !== null) turn.isOver = true;
+          turn = null;
+          idle = instant;
+          return;
+        }
+        if (turn === null) {
+          // It began after the loop was last seen without work; events tell when at the latest.
+          const begin = idle < latest && latest < instant ? latest : instant;
+          turns.push((turn = { begin, reached: begin, samples: [], isOver: false }));
+        }
+        const covers = instant - turn.reached;
+        if (covers <= 0) return;
+        turn.reached = instant;
+        turn.samples.push({ until: instant, covers, ready: 0, kind: RUNS_CALLBACK, ...seen });
+      });
+      for (const each of turns) {
+        const { begin, reached, samples, isOver } = each;
+        if (samples.length === 0) continue;
+        const last = samples[samples.length - 1];
+        if (!isOver && at > reached) {
+          samples.push({ ...last, until: at, covers: at - reached, flags: last.flags | SAW_END });
+        }
+        if (samples[samples.length - 1].until - begin < LONG_NS) continue;
+        this._divide(samples, times);
+        tellTurn(this.program, at, samples);
+      }
+    }
+
+    /** What the thread was at; `null`: the loop had no work. */
+    _seen(entry) {
+      if (entry.seen !== null || entry.isIdle) return entry.seen;
+      const { functionName } = entry.node.callFrame;
+      if (functionName === "(idle)") {
+        entry.isIdle = true;
+        return null;
+      }
+      const stack = [];
+      let [name, waits, isProgram] = [null, "", false];
+      if (functionName === COLLECTION) stack.push(`<built-in>:0 in ${COLLECTION}`);
+      for (let each = entry; each !== null; each = each.above) {
+        const { node } = each;
+        const { functionName: called, url, lineNumber } = node.callFrame;
+        if (called.startsWith("(") || (url && url === this.own)) continue;
+        if (!url) {
+          stack.push(`<built-in>:0 in ${called || "<anonymous>"}`);
+          continue;
+        }
+        if (WAITS.test(called) && WAITING_FILES.test(url)) waits = called;
+        if (!url.startsWith("node:")) [name, isProgram] = [called, true];
+        const first = lineNumber + 1;
+        stack.push(siteText(url, each === entry ? hottestLine(node, first) : first, called || "<anonymous>"));
+      }
+      // Nobody is to be blamed for what only Node or the probe does.
+      if (!isProgram && functionName !== COLLECTION) stack.length = 0;
+      stack.splice(MOST_FRAMES);
+      stack.reverse();
+      if (waits && stack.length) stack.push(`<built-in>:0 in ${waits}`);
+      entry.seen = { stack, name, flags: waits ? SAW_WAIT : 0 };
+      return entry.seen;
+    }
+
+    /** Say of samples for how long the thread had no processor, and which of them have waited. */
+    _divide(samples, before) {
+      const total = samples.reduce((sum, { covers }) => sum + covers, 0);
+      const now = this.times;
+      if (before === null || now === null) {
+        for (const each of samples) each.flags |= SAW_NO_TIMES;
+        return;
+      }
+      // What the loop did besides counts as computed.
+      const besides = Math.max(0, now.active - before.active - total);
+      const run = Math.max(0, now.run - before.run - besides);
+      const ready = Math.min(now.ready - before.ready, Math.max(0, total - run));
+      const open = samples.reduce((sum, { flags, covers }) => sum + (flags & SAW_WAIT ? 0 : covers), 0);
+      const hasWaited = run + ready < HARDLY * open;
+      for (const each of samples) {
+        each.ready = (ready * each.covers) / total;
+        if (hasWaited) each.flags |= SAW_WAIT;
+      }
+    }
+
+    end() {
+      this.isReading = true;
+      this.profiler.profileEnd(this.title);
+      this.session.disconnect();
+      if (this.schedule >= 0) this.files.closeSync(this.schedule);
+    }
+  }
+
+  /** The line of a function that was seen most. */
+  function hottestLine({ positionTicks }, first) {
+    const lines = (positionTicks || []).filter(({ line }) => line >= first);
+    return lines.reduce((best, each) => (each.ticks > best.ticks ? each : best), { line: first, ticks: 0 }).line;
+  }
+
+  /**
+   * Long turns of pages: calls of timers and frames that took long, and where the browser tells of
+   * long animation frames, the scripts in them that it called itself.
+   */
+  class PageTurns {
+    constructor(program) {
+      this.program = program;
+      const { PerformanceObserver: Observer } = program.host.global;
+      const types = (Observer && Observer.supportedEntryTypes) || [];
+      this.observer = null;
+      if (types.includes("long-animation-frame")) {
+        this.observer = new Observer((list) => this._take(list.getEntries()));
+        this.observer.observe({ type: "long-animation-frame" });
+      }
+    }
+
+    /** A call of the program's has taken long; a frame has no site. */
+    called({ callback, site }, began, ended) {
+      const isFrame = site === undefined;
+      const name = nameOf(callback, "");
+      const [, file, line] = /^(.*):(\d+)/.exec(site || "") || [null, "", 0];
+      const isNamed = name !== "anonymous";
+      // Only of an anonymous function it is known that it is where it was set.
+      const stack = [file ? siteText(file, isNamed ? 0 : line, isNamed ? name : "<anonymous>") : name];
+      const kind = isFrame ? RUNS_FRAME : RUNS_CALLBACK;
+      const sample = { until: ended, covers: ended - began, ready: 0, stack, name: isFrame ? "" : name, kind, flags: SAW_NO_TIMES };
+      tellTurn(this.program, ended, [sample]);
+    }
+
+    look() {
+      if (this.observer !== null) this._take(this.observer.takeRecords());
+    }
+
+    _take(entries) {
+      const { program } = this;
+      const at = program.now();
+      for (const { scripts } of entries) {
+        const samples = [];
+        for (const { startTime, duration, sourceURL, sourceFunctionName, invoker } of scripts) {
+          // What the probe calls has no address.
+          if (!sourceURL || duration <= 0) continue;
+          const until = program.host.instantOf(startTime + duration);
+          // Where in its file is told in characters, not as a line.
+          const stack = [siteText(sourceURL, 0, sourceFunctionName || "<anonymous>")];
+          const name = String(invoker).slice(0, MAX_NAME);
+          samples.push({ until, covers: duration * 1e6, ready: 0, stack, name, kind: RUNS_CALLBACK, flags: SAW_NO_TIMES });
+        }
+        tellTurn(program, at, samples);
+      }
+    }
+
+    end() {
+      if (this.observer !== null) this.observer.disconnect();
     }
   }
 
@@ -1437,6 +1750,7 @@
       reply(this.hello());
       program.sender.reset();
       program.sender.link = this;
+      program.sender.turns = program.host.turnsOf(program);
       program.frames.forget();
       program.changed();
       program.keyframe();
@@ -1458,6 +1772,7 @@
       }
       if (!this.isWelcome) return;
       this.notify("Link.ping", { n: ++this.pings });
+      if (program.sender.turns !== null) program.sender.turns.look(now);
       program.sender.flush();
       if (now - this.costAt > 9e8) this.tellCost(now);
     }
@@ -1493,7 +1808,11 @@
       if (!this.isOpen) return;
       this.isOpen = false;
       const { program } = this;
-      if (program.sender.link === this) program.sender.link = null;
+      if (program.sender.link === this) {
+        program.sender.link = null;
+        if (program.sender.turns !== null) program.sender.turns.end();
+        program.sender.turns = null;
+      }
       program.host.forget(this.heartbeat);
       // A program that listens is watched for the next inspector.
       program.isWatched = this.options.dials === false;
@@ -1661,6 +1980,10 @@
       return this.port.postMessage(0);
     }
 
+    turnsOf(program) {
+      return new PageTurns(program);
+    }
+
     bound(call) {
       return call;
     }
@@ -1767,6 +2090,8 @@
       const { process } = global;
       this.script = script || (process.argv[1] ? load("path").basename(process.argv[1]) : "node");
       this.hrtime = process.hrtime;
+      const { performance } = global;
+      this.utilization = performance.eventLoopUtilization && performance.eventLoopUtilization.bind(performance);
       this.origin = process.hrtime.bigint() - BigInt(this.now());
       this.shortestMs = 1;
       this.intervalKind = INTERVAL_DELAY;
@@ -1822,6 +2147,16 @@
 
     stayAwake() {
       return this._own(this.timeout(() => {}, LONGEST_MS));
+    }
+
+    /** What looks at long turns; `null` where this Node has no inspector, or does not allow it. */
+    turnsOf(program) {
+      if (this.utilization === undefined) return null;
+      try {
+        return new NodeTurns(program, this.load);
+      } catch (error) {
+        return null;
+      }
     }
 
     arm(record, ms) {
