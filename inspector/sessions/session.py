@@ -59,7 +59,7 @@ class SessionStatus(Struct, frozen=True):
 
     Attributes:
         phase: Its phase.
-        message: One sentence for the status bar.
+        message: One sentence.
         detail: Details of an error: its place in the source, the lines around it and the
             traceback; else empty.
         path: The file with the error, if known.
@@ -381,7 +381,7 @@ class Session(Protocol):
         """
 
     def driven_clock(self, selected: int) -> int:
-        """Return the clock whose rate the transport bar sets, 0 for none.
+        """Return the clock whose rate keys and the transport set, 0 for none.
 
         Args:
             selected: The selected clock, 0 for none.

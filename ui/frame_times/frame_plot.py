@@ -133,8 +133,6 @@ class FramePlot(PlottedFrames):
                 self.click_neighbour(1)
             case Qt.Key.Key_Escape if self.view.chosen_ns is not None:
                 self.view.choose_frames(None)
-            case Qt.Key.Key_Escape if self.view.playhead_ns is not None:
-                self.view.live_requested.emit()
             case _:
                 event.ignore()
 

@@ -105,7 +105,7 @@ def rate_command(clock_id: int, rate: Fraction) -> Command:
 
 
 def driven_clock(bridge: SessionBridge) -> int:
-    """Return the clock whose rate the transport bar and its keys set, 0 for none."""
+    """Return the clock whose rate keys set, 0 for none."""
     session = bridge.session
     if session is None:
         return 0

@@ -186,8 +186,6 @@ class LaneCanvas(LaneSurface):
                 self.walk.select_chosen()
             case Qt.Key.Key_Escape if self.view.chosen_ns is not None:
                 self.view.choose_frames(None)
-            case Qt.Key.Key_Escape if self.view.playhead_ns is not None:
-                self.view.live_requested.emit()
             case _:
                 return False
         return True

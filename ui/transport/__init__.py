@@ -1,1 +1,1 @@
-"""The transport bar and the playhead bar."""
+"""The transport: how time passes, and what changes it."""

@@ -30,6 +30,7 @@ from .remedies import RemedyBar
 from .rows import DO, LOOK_AT, ClockCounts, DetailRow, RowKind, answer, heading
 from .session_rows import limit_rows, overview_rows
 from .slice_rows import slice_rows
+from .stop_note import StopNote
 from .timer_rows import timer_rows
 
 #: Pixels beside the text.
@@ -106,7 +107,8 @@ class WhyPanel(QWidget):
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.setAccessibleName("Why")
-        fill(self, above, name, answer, self.remedies, (self._area, 1), spacing=4)
+        stop = StopNote(self._bridge)
+        fill(self, stop, above, name, answer, self.remedies, (self._area, 1), spacing=4)
 
     def _set_type(self) -> None:
         small, large, px = QFont(self.font()), QFont(self.font()), self.fontInfo().pixelSize()
@@ -380,6 +382,12 @@ class WhyPanel(QWidget):
         self._show_head(self._head)
         self._build([shown.row for shown in self._shown])
         self.refresh()
+
+    def short_texts(self) -> tuple[str, str]:
+        """Return the name of what is selected, and the answer in one sentence; seen or not."""
+        head, _rows = _split(self.current_rows())
+        of_kind = {row.kind: row.text for row in head}
+        return of_kind.get(RowKind.HEADING, ""), of_kind.get(RowKind.ANSWER, "")
 
 
 def _split(rows: list[DetailRow]) -> tuple[list[DetailRow], list[DetailRow]]:

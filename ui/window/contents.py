@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QInputDialog, QMenu, QStackedWidget, QVBoxLayout, QWidget
 from typing_extensions import override
 
@@ -35,14 +35,16 @@ from ..interventions.intervention_undo import UNDO_ACTIONS, UndoActions
 from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
 from ..kit.layouts import open_menu, without_icons
+from ..session.bridge import Selection
 from ..session.qt_time_source import Precision
+from ..session.stops import Stops
 from ..timer_queue.actions import TIMER_ACTIONS, TimerActions
 from ..transport.actions import TransportActions
 from ..transport.recording_actions import RECORDING_ACTIONS, RecordingActions
-from ..transport.state_bar import StateBar
 from ..transport.transport_bar import TransportBar
 from .capture_state import CaptureState
 from .extensions import ExtensionReporter
+from .first_run import FirstRunLine
 from .handlers.action_list import ACTIONS, PROGRAM_ACTIONS, TRANSPORT_ACTIONS, WINDOW_ACTIONS
 from .handlers.action_states import ActionStates
 from .handlers.program_actions import ProgramActions
@@ -50,8 +52,8 @@ from .handlers.window_actions import WindowActions
 from .keyboard import FocusRing, KeyGuard, enter
 from .notices import FailureNote, NoticeBar
 from .panels.badges import Badges
+from .panels.why_line import WhyLine
 from .panels.window_panels import WindowPanels
-from .scene_card import SceneCard
 from .settings import LAYOUT_VERSION, Settings
 from .status_line import StatusLine
 
@@ -68,7 +70,7 @@ if TYPE_CHECKING:
     from .dialogs.scene_error import SceneErrorView
     from .main_window import MainWindow
 
-#: Longer messages do not fit into the status bar.
+#: Longer messages do not fit into the foot.
 _LONGEST_MESSAGE: Final = 120
 _MOST_DROPPED: Final = 8
 #: The breakpoints of so many scenes are kept for the next start.
@@ -86,7 +88,10 @@ class WindowContents(QObject):
         program_actions: What carries out the actions on attached programs.
         states: Says which actions are possible.
         badges: The counts in the tabs.
-        status_line: The keys that do something now, at the bottom.
+        status_line: The right of the foot.
+        why_line: Why in one line, in a narrow window.
+        first_run: The first steps of a newcomer.
+        stops: What stopped the session.
         capture_state: Lays the window out for captures.
     """
 
@@ -97,7 +102,6 @@ class WindowContents(QObject):
         self._error_view: SceneErrorView | None = None
         self._fronted: object = None
         self._source_name = ""
-        self._hold_notice = ""
         # Texts of breakpoints that could not be restored, by the path of the scene.
         self._unread_breakpoints: dict[str, str] = {}
         bridge.setParent(window)
@@ -130,7 +134,7 @@ class WindowContents(QObject):
         self._tell_visibility()
         self._take_session(bridge.session)
         self._take_status(bridge.status)
-        for bar in (window.notice, self.card):
+        for bar in (window.notice, self.first_run):
             bar.keyboard_left.connect(self._give_keyboard)
         # Once all is laid out: before, Qt may give it away when it activates the window.
         QTimer.singleShot(0, self, self._give_keyboard)
@@ -156,9 +160,7 @@ class WindowContents(QObject):
         layout = QVBoxLayout(middle)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        self.card = SceneCard(self._bridge, middle)
         layout.addWidget(window.notice)
-        layout.addWidget(self.card)
         layout.addWidget(window.middle, 1)
         window.panels = WindowPanels(window, middle)
         window.setCentralWidget(window.panels.frame)
@@ -191,9 +193,6 @@ class WindowContents(QObject):
         annotations.said.connect(self._show_message)
         self.states = ActionStates(bridge, actions, undo)
         self.states.command_refused.connect(self._show_refusal)
-        self.states.command_applied.connect(self.card.take_command)
-        for export in ("export", "export-timeline", "export-scene"):
-            actions[export].triggered.connect(self.card.take_export)
 
     def _add_bars(self) -> None:
         window, actions, theme = self._window, self._window.actions_by_id, self._window.theme
@@ -203,10 +202,12 @@ class WindowContents(QObject):
         window.transport_actions.step_frames_changed.connect(self._take_step_frames)
         window.transport_actions.set_step_frames(window.settings.step_frames)
         self._take_step_frames(window.transport_actions.step_frames)
-        find = window.transport_actions.find_place
-        window.state_bar = StateBar(self._bridge, actions, find, theme, window)
-        window.state_bar.log_clicked.connect(self._show_events)
-        window.panels.add_on_top(window.state_bar)
+        self.first_run = FirstRunLine(self._bridge, theme)
+        self.states.command_applied.connect(self.first_run.take_command)
+        window.panels.add_below_column(self.first_run)
+        self.stops = Stops.of(self._bridge)
+        self.why_line = WhyLine(self._bridge, window.panels)
+        window.panels.add_above_foot(self.why_line)
         actions.set_icons(theme)
         self.status_line = StatusLine(self._bridge, window)
         self.states.command_applied.connect(self.status_line.show_effect)
@@ -292,6 +293,8 @@ class WindowContents(QObject):
             self._tell_visibility()
         elif kind is QEvent.Type.Close:
             self._close()
+        elif kind is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            return event.key() == Qt.Key.Key_Escape and self._close_topmost()
         elif kind in _DROPS and isinstance(event, QDropEvent):
             return self._take_drop(event, is_over=kind is QEvent.Type.Drop)
         return False
@@ -300,6 +303,27 @@ class WindowContents(QObject):
         window = self._window
         is_visible = window.isVisible() and not window.isMinimized()
         self._bridge.pace.set_visible(is_visible=is_visible)
+
+    def _close_topmost(self) -> bool:
+        """End what takes its time, close the tray, end looking back, or clear the selection.
+
+        Returns:
+            Whether there was something of these.
+        """
+        bridge, panels = self._bridge, self._window.panels
+        if self.status_line.break_off():
+            return True
+        if panels.is_narrow and panels.is_column_shown:
+            panels.show_column(is_shown=False)
+        elif not panels.tray.isHidden():
+            panels.close_tray()
+        elif bridge.playhead_ns is not None:
+            bridge.go_live()
+        elif bridge.selection != Selection.nothing():
+            bridge.select(Selection.nothing())
+        else:
+            return False
+        return True
 
     def _close(self) -> None:
         """Save the settings and close the session.
@@ -422,13 +446,8 @@ class WindowContents(QObject):
             case SessionPhase.FAILED:
                 self._show_error(status)
                 return
-            case SessionPhase.HELD if status.detail:
-                self._hold_notice = status.message
-                notice.show_notice(status.message, "Show events", self._show_events)
             case SessionPhase.ENDED:
                 notice.show_notice(status.message, "Open again", self._bridge.reload)
-            case SessionPhase.RUNNING:
-                notice.withdraw(self._hold_notice)
         self._window.middle.setCurrentIndex(0)
 
     def _show_error(self, status: SessionStatus) -> None:
@@ -486,10 +505,7 @@ class WindowContents(QObject):
 
     @Slot(str)
     def _show_place_refusal(self, reason: str) -> None:
-        if self._window.state_bar.is_looking_back:
-            self._window.state_bar.say(reason)
-        else:
-            self._say(reason)
+        self._say(reason)
 
     @Slot(str)
     def _carry_out(self, action_id: str) -> None:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
     from ..transport.actions import TransportActions
-    from ..transport.state_bar import StateBar
     from ..transport.transport_bar import TransportBar
     from .notices import NoticeBar
     from .panels.window_panels import WindowPanels
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
 _TITLE: Final = "Timeline Inspector"
 _FIRST_SIZE: Final = (1280, 760)
+_LEAST_SIZE: Final = (720, 420)
 #: In pixels; what the window system adds is known only once the window is on the screen.
 _TITLE_BAR_HEIGHT: Final = 40
 _FIELD_CLASSES: Final = ("QLineEdit", "QAbstractSpinBox", "QComboBox")
@@ -64,8 +64,7 @@ class MainWindow(QMainWindow):
         middle: What is in the middle: the frame times, or why a scene could not be loaded.
         actions_by_id: Every action.
         transport_actions: What carries out the actions on time.
-        transport: The transport bar.
-        state_bar: Says what the session does, and that what is shown is not the present.
+        transport: The row at the top.
         notice: A line for what must not be missed.
         frame_times: The panel in the middle.
     """
@@ -79,7 +78,6 @@ class MainWindow(QMainWindow):
     actions_by_id: ActionSet
     transport_actions: TransportActions
     transport: TransportBar
-    state_bar: StateBar
     notice: NoticeBar
     frame_times: FrameTimesPanel
 
@@ -88,6 +86,7 @@ class MainWindow(QMainWindow):
         self.setObjectName("main_window")
         self.setWindowTitle(_TITLE)
         self.setAcceptDrops(True)
+        self.setMinimumSize(*_LEAST_SIZE)
         self.theme = theme
         self.settings = settings
         self.settings_file = settings_file

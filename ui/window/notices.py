@@ -1,4 +1,4 @@
-"""What must not be missed: a line across the window, and a count in the status bar."""
+"""What must not be missed: a line across the window, and a count of failures in the foot."""
 
 from __future__ import annotations
 
@@ -98,11 +98,6 @@ class NoticeBar(QWidget):
         self._action = self._other = None
         if hide_with_keyboard(self):
             self.keyboard_left.emit()
-
-    def withdraw(self, text: str) -> None:
-        """Put a notice away that holds no more; another one stays."""
-        if self.label.text() == text:
-            self.dismiss()
 
     @Slot()
     def _act(self) -> None:

@@ -160,8 +160,8 @@ def test_that_keys_go_from_one_to_the_next(shell: Shell) -> None:
     QApplication.processEvents()
     shell.trigger("look-bookmark-on")
     assert shell.bridge.playhead_ns == 900 * NS_PER_MS
-    said = shell.window.state_bar
-    assert "There is no bookmark, note or range after 00:00.900." in said.problem.text()
+    said = shell.contents.status_line.message
+    assert "There is no bookmark, note or range after 00:00.900." in said
 
 
 def test_that_the_lane_shows_them_and_says_what_they_are(shell: Shell) -> None:

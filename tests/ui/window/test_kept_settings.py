@@ -306,7 +306,6 @@ def test_that_frames_and_lanes_have_their_share_of_the_middle_and_keep_it(
 ) -> None:
     first = open_shell(qtbot, tmp_path)
     first.window.resize(1280, 760)
-    first.contents.card.hide()
     first.trigger("reset-view")
     QApplication.processEvents()
     panel = first.window.panels.panel("timeline")

@@ -96,12 +96,12 @@ def test_that_space_runs_and_holds(shell: Shell) -> None:
     assert phases == [SessionPhase.HELD, SessionPhase.RUNNING]
 
 
-@pytest.mark.parametrize("bar", ["notice", "card"])
+@pytest.mark.parametrize("bar", ["notice", "first run"])
 def test_that_space_holds_after_a_bar_was_dismissed(qtbot: QtBot, shell: Shell, bar: str) -> None:
     shell.window.notice.show_notice("Written")
     buttons = {
         "notice": shell.window.notice.close_button,
-        "card": shell.contents.card.close_button,
+        "first run": shell.contents.first_run.close_button,
     }
     buttons[bar].setFocus()
     assert buttons[bar].hasFocus()

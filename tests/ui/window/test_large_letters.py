@@ -14,7 +14,7 @@ from tests.ui.shell import Shell, open_shell
 from ui.window.application import make_application
 
 _SIZE = (1_280, 720)
-#: With many timers, with long names, and with long texts on the card.
+#: With many timers, with long names, and with long texts.
 _SCENES = ["thousand_timers", "schedulers", "components"]
 
 
@@ -51,7 +51,7 @@ def test_that_the_window_keeps_its_size_whatever_is_open(shell: Shell) -> None:
     assert set(sizes.values()) == {_SIZE}
 
 
-def test_that_the_card_leaves_room_for_the_frame_times(qtbot: QtBot, shell: Shell) -> None:
+def test_that_there_is_room_for_the_frame_times(qtbot: QtBot, shell: Shell) -> None:
     plot = shell.window.frame_times.plot
 
     qtbot.waitUntil(lambda: plot.height() >= 80)

@@ -1,4 +1,4 @@
-"""Looking back in the window: its panels show an instant, a bar and keys move it."""
+"""Looking back in the window: its panels show an instant, and keys move it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock
 from inspector.timebase import NS_PER_MS
-from tests.ui.looking_back import hold, settle
+from tests.ui.looking_back import settle
 from tests.ui.shell import Shell
 from ui.clock_tree.panel import ClockTreePanel
 from ui.kit.prompts import LookAtPrompt
@@ -48,51 +48,23 @@ def test_that_the_clock_tree_shows_the_past_as_it_was_arranged(shell: Shell, qtb
     assert resets == []
 
 
-def test_that_a_bar_says_that_this_is_not_the_present(shell: Shell) -> None:
-    bar, bridge = shell.window.state_bar, shell.bridge
-    assert not bar.is_looking_back
-
+def test_that_escape_closes_the_tray_then_looking_back_then_the_selection(shell: Shell) -> None:
+    bridge, panels = shell.bridge, shell.window.panels
+    bridge.select(Selection.clock(shell.clock_id("game")))
     bridge.set_playhead(500 * NS_PER_MS)
+    panels.open_panel("timer_queue")
     settle()
 
-    assert bar.live_button.isVisible()
-    frame = bridge.timeline.frames.index_at(500 * NS_PER_MS) - 1
-    assert bar.label.text() == (
-        f"Looking back at 00:00.500, frame {frame} – the scene runs on at 00:01.000"
-    )
-    bar.live_button.click()
-    assert bridge.playhead_ns is None
-    assert bar.label.text() == "▶ Running"
+    def escape() -> tuple[bool, bool, bool]:
+        QTest.keyClick(shell.window, Qt.Key.Key_Escape)
+        settle()
+        selection = bridge.selection
+        is_past = bridge.playhead_ns is not None
+        return panels.tray.isHidden(), not is_past, selection == Selection.nothing()
 
-
-def test_that_a_held_scene_is_not_said_to_go_on(shell: Shell) -> None:
-    hold(shell)
-    shell.bridge.set_playhead(5)
-    settle()
-
-    assert shell.window.state_bar.label.text().endswith("the scene is held at 00:01.016")
-
-
-def test_that_an_instant_is_typed_into_the_bar(shell: Shell) -> None:
-    bar, bridge = shell.window.state_bar, shell.bridge
-    bridge.set_playhead(500 * NS_PER_MS)
-    settle()
-
-    bar.entry.setText("+2 frames")
-    QTest.keyClick(bar.entry, Qt.Key.Key_Return)
-    at_ns = bridge.playhead_ns
-    assert at_ns is not None
-    frames = bridge.timeline.frames
-    assert frames.index_at(at_ns) - frames.index_at(500 * NS_PER_MS) == 2
-    assert bar.problem.isHidden()
-
-    bar.entry.setText("soon")
-    QTest.keyClick(bar.entry, Qt.Key.Key_Return)
-    assert bar.problem.text().startswith("✖ “soon” is not an instant")
-    assert bridge.playhead_ns == at_ns
-
-    QTest.keyClick(bar.entry, Qt.Key.Key_Escape)
-    assert bridge.playhead_ns is None
+    assert escape() == (True, False, False)
+    assert escape() == (True, True, False)
+    assert escape() == (True, True, True)
 
 
 @pytest.mark.parametrize("action_id", ["follow", "look-live"])
@@ -148,7 +120,7 @@ def test_that_there_is_nothing_before_the_beginning(shell: Shell) -> None:
 
     shell.trigger("look-frame-back")
 
-    assert shell.window.state_bar.problem.text() == "✖ No frame began before this instant."
+    assert shell.contents.status_line.message == "✖ No frame began before this instant."
 
 
 def test_that_a_place_can_be_asked_for(shell: Shell) -> None:

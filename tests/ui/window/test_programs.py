@@ -88,19 +88,19 @@ def test_that_the_window_names_the_program_and_what_its_probe_costs(
     attached.probe.tell(
         "Program.cost", cpu_ns=10_000_000, interval_ns=1_000_000_000, events=7, dropped=0
     )
-    bar = attached.shell.window.state_bar.note
-    attached.until(lambda: "server, probe 1.0 %" in bar.accessibleDescription() + bar.toolTip())
+    note = attached.shell.contents.status_line.log_note
+    attached.until(lambda: "server, probe 1.0 %" in note.text())
     assert attached.shell.window.windowTitle().startswith("server (attached)")
 
 
 def test_that_the_window_says_which_program_does_not_answer(attached: ProgramInWindow) -> None:
-    bar = attached.shell.window.state_bar.note
+    note = attached.shell.contents.status_line.log_note
     inlet = attached.session.inlet
     second = FakeProbe(inlet, time.monotonic_ns, hello(inlet.token, pid=5, name="stopped"))
 
     def says_so() -> bool:
         attached.probe.tell("Link.ping", n=1)
-        return "stopped does not answer" in bar.accessibleDescription() + bar.toolTip()
+        return "stopped does not answer" in note.toolTip()
 
     attached.until(says_so)
     second.close()
@@ -108,11 +108,11 @@ def test_that_the_window_says_which_program_does_not_answer(attached: ProgramInW
 
 def test_that_the_window_says_that_its_program_has_gone(attached: ProgramInWindow) -> None:
     attached.door.opened.brings_more = True
-    label = attached.shell.window.state_bar.label
+    stops = attached.shell.contents.stops
     attached.probe.tell("Link.bye", reason="the main loop has ended")
     attached.probe.close()
     gone = "“server” is no longer attached: the main loop has ended."
-    attached.until(lambda: gone in label.toolTip() and "Connecting" not in label.text())
+    attached.until(lambda: gone in stops.sentence)
 
 
 def test_that_what_a_clock_does_not_allow_is_greyed_out_with_its_reason(

@@ -186,11 +186,6 @@ class RandomUser:
             bridge.set_playhead(chance.choice([at_ns, at_ns, at_ns, None]))
         if chance.random() < 0.1:
             bridge.playhead.play()
-        text = chance.choice(["-2 frames", "+3 timers", "1.5", "frame 3", "soon"])
-        entry = self.window.state_bar.entry
-        if entry.isVisible() and chance.random() < 0.2:
-            entry.setText(text)
-            QTest.keyClick(entry, Qt.Key.Key_Return)
 
     def rewind(self) -> None:
         # What has run is run again, so only now and then, and a long session starts again.

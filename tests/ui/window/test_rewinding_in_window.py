@@ -40,42 +40,40 @@ def phase_of(shell: Shell) -> SessionPhase:
     return shell.bridge.status.phase
 
 
-def test_that_the_bar_tells_how_far_a_rewind_is(shell: Shell) -> None:
-    session, bar = rewinding(shell), shell.window.state_bar
+def test_that_the_foot_tells_how_far_a_rewind_is(shell: Shell) -> None:
+    session, line = rewinding(shell), shell.contents.status_line
 
     assert phase_of(shell) is SessionPhase.REWINDING
-    assert bar.label.text().startswith("Going back to frame ")
-    assert bar.cancel_button.isVisible()
-    assert not bar.live_button.isVisible()
+    assert line.message.startswith("Going back to frame ")
+    assert line.cancel_button.isVisible()
     shell.bridge.go_live()
     settle()
-    assert bar.cancel_button.isVisible()
+    assert line.cancel_button.isVisible()
 
     while session.rewinding is not None:
         shell.bridge.refresh_now()
     settle()
     assert shell.bridge.status.phase is SessionPhase.HELD
-    assert bar.label.text().startswith("❚❚ Held at ")
-    assert not bar.cancel_button.isVisible()
+    assert line.message == ""
+    assert line.cancel_button.isHidden()
+    assert not line.log_note.isHidden()
 
 
 @pytest.mark.parametrize("by_key", [True, False])
-def test_that_a_rewind_is_cancelled_in_the_bar(shell: Shell, by_key: bool) -> None:
-    session, bar = rewinding(shell), shell.window.state_bar
+def test_that_a_rewind_is_cancelled_in_the_foot(shell: Shell, by_key: bool) -> None:
+    session, line = rewinding(shell), shell.contents.status_line
     log, playhead_ns = session.log, shell.bridge.playhead_ns
 
     if by_key:
-        QTest.keyClick(bar, Qt.Key.Key_Escape)
+        QTest.keyClick(shell.window.frame_times.plot, Qt.Key.Key_Escape)
     else:
-        bar.cancel_button.click()
+        line.cancel_button.click()
     shell.bridge.refresh_now()
     settle()
 
     assert shell.bridge.status.phase is SessionPhase.HELD
     assert session.log is log
     assert shell.bridge.playhead_ns == playhead_ns
-    assert bar.label.text().startswith("Looking back at 00:00.500")
-    assert bar.live_button.isVisible()
 
 
 def test_that_a_scene_is_taken_back_by_a_frame(shell: Shell) -> None:

@@ -48,9 +48,6 @@ def test_that_a_recording_that_cannot_be_read_is_not_offered_to_an_editor(
     assert "is not a recording" in view.heading.text()
     assert view.edit_button.isHidden()
     assert view.reload_button.toolTip() == "Try to open the file again (F5)"
-    status = shell.window.state_bar.label
-    assert status.text() == "✖ Failed"
-    assert "is not a recording" in status.toolTip()
 
 
 def test_that_reloading_a_mended_scene_brings_the_plot_back(qtbot: QtBot, tmp_path: Path) -> None:
@@ -176,25 +173,6 @@ def test_that_a_scene_that_cannot_be_built_is_not_counted_as_a_callback(
 
     assert note.text() == note.accessibleName() == "the scene could not be built"
     assert "scene.py” could not be built: KeyError: 'castle'" in note.toolTip()
-
-
-def test_that_a_stop_after_a_failure_is_said_across_the_window(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    shell = open_shell(qtbot, tmp_path, FAILING)
-    shell.trigger("failure-stop")
-
-    shell.advance(0.25)
-
-    assert shell.bridge.status.phase is SessionPhase.HELD
-    assert "“load level” failed: KeyError" in shell.window.notice.label.text()
-    qtbot.mouseClick(shell.window.notice.action_button, Qt.MouseButton.LeftButton)
-    assert shell.window.panels.is_open("event_list")
-
-    shell.trigger("failure-continue")
-    shell.trigger("run-or-hold")
-    shell.advance(0.01)
-    assert not shell.window.notice.isVisible()
 
 
 def test_that_a_scene_that_cannot_be_opened_is_told_beside_the_one_that_goes_on(

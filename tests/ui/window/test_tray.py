@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 
@@ -16,6 +17,7 @@ from inspector.sessions.scene import built_in_scenes
 from inspector.testing import virtual_session
 from tests.ui.shell import Shell, open_shell
 from ui.actions.panels import PANELS
+from ui.session.bridge import Selection
 from ui.timer_queue.call_queue import CallGroup
 from ui.timer_queue.panel import TimerQueuePanel
 from ui.window.panels.foot_tabs import FootTabs
@@ -318,3 +320,50 @@ def test_that_what_built_in_scenes_name_are_panels() -> None:
     titles = {panel.title for panel in PANELS}
     for scene in built_in_scenes():
         assert set(virtual_session(scene.path).front_panels) <= titles
+
+
+def test_that_a_narrow_window_says_why_in_one_line_and_opens_the_column_over_the_rest(
+    shell: Shell,
+) -> None:
+    panels, line = shell.window.panels, shell.contents.why_line
+    shell.window.resize(900, 700)
+    settle()
+    assert not line.isVisible()
+
+    shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
+    settle()
+    assert line.isVisible()
+    assert line.name.text() == "enemies"
+    assert line.answer.text()
+    width = shell.window.middle.width()
+
+    line.button.click()
+    settle()
+    assert panels.column.isVisible()
+    assert shell.window.middle.width() == width
+    right = panels.column.mapTo(shell.window, panels.column.rect().topRight()).x()
+    assert right == shell.window.width() - 1
+    assert not line.isVisible()
+
+    QTest.keyClick(shell.window, Qt.Key.Key_Escape)
+    settle()
+    assert panels.column.isHidden()
+    assert line.isVisible()
+    assert shell.bridge.selection != Selection.nothing()
+
+    shell.window.resize(1_280, 700)
+    settle()
+    assert panels.column.isVisible()
+    assert not line.isVisible()
+    assert shell.window.middle.width() < 1_280
+
+
+def test_that_a_narrow_window_says_what_stopped_the_scene(shell: Shell) -> None:
+    shell.window.resize(900, 700)
+    shell.bridge.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "attack")))
+    for _ in range(6):
+        shell.advance(0.1)
+    settle()
+
+    assert shell.contents.why_line.isVisible()
+    assert shell.contents.why_line.answer.text().startswith("Stopped in frame ")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _PLAYED_NEEDS: Final = frozenset(
     {Needs.TRANSPORT, Needs.STEP, Needs.STEP_TIME, Needs.STEP_TIMER, Needs.REWIND}
 )
-#: What is about the clock that the transport bar drives, not the selected one.
+#: What is about the clock that the transport drives, not the selected one.
 _DRIVEN_NEEDS: Final = frozenset({Needs.ROOT_RATE, Needs.EVERYTHING_RATE})
 _WITHOUT_CLOCK: Final = frozenset(
     {

@@ -37,7 +37,7 @@ class MenuPreviews(QObject):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let no tooltip of a menu lie over the card; the status bar says the same."""
+        """Let no tooltip of a menu lie over the card; the card says more."""
         return event.type() == QEvent.Type.ToolTip and self.previewer.card.isVisible()
 
     def _watch_showing(self, menu: QMenu) -> None:

@@ -6,7 +6,6 @@ from traceback import walk_tb
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
@@ -18,8 +17,10 @@ from typing_extensions import override
 
 from inspector.extensions import ExtensionError, PanelArea, modules_of, report
 from inspector.foreign.numbers import count_in
+from inspector.tokens import SIZES, size_by_height, size_by_width
 
 from ...actions.panels import PANELS
+from ...kit.fonts import text_scale
 from ...kit.guards import guarded
 from ...kit.layouts import fill, splitter
 from ...kit.paced_refresh import is_in_sight, single_shot
@@ -34,13 +35,9 @@ if TYPE_CHECKING:
 
     from inspector.extensions import Panel
 
-#: Widths of the side column by the least width of the window, the narrowest last.
-_COLUMN_WIDTHS: Final = ((2_080, 360), (1_440, 304), (0, 264))
-#: Heights of the tray by the least height of the window, the lowest last.
-_TRAY_HEIGHTS: Final = ((1_300, 320), (900, 248), (0, 208))
+#: Heights and widths here are in px at 100 % text.
 _LEAST_TRAY: Final = 120
 _MOST_TRAY_PERCENT: Final = 60
-_FOOT_HEIGHT: Final = 28
 #: A narrower window has its side column closed.
 _LEAST_WITH_COLUMN: Final = 960
 #: Of the height of frames and lanes together that lanes have at first, in thousandths.
@@ -72,30 +69,6 @@ def panels_in_tray() -> tuple[Panel, ...]:
     below = [each for each in PANELS if each.area in (PanelArea.BOTTOM, PanelArea.LEFT)]
     order = {panel_id: place for place, panel_id in enumerate(FIRST_TABS)}
     return tuple(sorted(below, key=lambda each: order.get(each.id, len(order))))
-
-
-@guarded
-class Tray(QStackedWidget):
-    """Shows one panel above the foot; closed at first.
-
-    Signals:
-        left: Escape was pressed in it.
-    """
-
-    left = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setObjectName("tray")
-        self.setMinimumHeight(_LEAST_TRAY)
-        self.hide()
-
-    @override
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.left.emit()
-        else:
-            super().keyPressEvent(event)
 
 
 @guarded
@@ -134,6 +107,8 @@ class WindowPanels(QObject):
         self._open = ""
         self._tray_height = 0
         self._is_column_wanted = True
+        # In a window too narrow for it, over the rest.
+        self._is_column_over = False
         # Of a session that has little for it: what was chosen since; else None.
         self._column_of_session: bool | None = None
         for panel in PANELS:
@@ -144,20 +119,23 @@ class WindowPanels(QObject):
                 place.window_closed.connect(self._take_back)
         below = panels_in_tray()
         self._in_tray = tuple(each.id for each in below)
-        self.tray = Tray()
-        self.tray.left.connect(self.close_tray)
+        self.tray = QStackedWidget()
+        self.tray.setObjectName("tray")
+        self.tray.hide()
         for panel_id in self._in_tray:
             self.tray.addWidget(self._places[panel_id])
         # Around the splitter, which sets itself how wide it may be.
         self.column = QWidget()
         self.column.setObjectName("side_column")
+        self.column.setAutoFillBackground(True)
         self._in_column = tuple(
             each.id for area in _COLUMN_AREAS for each in PANELS if each.area is area
         )
         # The first is a picture, which keeps its height; the others share what is left.
         parts = [(self._places[each], min(place, 1)) for place, each in enumerate(self._in_column)]
         sizes = [_PICTURE_HEIGHT, *[_MOST_PIXELS] * (len(parts) - 1)]
-        fill(self.column, (splitter(Qt.Orientation.Vertical, *parts, sizes=sizes), 1))
+        parts_of_column = splitter(Qt.Orientation.Vertical, *parts, sizes=sizes)
+        fill(self.column, (parts_of_column, 1), spacing=0)
         self.tabs = FootTabs([(each.id, each.title) for each in below], FIRST_TABS)
         self.tabs.clicked.connect(self._take_click)
         self.tabs.float_wanted.connect(self.float_panel)
@@ -169,13 +147,13 @@ class WindowPanels(QObject):
         self._split = splitter(Qt.Orientation.Vertical, (middle, 1), (self.tray, 0))
         self._split.splitterMoved.connect(self._note_tray)
         self.foot.setObjectName("foot")
-        self.foot.setMinimumHeight(_FOOT_HEIGHT)
         row = QHBoxLayout(self.foot)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.tabs, 1)
-        across = QHBoxLayout()
+        across = self._across = QHBoxLayout()
         across.setSpacing(0)
         across.addWidget(self._split, 1)
+        self._split.installEventFilter(self)
         across.addWidget(self.column)
         column = self._rows = QVBoxLayout(self.frame)
         column.setContentsMargins(0, 0, 0, 0)
@@ -183,9 +161,17 @@ class WindowPanels(QObject):
         column.addLayout(across, 1)
         column.addWidget(self.foot)
 
+    def add_below_column(self, widget: QWidget) -> None:
+        """Put something at the foot of the side column."""
+        layout = self.column.layout()
+        assert layout is not None, "made with one"
+        layout.addWidget(widget)
+
+    def add_above_foot(self, widget: QWidget) -> None:
+        self._rows.insertWidget(self._rows.count() - 1, widget)
+
     def add_on_top(self, bar: QWidget) -> None:
-        """Put a row above everything, below those that are there."""
-        self._rows.insertWidget(self._rows.count() - 2, bar)
+        self._rows.insertWidget(0, bar)
 
     def arrange(self, frame_times: QWidget) -> Arrangement:
         """Return frame times with the lanes below them."""
@@ -415,8 +401,15 @@ class WindowPanels(QObject):
             self.tray_closed.emit()
 
     @property
+    def is_narrow(self) -> bool:
+        """Whether the side column has no room beside the rest."""
+        return self._window.width() / text_scale(self._window) < _LEAST_WITH_COLUMN
+
+    @property
     def is_column_shown(self) -> bool:
-        """Whether the side column is wanted; a narrow window leaves it out all the same."""
+        """Whether the side column is shown: in a narrow window, over the rest."""
+        if self.is_narrow:
+            return self._is_column_over
         chosen = self._column_of_session
         return self._is_column_wanted if chosen is None else chosen
 
@@ -427,7 +420,9 @@ class WindowPanels(QObject):
         self.visibility_changed.emit()
 
     def show_column(self, *, is_shown: bool) -> None:
-        if self._column_of_session is None:
+        if self.is_narrow:
+            self._is_column_over = is_shown
+        elif self._column_of_session is None:
             self._is_column_wanted = is_shown
         else:
             self._column_of_session = is_shown
@@ -438,25 +433,50 @@ class WindowPanels(QObject):
         self.visibility_changed.emit()
 
     def _fit_column(self) -> None:
-        width = self._window.width()
-        shown = self.is_column_shown and width >= _LEAST_WITH_COLUMN
-        self.column.setFixedWidth(next(size for least, size in _COLUMN_WIDTHS if width >= least))
+        scale = text_scale(self._window)
+        width = round(size_by_width("side_column", self._window.width() / scale) * scale)
+        is_narrow, is_beside = self.is_narrow, self._across.indexOf(self.column) >= 0
+        self._is_column_over = self._is_column_over and is_narrow
+        self.column.setFixedWidth(width)
+        if is_narrow and is_beside:
+            self._across.removeWidget(self.column)
+        elif not is_narrow and not is_beside:
+            self._across.addWidget(self.column)
+        shown = self.is_column_shown
+        self._lay_over()
         if self.column.isHidden() is shown:
             self.column.setVisible(shown)
+            self.visibility_changed.emit()
+
+    def _lay_over(self) -> None:
+        """Lay the side column over the right of the rest, where it has no place beside it."""
+        if self._is_column_over:
+            place, width = self._split.geometry(), self.column.width()
+            self.column.setGeometry(place.right() + 1 - width, place.y(), width, place.height())
+            self.column.raise_()
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Fit column and tray to the size of the window."""
-        if event.type() == QEvent.Type.Resize and isinstance(event, QResizeEvent):
-            self._fit_column()
-            most = event.size().height() * _MOST_TRAY_PERCENT // 100
-            self.tray.setMaximumHeight(max(most, _LEAST_TRAY))
+        if watched is self._split:
+            if event.type() == QEvent.Type.Resize:
+                self._lay_over()
+        elif event.type() in (QEvent.Type.Resize, QEvent.Type.FontChange):
+            self._fit()
         return False
+
+    def _fit(self) -> None:
+        scale = text_scale(self._window)
+        self._fit_column()
+        least = round(_LEAST_TRAY * scale)
+        self.tray.setMinimumHeight(least)
+        self.tray.setMaximumHeight(max(self._window.height() * _MOST_TRAY_PERCENT // 100, least))
+        self.foot.setFixedHeight(round(SIZES["foot"] * scale))
 
     @Slot()
     def _give_sizes(self) -> None:
-        height = self._window.height()
-        usual = next(size for least, size in _TRAY_HEIGHTS if height >= least)
+        scale = text_scale(self._window)
+        usual = round(size_by_height("tray", self._window.height() / scale) * scale)
         tray = self._tray_height or usual
         self._split.setSizes([max(self._split.height() - tray, 1), tray])
 

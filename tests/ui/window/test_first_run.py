@@ -1,0 +1,51 @@
+"""The line for newcomers at the foot of the side column."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytestqt.qtbot import QtBot
+
+from inspector.commands.clocks import PauseClock
+from tests.ui.looking_back import settle
+from tests.ui.shell import Shell, open_shell
+from ui.window.first_run import STEPS
+from ui.window.settings import Settings, SettingsFile
+
+
+def said(shell: Shell) -> str:
+    line = shell.contents.first_run
+    return line.label.text() if line.isVisible() else ""
+
+
+def test_that_a_step_is_said_until_it_was_made_then_none_ever(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    assert said(shell) == STEPS[0]
+
+    shell.bridge.submit(PauseClock(shell.clock_id("enemies")))
+    shell.advance(0.1)
+    assert said(shell) == STEPS[1]
+
+    shell.bridge.set_playhead(5)
+    settle()
+    assert said(shell) == ""
+    shell.window.close()
+    assert said(open_shell(qtbot, tmp_path)) == ""
+
+
+def test_that_it_is_closed_for_good(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    shell.contents.first_run.close_button.click()
+
+    assert said(shell) == ""
+    shell.bridge.submit(PauseClock(shell.clock_id("enemies")))
+    shell.advance(0.1)
+    assert said(shell) == ""
+
+
+def test_that_who_dismissed_the_former_card_sees_no_line(qtbot: QtBot, tmp_path: Path) -> None:
+    kept = Settings(panel_choices={"scene_card": "dismissed"})
+    SettingsFile(tmp_path / "settings.json").save(kept)
+
+    assert said(open_shell(qtbot, tmp_path)) == ""

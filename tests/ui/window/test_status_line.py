@@ -1,0 +1,120 @@
+"""The right of the foot: wake-ups and events, and what takes their place for some seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from inspector.clocks.sources.wake_errors import WakeErrorSummary
+from inspector.events import EventLog
+from inspector.events.history import LogHistory
+from inspector.events.log import BYTES_PER_EVENT
+from inspector.sessions import captured
+from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.vocabulary import MARK
+from tests.sessions.test_captured import table
+from tests.ui.shell import open_shell
+from tests.ui.world import PlayedSession
+from ui.session.bridge import SessionBridge
+from ui.why.panel import WhyPanel
+from ui.window.status_line import StatusLine
+
+
+class Stand:
+    """The right of a foot on a session that a test plays."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.bridge = SessionBridge()
+        self.session = PlayedSession()
+        self.line = StatusLine(self.bridge)
+        self.note = self.line.log_note
+        qtbot.addWidget(self.line)
+        self.bridge.set_session(self.session)
+        self.line.show()
+
+    def look(self) -> None:
+        self.bridge.refresh_now()
+        self.note.refresh()
+
+
+@pytest.fixture
+def stand(qtbot: QtBot) -> Iterator[Stand]:
+    stand = Stand(qtbot)
+    yield stand
+    stand.bridge.close()
+
+
+def test_that_the_delay_of_wake_ups_is_said_before_the_events(stand: Stand) -> None:
+    stand.session.wake_errors = WakeErrorSummary(10, 5, 750_000, 900_000, 2_000_000)
+    stand.session.status = SessionStatus(SessionPhase.RUNNING, "Played is running.")
+    stand.look()
+
+    assert stand.note.text() == f"Wake-up 750 µs  ·  {len(stand.session.log)} events"
+    assert "Played is running." in stand.note.toolTip()
+    assert "max 2.00 ms" in stand.note.toolTip()
+    assert "in memory only" in stand.note.toolTip()
+
+
+def test_that_a_notice_takes_its_place(stand: Stand) -> None:
+    stand.line.say("Recording to a.tlrec")
+    assert stand.note.isHidden()
+    assert stand.line.message == "Recording to a.tlrec"
+
+    stand.line.clear()
+    assert not stand.note.isHidden()
+
+
+def test_that_lost_events_are_counted(stand: Stand) -> None:
+    stand.session.log = EventLog(budget_bytes=10 * BYTES_PER_EVENT)
+    for number in range(40):
+        stand.session.log.append((number, MARK, 0, 0, 0))
+    stand.session.log.settle()
+    stand.session.history = LogHistory(stand.session.log)
+    stand.look()
+
+    kept = len(stand.session.log)
+    assert stand.note.text() == f"{kept} events, {40 - kept} dropped"
+    assert "older events were dropped" in stand.note.toolTip()
+
+
+def test_that_of_a_long_file_all_events_are_counted(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(captured, "NEWEST", 100)
+    shell = open_shell(qtbot, tmp_path, None)
+
+    shell.window.open_path(table(tmp_path))
+
+    session = shell.bridge.session
+    assert session is not None
+    assert session.log.first > 0
+    note = shell.contents.status_line.log_note
+    told = f"{session.history.end:,} events"
+    assert note.text() == told
+    assert f"{told} in the file.\nClick to see the events." in note.toolTip()
+    details = shell.window.panels.panel("details")
+    assert isinstance(details, WhyPanel)
+    details.grid.link_activated.emit("DO:whole")
+    assert f"Events\t{session.history.end:,}, all in the file" in details.text()
+
+
+def test_that_without_a_scene_it_says_so(stand: Stand) -> None:
+    stand.bridge.set_session(None)
+
+    assert stand.note.text() == "No scene is open"
+    assert not stand.note.isEnabled()
+
+
+def test_that_a_scene_that_loads_is_said_as_long_as_it_does(stand: Stand, tmp_path: Path) -> None:
+    stand.bridge.set_session(None)
+    told: list[str] = []
+    stand.bridge.loading_changed.connect(lambda _path: told.append(stand.line.message))
+    path = tmp_path / "slow.py"
+    path.write_text("raise RuntimeError", "utf-8")
+
+    stand.bridge.open_scene(path)
+
+    assert told == ["Loading slow.py …", ""]

@@ -1,0 +1,108 @@
+"""The first steps of a newcomer, one line at a time, at the foot of the side column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from inspector.commands.command import Capability, command_in
+
+from ..kit.keys import hide_with_keyboard
+from ..kit.labels import plain_label
+from ..kit.layouts import tool_button
+
+if TYPE_CHECKING:
+    from inspector.events.states import CommandRecord
+
+    from ..kit.theme import Theme
+    from ..session.bridge import SessionBridge
+
+#: How many of the steps were made; kept with the choices of panels.
+_CHOICE: Final = "first_run"
+#: Of a card that earlier versions had, which could be dismissed.
+_FORMER_CHOICE: Final = "scene_card"
+STEPS: Final = (
+    "Click ‖ beside a clock to pause it. Everything else goes on.",
+    "Drag the ruler to look back.",
+)
+
+
+class FirstRunLine(QWidget):
+    """Says what to try first; gone for good once that was done, or closed.
+
+    Signals:
+        keyboard_left: It was closed while its button had the keyboard.
+
+    Attributes:
+        label: The step.
+        close_button: Closes it for good.
+    """
+
+    keyboard_left = Signal()
+
+    def __init__(self, bridge: SessionBridge, theme: Theme) -> None:
+        super().__init__()
+        self._bridge = bridge
+        self._theme = theme
+        self.label = plain_label(wraps=True)
+        self.close_button = tool_button("", "Do not show this again")
+        self.close_button.setAccessibleName("Close the hint")
+        self.close_button.setAutoRaise(True)
+        self.close_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.close_button.clicked.connect(self.close_for_good)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 12, 8, 12)
+        row.addWidget(self.label, 1)
+        row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignBottom)
+        bridge.session_changed.connect(self.refresh)
+        bridge.playhead_changed.connect(self._take_playhead)
+        theme.changed.connect(self._apply_theme)
+        self._apply_theme()
+        self.refresh()
+
+    @property
+    def _done(self) -> int:
+        """How many steps were made."""
+        choices = self._bridge.panel_choices
+        if choices.get(_FORMER_CHOICE) == "dismissed":
+            return len(STEPS)
+        made = choices.get(_CHOICE, "0")
+        return int(made) if made in ("0", "1") else len(STEPS)
+
+    @Slot()
+    @Slot(object)
+    def refresh(self, _session: object = None) -> None:
+        session, done = self._bridge.session, self._done
+        is_shown = session is not None and not session.is_recorded and done < len(STEPS)
+        if is_shown:
+            self.label.setText(STEPS[done])
+        self.setVisible(is_shown)
+
+    @Slot(object)
+    def take_command(self, record: CommandRecord) -> None:
+        """Take a command that was applied: a pause is the first step."""
+        command = command_in(record.form)
+        if command is not None and command.capability is Capability.PAUSE:
+            self._make(0)
+
+    @Slot(object)
+    def _take_playhead(self, at_ns: int | None) -> None:
+        if at_ns is not None:
+            self._make(1)
+
+    def _make(self, step: int) -> None:
+        if self._done == step:
+            self._bridge.panel_choices[_CHOICE] = f"{step + 1}"
+            self.refresh()
+
+    @Slot()
+    def close_for_good(self) -> None:
+        self._bridge.panel_choices[_CHOICE] = f"{len(STEPS)}"
+        if hide_with_keyboard(self):
+            self.keyboard_left.emit()
+
+    @Slot()
+    def _apply_theme(self) -> None:
+        self.close_button.setIcon(self._theme.icon("close"))

@@ -1,0 +1,96 @@
+"""One line of Why above the foot, in a window too narrow for the side column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+
+from PySide6.QtCore import QEvent, Qt, Slot
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from typing_extensions import override
+
+from ...kit.fonts import text_scale
+from ...kit.guards import guarded
+from ...kit.labels import ElidedLabel
+from ...kit.layouts import tool_button
+from ...kit.paced_refresh import PacedRefresh
+from ...session.bridge import Selection
+from ...session.stops import Stops
+
+if TYPE_CHECKING:
+    from ...session.bridge import SessionBridge
+    from ...why.panel import WhyPanel
+    from .window_panels import WindowPanels
+
+_HEIGHT: Final = 36
+_WHY: Final = "details"
+
+
+@guarded
+class WhyLine(QWidget):
+    """Says what is selected and the answer about it; *Why* opens the side column over the rest.
+
+    Attributes:
+        name: What is selected.
+        answer: What Why answers, or what stopped the session.
+        button: Opens the side column.
+    """
+
+    def __init__(self, bridge: SessionBridge, panels: WindowPanels) -> None:
+        super().__init__()
+        self.setObjectName("why_line")
+        self._bridge = bridge
+        self._panels = panels
+        self._stops = Stops.of(bridge)
+        self.name, self.answer = ElidedLabel(), ElidedLabel()
+        self.name.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        font = QFont(self.name.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        self.name.setFont(font)
+        self.button = tool_button("Why", "Show the side column over the lanes")
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.button.clicked.connect(self.open_why)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 0, 12, 0)
+        row.addWidget(self.name)
+        row.addWidget(self.answer, 1)
+        row.addWidget(self.button)
+        self._fit()
+        pace = PacedRefresh(self, bridge.pace)
+        pace.due.connect(self.refresh)
+        bridge.refreshed.connect(pace.request)
+        for changed in (
+            bridge.selection_changed,
+            bridge.playhead_changed,
+            bridge.session_changed,
+            self._stops.changed,
+            panels.visibility_changed,
+        ):
+            changed.connect(self.refresh)
+        self.refresh()
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        self.setFixedHeight(round(_HEIGHT * text_scale(self)))
+
+    @Slot()
+    def open_why(self) -> None:
+        self._panels.open_panel(_WHY)
+
+    @Slot()
+    @Slot(object)
+    def refresh(self, _news: object = None) -> None:
+        """Say what there is to say; hidden while the side column has room, or says it."""
+        selection, stop = self._bridge.selection, self._stops.sentence
+        is_shown = self._panels.is_narrow and not self._panels.is_column_shown
+        is_shown = is_shown and (bool(stop) or selection != Selection.nothing())
+        if is_shown:
+            name, answer = cast("WhyPanel", self._panels.panel(_WHY)).short_texts()
+            self.name.show_text("" if stop else name)
+            self.answer.show_text(stop or answer)
+        self.setVisible(is_shown)
