@@ -66,6 +66,8 @@ MOST_FRAMES = 120
 _MOST_THREADS = 32
 #: What keeps the sampler from looking for less than this is not told.
 _GAP_NS = 8_000_000
+#: A thread that computed for so much of such a time has kept the interpreter.
+_KEPT = 0.8
 #: While turns are short, times are read so often.
 _REST_NS = 50_000_000
 #: A process counts as stopped from here on.
@@ -386,8 +388,10 @@ class Sampler:
             watched.end_turn()
             watched.turn_ns = turn_ns
         least_ns = max(LONG_NS, int(watched.usual_ns * _TIMES_USUAL))
-        # Of a loop whose stack tells, one look may have met a short turn.
-        is_certain = watched.is_certain or watched.frames is not None
+        # Of a loop whose stack tells, one look may have met a short turn, unless the thread has
+        # kept the interpreter: it gives that away between any two calls.
+        has_kept = late_ns >= _GAP_NS and took_ns >= _KEPT * late_ns
+        is_certain = watched.is_certain or watched.frames is not None or has_kept
         if turn_ns and is_certain and now_ns - turn_ns >= least_ns:
             flags = SAW_AFTER_GAP if late_ns * 2 >= passed_ns else 0
             has_run = took_ns * 10 >= late_ns and (took_ns + waited_ns) * 2 >= late_ns

@@ -18,11 +18,15 @@ _PROGRAMS = {program.name: program for program in programs()}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="times of threads are Linux's")
-@pytest.mark.parametrize("name", ["sleeps/asyncio-callback", "stops/asyncio-task"])
+@pytest.mark.parametrize(
+    "name", ["sleeps/asyncio-callback", "stops/asyncio-task", "computes-in-c/twisted"]
+)
 def test_that_late_calls_are_blamed_on_what_was_wrong_and_on_nothing_else(
     name: str, tmp_path: Path
 ) -> None:
     program = _PROGRAMS[name]
+    if name.endswith("/twisted"):
+        pytest.importorskip("twisted")
     calls = late_in(program, tmp_path, sys.executable)
     assert calls
     for call in calls:

@@ -145,6 +145,8 @@ class Share(Struct, frozen=True):
         stack: The commonest stack, outermost first.
         calls: Of many short calls, how many different ones were seen.
         name: The name of the callback or of the family of calls.
+        is_after: Whether all that was seen is the first moment afterwards, as code in C has kept
+            the interpreter meanwhile.
     """
 
     cause: Cause
@@ -154,6 +156,7 @@ class Share(Struct, frozen=True):
     stack: tuple[str, ...] = ()
     calls: int = 0
     name: str = ""
+    is_after: bool = False
 
 
 def _weight(share: Share) -> float:
@@ -411,6 +414,7 @@ def _merged(shares: list[Share]) -> list[Share]:
             larger.stack,
             larger.calls,
             larger.name,
+            share.is_after and former.is_after,
         )
     return list(found.values())
 
@@ -444,7 +448,9 @@ def _computing_shares(pieces: Iterable[_Piece]) -> list[Share]:
             if culprit is None:
                 # Nothing was seen of it but its time.
                 continue
-            shares.append(Share(cause, culprit, _sum(group), _looks(group), stack, name=name))
+            is_after = all(piece.sample.is_afterwards for piece in group)
+            ns, looks = _sum(group), _looks(group)
+            shares.append(Share(cause, culprit, ns, looks, stack, name=name, is_after=is_after))
     return shares
 
 

@@ -76,7 +76,8 @@ def late_call_text(call: LateCall) -> str:
 def _looks(share: Share, lateness: Lateness) -> str:
     if not share.samples or not lateness.samples:
         return ""
-    return f", {share.samples} of {max(lateness.samples, share.samples)} samples"
+    after = ", taken right afterwards" if share.is_after else ""
+    return f", {share.samples} of {max(lateness.samples, share.samples)} samples{after}"
 
 
 def share_text(share: Share, lateness: Lateness) -> str:
