@@ -117,6 +117,13 @@ class Transport:
         self._record_mode()
         self._rearm()
 
+    def run_from_now(self) -> None:
+        """Let what has passed since the last wake-up not count: the host was not ready."""
+        self.tree.check_thread()
+        if self._is_running and not (self._is_busy or self._is_virtual):
+            self._offset_ns = self.tree.now_ns - self.source.now_ns()
+            self._rearm()
+
     def hold(self) -> None:
         """Stop session time after calling everything due by now.
 

@@ -417,6 +417,11 @@ class HostedSession(UniformSession):
         else:
             run.hold()
 
+    def begin(self) -> None:
+        """Let session time begin now, if no frame has run: the host has become ready."""
+        if not self.frames_run and self._run.loaded is not None:
+            self._run.transport.run_from_now()
+
     def measure_intervals(self) -> None:
         """Measure from now on where the time between frames goes, if the time source can tell."""
         source = self.source

@@ -136,6 +136,18 @@ def test_that_frames_follow_the_grid_and_a_late_one_is_not_made_up_for(world: Wo
     assert world.source.wake_ns == world.start + 60 * MS
 
 
+def test_that_a_host_that_was_not_ready_has_time_begin_when_it_is(world: World) -> None:
+    world.transport.frame_period_ns = 16 * MS
+    world.transport.run()
+    world.source.now += 120 * MS
+
+    world.transport.run_from_now()
+    assert world.source.wake_ns == world.source.now + 16 * MS
+    world.source.wake_at(world.source.now + 16 * MS)
+
+    assert world.frames == [(16, 16, 0)]
+
+
 def test_that_a_stall_is_bounded_and_what_was_cut_is_told(world: World) -> None:
     world.transport.frame_period_ns = 10 * MS
     world.transport.run()

@@ -18,6 +18,7 @@ from inspector.display_text import counted, one_line
 from inspector.errors import InspectorError
 from inspector.foreign.paths import is_file, is_recording_name, is_scene_name
 from inspector.sessions.breakpoints.file import breakpoints_from_json, breakpoints_to_json
+from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import (
     AttachesPrograms,
     NamesPanels,
@@ -73,6 +74,8 @@ if TYPE_CHECKING:
 #: Longer messages do not fit into the foot.
 _LONGEST_MESSAGE: Final = 120
 _MOST_DROPPED: Final = 8
+#: In so many turns of the event loop everything is painted, and each panel refreshed in its own.
+_TURNS_TO_BEGIN: Final = 12
 #: The breakpoints of so many scenes are kept for the next start.
 _MOST_WITH_BREAKPOINTS: Final = 50
 _VISIBILITY: Final = frozenset({QEvent.Type.Show, QEvent.Type.Hide, QEvent.Type.WindowStateChange})
@@ -102,6 +105,7 @@ class WindowContents(QObject):
         self._error_view: SceneErrorView | None = None
         self._fronted: object = None
         self._source_name = ""
+        self._turns_to_begin = 0
         # Texts of breakpoints that could not be restored, by the path of the scene.
         self._unread_breakpoints: dict[str, str] = {}
         bridge.setParent(window)
@@ -116,6 +120,8 @@ class WindowContents(QObject):
         window.panels.make_panels(lambda panel: make_panel(panel, bridge, window.theme, window))
         self.badges = Badges(window, bridge)
         bridge.session_changed.connect(self._take_session)
+        # At once, before a wake-up.
+        bridge.session_changed.connect(self._begin_soon, Qt.ConnectionType.QueuedConnection)
         bridge.status_changed.connect(self._take_status)
         bridge.refreshed.connect(self._need_lanes)
         bridge.refreshed.connect(self._need_frames)
@@ -391,6 +397,20 @@ class WindowContents(QObject):
         self._clear_filters()
         if session.notes and not self.capture_state.is_capture:
             self._window.notice.show_notice(" ".join(session.notes))
+
+    @Slot(object)
+    def _begin_soon(self, _session: object) -> None:
+        self._turns_to_begin = _TURNS_TO_BEGIN
+        self._begin()
+
+    @Slot()
+    def _begin(self) -> None:
+        """Have a scene begin once it is shown, not with frames as long as that takes."""
+        session = self._bridge.session
+        if isinstance(session, HostedSession) and self._turns_to_begin:
+            self._turns_to_begin -= 1
+            session.begin()
+            QTimer.singleShot(0, self, self._begin)
 
     def _bring_panels(self, session: object) -> None:
         """Open the panels that a scene names when it is opened; leave them be when it reloads."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from time import sleep
 
 import pytest
 from PySide6.QtCore import QCoreApplication
@@ -20,13 +21,19 @@ from inspector.errors import SceneError
 from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.timebase import NS_PER_MS
 from tests.ui.bridge_stand import Noted, PlayedSession, is_refreshing, wait_ms
+from ui.kit.theme import Theme
 from ui.session.bridge import (
     Selection,
     SelectionKind,
     SessionBridge,
 )
 from ui.session.qt_time_source import Precision, QtTimeSource
+from ui.window.application import make_application
+from ui.window.contents import WindowContents
+from ui.window.main_window import MainWindow
+from ui.window.settings import SettingsFile
 
 SCENE = """
 def build(stage):
@@ -318,3 +325,21 @@ def test_that_reloading_is_a_command_like_any_other(bridge: SessionBridge) -> No
     bridge.reload()
 
     assert session.commands == [Reload()]
+
+
+def test_that_showing_a_scene_for_long_is_no_long_frame_of_it(qtbot: QtBot, tmp_path: Path) -> None:
+    make_application()
+    settings_file = SettingsFile(tmp_path / "settings.json")
+    window = MainWindow(Theme("light"), settings_file, settings_file.load())
+    qtbot.addWidget(window)
+    bridge = SessionBridge()
+    WindowContents(window, bridge)
+    window.show()
+    bridge.session_changed.connect(lambda _session: sleep(0.4))
+    (tmp_path / "scene.py").write_text(SCENE, "utf-8")
+
+    window.open_path(tmp_path / "scene.py")
+    qtbot.waitUntil(lambda: bridge.timeline.frames.end > 0)
+
+    assert bridge.timeline.frames.interval_ns[0] < 300 * NS_PER_MS
+    bridge.close()
